@@ -1,0 +1,186 @@
+"""Model directories in Hugging Face's layout: `config.json`, `model.safetensors`, the tokenizer.
+
+The fused projections are split into Llama's names on writing and joined on reading. Only
+safetensors is read, never pickle. Writing is atomic: a crash leaves the old file or the new one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from engine.config import ModelConfig
+from engine.errors import CheckpointError
+from engine.model import Model
+
+WEIGHTS = "model.safetensors"
+_PICKLES = ("pytorch_model.bin", "model.pt", "model.pth", "consolidated.00.pth")
+
+
+def to_huggingface(state: Mapping[str, Tensor], config: ModelConfig) -> dict[str, Tensor]:
+    """Our state dict under LlamaForCausalLM's names (the tied lm_head is left out)."""
+    out = {"model.embed_tokens.weight": state["embedding.weight"], "model.norm.weight": state["norm.weight"]}
+    e = config.head_dim
+    for i in range(config.layers):
+        ours, theirs = f"blocks.{i}.", f"model.layers.{i}."
+        q, k, v = state[ours + "attention.qkv.weight"].split(
+            [config.heads * e, config.kv_heads * e, config.kv_heads * e]
+        )
+        gate, up = state[ours + "ffn.gate_up.weight"].chunk(2)
+        out |= {
+            theirs + "self_attn.q_proj.weight": q,
+            theirs + "self_attn.k_proj.weight": k,
+            theirs + "self_attn.v_proj.weight": v,
+            theirs + "self_attn.o_proj.weight": state[ours + "attention.out.weight"],
+            theirs + "mlp.gate_proj.weight": gate,
+            theirs + "mlp.up_proj.weight": up,
+            theirs + "mlp.down_proj.weight": state[ours + "ffn.down.weight"],
+            theirs + "input_layernorm.weight": state[ours + "attention_norm.weight"],
+            theirs + "post_attention_layernorm.weight": state[ours + "ffn_norm.weight"],
+        }
+    return out
+
+
+def from_huggingface(tensors: Mapping[str, Tensor], config: ModelConfig) -> dict[str, Tensor]:
+    """The inverse of `to_huggingface`. Raises KeyError for a weight that is missing."""
+    out = {"embedding.weight": tensors["model.embed_tokens.weight"], "norm.weight": tensors["model.norm.weight"]}
+    for i in range(config.layers):
+        ours, theirs = f"blocks.{i}.", f"model.layers.{i}."
+        attention, mlp = theirs + "self_attn.", theirs + "mlp."
+        out |= {
+            ours + "attention.qkv.weight": torch.cat(
+                [tensors[f"{attention}{name}_proj.weight"] for name in "qkv"]
+            ),
+            ours + "attention.out.weight": tensors[attention + "o_proj.weight"],
+            ours + "ffn.gate_up.weight": torch.cat(
+                [tensors[mlp + "gate_proj.weight"], tensors[mlp + "up_proj.weight"]]
+            ),
+            ours + "ffn.down.weight": tensors[mlp + "down_proj.weight"],
+            ours + "attention_norm.weight": tensors[theirs + "input_layernorm.weight"],
+            ours + "ffn_norm.weight": tensors[theirs + "post_attention_layernorm.weight"],
+        }
+    return out
+
+
+def save_tensors(tensors: Mapping[str, Tensor], path: Path, metadata: Mapping[str, str] | None = None) -> None:
+    """Writes a safetensors file durably and atomically. Raises CheckpointError (disk full, no right)."""
+    # the name carries a fresh number, so that two writers never share a temporary file
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+    try:
+        save_file({k: v.contiguous() for k, v in tensors.items()}, temporary, {"format": "pt", **(metadata or {})})
+        with temporary.open("rb") as written:
+            os.fsync(written.fileno())
+        os.replace(temporary, path)
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    except (OSError, SafetensorError) as error:
+        temporary.unlink(missing_ok=True)
+        raise CheckpointError(
+            f"{path}: cannot be written ({error})", "free some space or choose another --home"
+        ) from error
+
+
+def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """All tensors of a safetensors file and its metadata. Raises CheckpointError."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            return {key: file.get_tensor(key) for key in file.keys()}, file.metadata() or {}  # noqa: SIM118
+    except (OSError, SafetensorError) as error:
+        raise CheckpointError(
+            f"{path}: is no whole safetensors file ({error})",
+            "it may be cut short: roll back with `vidya model rollback`, or copy it again",
+        ) from error
+
+
+def save_config(config: ModelConfig, folder: Path) -> None:
+    """Writes config.json."""
+    (folder / "config.json").write_text(json.dumps(config.to_huggingface(), indent=1) + "\n", "utf-8")
+
+
+def load_config(folder: Path) -> ModelConfig:
+    """Reads config.json. Raises CheckpointError or ConfigError."""
+    path = folder / "config.json"
+    try:
+        raw = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise CheckpointError(
+            f"{path}: cannot be read ({error})", "a model folder needs the config.json of a Llama model"
+        ) from error
+    if not isinstance(raw, dict):
+        raise CheckpointError(f"{path}: is not an object", "it must be the config of a Llama model")
+    return ModelConfig.from_huggingface(raw)
+
+
+def save_model(
+    model: Model, folder: Path, *, dtype: torch.dtype = torch.bfloat16, metadata: Mapping[str, str] | None = None
+) -> None:
+    """Writes config and weights; the tokenizer is saved by its own class."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        save_config(model.config, folder)
+    except OSError as error:
+        raise CheckpointError(
+            f"{folder}: cannot be written ({error})", "free some space or choose another --home"
+        ) from error
+    state = {k: v.detach().to("cpu", dtype) for k, v in model.state_dict().items()}
+    save_tensors(to_huggingface(state, model.config), folder / WEIGHTS, metadata)
+
+
+def load_model(
+    folder: Path, *, dtype: torch.dtype = torch.float32, device: str | torch.device = "cpu", weights: Path | None = None
+) -> Model:
+    """Builds the model of a directory; `weights` names another file of the same shape (a snapshot).
+
+    Raises CheckpointError for anything that is not a whole safetensors checkpoint of this config.
+    """
+    path = weights or folder / WEIGHTS
+    config = load_config(folder)
+    if not path.exists():
+        pickled = [name for name in _PICKLES if (folder / name).exists()]
+        if pickled:
+            raise CheckpointError(
+                f"{folder / pickled[0]}: is a pickled checkpoint, which can run code when loaded",
+                "convert it to safetensors with the program that wrote it",
+            )
+        raise CheckpointError(f"{path}: does not exist", "choose another model with --model")
+    tensors, _ = load_tensors(path)
+    if "lm_head.weight" in tensors and not torch.equal(
+        tensors["lm_head.weight"], tensors.get("model.embed_tokens.weight", tensors["lm_head.weight"])
+    ):
+        raise CheckpointError(f"{path}: has an output layer of its own", "only tied embeddings are supported")
+    try:
+        state = from_huggingface(tensors, config)
+        with torch.device("meta"):
+            model = Model(config)
+        model.load_state_dict({k: v.to(device, dtype) for k, v in state.items()}, assign=True)
+    except (KeyError, RuntimeError) as error:
+        raise CheckpointError(
+            f"{path}: does not fit its config.json ({str(error).splitlines()[0]})",
+            "restore the folder from a whole copy",
+        ) from error
+    _fill_rope(model, device)
+    for parameter in model.parameters():
+        parameter.requires_grad_(True)
+    if not all(torch.isfinite(p).all() for p in model.parameters()):
+        raise CheckpointError(f"{path}: holds numbers that are not finite", "roll back to a snapshot")
+    return model
+
+
+def _fill_rope(model: Model, device: str | torch.device) -> None:
+    """The rotary tables are not saved; a model built on the meta device needs them made."""
+    from engine.model import rope_tables
+
+    with torch.device("cpu"):
+        cos, sin = rope_tables(model.config)
+    model.rope_cos, model.rope_sin = cos.to(device), sin.to(device)

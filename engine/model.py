@@ -1,0 +1,180 @@
+"""The Llama-architecture decoder (2302.13971): RMSNorm, RoPE, SwiGLU, grouped-query attention.
+
+One projection makes q, k and v and one makes gate and up: on a CPU fewer, larger products win.
+engine.checkpoint splits them into the Hugging Face names. Left out: dropout (rollouts, references
+and training must agree), biases, untied output embeddings.
+
+Notation: B batch, T tokens, D dim, H heads, K key/value heads, G = H / K, E head_dim, V vocabulary.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from engine.cache import KeyValueCache
+from engine.config import ModelConfig
+
+
+class Attention(nn.Module):
+    """Causal grouped-query attention (2305.13245)."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.heads, self.kv_heads, self.head_dim = config.heads, config.kv_heads, config.head_dim
+        self.qkv = nn.Linear(config.dim, (config.heads + 2 * config.kv_heads) * config.head_dim, bias=False)
+        self.out = nn.Linear(config.dim, config.dim, bias=False)
+
+    def forward(
+        self, x: Tensor, rope: tuple[Tensor, Tensor], mask: Tensor, cache: KeyValueCache | None, layer: int
+    ) -> Tensor:
+        """x: [B, T, D]; mask: additive, broadcast to [B, 1, T, S]. Returns [B, T, D]."""
+        b, t, _ = x.shape
+        h, k, e = self.heads, self.kv_heads, self.head_dim
+        qkv = self.qkv(x).view(b, t, h + 2 * k, e).transpose(1, 2)  # (B, H+2K, T, E)
+        rotated = apply_rope(qkv[:, : h + k], *rope)
+        query, key, value = rotated[:, :h], rotated[:, h:], qkv[:, h + k :]
+        if cache is not None:
+            key, value = cache.append(layer, key, value)  # (B, K, S, E)
+        # queries of one key/value head lie side by side, so that nothing is repeated in memory
+        query = query.reshape(b, k, (h // k) * t, e)
+        scores = (query @ key.transpose(-1, -2)).view(b, k, h // k, t, -1)  # (B, K, G, T, S)
+        scores = scores * (1.0 / math.sqrt(e)) + mask.unsqueeze(2)
+        weights = torch.softmax(scores.float(), -1).to(value.dtype).view(b, k, (h // k) * t, -1)
+        mixed = (weights @ value).view(b, h, t, e).transpose(1, 2).reshape(b, t, h * e)
+        return self.out(mixed)
+
+
+class FeedForward(nn.Module):
+    """SwiGLU (2002.05202)."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.gate_up = nn.Linear(config.dim, 2 * config.hidden, bias=False)
+        self.down = nn.Linear(config.hidden, config.dim, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x: [B, T, D]. Returns [B, T, D]."""
+        gate, up = self.gate_up(x).chunk(2, -1)
+        return self.down(F.silu(gate) * up)
+
+
+class Block(nn.Module):
+    """Attention and feed-forward, each behind a norm and around a residual."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.attention_norm = nn.RMSNorm(config.dim, config.norm_eps)
+        self.attention = Attention(config)
+        self.ffn_norm = nn.RMSNorm(config.dim, config.norm_eps)
+        self.ffn = FeedForward(config)
+
+    def forward(
+        self, x: Tensor, rope: tuple[Tensor, Tensor], mask: Tensor, cache: KeyValueCache | None, layer: int
+    ) -> Tensor:
+        x = x + self.attention(self.attention_norm(x), rope, mask, cache, layer)
+        return x + self.ffn(self.ffn_norm(x))
+
+
+class Model(nn.Module):
+    """Ids to logits."""
+
+    rope_cos: Tensor
+    rope_sin: Tensor
+
+    def __init__(self, config: ModelConfig, *, generator: torch.Generator | None = None) -> None:
+        """Weights are drawn from N(0, 0.02²), residual projections scaled by 1/√(2 layers)."""
+        super().__init__()
+        self.config = config
+        self.embedding = nn.Embedding(config.vocab_size, config.dim)
+        self.blocks = nn.ModuleList(Block(config) for _ in range(config.layers))
+        self.norm = nn.RMSNorm(config.dim, config.norm_eps)
+        cos, sin = rope_tables(config)
+        self.register_buffer("rope_cos", cos, persistent=False)
+        self.register_buffer("rope_sin", sin, persistent=False)
+        with torch.no_grad():
+            for name, weight in self.named_parameters():
+                if weight.dim() == 2:
+                    residual = name.endswith(("out.weight", "down.weight"))
+                    std = 0.02 / math.sqrt(2 * config.layers) if residual else 0.02
+                    weight.normal_(0.0, std, generator=generator)
+
+    @property
+    def device(self) -> torch.device:
+        return self.embedding.weight.device
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.embedding.weight.dtype
+
+    def hidden_states(
+        self,
+        ids: Tensor,
+        *,
+        positions: Tensor | None = None,
+        mask: Tensor | None = None,
+        cache: KeyValueCache | None = None,
+    ) -> Tensor:
+        """Final hidden states after the norm, [B, T, D].
+
+        ids: [B, T]. positions: [T] or [B, T], from the cache's length on by default. mask: additive,
+        [B, 1, T, S] or [1, 1, T, S], causal by default; S counts what is in the cache and ids.
+        """
+        start = cache.length if cache is not None else 0
+        t = ids.shape[1]
+        if positions is None:
+            positions = torch.arange(start, start + t, device=ids.device)
+        if mask is None:
+            mask = causal_mask(t, start, self.device)
+        x = self.embedding(ids)
+        rope = (self.rope_cos[positions].to(x.dtype), self.rope_sin[positions].to(x.dtype))
+        if positions.dim() == 2:
+            rope = (rope[0].unsqueeze(1), rope[1].unsqueeze(1))
+        for layer, block in enumerate(self.blocks):
+            x = block(x, rope, mask, cache, layer)
+        if cache is not None:
+            cache.advance(t)
+        return self.norm(x)
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Hidden states [..., D] to logits [..., V], through the tied embedding."""
+        return F.linear(hidden, self.embedding.weight)
+
+    def forward(self, ids: Tensor, *, mask: Tensor | None = None, positions: Tensor | None = None) -> Tensor:
+        """ids [B, T] to logits [B, T, V], without a cache."""
+        return self.logits(self.hidden_states(ids, mask=mask, positions=positions))
+
+
+def rope_tables(config: ModelConfig) -> tuple[Tensor, Tensor]:
+    """cos and sin, [context, E], the first half repeated (Hugging Face's layout; 2104.09864)."""
+    frequency = config.rope_theta ** (-torch.arange(0, config.head_dim, 2).float() / config.head_dim)
+    angles = torch.outer(torch.arange(config.context).float(), frequency)
+    angles = torch.cat([angles, angles], -1)
+    return angles.cos(), angles.sin()
+
+
+def apply_rope(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    """Rotates x [B, H, T, E] by cos, sin [T, E] (or broadcast to x)."""
+    first, second = x.chunk(2, -1)
+    return x * cos + torch.cat([-second, first], -1) * sin
+
+
+def causal_mask(t: int, start: int, device: torch.device) -> Tensor:
+    """Additive mask [1, 1, T, start + T]: query i sees keys up to start + i."""
+    mask = torch.full((t, start + t), float("-inf"), device=device)
+    return torch.triu(mask, start + 1)[None, None] if t > 1 else mask.zero_()[None, None]
+
+
+def document_mask(documents: Tensor) -> Tensor:
+    """Additive mask [B, 1, T, T] for packed rows: causal, and only inside the own document.
+
+    documents: [B, T], a number per token; equal numbers are one document.
+    """
+    t = documents.shape[1]
+    same = documents[:, :, None] == documents[:, None, :]
+    causal = torch.ones(t, t, dtype=torch.bool, device=documents.device).tril()
+    mask = torch.zeros(same.shape, device=documents.device)
+    return mask.masked_fill_(~(same & causal), float("-inf")).unsqueeze(1)

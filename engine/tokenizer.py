@@ -1,0 +1,127 @@
+"""Byte-level BPE, trained with rustbpe and used through tiktoken.
+
+Text is always ordinary: `encode` never yields a special token, whatever the text contains. Special
+tokens are placed by engine.chat_format only. Left out: normalisation; any bytes round-trip.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import tiktoken
+
+from engine.errors import CheckpointError
+
+PATTERN = r"""'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"""
+"""Splits before merging: contractions, words with one leading space, single digits, punctuation."""
+
+SPECIALS = ("<|user|>", "<|assistant|>", "<|end|>")
+RESERVED = 5
+"""Ids kept free for later special tokens, so that a tokenizer can grow without a new embedding."""
+
+
+class Tokenizer:
+    """Text to ids and back. `vocab_size` counts the special tokens, which have the highest ids."""
+
+    def __init__(self, ranks: dict[bytes, int], pattern: str = PATTERN) -> None:
+        if sorted(ranks.values()) != list(range(len(ranks))):
+            raise CheckpointError("tokenizer: ranks are not 0 to n-1", "use an unchanged tokenizer")
+        if any(bytes([b]) not in ranks for b in range(256)):
+            raise CheckpointError("tokenizer: a single byte is missing", "use an unchanged tokenizer")
+        names = [*SPECIALS, *(f"<|reserved_{i}|>" for i in range(RESERVED))]
+        self.ranks = ranks
+        self.pattern = pattern
+        self.specials = {name: len(ranks) + i for i, name in enumerate(names)}
+        self.user, self.assistant, self.end = (self.specials[name] for name in SPECIALS)
+        self.vocab_size = len(ranks) + len(names)
+        self._encoding = tiktoken.Encoding(
+            "vidya", pat_str=pattern, mergeable_ranks=ranks, special_tokens=self.specials
+        )
+
+    def encode(self, text: str) -> list[int]:
+        """Ids of the text as ordinary text: `<|assistant|>` in it becomes several plain tokens."""
+        # tiktoken refuses lone surrogates (a terminal can send them); they become U+FFFD
+        clean = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return self._encoding.encode_ordinary(clean)
+
+    def encode_batch(self, texts: list[str]) -> list[list[int]]:
+        """`encode` of many texts, on several threads."""
+        return self._encoding.encode_ordinary_batch(texts)
+
+    def decode_bytes(self, ids: Iterable[int]) -> bytes:
+        """The bytes of the ids; special tokens have none."""
+        return b"".join(self._encoding.decode_single_token_bytes(i) for i in ids if i < len(self.ranks))
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """The text of the ids; bytes that are no UTF-8 become U+FFFD."""
+        return self.decode_bytes(ids).decode("utf-8", "replace")
+
+    def save(self, folder: Path) -> None:
+        """Writes `tokenizer.tiktoken` (rank file) and `tokenizer_config.json` (pattern, specials)."""
+        lines = [
+            base64.b64encode(token) + b" " + str(rank).encode()
+            for token, rank in sorted(self.ranks.items(), key=lambda item: item[1])
+        ]
+        (folder / "tokenizer.tiktoken").write_bytes(b"\n".join(lines) + b"\n")
+        config = {"pattern": self.pattern, "special_tokens": self.specials}
+        (folder / "tokenizer_config.json").write_text(json.dumps(config, indent=1) + "\n", "utf-8")
+
+    @classmethod
+    def load(cls, folder: Path) -> Tokenizer:
+        """Reads what `save` wrote. Raises CheckpointError."""
+        path = folder / "tokenizer.tiktoken"
+        try:
+            ranks = {}
+            for line in path.read_bytes().splitlines():
+                token, rank = line.split()
+                ranks[base64.b64decode(token, validate=True)] = int(rank)
+            config = json.loads((folder / "tokenizer_config.json").read_text("utf-8"))
+            return cls(ranks, config["pattern"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise CheckpointError(
+                f"{path}: cannot be read ({error})", "restore the model folder, or import it again"
+            ) from error
+
+
+class StreamDecoder:
+    """Turns a stream of ids into text that holds only whole UTF-8 characters."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        self._pending = b""
+
+    def push(self, token: int) -> str:
+        """Text that became whole with this token; may be empty."""
+        self._pending += self._tokenizer.decode_bytes([token])
+        whole = _whole_prefix(self._pending)
+        text, self._pending = self._pending[:whole].decode("utf-8", "replace"), self._pending[whole:]
+        return text
+
+    def finish(self) -> str:
+        """What is left when the stream ends; an unfinished character becomes U+FFFD."""
+        text, self._pending = self._pending.decode("utf-8", "replace"), b""
+        return text
+
+
+def _whole_prefix(data: bytes) -> int:
+    """Length of the prefix that does not end inside a UTF-8 character that may still be completed."""
+    for back in range(1, min(4, len(data)) + 1):
+        byte = data[-back]
+        if byte >= 0xC0:  # a lead byte: is its character complete?
+            need = 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
+            return len(data) if back >= need or byte >= 0xF8 else len(data) - back
+        if byte < 0x80:
+            break
+    return len(data)
+
+
+def train_tokenizer(texts: Iterator[str], vocab_size: int) -> Tokenizer:
+    """Trains a BPE of `vocab_size` ids (specials included) with rustbpe, which exports ranks."""
+    import rustbpe  # only needed to train
+
+    trainer = rustbpe.Tokenizer()
+    trainer.train_from_iterator(texts, vocab_size - len(SPECIALS) - RESERVED, pattern=PATTERN)
+    return Tokenizer({bytes(token): rank for token, rank in trainer.get_mergeable_ranks()})

@@ -1,0 +1,1 @@
+"""Everything that changes the weights, and the journal that says why."""

@@ -1,0 +1,81 @@
+"""From what the owner did to what is to be learned: one pure function per channel.
+
+Only this file knows how a judgement becomes a lesson: a pick among several is relative, a rating
+is absolute, a correction is both. Journals nothing, sends nothing, imports no torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from learning.records import Ask, Candidate, Lesson, Pick, Turns
+
+RATING_WEIGHT = 0.5
+"""A rating says less than a chosen or typed answer: it judges what was already said."""
+OWNER_WORDS_WEIGHT = 0.02
+"""The owner's own messages teach how people talk, and must not outweigh how Vidya answers."""
+CONTINUATION_WEIGHT = 0.1
+"""The talk went on with an answer: a hint that it would do, not a judgement."""
+
+
+def learn_from_selection(ask: Ask, pick: Pick, candidates: Sequence[Candidate]) -> Lesson:
+    """Say what was picked rather than what stood beside it.
+
+    candidates: one per number; `pick.index` is among them, with a text. Texts that are empty, that
+    equal the chosen one, or that were cut off while they still agreed with it are not rejected:
+    half of the right answer is not a wrong one.
+    """
+    chosen = next(c.text.strip() for c in candidates if c.index == pick.index)
+    others: list[str] = []
+    for candidate in candidates:
+        text = candidate.text.strip()
+        agrees = candidate.ending == "cancelled" and chosen.startswith(text)
+        if text and text != chosen and not agrees and text not in others:
+            others.append(text)
+    return Lesson(kind="pick", prompt=ask.turns, answer=chosen, rejected=tuple(others))
+
+
+def learn_from_correction(ask: Ask, text: str, old: str | None) -> Lesson:
+    """Say what was typed, and no longer the answer that stood there (if any stood there)."""
+    wrong = old if old and old != text else None
+    return Lesson(
+        kind="correction",
+        prompt=ask.turns,
+        answer=text,
+        rejected=(wrong,) if wrong else (),
+        replaces=wrong,
+    )
+
+
+def learn_from_rating(
+    ask: Ask, answer: str, value: Literal["good", "bad"] | None
+) -> Lesson | None:
+    """Good: say this answer. Bad: do not say it. None, a rating withdrawn, teaches nothing."""
+    if value is None:
+        return None
+    good = value == "good"
+    return Lesson(
+        kind="rating",
+        prompt=ask.turns,
+        answer=answer if good else "",
+        rejected=() if good else (answer,),
+        weight=RATING_WEIGHT,
+    )
+
+
+def learn_from_human(turns: Turns) -> Lesson:
+    """The owner's message, the last of `turns`, as text to expect after what was said before."""
+    return Lesson(
+        kind="owner_words",
+        prompt=turns[:-1],
+        answer=turns[-1].text,
+        weight=OWNER_WORDS_WEIGHT,
+    )
+
+
+def learn_from_continuation(ask: Ask, answer: str) -> Lesson:
+    """The owner went on talking after this answer without judging it."""
+    return Lesson(
+        kind="continuation", prompt=ask.turns, answer=answer, weight=CONTINUATION_WEIGHT
+    )

@@ -1,0 +1,127 @@
+"""Where everything of one owner lives: a folder, its well-known files, and the lock on it.
+
+Knows paths, not what the files say. POSIX only: the lock is an `flock`, which the system gives
+back when the program dies, so a `kill -9` never leaves a home locked.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import platformdirs
+
+from engine.errors import VidyaError
+
+
+class HomeError(VidyaError):
+    """The home folder cannot be used, or another program uses it."""
+
+
+class Home:
+    """The folder named by `path`, else by `VIDYA_HOME`, else the platform's user data directory."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        """Makes the folder (readable by its owner only) where it is missing.
+
+        Raises HomeError where it cannot be made or written.
+        """
+        if path is None:
+            named = os.environ.get("VIDYA_HOME")
+            path = Path(named or platformdirs.user_data_dir("vidya"))
+        advice = "make it writable, or name another folder with --home or VIDYA_HOME"
+        try:
+            self.path = path.expanduser().resolve()
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except (OSError, RuntimeError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise HomeError(f"home {path}: cannot be made ({reason})", advice) from error
+        if not os.access(self.path, os.R_OK | os.W_OK | os.X_OK):
+            raise HomeError(f"home {self.path}: cannot be written", advice)
+
+    @property
+    def journal_path(self) -> Path:
+        return self.path / "journal.sqlite3"
+
+    @property
+    def book_path(self) -> Path:
+        """The owner's own book; it appears with the first answer that is picked or typed."""
+        return self.path / "book.txt"
+
+    @property
+    def models_path(self) -> Path:
+        """Holds one folder per model."""
+        return self.path / "models"
+
+    @property
+    def settings_path(self) -> Path:
+        return self.path / "settings.toml"
+
+    @property
+    def log_path(self) -> Path:
+        return self.path / "vidya.log"
+
+    @contextlib.contextmanager
+    def lock(self) -> Iterator[None]:
+        """Holds the home for this program alone. Raises HomeError where another has it."""
+        path = self.path / "lock"
+        try:
+            # Python opens files close-on-exec: a worker process does not inherit the lock.
+            handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise HomeError(
+                f"home {self.path}: cannot be locked ({error.strerror})",
+                "make it writable, or name another folder with --home or VIDYA_HOME",
+            ) from error
+        try:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                holder = os.read(handle, 32).decode("ascii", "replace").strip() or "unknown"
+                raise HomeError(
+                    f"{self.path} is in use by another vidya (process {holder})",
+                    "close it, or use --home for a second one",
+                ) from error
+            except OSError as error:
+                raise HomeError(
+                    f"home {self.path}: cannot be locked ({error.strerror})",
+                    "put it on a file system that has locks, with --home or VIDYA_HOME",
+                ) from error
+            with contextlib.suppress(OSError):  # a full disk: the lock holds without the number
+                os.ftruncate(handle, 0)
+                os.pwrite(handle, f"{os.getpid()}\n".encode("ascii"), 0)
+            yield
+        finally:
+            os.close(handle)
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Replaces a file's text so that a crash leaves either the old or the new one, whole.
+
+    Follows a symbolic link and keeps the permissions of what was there. Bytes that were read with
+    `surrogateescape` are written as they were. Raises OSError.
+    """
+    path = path.resolve()
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(text.encode("utf-8", "surrogateescape"))
+            file.flush()
+            os.fsync(file.fileno())
+        if path.exists():
+            shutil.copymode(path, name)
+        os.replace(name, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        raise
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

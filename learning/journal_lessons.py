@@ -1,0 +1,289 @@
+"""The half of the journal that says what is to be learned and what was: lessons, steps, versions.
+
+What was said and judged is in journal.py. A lesson's state is appended to its events; the row
+carries the last one so that asking for those that wait stays cheap.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+import time
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+
+from engine.errors import NotFound
+from learning.records import Lesson, LessonKind, LessonState, Turn, Turns
+from learning.store import Row, Store
+
+MAIN_KINDS: tuple[LessonKind, ...] = ("pick", "correction", "rating", "example")
+"""What the owner taught. The other kinds ride along in batches."""
+RIDER_KINDS: tuple[LessonKind, ...] = ("owner_words", "continuation")
+
+_COLUMNS = "id, judgement, kind, prompt, answer, rejected, weight, replaces, state"
+_STANDS = """(judgement IS NULL
+    OR NOT EXISTS (SELECT 1 FROM withdrawals w WHERE w.judgement = lessons.judgement))"""
+_MAIN = "kind IN ('pick', 'correction', 'rating', 'example')"
+_LINE = """WITH RECURSIVE line(version) AS (
+    VALUES (?)
+    UNION SELECT p.parent FROM publications p JOIN line USING (version)) """
+"""The weights' ancestors: a version, its parent, and so on back to the base model."""
+
+
+class LessonJournal(Store):
+    """Lessons and what became of them."""
+
+    # ------------------------------------------------------------ lessons
+
+    def add_lessons(
+        self, lessons: Iterable[Lesson], judgement: int | None = None, ask: int | None = None
+    ) -> list[Lesson]:
+        """Journals lessons and returns them with their numbers, all in one transaction.
+
+        ask: what they come from, so that `forget` finds them; a judgement's is found by itself.
+        """
+        with self._write() as connection:
+            return [insert_lesson(connection, lesson, judgement, ask) for lesson in lessons]
+
+    def lesson(self, lesson: int) -> Lesson:
+        """Raises NotFound."""
+        row = self._row(f"SELECT {_COLUMNS} FROM lessons WHERE id = ?", lesson)
+        if row is None:
+            raise NotFound(f"lesson {lesson} is not in the journal", "`vidya journal show` lists them")
+        return _lesson(row)
+
+    def lessons(
+        self,
+        state: LessonState | None = None,
+        kinds: Sequence[LessonKind] | None = None,
+        after: int = 0,
+    ) -> list[Lesson]:
+        """Lessons numbered above `after`, oldest first; those of withdrawn judgements too."""
+        where, values = "id > ?", [after, *([state] if state else []), *(kinds or ())]
+        if state is not None:
+            where += " AND state = ?"
+        if kinds is not None:
+            where += f" AND kind IN ({', '.join('?' * len(kinds))})"
+        return self._select(f"{where} ORDER BY id", *values)
+
+    def lessons_of(self, judgement: int) -> list[Lesson]:
+        """What a judgement taught."""
+        return self._select("judgement = ? ORDER BY id", judgement)
+
+    def waiting(self) -> list[Lesson]:
+        """What the owner taught and the weights do not have yet, oldest first."""
+        return self._select(f"state = 'waiting' AND {_MAIN} AND {_STANDS} ORDER BY id")
+
+    def riders(self) -> list[Lesson]:
+        """Weak lessons that wait to ride along in a batch, oldest first."""
+        return self._select(f"state = 'waiting' AND NOT {_MAIN} AND {_STANDS} ORDER BY id")
+
+    def to_undo(self) -> list[Lesson]:
+        """Lessons of withdrawn judgements that are not undone yet, oldest first."""
+        return self._select(f"state != 'undone' AND NOT {_STANDS} ORDER BY id")
+
+    def last_lesson(self, skip: Collection[int] = ()) -> Lesson | None:
+        """The newest that the owner taught and did not take back, `skip` passed over."""
+        sql = f"state != 'undone' AND {_MAIN} AND {_STANDS} ORDER BY id DESC LIMIT ?"
+        found = self._select(sql, len(skip) + 1)
+        return next((lesson for lesson in found if lesson.id not in skip), None)
+
+    def set_lesson_state(self, lesson: int, state: LessonState) -> None:
+        """Appends an event. Raises NotFound."""
+        with self._write() as connection:
+            changed = connection.execute(
+                "UPDATE lessons SET state = ? WHERE id = ?", (state, lesson)
+            ).rowcount
+            if not changed:
+                raise NotFound(f"lesson {lesson} is not in the journal", "it may be forgotten")
+            _add_event(connection, lesson, state)
+
+    def lesson_events(self, lesson: int) -> list[tuple[LessonState, float]]:
+        """(state, seconds since the epoch), in order."""
+        sql = "SELECT state, created FROM lesson_events WHERE lesson = ? ORDER BY id"
+        return [(state, created) for state, created in self._rows(sql, lesson)]
+
+    def _select(self, rest: str, *values: object) -> list[Lesson]:
+        rows = self._rows(f"SELECT {_COLUMNS} FROM lessons WHERE {rest}", *values)
+        return [_lesson(row) for row in rows]
+
+    # ------------------------------------------------------------ steps and versions
+
+    def add_step(
+        self, lesson_ids: Iterable[int], loss: float, batch: int, seconds: float, kind: str
+    ) -> int:
+        """Records one optimizer step and the lessons in its batch."""
+        with self._write() as connection:
+            step = connection.execute(
+                "INSERT INTO steps (kind, loss, batch, seconds, created) VALUES (?, ?, ?, ?, ?)",
+                (kind, loss if math.isfinite(loss) else None, batch, seconds, time.time()),
+            ).lastrowid
+            connection.executemany(  # those forgotten meanwhile are left out
+                "INSERT OR IGNORE INTO step_lessons SELECT ?, id FROM lessons WHERE id = ?",
+                [(step, lesson) for lesson in lesson_ids],
+            )
+            return step or 0
+
+    def add_publication(
+        self,
+        version: int,
+        parent_version: int,
+        lessons: Iterable[int],
+        path: str | None = None,
+        note: str = "",
+    ) -> None:
+        """Records that weights were published.
+
+        version: a new number, above every earlier one. parent_version: the weights it was made
+        from; 0 is the model as it came. lessons: those the weights have that the parent had not.
+        """
+        with self._write() as connection:
+            connection.execute(
+                "INSERT INTO publications (version, parent, path, note, created)"
+                " VALUES (?, ?, ?, ?, ?)",
+                (version, parent_version, path, note, time.time()),
+            )
+            connection.executemany(
+                "INSERT OR IGNORE INTO publication_lessons SELECT ?, id FROM lessons WHERE id = ?",
+                [(version, lesson) for lesson in lessons],
+            )
+
+    def latest_version(self) -> int:
+        """The highest number ever published, whichever weights are in use; 0 at the start."""
+        row = self._row("SELECT max(version) FROM publications")
+        return int(row[0] or 0) if row else 0
+
+    def mark_saved(self, version: int) -> None:
+        """These weights are on the disk now and are those that the next start loads."""
+        with self._write() as connection:
+            connection.execute(
+                "INSERT INTO saves (version, created) VALUES (?, ?)", (version, time.time())
+            )
+
+    def saved_version(self) -> int:
+        """The last that was marked; 0 where none was."""
+        row = self._row("SELECT version FROM saves ORDER BY id DESC LIMIT 1")
+        return int(row[0]) if row else 0
+
+    def lessons_in(self, version: int) -> frozenset[int]:
+        """Lessons that these weights have learned, through all their ancestors."""
+        sql = _LINE + "SELECT DISTINCT lesson FROM publication_lessons JOIN line USING (version)"
+        return frozenset(int(lesson) for (lesson,) in self._rows(sql, version))
+
+    def lessons_not_saved(self) -> list[Lesson]:
+        """Lessons that were in published weights but are not in the saved ones, oldest first.
+
+        After a crash these must be learned again. Those undone or withdrawn are left out.
+        """
+        rows = self._rows(
+            _LINE + f"""SELECT {_COLUMNS} FROM lessons
+            WHERE state IN ('learned', 'needs_practice') AND {_STANDS}
+            AND id IN (SELECT lesson FROM publication_lessons)
+            AND id NOT IN (SELECT lesson FROM publication_lessons JOIN line USING (version))
+            ORDER BY id""",
+            self.saved_version(),
+        )
+        return [_lesson(row) for row in rows]
+
+    # ------------------------------------------------------------ progress over time
+
+    def add_measure(self, name: str, value: float) -> None:
+        """Records a number to be plotted over time, e.g. "book_recall"; skips what is not finite."""
+        if math.isfinite(value):
+            with self._write() as connection:
+                connection.execute(
+                    "INSERT INTO measures (name, value, created) VALUES (?, ?, ?)",
+                    (name, value, time.time()),
+                )
+
+    def measures(self, name: str) -> list[tuple[float, float]]:
+        """(seconds since the epoch, value), in order. "loss" is that of every step."""
+        if name == "loss":
+            rows = self._rows("SELECT created, loss FROM steps WHERE loss IS NOT NULL ORDER BY id")
+        else:
+            rows = self._rows("SELECT created, value FROM measures WHERE name = ? ORDER BY id", name)
+        return [(created, value) for created, value in rows]
+
+
+# ---------------------------------------------------------------- rows
+
+
+def insert_lesson(
+    connection: sqlite3.Connection,
+    lesson: Lesson,
+    judgement: int | None = None,
+    ask: int | None = None,
+) -> Lesson:
+    """Writes a lesson inside the caller's transaction."""
+    lesson = replace(
+        lesson,
+        judgement=judgement if judgement is not None else lesson.judgement,
+        prompt=tuple(Turn(turn.role, writable(turn.text)) for turn in lesson.prompt),
+        answer=writable(lesson.answer),
+        rejected=tuple(writable(text) for text in lesson.rejected),
+        replaces=writable(lesson.replaces) if lesson.replaces is not None else None,
+    )
+    if lesson.judgement is not None and ask is None:
+        row = connection.execute(
+            "SELECT ask FROM judgements WHERE id = ?", (lesson.judgement,)
+        ).fetchone()
+        if row is None:
+            raise NotFound(f"judgement {lesson.judgement} is not in the journal", "judge again")
+        ask = row[0]
+    number = connection.execute(
+        "INSERT INTO lessons (ask, judgement, kind, prompt, answer, rejected, weight, replaces,"
+        " state, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            ask,
+            lesson.judgement,
+            lesson.kind,
+            turns_to_json(lesson.prompt),
+            lesson.answer,
+            json.dumps(lesson.rejected, ensure_ascii=False),
+            lesson.weight,
+            lesson.replaces,
+            lesson.state,
+            time.time(),
+        ),
+    ).lastrowid
+    _add_event(connection, number or 0, lesson.state)
+    return replace(lesson, id=number or 0)
+
+
+
+
+
+def _add_event(connection: sqlite3.Connection, lesson: int, state: str) -> None:
+    connection.execute(
+        "INSERT INTO lesson_events (lesson, state, created) VALUES (?, ?, ?)",
+        (lesson, state, time.time()),
+    )
+
+
+def _lesson(row: Row) -> Lesson:
+    number, judgement, kind, prompt, answer, rejected, weight, replaces, state = row
+    return Lesson(
+        kind=kind,
+        prompt=turns_from_json(prompt),
+        answer=answer,
+        rejected=tuple(json.loads(rejected)),
+        weight=weight,
+        id=number,
+        judgement=judgement,
+        state=state,
+        replaces=replaces,
+    )
+
+
+def turns_to_json(turns: Turns) -> str:
+    return json.dumps([[turn.role, turn.text] for turn in turns], ensure_ascii=False)
+
+
+def turns_from_json(text: str) -> Turns:
+    return tuple(Turn(role, said) for role, said in json.loads(text))
+
+
+def writable(text: str) -> str:
+    """The text as a database can hold it: half characters, as broken pastes have, become `?`."""
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,306 @@
+"""What session and teacher say to each other: frozen dataclasses and their JSON form.
+
+Requests go to the teacher, events come back. In the app the two run in different processes and
+speak one JSON object a line; the shell commands and the tests pass the objects as they are.
+Imports no torch.
+"""
+
+from __future__ import annotations
+
+import json
+import types
+import typing
+from dataclasses import asdict, dataclass, fields, is_dataclass
+from typing import Any, Literal, get_args, get_origin
+
+from engine.config import Sampling
+from engine.errors import VidyaError
+from learning.records import Ending, LessonState, Turn, Turns
+
+# ---------------------------------------------------------------- requests
+
+
+@dataclass(frozen=True)
+class Generate:
+    """Answer an ask with n candidates, streamed."""
+
+    ask: int
+    turns: Turns
+    n: int
+    sampling: Sampling
+    seed: int | None = None
+
+
+@dataclass(frozen=True)
+class Keep:
+    """A pick came before the streams ended: finish this candidate, cancel the others."""
+
+    ask: int
+    index: int
+
+
+@dataclass(frozen=True)
+class Cancel:
+    """Stop all candidates of the ask; CandidateDone(ending="cancelled") follows for each."""
+
+    ask: int
+
+
+@dataclass(frozen=True)
+class Learn:
+    """New lessons wait in the journal."""
+
+
+@dataclass(frozen=True)
+class Undo:
+    """Take a lesson back out of the weights and mark it undone; None: the last one."""
+
+    lesson: int | None = None
+
+
+@dataclass(frozen=True)
+class Train:
+    """Book training in the background."""
+
+    epochs: int | None = None
+    """None: until every entry is known or the limit is reached."""
+    book: str | None = None
+    """Path of a book; None: the shipped one and the owner's."""
+
+
+@dataclass(frozen=True)
+class CancelTraining:
+    """Stop book training at the next step; what was learned so far is kept if the guard agrees."""
+
+
+@dataclass(frozen=True)
+class SetLearning:
+    """Switch the background learner on or off (lessons wait meanwhile)."""
+
+    on: bool
+
+
+@dataclass(frozen=True)
+class OwnerActive:
+    """A key was pressed: the learner leaves the machine to the owner for a moment."""
+
+
+@dataclass(frozen=True)
+class Shutdown:
+    """Save and stop."""
+
+
+Request = Generate | Keep | Cancel | Learn | Undo | Train | CancelTraining | SetLearning | OwnerActive | Shutdown
+
+# ---------------------------------------------------------------- events
+
+
+@dataclass(frozen=True)
+class Ready:
+    """The model is loaded."""
+
+    model: str
+    version: int
+    parameters: int
+    device: str
+
+
+@dataclass(frozen=True)
+class CandidateText:
+    """More of a candidate: whole UTF-8 characters to append."""
+
+    ask: int
+    index: int
+    delta: str
+
+
+@dataclass(frozen=True)
+class CandidateReset:
+    """The candidate was a duplicate and is drawn anew: clear its card."""
+
+    ask: int
+    index: int
+
+
+@dataclass(frozen=True)
+class CandidateDone:
+    """A candidate is complete. Carries all of learning.records.Candidate."""
+
+    ask: int
+    index: int
+    text: str
+    tokens: tuple[int, ...]
+    logprobs: tuple[float, ...]
+    ending: Ending
+    version: int
+
+
+@dataclass(frozen=True)
+class AskDone:
+    """All candidates of the ask are done."""
+
+    ask: int
+    tokens_per_second: float
+    seconds_to_first_token: float
+
+
+@dataclass(frozen=True)
+class LearnerState:
+    """What the learner does now; at most four a second."""
+
+    phase: Literal["idle", "gathering", "learning", "checking", "consolidating", "training", "paused", "off"]
+    waiting: int = 0
+    """Lessons that wait."""
+    gathered: int = 0
+    """Examples in the batch so far ..."""
+    batch: int = 0
+    """... of this many."""
+    loss: float | None = None
+    """Loss of the last step."""
+    book_recall: float | None = None
+    """0 to 1, last measured."""
+
+
+@dataclass(frozen=True)
+class LessonDone:
+    """A lesson was learned, or thrown back by the guard. Fields as in records.LessonReport."""
+
+    lesson: int
+    kind: str
+    known_before: bool
+    known_after: bool
+    steps: int
+    batch: int
+    loss: float
+    book_recall: float
+    seconds: float
+    rolled_back: bool
+    version: int
+    state: LessonState = "learned"
+
+
+@dataclass(frozen=True)
+class UndoDone:
+    """The lesson is out of the journal's book and out of the weights. lesson is None: nothing to undo."""
+
+    lesson: int | None
+    what: str
+    """In plain words, for the owner."""
+    version: int
+
+
+@dataclass(frozen=True)
+class TrainProgress:
+    """Book training moves; at most four a second."""
+
+    epoch: int
+    epochs: int
+    """The limit; training may end earlier."""
+    step: int
+    steps: int
+    loss: float
+    recall: float | None
+    """0 to 1, measured at the end of an epoch; None until then."""
+    seconds: float
+    seconds_left: float
+    examples: int = 0
+    epoch_ended: bool = False
+
+
+@dataclass(frozen=True)
+class TrainDone:
+    """Book training ended. recall and nll are measured on the book, talk_nll on held-out talk."""
+
+    epochs: int
+    steps: int
+    loss: float
+    recall_before: float
+    recall_after: float
+    seconds: float
+    cancelled: bool
+    rolled_back: bool
+    version: int
+    entries: int = 0
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A request could not be done; nothing was lost."""
+
+    where: str
+    """Which request: "generate", "learn", "train", "undo", "load", "worker"."""
+    what: str
+    next_step: str = ""
+    ask: int | None = None
+
+
+@dataclass(frozen=True)
+class WorkerLost:
+    """The teacher's process ended; a new one is being started (sent by worker.py, not by the teacher)."""
+
+    reason: str
+    restarting: bool
+
+
+Event = (
+    Ready
+    | CandidateText
+    | CandidateReset
+    | CandidateDone
+    | AskDone
+    | LearnerState
+    | LessonDone
+    | UndoDone
+    | TrainProgress
+    | TrainDone
+    | Failed
+    | WorkerLost
+)
+
+Message = Request | Event
+_BY_NAME: dict[str, type] = {cls.__name__: cls for cls in (*get_args(Request), *get_args(Event))}
+
+
+class TeacherPort(typing.Protocol):
+    """What a session needs of a teacher: a way to send requests. Events arrive at the callback
+    that the teacher was built with, from any thread, in order."""
+
+    def send(self, request: Request) -> None:
+        """Hands a request over; returns at once."""
+
+    def close(self) -> None:
+        """Stops the teacher; returns when it has saved and stopped."""
+
+
+def encode(message: Message) -> str:
+    """One line of JSON, without the newline."""
+    return json.dumps({"type": type(message).__name__, **asdict(message)}, ensure_ascii=True)
+
+
+def decode(line: str) -> Message:
+    """The inverse of encode. Raises VidyaError on anything else."""
+    try:
+        raw = json.loads(line)
+        cls = _BY_NAME[raw.pop("type")]
+        return typing.cast(Message, _build(cls, raw))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise VidyaError(f"not a message: {line[:80]!r} ({error})", "update both sides") from error
+
+
+def _build(kind: Any, value: Any) -> Any:
+    """Rebuilds dataclasses and tuples from what json gives."""
+    if is_dataclass(kind) and isinstance(kind, type):
+        hints = typing.get_type_hints(kind)
+        known = {f.name for f in fields(kind)}
+        if unknown := set(value) - known:
+            raise KeyError(f"{kind.__name__} has no field {sorted(unknown)}")
+        return kind(**{k: _build(hints[k], v) for k, v in value.items()})
+    if get_origin(kind) is tuple:
+        return tuple(_build(get_args(kind)[0], v) for v in value)
+    if get_origin(kind) in (types.UnionType, typing.Union):
+        inner = [k for k in get_args(kind) if k is not type(None)]
+        return None if value is None else _build(inner[0], value)
+    return value
+
+
+__all__ = [name for name in _BY_NAME] + ["Event", "Message", "Request", "TeacherPort", "Turn", "decode", "encode"]

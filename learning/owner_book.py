@@ -1,0 +1,63 @@
+"""The owner's own book: what was picked and typed goes in, what is taken back comes out.
+
+One exchange a line, in the format of personality.book. Reading it whole, searching and editing
+belong to others.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from engine.errors import DataError
+from learning.home import write_atomically
+from personality.book import LineError, append_entry, format_line
+
+
+class OwnerBook:
+    """The book at `path`; the file appears with its first line."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def add(self, question: str, answer: str) -> bool:
+        """Appends the exchange; False where a book cannot hold these texts.
+
+        Raises DataError where the file cannot be written.
+        """
+        try:
+            append_entry(self.path, (("user", question), ("assistant", answer)))
+            return True
+        except LineError:
+            return False
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def take_out(self, question: str, answer: str) -> bool:
+        """Removes the last line that holds exactly this exchange; False where there is none.
+
+        Everything else in the file stays byte for byte as it is, comments and bad lines too.
+        """
+        try:
+            line = format_line((("user", question), ("assistant", answer)))
+        except LineError:
+            return False
+        try:
+            # surrogateescape: bytes that are no UTF-8 come back as they were
+            text = self.path.read_bytes().decode("utf-8", "surrogateescape")
+            lines = text.split("\n")
+            for number in range(len(lines) - 1, -1, -1):
+                if lines[number].strip() == line:
+                    del lines[number]
+                    write_atomically(self.path, "\n".join(lines))
+                    return True
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise self._unwritable(error) from error
+        return False
+
+    def _unwritable(self, error: OSError) -> DataError:
+        return DataError(
+            f"{self.path}: cannot be written ({error.strerror})",
+            "the journal has the answer; make room or mend the permissions of the book",
+        )

@@ -1,0 +1,123 @@
+"""What is said and judged, as frozen dataclasses. Imports no torch: the interface's process uses it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from engine.config import Sampling
+
+Role = Literal["user", "assistant"]
+Ending = Literal["end", "length", "cancelled"]
+LessonKind = Literal["pick", "correction", "rating", "example", "owner_words", "continuation"]
+LessonState = Literal["waiting", "learned", "needs_practice", "undone"]
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One message."""
+
+    role: Role
+    text: str
+
+
+Turns = tuple[Turn, ...]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One of the answers to an ask, with what is needed to reproduce its probability."""
+
+    ask: int
+    index: int
+    """1 to n, the number on its card."""
+    text: str
+    tokens: tuple[int, ...]
+    """Ids of the answer, with the end token where it was sampled."""
+    logprobs: tuple[float, ...]
+    """Log-probability of each token under the distribution it was drawn from, same length."""
+    ending: Ending
+    version: int
+    """Version of the published weights that made it."""
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A message of the owner with the turns before it; candidates answer it."""
+
+    id: int
+    conversation: int
+    turns: Turns
+    """All turns so far; the last is the owner's message."""
+    sampling: Sampling
+    seed: int | None
+    created: float
+    """Seconds since the epoch."""
+
+
+@dataclass(frozen=True)
+class Pick:
+    """Candidate `index` was preferred over the others."""
+
+    ask: int
+    index: int
+
+
+@dataclass(frozen=True)
+class Correction:
+    """The owner typed what the answer should have been; `index` is the candidate retyped, if any."""
+
+    ask: int
+    text: str
+    index: int | None = None
+
+
+@dataclass(frozen=True)
+class Rating:
+    """The answer in the conversation was good or bad; None withdraws an earlier rating."""
+
+    ask: int
+    value: Literal["good", "bad"] | None
+
+
+Judgement = Pick | Correction | Rating
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """One thing to learn: after `prompt`, say `answer` and do not say `rejected`."""
+
+    kind: LessonKind
+    prompt: Turns
+    """Ends with a user turn (except kind owner_words, where it may be empty)."""
+    answer: str
+    """What to say; empty where only `rejected` is to be learned (a bad rating)."""
+    rejected: tuple[str, ...] = ()
+    weight: float = 1.0
+    """Relative weight in its batch, > 0."""
+    id: int = 0
+    """Number in the journal; 0 while it is not journaled."""
+    judgement: int | None = None
+    """The judgement it came from; None for lessons from a file."""
+    state: LessonState = "waiting"
+    replaces: str | None = None
+    """An earlier answer to the same prompt that the owner no longer wants."""
+
+
+@dataclass(frozen=True)
+class LessonReport:
+    """What learning a lesson did; the `--json` object of `vidya teach`."""
+
+    lesson: int
+    kind: str
+    known_before: bool
+    known_after: bool
+    steps: int
+    batch: int
+    loss: float
+    book_recall: float
+    seconds: float
+    rolled_back: bool
+    version: int
+    """Published version after it."""
+    state: LessonState = "learned"

@@ -1,0 +1,287 @@
+"""The slash commands: one table that the prompt, the palette, the keys, the footer and /help read.
+
+Also the parser of what was typed. Left out: what the commands do (screens/chat.py).
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from engine.errors import VidyaError
+
+Argument = int | str | None
+MOST_EPOCHS = 1000
+
+
+class CommandError(VidyaError):
+    """A command that does not exist or was given something it cannot use."""
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What decides which commands work now."""
+
+    cards: tuple[int, ...] = ()
+    """Numbers of the candidates that can be picked."""
+    waiting: bool = False
+    """Candidates wait for a judgement."""
+    streaming: bool = False
+    """An answer is being written."""
+    asked: bool = False
+    """There is a message that was, or is being, answered."""
+    answered: bool = False
+    """The last message has its answer."""
+    training: bool = False
+    """The book is being learned."""
+    rating: str | None = None
+    """How the last answer is rated."""
+    taught: bool = False
+    """Something was taught that could be taken back."""
+
+
+def _always(_: Situation) -> bool:
+    return True
+
+
+def _no_argument(name: str, argument: str) -> Argument:
+    if argument:
+        raise CommandError(f"/{name} takes nothing after it", f"type /{name} alone")
+    return None
+
+
+def _text(name: str, argument: str) -> Argument:
+    return argument or None
+
+
+def _card(name: str, argument: str) -> Argument:
+    if not argument.isascii() or not argument.isdigit() or int(argument) < 1:
+        raise CommandError(
+            f"/{name} needs the number of a candidate", f"type for example /{name} 3"
+        )
+    return int(argument)
+
+
+def _epochs(name: str, argument: str) -> Argument:
+    if not argument:
+        return None
+    if not argument.isascii() or not argument.isdigit() or not 1 <= int(argument) <= MOST_EPOCHS:
+        raise CommandError(
+            f"/{name} {argument}: not a number of epochs",
+            f"type /{name}, or a number from 1 to {MOST_EPOCHS} after it",
+        )
+    return int(argument)
+
+
+def _rating(name: str, argument: str) -> Argument:
+    value = argument.lower()
+    if value not in ("good", "bad", "off"):
+        raise CommandError(
+            f"/{name} needs good, bad or off",
+            f"type /{name} good, /{name} bad, or /{name} off to withdraw it",
+        )
+    return value
+
+
+@dataclass(frozen=True)
+class Command:
+    """A row of the table."""
+
+    name: str
+    help: str
+    """One line, what it does for the owner."""
+    hint: str = ""
+    """What may follow the name."""
+    keys: str = ""
+    """Keys in Textual's notation, the first is the one shown; empty: none."""
+    label: str = ""
+    """A word for the footer."""
+    values: tuple[str, ...] = ()
+    """Arguments that can be completed."""
+    read: Callable[[str, str], Argument] = _no_argument
+    """(name, what followed) -> argument; raises CommandError."""
+    when: Callable[[Situation], bool] = _always
+    """Whether it can do something now."""
+    footer: Callable[[Situation], bool] | None = None
+    """Whether its key is worth a place in the footer now; None: as `when`."""
+
+    @property
+    def usage(self) -> str:
+        return f"/{self.name} {self.hint}".rstrip()
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command(
+        "pick",
+        "take this candidate as the answer; again, to change your mind",
+        hint="N",
+        label="pick",
+        read=_card,
+        when=lambda s: s.waiting or s.asked,
+    ),
+    Command(
+        "correct",
+        "retype the answer as it should have been",
+        hint="[TEXT]",
+        keys="f2",
+        label="correct",
+        read=_text,
+        when=lambda s: s.waiting or s.answered,
+    ),
+    Command(
+        "rate",
+        "say how good the last answer was; off withdraws it",
+        hint="good|bad|off",
+        values=("good", "bad", "off"),
+        read=_rating,
+        when=lambda s: s.answered,
+    ),
+    Command(
+        "regenerate",
+        "ask for other candidates",
+        keys="ctrl+r",
+        label="others",
+        when=lambda s: s.asked,
+    ),
+    Command(
+        "cancel",
+        "stop the candidates that are being written, or the training",
+        keys="escape",
+        label="stop",
+        when=lambda s: s.streaming or s.training,
+    ),
+    Command(
+        "train",
+        "learn the whole book again, while you go on chatting",
+        hint="[EPOCHS]",
+        keys="ctrl+t",
+        label="train",
+        read=_epochs,
+        when=lambda s: not s.training,
+        footer=lambda s: not s.training and not s.waiting,
+    ),
+    Command(
+        "undo",
+        "take the last lesson back, from the journal and from the model",
+        keys="f8",
+        label="undo",
+        footer=lambda s: s.taught and not s.waiting,
+    ),
+    Command(
+        "new",
+        "start a new conversation",
+        keys="ctrl+n",
+        label="new",
+        footer=lambda s: s.answered,
+    ),
+    Command(
+        "history",
+        "find and reopen an earlier conversation",
+        keys="ctrl+o",
+        label="history",
+        footer=lambda s: not s.waiting,
+    ),
+    Command("help", "keys and commands", keys="f1", label="help"),
+    Command("quit", "save and leave", keys="ctrl+q", label="quit"),
+)
+
+
+@dataclass(frozen=True)
+class Key:
+    """A key that does something which is not a command of its own."""
+
+    keys: str
+    help: str
+
+
+KEYS: tuple[Key, ...] = (
+    Key("enter", "send"),
+    Key("ctrl+j", "a new line (also shift+enter, where the terminal can tell it)"),
+    Key("1 \u2026 9", "pick that candidate, while candidates wait and the prompt is empty"),
+    Key("tab", "complete a command; move to the candidates (arrows, then enter)"),
+    Key("up / down", "earlier messages of yours, at the first and the last line"),
+    Key("ctrl+g", "the last answer was good; again withdraws it"),
+    Key("ctrl+f", "the last answer was bad; again withdraws it"),
+    Key("pageup / pagedown", "read back"),
+    Key("ctrl+end", "jump to the end"),
+    Key("ctrl+p", "all commands in a palette"),
+)
+
+
+@dataclass(frozen=True)
+class Say:
+    """A message to answer."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Run:
+    """A command to carry out."""
+
+    command: Command
+    argument: Argument = None
+
+
+@dataclass(frozen=True)
+class Completion:
+    """A way to go on with what is typed."""
+
+    text: str
+    """The whole line after completing."""
+    label: str
+    help: str
+
+
+def find(name: str, commands: Sequence[Command] = COMMANDS) -> Command:
+    """The command of that name. Raises CommandError that suggests one which is spelled alike."""
+    wanted = name.lower()
+    for command in commands:
+        if command.name == wanted:
+            return command
+    names = [command.name for command in commands]
+    near = [n for n in names if wanted and n.startswith(wanted)]
+    near = near or difflib.get_close_matches(wanted, names, n=1, cutoff=0.5)
+    advice = f"did you mean /{near[0]}? " if near else "/help lists the commands; "
+    raise CommandError(
+        f"there is no command /{name}" if name else "a slash alone is no command",
+        advice + "to say something that begins with a slash, type it twice",
+    )
+
+
+def parse(text: str) -> Say | Run:
+    """What was typed, as a message or a command. `//text` is the message `/text`."""
+    stripped = text.strip()
+    if stripped.startswith("//"):
+        return Say(stripped[1:])
+    if not stripped.startswith("/"):
+        return Say(stripped)
+    name, _, argument = stripped[1:].replace("\n", " \n", 1).partition(" ")
+    command = find(name)
+    return Run(command, command.read(command.name, argument.strip()))
+
+
+def complete(text: str) -> list[Completion]:
+    """How a line that begins with a slash could go on, likeliest first; empty where it could not."""
+    if not text.startswith("/") or text.startswith("//") or "\n" in text:
+        return []
+    name, space, argument = text[1:].partition(" ")
+    if not space:
+        return [
+            Completion(f"/{c.name} " if c.hint else f"/{c.name}", c.usage, c.help)
+            for c in _matching(name.lower())
+        ]
+    for command in COMMANDS:
+        if command.name == name.lower():
+            return [
+                Completion(f"/{command.name} {value}", value, command.help)
+                for value in command.values
+                if value.startswith(argument.lower()) and value != argument.lower()
+            ]
+    return []
+
+
+def _matching(prefix: str) -> Iterable[Command]:
+    starts = [c for c in COMMANDS if c.name.startswith(prefix)]
+    return starts or [c for c in COMMANDS if prefix in c.name]

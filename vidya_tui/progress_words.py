@@ -1,0 +1,183 @@
+"""What the learner does, in plain words: events in, a few lines of text out.
+
+Pure functions of frozen values, so that every sentence can be tested without a screen. Left out:
+how the lines are drawn (widgets/learning.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from learning.messages import (
+    Event,
+    Failed,
+    LearnerState,
+    LessonDone,
+    Ready,
+    TrainDone,
+    TrainProgress,
+    UndoDone,
+    WorkerLost,
+)
+
+PHASES = {
+    "idle": "",
+    "gathering": "gathering",
+    "learning": "learning",
+    "checking": "checking that nothing was forgotten",
+    "consolidating": "going over earlier lessons",
+    "training": "learning the book",
+    "paused": "paused while you type",
+    "off": "learning is switched off",
+}
+
+
+@dataclass(frozen=True)
+class Learning:
+    """What is known of the learner; the newest event of each kind."""
+
+    model: str = ""
+    version: int = 0
+    loaded: bool = False
+    lost: bool = False
+    """The model's process ended and will not come back."""
+    state: LearnerState = LearnerState("idle")
+    outcome: str = ""
+    """What became of the last lesson."""
+    training: TrainProgress | None = None
+    """Set from the start of book training to its end."""
+    recall: float | None = None
+    """Recall of the book, 0 to 1."""
+
+
+def after(now: Learning, event: Event) -> Learning:
+    """What is known after an event."""
+    match event:
+        case Ready():
+            return replace(
+                now, model=event.model, version=event.version, loaded=True, lost=False
+            )
+        case LearnerState():
+            recall = now.recall if event.book_recall is None else event.book_recall
+            return replace(now, state=event, recall=recall)
+        case LessonDone():
+            return replace(
+                now, version=event.version, outcome=outcome(event), recall=event.book_recall
+            )
+        case UndoDone():
+            return replace(now, version=event.version, outcome="")
+        case TrainProgress():
+            recall = now.recall if event.recall is None else event.recall
+            return replace(now, training=event, recall=recall)
+        case TrainDone():
+            recall = event.recall_before if event.rolled_back else event.recall_after
+            return replace(
+                now, training=None, version=event.version, outcome=trained(event), recall=recall
+            )
+        case Failed(where="train"):
+            return replace(now, training=None)
+        case WorkerLost():
+            return replace(
+                now,
+                loaded=False,
+                lost=not event.restarting,
+                training=None,
+                state=replace(now.state, phase="idle", gathered=0, batch=0),
+            )
+    return now
+
+
+def percent(share: float) -> str:
+    """A share of 1 as a whole percentage; only all is 100 %, and only nothing is 0 %."""
+    whole = round(share * 100)
+    if whole == 100 and share < 1:
+        whole = 99
+    if whole == 0 and share > 0:
+        whole = 1
+    return f"{whole} %"
+
+
+def seconds(count: float) -> str:
+    """A span of time as people say it: 2.1 s, 40 s, 3 min, 1 h 5 min."""
+    if count < 10:
+        return f"{count:.1f} s"
+    if count < 90:
+        return f"{count:.0f} s"
+    minutes = round(count / 60)
+    if minutes < 90:
+        return f"{minutes} min"
+    return f"{minutes // 60} h {minutes % 60} min"
+
+
+def outcome(done: LessonDone) -> str:
+    """What became of a lesson."""
+    if done.rolled_back:
+        return "rolled back: it would have cost too much of what was known"
+    if done.state == "undone":
+        return "taken back"
+    if done.state == "needs_practice" or not done.known_after:
+        return "needs practice"
+    if done.known_before and not done.steps:
+        return "knew it already"
+    return f"learned in {seconds(done.seconds)}"
+
+
+def trained(done: TrainDone) -> str:
+    """What book training did, in a sentence."""
+    if done.rolled_back:
+        return "the training was rolled back: it would have cost too much of what was known"
+    verb = "training stopped" if done.cancelled else "trained"
+    epochs = f"{done.epochs} epoch{'' if done.epochs == 1 else 's'}"
+    return (
+        f"{verb} after {epochs} in {seconds(done.seconds)}: "
+        f"book recall {percent(done.recall_before)} \u2192 {percent(done.recall_after)}"
+    )
+
+
+def fraction(progress: TrainProgress) -> float:
+    """How much of the training is done, 0 to 1, by time: the limit of epochs is seldom reached."""
+    whole = progress.seconds + progress.seconds_left
+    return min(1.0, max(0.0, progress.seconds / whole)) if whole > 0 else 0.0
+
+
+def doing(now: Learning) -> str:
+    """What it does now: "gathering 9 of 32", "learning, loss 0.41", "learned in 2.1 s"."""
+    if now.lost:
+        return "the model is gone"
+    if not now.loaded:
+        return "the model is waking up"
+    state = now.state
+    if now.training is not None:
+        progress = now.training
+        return (
+            f"book, epoch {progress.epoch} of {progress.epochs}, loss {progress.loss:.2f}, "
+            f"{seconds(progress.seconds_left)} left"
+        )
+    words = PHASES[state.phase]
+    if state.phase == "gathering" and state.batch:
+        return f"{words} {state.gathered} of {state.batch}"
+    if state.phase in ("learning", "consolidating", "training") and state.loss is not None:
+        return f"{words}, loss {state.loss:.2f}"
+    return words or now.outcome or "ready"
+
+
+def waiting(now: Learning) -> str:
+    """How many lessons wait; empty where none does."""
+    count = now.state.waiting
+    return f"{count} lesson{'' if count == 1 else 's'} waiting" if count else ""
+
+
+def recall(now: Learning) -> str:
+    """Recall of the book, where it was measured."""
+    return "" if now.recall is None else f"book recall {percent(now.recall)}"
+
+
+def model(now: Learning) -> str:
+    """Which weights answer."""
+    return f"{now.model}, version {now.version}" if now.model else ""
+
+
+def short(now: Learning) -> str:
+    """All of it on one line."""
+    parts = (doing(now), waiting(now), recall(now))
+    return " \u00b7 ".join(part for part in parts if part)

@@ -1,0 +1,1 @@
+"""Screens: each arranges widgets and carries out what the owner asks for."""

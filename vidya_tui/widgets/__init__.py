@@ -1,0 +1,1 @@
+"""Widgets: one control a file. Messages go up, plain values come down."""

@@ -1,0 +1,222 @@
+"""The answers to choose from: numbered cards, side by side where there is room, else stacked.
+
+Cards are plain text, updated by whoever drains the stream (about twelve times a second). Each card
+is cut to a number of lines that lets all of them be seen at once; the highlighted one is shown
+whole. Left out: what a pick means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.geometry import Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.widget import Widget
+
+from vidya_tui.plain import plain
+from vidya_tui.session import Card
+
+INDENT = 3
+"""Columns before the text of a stacked card: a mark, the number, a space."""
+
+
+class CardView(Widget):
+    """One candidate. Draws itself, so that its height is known before it is drawn."""
+
+    highlighted: reactive[bool] = reactive(False, layout=True)
+
+    def __init__(self, number: int) -> None:
+        super().__init__(classes="card")
+        self.number = number
+        self.card = Card(index=number)
+        self.lines = 3
+        """Lines of text it may take, unless it is highlighted."""
+        self.boxed = False
+        self.rows = 0
+        """Lines it takes at least: side by side, all are as high as the highest."""
+
+    def show(self, card: Card, lines: int, boxed: bool) -> None:
+        """Shows a copy of the card."""
+        fresh = Card(card.index, card.text, card.state, card.ending, card.tokens, card.confidence)
+        if (fresh, lines, boxed) == (self.card, self.lines, self.boxed):
+            return
+        self.card, self.lines, self.boxed = fresh, lines, boxed
+        self.border_title = str(self.number) if boxed else None
+        self.border_subtitle = self._subtitle() if boxed else None
+        self.set_class(card.state == "done", "-done")
+        self.clear_cached_dimensions()
+        self.refresh(layout=True)
+
+    def wrapped(self, width: int) -> list[Content]:
+        """The lines to show at that width, the last one with an ellipsis where some are left out."""
+        room = max(1, width if self.boxed else width - INDENT)
+        text = plain(self.card.text).strip("\n")
+        if not text:
+            word = {"waiting": "\u2026", "streaming": "\u2026", "done": "(said nothing)"}
+            return [Content.styled(word[self.card.state], "dim italic")]
+        lines = Content(text).wrap(room)
+        if not self.highlighted and len(lines) > self.lines:
+            last = lines[self.lines - 1].rstrip()
+            if last.cell_length >= room:
+                last = last.truncate(room - 1)
+            lines = [*lines[: self.lines - 1], last.append("\u2026")]
+        return lines
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return max(len(self.wrapped(width)), self.rows if self.boxed else 0)
+
+    def render(self) -> Content:
+        lines = self.wrapped(self.content_size.width)
+        if self.boxed:
+            return Content("\n").join(lines)
+        mark = "\u25b8" if self.highlighted else " "
+        head = Content.styled(f"{mark}{self.number} ", self.get_visual_style("card--number"))
+        rest = [Content(" " * INDENT).append(line) for line in lines[1:]]
+        return Content("\n").join([head.append(lines[0]), *rest])
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"card--number"}
+
+    def _subtitle(self) -> str:
+        if self.card.state != "done":
+            return "\u2026"
+        if self.card.ending == "length":
+            return "cut off"
+        if self.card.ending == "cancelled":
+            return "stopped"
+        sure = self.card.confidence
+        return f"{sure * 100:.0f} % sure" if sure is not None else ""
+
+
+class CandidatePanel(VerticalScroll, can_focus=True):
+    """The cards. Arrows highlight one, Enter or a click picks it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,left", "highlight(-1)", "previous", show=False),
+        Binding("down,right", "highlight(1)", "next", show=False),
+        Binding("enter", "pick", "pick this one"),
+        Binding("shift+tab", "back", "back", show=False),
+    ]
+
+    class Picked(Message):
+        """The owner chose candidate `index`."""
+
+        def __init__(self, index: int) -> None:
+            super().__init__()
+            self.index = index
+
+    class Typed(Message):
+        """The owner began to type: the words belong into the prompt."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
+    class Left(Message):
+        """The owner goes back to the prompt."""
+
+    def __init__(self, count: int = 5, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._views = [CardView(number) for number in range(1, count + 1)]
+        self._cards: list[Card] = []
+        self._lines = 3
+        self._boxed = False
+        self._highlight: int | None = None
+        self.display = False
+
+    def compose(self) -> ComposeResult:
+        yield from self._views
+
+    @property
+    def highlight(self) -> int | None:
+        """Number of the highlighted card."""
+        return self._highlight
+
+    def show(self, cards: Sequence[Card], lines: int, boxed: bool) -> None:
+        """Shows these cards, each on at most `lines` lines; none hides the panel."""
+        self._cards, self._lines, self._boxed = list(cards), lines, boxed
+        self.display = bool(cards)
+        self.set_class(boxed, "-boxed")
+        if not cards:
+            self._set_highlight(None)
+            return
+        while len(self._views) < len(cards):
+            view = CardView(len(self._views) + 1)
+            self._views.append(view)
+            self.mount(view)
+        for number, view in enumerate(self._views):
+            view.display = number < len(cards)
+            if number < len(cards):
+                view.show(cards[number], lines, boxed)
+        if boxed:
+            self._level()
+
+    def action_highlight(self, step: int) -> None:
+        if not self._cards:
+            return
+        at = 0 if self._highlight is None else self._highlight + step
+        count = len(self._cards)
+        self._set_highlight((at - 1) % count + 1 if self._highlight else (1 if step > 0 else count))
+
+    def action_pick(self) -> None:
+        if self._highlight is not None:
+            self.post_message(self.Picked(self._highlight))
+
+    def action_back(self) -> None:
+        self.post_message(self.Left())
+
+    def on_focus(self) -> None:
+        if self._highlight is None:
+            self.action_highlight(1)
+
+    def on_blur(self) -> None:
+        self._set_highlight(None)
+
+    def on_key(self, event: events.Key) -> None:
+        number = int(event.key) if event.key in "123456789" and event.key.isascii() else 0
+        if 1 <= number <= len(self._cards) and self._cards[number - 1].text:
+            self.post_message(self.Picked(number))
+        elif event.character and event.is_printable:
+            self.post_message(self.Typed(event.character))
+        else:
+            return
+        event.stop()
+        event.prevent_default()
+
+    def on_paste(self, event: events.Paste) -> None:
+        event.stop()
+        self.post_message(self.Typed(event.text))
+
+    def on_click(self, event: events.Click) -> None:
+        for view in self._views:
+            if event.widget is view and view.display:
+                self.post_message(self.Picked(view.number))
+
+    def on_resize(self, _: events.Resize) -> None:
+        if self._boxed:
+            self._level()
+
+    def _set_highlight(self, number: int | None) -> None:
+        self._highlight = number
+        for view in self._views:
+            view.highlighted = view.number == number
+        if self._boxed and self._cards:
+            self._level()
+        if number is not None:
+            self.call_after_refresh(self._views[number - 1].scroll_visible, animate=False)
+
+    def _level(self) -> None:
+        """Gives all boxes the height of the highest."""
+        shown = [view for view in self._views if view.display and view.content_size.width]
+        rows = max((len(view.wrapped(view.content_size.width)) for view in shown), default=0)
+        for view in shown:
+            if view.rows != rows:
+                view.rows = rows
+                view.clear_cached_dimensions()
+                view.refresh(layout=True)

@@ -1,0 +1,98 @@
+"""The learning panel: one line at the top where the screen is narrow, a column where it is wide."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.reactive import reactive
+from textual.widgets import Static
+
+from vidya_tui import progress_words as words
+from vidya_tui.progress_words import Learning
+
+BAR = 24
+
+
+def bar(share: float, width: int) -> str:
+    """A bar of text; it needs no colours to be read."""
+    full = round(share * width)
+    return "\u2501" * full + "\u2500" * (width - full)
+
+
+class LearningLine(Static):
+    """Everything on one line, with the program's name."""
+
+    learning: reactive[Learning] = reactive(Learning())
+    wide: reactive[bool] = reactive(False)
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__("", markup=False, id=id)
+
+    def watch_learning(self) -> None:
+        self._draw()
+
+    def watch_wide(self) -> None:
+        self._draw()
+
+    def on_resize(self) -> None:
+        self._draw()
+
+    def _draw(self) -> None:
+        width = self.content_size.width
+        now = self.learning
+        name = "vidya"
+        if self.wide:
+            right = words.model(now)
+        elif now.training is not None and width >= 60:
+            share = words.fraction(now.training)
+            right = f"{bar(share, 8)} {words.percent(share)} {words.doing(now)}"
+        else:
+            right = words.short(now)
+        room = width - len(name) - 2
+        if room < 4:
+            return
+        shown = Content(right).truncate(room, ellipsis=True)
+        gap = max(2, width - len(name) - shown.cell_length)
+        self.update(
+            Content.styled(name, "bold").append(" " * gap).append(shown.stylize("dim"))
+        )
+
+
+class LearningPanel(Vertical):
+    """A column of its own beside the conversation."""
+
+    learning: reactive[Learning] = reactive(Learning())
+
+    def compose(self) -> ComposeResult:
+        yield Static("learning", markup=False, classes="title")
+        yield Static("", markup=False, id="learning-doing")
+        yield Static("", markup=False, id="learning-bar")
+        yield Static("", markup=False, id="learning-waiting", classes="quiet")
+        yield Static("", markup=False, id="learning-recall", classes="quiet")
+        yield Static("", markup=False, id="learning-outcome", classes="quiet")
+
+    def watch_learning(self) -> None:
+        if not self.is_mounted:
+            return
+        now = self.learning
+        doing = words.doing(now)
+        progress = ""
+        if now.training is not None:
+            share = words.fraction(now.training)
+            progress = f"{bar(share, BAR)} {words.percent(share)}"
+        elif now.state.phase == "gathering" and now.state.batch:
+            progress = bar(now.state.gathered / now.state.batch, BAR)
+        self._set("doing", doing)
+        self._set("bar", progress)
+        self._set("waiting", words.waiting(now))
+        self._set("recall", words.recall(now))
+        self._set("outcome", f"last: {now.outcome}" if now.outcome not in ("", doing) else "")
+
+    def on_mount(self) -> None:
+        self.watch_learning()
+
+    def _set(self, part: str, text: str) -> None:
+        line = self.query_one(f"#learning-{part}", Static)
+        line.update(Content(text))
+        line.display = bool(text)

@@ -1,0 +1,36 @@
+"""One quiet line above the prompt: what just happened, or why something could not be done."""
+
+from __future__ import annotations
+
+from textual.content import Content
+from textual.timer import Timer
+from textual.widgets import Static
+
+from vidya_tui.plain import one_line
+
+SECONDS = 12.0
+
+
+class Notice(Static):
+    """Hidden while there is nothing to say."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__("", markup=False, id=id)
+        self._timer: Timer | None = None
+        self.words = ""
+        self.display = False
+
+    def say(self, words: str, *, trouble: bool = False, stay: bool = False) -> None:
+        """Shows the words for a while, or until the next ones (`stay`)."""
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+        self.words = one_line(words)
+        self.set_class(trouble, "-trouble")
+        self.update(Content(("! " if trouble else "") + self.words))
+        self.display = bool(self.words)
+        if self.words and not stay:
+            self._timer = self.set_timer(SECONDS, self.clear_words)
+
+    def clear_words(self) -> None:
+        self.say("")

@@ -1,0 +1,202 @@
+"""Where the owner types. Enter sends; digits pick only where they can mean nothing else.
+
+Keys are decided on here, inside the widget's own queue, and not by priority bindings: those run
+before letters that were typed earlier have arrived, so that a fast "h1" would pick candidate 1.
+Left out: what a message or a command does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Protocol
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.widgets import TextArea
+
+from vidya_tui.plain import plain
+
+PICK = Binding.Group("pick", compact=True)
+DIGITS = "123456789"
+
+
+class PromptHost(Protocol):
+    """What the prompt asks of its screen. Calls, not messages: a second digit typed right after the
+    first must already find that nothing is left to pick."""
+
+    def can_pick(self, number: int) -> bool:
+        """Whether candidate `number` waits and has text."""
+
+    def pick(self, number: int) -> None:
+        """Picks it."""
+
+    def completion_open(self) -> bool:
+        """Whether a list of completions is shown."""
+
+    def completion_move(self, step: int) -> None:
+        """Highlights another completion."""
+
+    def completion_take(self) -> str | None:
+        """The line with the highlighted completion; None where it would change nothing."""
+
+
+class Prompt(TextArea):
+    """A growing text field with a history."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(Binding(d, f"pick({d})", "pick", group=PICK) for d in DIGITS),
+        Binding("ctrl+j,shift+enter,alt+enter", "newline", "new line", show=False),
+        Binding("pageup", "read(-1)", "read back", show=False),
+        Binding("pagedown", "read(1)", "read on", show=False),
+    ]
+
+    class Submitted(Message):
+        """The owner pressed Enter. The prompt is already empty."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
+    class Active(Message):
+        """A key was pressed."""
+
+    class Read(Message):
+        """The owner reads back (-1) or on (1)."""
+
+        def __init__(self, pages: int) -> None:
+            super().__init__()
+            self.pages = pages
+
+    def __init__(self, host: PromptHost, placeholder: str, *, id: str | None = None) -> None:
+        super().__init__(
+            id=id,
+            placeholder=placeholder,
+            highlight_cursor_line=False,
+            show_line_numbers=False,
+        )
+        self._host = host
+        self._past: list[str] = []
+        self._at = 0
+        """Place in the history; len(past) is the draft."""
+        self._draft = ""
+
+    # ------------------------------------------------------------ what the screen may do
+
+    def remember(self, texts: Sequence[str]) -> None:
+        """Replaces the history, oldest first."""
+        self._past = [text for text in texts if text]
+        self._at = len(self._past)
+
+    def put_back(self, text: str) -> None:
+        """Returns a text that could not be sent, before whatever was typed since."""
+        if self._past and self._past[-1] == text:
+            self._past.pop()
+            self._at = len(self._past)
+        self._fill(f"{text}\n{self.text}" if self.text else text)
+
+    def type_in(self, text: str) -> None:
+        """Inserts text at the cursor, as if typed here."""
+        self.focus()
+        self.insert(plain(text))
+
+    # ------------------------------------------------------------ keys
+
+    async def _on_key(self, event: events.Key) -> None:
+        self.post_message(self.Active())
+        if event.key == "enter":
+            self._enter()
+        elif event.key == "tab" and self._host.completion_open():
+            self._complete()
+        elif event.key in DIGITS and not self.text and self._host.can_pick(int(event.key)):
+            self._host.pick(int(event.key))
+        else:
+            return  # TextArea's own handler is next
+        event.stop()
+        event.prevent_default()
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        # Pasted escape sequences would be drawn as they are: make them visible before they go in.
+        event.prevent_default()
+        event.stop()
+        self.post_message(self.Active())
+        if result := self._replace_via_keyboard(plain(event.text), *self.selection):
+            self.move_cursor(result.end_location)
+            self.focus()
+
+    def action_paste(self) -> None:
+        """ctrl+v: the clipboard of this program, cleaned like any paste."""
+        if result := self._replace_via_keyboard(plain(self.app.clipboard), *self.selection):
+            self.move_cursor(result.end_location)
+
+    def action_pick(self, number: int) -> None:
+        """For the mouse on the footer; digits on the keyboard are seen by `_on_key` first."""
+        if self._host.can_pick(number):
+            self._host.pick(number)
+
+    def action_newline(self) -> None:
+        self._replace_via_keyboard("\n", *self.selection)
+
+    def action_read(self, pages: int) -> None:
+        self.post_message(self.Read(pages))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "pick" and isinstance(parameters[0], int):
+            return not self.text and self._host.can_pick(parameters[0])
+        return True
+
+    def action_cursor_up(self, select: bool = False) -> None:
+        if self._host.completion_open() and not select:
+            self._host.completion_move(-1)
+        elif not select and self.navigator.is_first_wrapped_line(self.cursor_location):
+            self._recall(-1)
+        else:
+            super().action_cursor_up(select)
+
+    def action_cursor_down(self, select: bool = False) -> None:
+        if self._host.completion_open() and not select:
+            self._host.completion_move(1)
+        elif not select and self.navigator.is_last_wrapped_line(self.cursor_location):
+            self._recall(1)
+        else:
+            super().action_cursor_down(select)
+
+    # ------------------------------------------------------------ parts
+
+    def _enter(self) -> None:
+        if self._host.completion_open() and self._complete():
+            return
+        text = self.text
+        if not text.strip():
+            return
+        if not self._past or self._past[-1] != text:
+            self._past.append(text)
+        self._at = len(self._past)
+        self._draft = ""
+        self.clear()
+        self.post_message(self.Submitted(text))
+
+    def _complete(self) -> bool:
+        """Takes the highlighted completion. False where the line is complete already."""
+        line = self._host.completion_take()
+        if line is None:
+            return False
+        self._fill(line)
+        return True
+
+    def _recall(self, step: int) -> None:
+        at = self._at + step
+        if not 0 <= at <= len(self._past):
+            return
+        if self._at == len(self._past):
+            self._draft = self.text
+        elif self.text != self._past[self._at]:
+            # An edited line from the history is a draft too: leaving it must not lose it.
+            self._past[self._at] = self.text
+        self._at = at
+        self._fill(self._draft if at == len(self._past) else self._past[at])
+
+    def _fill(self, text: str) -> None:
+        # Through the edit history, so that ctrl+z brings back what stood here.
+        self.replace(plain(text), self.document.start, self.document.end)
+        self.move_cursor(self.document.end)
