@@ -17,11 +17,12 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from engine.checkpoint_files import WEIGHTS
 from engine.config import ModelConfig
 from engine.errors import CheckpointError
 from engine.model import Model
 
-WEIGHTS = "model.safetensors"
+
 _PICKLES = ("pytorch_model.bin", "model.pt", "model.pth", "consolidated.00.pth")
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from learning.records import Ask, Candidate, Lesson, Pick, Turns
+from learning.records import Ask, Candidate, Correction, Judgement, Lesson, Pick, Turns
 
 RATING_WEIGHT = 0.5
 """A rating says less than a chosen or typed answer: it judges what was already said."""
@@ -48,9 +48,7 @@ def learn_from_correction(ask: Ask, text: str, old: str | None) -> Lesson:
     )
 
 
-def learn_from_rating(
-    ask: Ask, answer: str, value: Literal["good", "bad"] | None
-) -> Lesson | None:
+def learn_from_rating(ask: Ask, answer: str, value: Literal["good", "bad"] | None) -> Lesson | None:
     """Good: say this answer. Bad: do not say it. None, a rating withdrawn, teaches nothing."""
     if value is None:
         return None
@@ -76,6 +74,21 @@ def learn_from_human(turns: Turns) -> Lesson:
 
 def learn_from_continuation(ask: Ask, answer: str) -> Lesson:
     """The owner went on talking after this answer without judging it."""
-    return Lesson(
-        kind="continuation", prompt=ask.turns, answer=answer, weight=CONTINUATION_WEIGHT
-    )
+    return Lesson(kind="continuation", prompt=ask.turns, answer=answer, weight=CONTINUATION_WEIGHT)
+
+
+def learn_from_judgement(
+    ask: Ask, judgement: Judgement, seen: str, candidates: Sequence[Candidate]
+) -> Lesson | None:
+    """The lesson of a judgement as the journal has it; None for a rating withdrawn.
+
+    seen: the text as the owner saw it. It stands for a picked candidate that never was complete.
+    """
+    if isinstance(judgement, Pick):
+        others = [c for c in candidates if c.index != judgement.index]
+        picked = Candidate(ask.id, judgement.index, seen, (), (), "cancelled", 0)
+        return learn_from_selection(ask, judgement, [picked, *others])
+    if isinstance(judgement, Correction):
+        old = next((c.text.strip() for c in candidates if c.index == judgement.index), None)
+        return learn_from_correction(ask, judgement.text, old)
+    return learn_from_rating(ask, seen, judgement.value)

@@ -14,14 +14,19 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from engine.errors import NotFound
-from learning.records import Lesson, LessonKind, LessonState, Turn, Turns
-from learning.store import Row, Store
+from learning.journal_rows import (
+    LESSON_COLUMNS,
+    lesson_from_row,
+    turns_to_json,
+    writable,
+)
+from learning.records import Lesson, LessonKind, LessonState, Turn
+from learning.store import Store
 
 MAIN_KINDS: tuple[LessonKind, ...] = ("pick", "correction", "rating", "example")
 """What the owner taught. The other kinds ride along in batches."""
 RIDER_KINDS: tuple[LessonKind, ...] = ("owner_words", "continuation")
 
-_COLUMNS = "id, judgement, kind, prompt, answer, rejected, weight, replaces, state"
 _STANDS = """(judgement IS NULL
     OR NOT EXISTS (SELECT 1 FROM withdrawals w WHERE w.judgement = lessons.judgement))"""
 _MAIN = "kind IN ('pick', 'correction', 'rating', 'example')"
@@ -43,15 +48,17 @@ class LessonJournal(Store):
 
         ask: what they come from, so that `forget` finds them; a judgement's is found by itself.
         """
-        with self._write() as connection:
+        with self.writing() as connection:
             return [insert_lesson(connection, lesson, judgement, ask) for lesson in lessons]
 
     def lesson(self, lesson: int) -> Lesson:
         """Raises NotFound."""
-        row = self._row(f"SELECT {_COLUMNS} FROM lessons WHERE id = ?", lesson)
+        row = self.row(f"SELECT {LESSON_COLUMNS} FROM lessons WHERE id = ?", lesson)
         if row is None:
-            raise NotFound(f"lesson {lesson} is not in the journal", "`vidya journal show` lists them")
-        return _lesson(row)
+            raise NotFound(
+                f"lesson {lesson} is not in the journal", "`vidya journal show` lists them"
+            )
+        return lesson_from_row(row)
 
     def lessons(
         self,
@@ -91,7 +98,7 @@ class LessonJournal(Store):
 
     def set_lesson_state(self, lesson: int, state: LessonState) -> None:
         """Appends an event. Raises NotFound."""
-        with self._write() as connection:
+        with self.writing() as connection:
             changed = connection.execute(
                 "UPDATE lessons SET state = ? WHERE id = ?", (state, lesson)
             ).rowcount
@@ -102,11 +109,11 @@ class LessonJournal(Store):
     def lesson_events(self, lesson: int) -> list[tuple[LessonState, float]]:
         """(state, seconds since the epoch), in order."""
         sql = "SELECT state, created FROM lesson_events WHERE lesson = ? ORDER BY id"
-        return [(state, created) for state, created in self._rows(sql, lesson)]
+        return [(state, created) for state, created in self.rows(sql, lesson)]
 
     def _select(self, rest: str, *values: object) -> list[Lesson]:
-        rows = self._rows(f"SELECT {_COLUMNS} FROM lessons WHERE {rest}", *values)
-        return [_lesson(row) for row in rows]
+        rows = self.rows(f"SELECT {LESSON_COLUMNS} FROM lessons WHERE {rest}", *values)
+        return [lesson_from_row(row) for row in rows]
 
     # ------------------------------------------------------------ steps and versions
 
@@ -114,7 +121,7 @@ class LessonJournal(Store):
         self, lesson_ids: Iterable[int], loss: float, batch: int, seconds: float, kind: str
     ) -> int:
         """Records one optimizer step and the lessons in its batch."""
-        with self._write() as connection:
+        with self.writing() as connection:
             step = connection.execute(
                 "INSERT INTO steps (kind, loss, batch, seconds, created) VALUES (?, ?, ?, ?, ?)",
                 (kind, loss if math.isfinite(loss) else None, batch, seconds, time.time()),
@@ -138,7 +145,7 @@ class LessonJournal(Store):
         version: a new number, above every earlier one. parent_version: the weights it was made
         from; 0 is the model as it came. lessons: those the weights have that the parent had not.
         """
-        with self._write() as connection:
+        with self.writing() as connection:
             connection.execute(
                 "INSERT INTO publications (version, parent, path, note, created)"
                 " VALUES (?, ?, ?, ?, ?)",
@@ -151,47 +158,54 @@ class LessonJournal(Store):
 
     def latest_version(self) -> int:
         """The highest number ever published, whichever weights are in use; 0 at the start."""
-        row = self._row("SELECT max(version) FROM publications")
+        row = self.row("SELECT max(version) FROM publications")
         return int(row[0] or 0) if row else 0
 
     def mark_saved(self, version: int) -> None:
         """These weights are on the disk now and are those that the next start loads."""
-        with self._write() as connection:
+        with self.writing() as connection:
             connection.execute(
                 "INSERT INTO saves (version, created) VALUES (?, ?)", (version, time.time())
             )
 
     def saved_version(self) -> int:
         """The last that was marked; 0 where none was."""
-        row = self._row("SELECT version FROM saves ORDER BY id DESC LIMIT 1")
+        row = self.row("SELECT version FROM saves ORDER BY id DESC LIMIT 1")
         return int(row[0]) if row else 0
 
     def lessons_in(self, version: int) -> frozenset[int]:
         """Lessons that these weights have learned, through all their ancestors."""
         sql = _LINE + "SELECT DISTINCT lesson FROM publication_lessons JOIN line USING (version)"
-        return frozenset(int(lesson) for (lesson,) in self._rows(sql, version))
+        return frozenset(int(lesson) for (lesson,) in self.rows(sql, version))
+
+    def lesson_version(self, lesson: int) -> int | None:
+        """The newest weights that were published with this lesson new in them."""
+        row = self.row("SELECT max(version) FROM publication_lessons WHERE lesson = ?", lesson)
+        return row[0] if row else None
 
     def lessons_not_saved(self) -> list[Lesson]:
         """Lessons that were in published weights but are not in the saved ones, oldest first.
 
-        After a crash these must be learned again. Those undone or withdrawn are left out.
+        After a crash these must be learned again. Left out are those undone or withdrawn, and
+        those that need practice: weights that were rolled back on purpose do not have them either.
         """
-        rows = self._rows(
-            _LINE + f"""SELECT {_COLUMNS} FROM lessons
-            WHERE state IN ('learned', 'needs_practice') AND {_STANDS}
+        rows = self.rows(
+            _LINE
+            + f"""SELECT {LESSON_COLUMNS} FROM lessons
+            WHERE state = 'learned' AND {_STANDS}
             AND id IN (SELECT lesson FROM publication_lessons)
             AND id NOT IN (SELECT lesson FROM publication_lessons JOIN line USING (version))
             ORDER BY id""",
             self.saved_version(),
         )
-        return [_lesson(row) for row in rows]
+        return [lesson_from_row(row) for row in rows]
 
     # ------------------------------------------------------------ progress over time
 
     def add_measure(self, name: str, value: float) -> None:
-        """Records a number to be plotted over time, e.g. "book_recall"; skips what is not finite."""
+        """Records a number to be plotted over time, e.g. "book_recall", if it is finite."""
         if math.isfinite(value):
-            with self._write() as connection:
+            with self.writing() as connection:
                 connection.execute(
                     "INSERT INTO measures (name, value, created) VALUES (?, ?, ?)",
                     (name, value, time.time()),
@@ -200,9 +214,9 @@ class LessonJournal(Store):
     def measures(self, name: str) -> list[tuple[float, float]]:
         """(seconds since the epoch, value), in order. "loss" is that of every step."""
         if name == "loss":
-            rows = self._rows("SELECT created, loss FROM steps WHERE loss IS NOT NULL ORDER BY id")
+            rows = self.rows("SELECT created, loss FROM steps WHERE loss IS NOT NULL ORDER BY id")
         else:
-            rows = self._rows("SELECT created, value FROM measures WHERE name = ? ORDER BY id", name)
+            rows = self.rows("SELECT created, value FROM measures WHERE name = ? ORDER BY id", name)
         return [(created, value) for created, value in rows]
 
 
@@ -251,39 +265,8 @@ def insert_lesson(
     return replace(lesson, id=number or 0)
 
 
-
-
-
 def _add_event(connection: sqlite3.Connection, lesson: int, state: str) -> None:
     connection.execute(
         "INSERT INTO lesson_events (lesson, state, created) VALUES (?, ?, ?)",
         (lesson, state, time.time()),
     )
-
-
-def _lesson(row: Row) -> Lesson:
-    number, judgement, kind, prompt, answer, rejected, weight, replaces, state = row
-    return Lesson(
-        kind=kind,
-        prompt=turns_from_json(prompt),
-        answer=answer,
-        rejected=tuple(json.loads(rejected)),
-        weight=weight,
-        id=number,
-        judgement=judgement,
-        state=state,
-        replaces=replaces,
-    )
-
-
-def turns_to_json(turns: Turns) -> str:
-    return json.dumps([[turn.role, turn.text] for turn in turns], ensure_ascii=False)
-
-
-def turns_from_json(text: str) -> Turns:
-    return tuple(Turn(role, said) for role, said in json.loads(text))
-
-
-def writable(text: str) -> str:
-    """The text as a database can hold it: half characters, as broken pastes have, become `?`."""
-    return text.encode("utf-8", "replace").decode("utf-8")

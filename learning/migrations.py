@@ -89,7 +89,7 @@ MIGRATIONS: tuple[Migration, ...] = (
         """CREATE TABLE step_lessons (
             step INTEGER NOT NULL REFERENCES steps ON DELETE CASCADE,
             lesson INTEGER NOT NULL REFERENCES lessons ON DELETE CASCADE,
-            PRIMARY KEY (step, lesson)) WITHOUT ROWID""",
+            PRIMARY KEY (step, lesson))""",
         """CREATE TABLE publications (
             version INTEGER PRIMARY KEY,
             parent INTEGER NOT NULL,
@@ -99,7 +99,7 @@ MIGRATIONS: tuple[Migration, ...] = (
         """CREATE TABLE publication_lessons (
             version INTEGER NOT NULL REFERENCES publications ON DELETE CASCADE,
             lesson INTEGER NOT NULL REFERENCES lessons ON DELETE CASCADE,
-            PRIMARY KEY (version, lesson)) WITHOUT ROWID""",
+            PRIMARY KEY (version, lesson))""",
         """CREATE TABLE saves (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             version INTEGER NOT NULL,
@@ -133,13 +133,13 @@ def migrate(
     Two programs may do this at once: the steps are counted again under the write lock.
     Raises JournalError for a file of a newer program or of another one, sqlite3.Error otherwise.
     """
-    if _version(connection, path, len(migrations)) == len(migrations):
+    if seen_steps(connection, path, len(migrations)) == len(migrations):
         return
-    if (version := _version(connection, path, len(migrations))) > 0:
+    if (version := seen_steps(connection, path, len(migrations))) > 0:
         _back_up(connection, path, version)
     connection.execute("BEGIN IMMEDIATE")
     try:
-        version = _version(connection, path, len(migrations))
+        version = seen_steps(connection, path, len(migrations))
         for migration in migrations[version:]:
             for statement in migration:
                 connection.execute(statement)
@@ -157,8 +157,8 @@ def backups(path: Path) -> Iterator[Path]:
     yield from sorted(path.parent.glob(f"{path.name}.before-*"))
 
 
-def _version(connection: sqlite3.Connection, path: Path, known: int) -> int:
-    """Steps the file has seen. Raises JournalError where it is not ours or too new."""
+def seen_steps(connection: sqlite3.Connection, path: Path, known: int = len(MIGRATIONS)) -> int:
+    """Steps the file has seen; only reads. Raises JournalError where it is not ours or too new."""
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     owner = int(connection.execute("PRAGMA application_id").fetchone()[0])
     tables = int(connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
@@ -184,6 +184,10 @@ def _back_up(connection: sqlite3.Connection, path: Path, version: int) -> None:
     try:
         connection.backup(copy)
         copy.execute("PRAGMA journal_mode = DELETE")  # one file, nothing beside it
+        copied = copy.execute("PRAGMA user_version").fetchone()[0]
     finally:
         copy.close()
-    os.replace(unfinished, target)
+    if copied == version:
+        os.replace(unfinished, target)
+    else:  # another program was faster, and made the copy itself
+        unfinished.unlink()

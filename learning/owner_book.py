@@ -56,6 +56,14 @@ class OwnerBook:
             raise self._unwritable(error) from error
         return False
 
+    def replace(self, question: str, old: str | None, new: str | None) -> None:
+        """Takes one answer to the question out and adds another; None is no answer."""
+        if old != new:
+            if old is not None:
+                self.take_out(question, old)
+            if new is not None:
+                self.add(question, new)
+
     def _unwritable(self, error: OSError) -> DataError:
         return DataError(
             f"{self.path}: cannot be written ({error.strerror})",

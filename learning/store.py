@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import JournalError
-from learning.migrations import migrate
+from learning.migrations import migrate, seen_steps
 
 Row = tuple[Any, ...]
 
@@ -51,6 +51,7 @@ class Store:
         connection.execute("PRAGMA temp_store = MEMORY")
         connection.execute("PRAGMA synchronous = FULL")
         connection.create_function("contains", 2, _contains, deterministic=True)
+        seen_steps(connection, self.path)  # a file that is refused is not even switched to WAL
         _set_wal(connection)
         migrate(connection, self.path)
 
@@ -61,6 +62,10 @@ class Store:
             yield
         except sqlite3.Error as error:
             raise _explain(error, self.path) from error
+        except OverflowError as error:
+            raise JournalError(
+                f"{self.path}: a number too large for the journal", "name one below 2^63"
+            ) from error
         except OSError as error:
             raise JournalError(
                 f"{self.path}: cannot be opened ({error.strerror})",
@@ -68,16 +73,16 @@ class Store:
             ) from error
 
     @contextlib.contextmanager
-    def _read(self) -> Iterator[sqlite3.Connection]:
+    def reading(self) -> Iterator[sqlite3.Connection]:
         with self._lock, self._errors():
             if self._connection is None:
                 raise JournalError(f"{self.path}: the journal is closed", "open it again")
             yield self._connection
 
     @contextlib.contextmanager
-    def _write(self) -> Iterator[sqlite3.Connection]:
+    def writing(self) -> Iterator[sqlite3.Connection]:
         """One transaction: all of it is on the disk when the block ends, or none of it."""
-        with self._read() as connection:
+        with self.reading() as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
@@ -87,20 +92,20 @@ class Store:
                     connection.execute("ROLLBACK")
                 raise
 
-    def _rows(self, sql: str, *values: Any) -> list[Row]:
-        with self._read() as connection:
+    def rows(self, sql: str, *values: Any) -> list[Row]:
+        with self.reading() as connection:
             return connection.execute(sql, values).fetchall()
 
-    def _row(self, sql: str, *values: Any) -> Row | None:
-        with self._read() as connection:
+    def row(self, sql: str, *values: Any) -> Row | None:
+        with self.reading() as connection:
             row: Row | None = connection.execute(sql, values).fetchone()
             return row
 
     def integrity(self) -> str:
-        """"ok", or what SQLite's own check found first."""
+        """ "ok", or what SQLite's own check found first."""
         try:
-            rows = self._rows("PRAGMA integrity_check(1)")
-            broken = self._rows("PRAGMA foreign_key_check")
+            rows = self.rows("PRAGMA integrity_check(1)")
+            broken = self.rows("PRAGMA foreign_key_check")
         except JournalError as error:
             return str(error)
         if rows[0][0] == "ok" and broken:

@@ -6,6 +6,7 @@ Also the parser of what was typed. Left out: what the commands do (screens/chat.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -33,6 +34,8 @@ class Situation:
     """There is a message that was, or is being, answered."""
     answered: bool = False
     """The last message has its answer."""
+    ratable: bool = False
+    """There is an answer to rate."""
     training: bool = False
     """The book is being learned."""
     rating: str | None = None
@@ -135,7 +138,7 @@ COMMANDS: tuple[Command, ...] = (
         hint="good|bad|off",
         values=("good", "bad", "off"),
         read=_rating,
-        when=lambda s: s.answered,
+        when=lambda s: s.ratable,
     ),
     Command(
         "regenerate",
@@ -159,7 +162,7 @@ COMMANDS: tuple[Command, ...] = (
         label="train",
         read=_epochs,
         when=lambda s: not s.training,
-        footer=lambda s: not s.training and not s.waiting,
+        footer=lambda s: not s.waiting and not s.answered,
     ),
     Command(
         "undo",
@@ -180,7 +183,7 @@ COMMANDS: tuple[Command, ...] = (
         "find and reopen an earlier conversation",
         keys="ctrl+o",
         label="history",
-        footer=lambda s: not s.waiting,
+        footer=lambda s: not s.waiting and not s.answered,
     ),
     Command("help", "keys and commands", keys="f1", label="help"),
     Command("quit", "save and leave", keys="ctrl+q", label="quit"),
@@ -257,13 +260,14 @@ def parse(text: str) -> Say | Run:
         return Say(stripped[1:])
     if not stripped.startswith("/"):
         return Say(stripped)
-    name, _, argument = stripped[1:].replace("\n", " \n", 1).partition(" ")
+    name = re.split(r"\s", stripped[1:], maxsplit=1)[0]
+    argument = stripped[1 + len(name) :].strip()
     command = find(name)
-    return Run(command, command.read(command.name, argument.strip()))
+    return Run(command, command.read(command.name, argument))
 
 
 def complete(text: str) -> list[Completion]:
-    """How a line that begins with a slash could go on, likeliest first; empty where it could not."""
+    """How a line that begins with a slash could go on, likeliest first."""
     if not text.startswith("/") or text.startswith("//") or "\n" in text:
         return []
     name, space, argument = text[1:].partition(" ")

@@ -1,4 +1,4 @@
-"""Appends to the log in the home: what went wrong, for whoever mends it. Never shown on the screen."""
+"""Appends to the log in the home: what went wrong, for whoever mends it."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ def _table() -> dict[int, str | None]:
     table: dict[int, str | None] = {code: chr(0x2400 + code) for code in range(0x20)}
     table[0x7F] = "\u2421"
     table.update({code: "\ufffd" for code in range(0x80, 0xA0)})  # C1: 0x9b starts a sequence too
-    table.update({code: "\ufffd" for code in range(0xD800, 0xE000)})  # lone halves cannot be written
+    table.update({code: "\ufffd" for code in range(0xD800, 0xE000)})  # half characters
     dropped = [0xAD, 0x61C, 0x180E, 0xFEFF, 0x200B, 0x200E, 0x200F, 0xFFFE, 0xFFFF]
     dropped += range(0x202A, 0x202F)  # bidi embeddings and overrides
     dropped += range(0x2060, 0x2070)  # bidi isolates, invisible operators
@@ -29,7 +29,7 @@ _TABLE: Mapping[int, str | None] = MappingProxyType(_table())
 
 
 def plain(text: str) -> str:
-    """The text with nothing in it that a terminal would obey; line breaks stay, tabs become spaces."""
+    """The text with nothing in it that a terminal obeys; line breaks stay, tabs become spaces."""
     return text.replace("\r\n", "\n").replace("\r", "\n").translate(_TABLE)
 
 

@@ -54,9 +54,7 @@ def after(now: Learning, event: Event) -> Learning:
     """What is known after an event."""
     match event:
         case Ready():
-            return replace(
-                now, model=event.model, version=event.version, loaded=True, lost=False
-            )
+            return replace(now, model=event.model, version=event.version, loaded=True, lost=False)
         case LearnerState():
             recall = now.recall if event.book_recall is None else event.book_recall
             return replace(now, state=event, recall=recall)

@@ -21,7 +21,6 @@ from learning.home import Home
 from learning.messages import (
     Event,
     Failed,
-    OwnerActive,
     Shutdown,
     TeacherPort,
     decode,
@@ -66,8 +65,6 @@ def serve(requests: Iterable[str], teacher: TeacherPort, report: EventWriter) ->
             if isinstance(request, Shutdown):
                 return
             teacher.send(request)  # type: ignore[arg-type]  # events never come this way
-            if isinstance(request, OwnerActive):
-                continue
         except VidyaError as error:
             report(Failed("worker", error.what, error.next_step))
         except Exception as error:

@@ -30,6 +30,8 @@ INDENT = 3
 class CardView(Widget):
     """One candidate. Draws itself, so that its height is known before it is drawn."""
 
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"card--number"}
+
     highlighted: reactive[bool] = reactive(False, layout=True)
 
     def __init__(self, number: int) -> None:
@@ -41,6 +43,10 @@ class CardView(Widget):
         self.boxed = False
         self.rows = 0
         """Lines it takes at least: side by side, all are as high as the highest."""
+
+    def watch_highlighted(self, highlighted: bool) -> None:
+        self.set_class(highlighted, "-highlighted")
+        self.clear_cached_dimensions()
 
     def show(self, card: Card, lines: int, boxed: bool) -> None:
         """Shows a copy of the card."""
@@ -55,7 +61,7 @@ class CardView(Widget):
         self.refresh(layout=True)
 
     def wrapped(self, width: int) -> list[Content]:
-        """The lines to show at that width, the last one with an ellipsis where some are left out."""
+        """The lines to show at that width; the last has an ellipsis where some are left out."""
         room = max(1, width if self.boxed else width - INDENT)
         text = plain(self.card.text).strip("\n")
         if not text:
@@ -80,8 +86,6 @@ class CardView(Widget):
         head = Content.styled(f"{mark}{self.number} ", self.get_visual_style("card--number"))
         rest = [Content(" " * INDENT).append(line) for line in lines[1:]]
         return Content("\n").join([head.append(lines[0]), *rest])
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"card--number"}
 
     def _subtitle(self) -> str:
         if self.card.state != "done":

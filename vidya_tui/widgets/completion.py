@@ -25,6 +25,11 @@ class CompletionList(Static):
     def open(self) -> bool:
         return bool(self._completions)
 
+    @property
+    def moved(self) -> bool:
+        """Whether the owner went to another than the first."""
+        return self._at > 0
+
     def offer(self, completions: Sequence[Completion]) -> None:
         """Replaces what is offered; nothing hides the list."""
         if list(completions) == self._completions:

@@ -24,6 +24,8 @@ WINDOW = 50
 """Entries that are mounted while the owner is at the end."""
 STEP = 25
 """How far the window moves when an edge is reached."""
+WIDEST = 108
+"""Columns of text; longer lines are tiring to read."""
 NAMES: dict[Role, str] = {"user": "You", "assistant": "Vidya"}
 
 
@@ -44,12 +46,13 @@ class EntryView(HorizontalGroup):
     def __init__(self, entry: Entry) -> None:
         super().__init__(classes=f"entry -{entry.role}")
         self.entry = entry
+        self._who = Static(NAMES[entry.role], markup=False, classes="who")
         self._body = Static(self._words(entry), markup=False, classes="body")
         self._note = Static(Content(plain(entry.note)), markup=False, classes="note")
         self._note.display = bool(entry.note)
 
     def compose(self) -> ComposeResult:
-        yield Static(NAMES[self.entry.role], markup=False, classes="who")
+        yield self._who
         yield self._body
         yield self._note
 
@@ -57,7 +60,7 @@ class EntryView(HorizontalGroup):
         """Changes what is shown; does nothing where nothing changed."""
         old, self.entry = self.entry, entry
         if entry.role != old.role:
-            self.query_one(".who", Static).update(NAMES[entry.role])
+            self._who.update(NAMES[entry.role])
             self.set_classes(f"entry -{entry.role}")
         if (entry.text, entry.streaming) != (old.text, old.streaming):
             self._body.update(self._words(entry))
@@ -139,7 +142,9 @@ class ConversationView(VerticalScroll, can_focus=False):
             elif not self._moving:
                 self.following = True
 
-    def on_resize(self, _: events.Resize) -> None:
+    def on_resize(self, event: events.Resize) -> None:
+        # A limit on the entries themselves would be passed over by `layout: stream`.
+        self.styles.padding = (0, max(1, event.size.width - WIDEST), 0, 1)
         if self.following:
             self.call_after_refresh(self._stick)
 
@@ -176,7 +181,7 @@ class ConversationView(VerticalScroll, can_focus=False):
             keep_from, keep_to = start, start
         else:
             keep_from, keep_to = max(start, old_start), min(end, old_end)
-        kept = self._views[keep_from - old_start : keep_to - old_start] if keep_to > keep_from else []
+        kept = self._views[keep_from - old_start : keep_to - old_start]
         gone = [view for view in self._views if view not in kept]
         above = [EntryView(entry) for entry in self._entries[start:keep_from]]
         below = [EntryView(entry) for entry in self._entries[keep_to:end]]

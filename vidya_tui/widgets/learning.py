@@ -54,27 +54,30 @@ class LearningLine(Static):
             return
         shown = Content(right).truncate(room, ellipsis=True)
         gap = max(2, width - len(name) - shown.cell_length)
-        self.update(
-            Content.styled(name, "bold").append(" " * gap).append(shown.stylize("dim"))
-        )
+        self.update(Content.styled(name, "bold").append(" " * gap).append(shown.stylize("dim")))
 
 
 class LearningPanel(Vertical):
     """A column of its own beside the conversation."""
 
-    learning: reactive[Learning] = reactive(Learning())
+    learning: reactive[Learning] = reactive(Learning(), init=False)
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._doing = Static("", markup=False)
+        self._bar = Static("", markup=False, classes="bar")
+        self._quiet = [Static("", markup=False, classes="quiet") for _ in range(3)]
 
     def compose(self) -> ComposeResult:
         yield Static("learning", markup=False, classes="title")
-        yield Static("", markup=False, id="learning-doing")
-        yield Static("", markup=False, id="learning-bar")
-        yield Static("", markup=False, id="learning-waiting", classes="quiet")
-        yield Static("", markup=False, id="learning-recall", classes="quiet")
-        yield Static("", markup=False, id="learning-outcome", classes="quiet")
+        yield self._doing
+        yield self._bar
+        yield from self._quiet
+
+    def on_mount(self) -> None:
+        self.watch_learning()
 
     def watch_learning(self) -> None:
-        if not self.is_mounted:
-            return
         now = self.learning
         doing = words.doing(now)
         progress = ""
@@ -83,16 +86,8 @@ class LearningPanel(Vertical):
             progress = f"{bar(share, BAR)} {words.percent(share)}"
         elif now.state.phase == "gathering" and now.state.batch:
             progress = bar(now.state.gathered / now.state.batch, BAR)
-        self._set("doing", doing)
-        self._set("bar", progress)
-        self._set("waiting", words.waiting(now))
-        self._set("recall", words.recall(now))
-        self._set("outcome", f"last: {now.outcome}" if now.outcome not in ("", doing) else "")
-
-    def on_mount(self) -> None:
-        self.watch_learning()
-
-    def _set(self, part: str, text: str) -> None:
-        line = self.query_one(f"#learning-{part}", Static)
-        line.update(Content(text))
-        line.display = bool(text)
+        last = f"last: {now.outcome}" if now.outcome not in ("", doing) else ""
+        lines = [doing, progress, words.waiting(now), words.recall(now), last]
+        for part, text in zip([self._doing, self._bar, *self._quiet], lines, strict=True):
+            part.update(Content(text))
+            part.display = bool(text)

@@ -13,9 +13,9 @@ from typing import ClassVar, Protocol
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
-from textual.widgets import TextArea
 
 from vidya_tui.plain import plain
+from vidya_tui.widgets.text_field import TextField
 
 PICK = Binding.Group("pick", compact=True)
 DIGITS = "123456789"
@@ -37,11 +37,14 @@ class PromptHost(Protocol):
     def completion_move(self, step: int) -> None:
         """Highlights another completion."""
 
+    def completion_close(self) -> None:
+        """Hides the list until the line changes."""
+
     def completion_take(self) -> str | None:
         """The line with the highlighted completion; None where it would change nothing."""
 
 
-class Prompt(TextArea):
+class Prompt(TextField):
     """A growing text field with a history."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -108,26 +111,14 @@ class Prompt(TextArea):
             self._enter()
         elif event.key == "tab" and self._host.completion_open():
             self._complete()
+        elif event.key == "escape" and self._host.completion_open():
+            self._host.completion_close()
         elif event.key in DIGITS and not self.text and self._host.can_pick(int(event.key)):
             self._host.pick(int(event.key))
         else:
-            return  # TextArea's own handler is next
+            return  # TextField's own handler is next
         event.stop()
         event.prevent_default()
-
-    async def _on_paste(self, event: events.Paste) -> None:
-        # Pasted escape sequences would be drawn as they are: make them visible before they go in.
-        event.prevent_default()
-        event.stop()
-        self.post_message(self.Active())
-        if result := self._replace_via_keyboard(plain(event.text), *self.selection):
-            self.move_cursor(result.end_location)
-            self.focus()
-
-    def action_paste(self) -> None:
-        """ctrl+v: the clipboard of this program, cleaned like any paste."""
-        if result := self._replace_via_keyboard(plain(self.app.clipboard), *self.selection):
-            self.move_cursor(result.end_location)
 
     def action_pick(self, number: int) -> None:
         """For the mouse on the footer; digits on the keyboard are seen by `_on_key` first."""

@@ -1,0 +1,28 @@
+"""What a checkpoint file says of itself, read without torch."""
+
+from __future__ import annotations
+
+import json
+import struct
+from pathlib import Path
+
+from engine.errors import CheckpointError
+
+WEIGHTS = "model.safetensors"
+_MAX_HEADER = 100_000_000
+
+
+def read_metadata(path: Path) -> dict[str, str]:
+    """The metadata of a safetensors file. Raises CheckpointError for anything else."""
+    try:
+        with path.open("rb") as file:
+            (length,) = struct.unpack("<Q", file.read(8))
+            if length > min(_MAX_HEADER, path.stat().st_size):
+                raise ValueError("its header is longer than the file")
+            header = json.loads(file.read(length))
+        return {str(k): str(v) for k, v in header.get("__metadata__", {}).items()}
+    except (OSError, ValueError, struct.error, AttributeError) as error:
+        raise CheckpointError(
+            f"{path}: is no whole safetensors file ({error})",
+            "it may be cut short: roll back with `vidya model rollback`, or copy it again",
+        ) from error

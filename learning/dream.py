@@ -1,0 +1,40 @@
+"""Talk that the model makes up by itself, replayed so that it goes on talking as it did.
+
+No conversation of other people has to be kept for this: text drawn from the model before a lesson
+is what must not change (2605.26097). Left out: any judgement of its quality.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from engine.cache import KeyValueCache
+from engine.model import Model
+from engine.tokenizer import Tokenizer
+from learning.examples import Example
+
+
+@torch.no_grad()
+def dream(
+    model: Model, tokenizer: Tokenizer, rows: int, length: int, generator: torch.Generator
+) -> list[Example]:
+    """`rows` conversations of `length` ids, sampled at temperature 1 from `<|user|>` on.
+
+    Every position after the first is a target; what follows the third end token is cut off.
+    """
+    length = min(length, model.config.context)
+    ids = torch.full((rows, 1), tokenizer.user)
+    cache = KeyValueCache(model.config, rows, length, model.dtype, model.device)
+    token = ids
+    for _ in range(length - 1):
+        hidden = model.hidden_states(token.to(model.device), cache=cache)
+        logits = model.logits(hidden[:, -1]).float()
+        logits[:, tokenizer.end + 1 :] = float("-inf")
+        token = torch.multinomial(logits.softmax(-1).cpu(), 1, generator=generator)
+        ids = torch.cat([ids, token], 1)
+    examples = []
+    for row in ids.tolist():
+        ends = [i for i, token_id in enumerate(row) if token_id == tokenizer.end]
+        kept = row[: ends[2] + 1] if len(ends) > 2 else row
+        examples.append(Example(tuple(kept), (False, *([True] * (len(kept) - 1)))))
+    return examples

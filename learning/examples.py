@@ -1,0 +1,94 @@
+"""Examples: ids with the positions to learn, from books, lessons and talk; and padded batches of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from engine.chat_format import encode_chat, encode_prompt
+from engine.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True)
+class Example:
+    """One row to learn or to check."""
+
+    ids: tuple[int, ...]
+    target: tuple[bool, ...]
+    """Same length as ids: True where the id is to be predicted."""
+    prompt: str = ""
+    """The folded question; equal prompts ask the same."""
+
+    @property
+    def targets(self) -> int:
+        return sum(self.target)
+
+
+def fold(text: str) -> str:
+    """Case, white space and punctuation folded: two questions with the same fold are the same."""
+    kept = "".join(c if c.isalnum() or c.isspace() else " " for c in text.casefold() if c not in "'\u2019")
+    return " ".join(kept.split())
+
+
+def fold_prompt(turns: Sequence[tuple[str, str]]) -> str:
+    """The fold of a whole prompt, turn by turn."""
+    return " / ".join(fold(text) for _, text in turns)
+
+
+def from_turns(tokenizer: Tokenizer, turns: Sequence[tuple[str, str]], context: int) -> Example:
+    """All of the assistant's words in the conversation are learned; cut to the context."""
+    encoded = encode_chat(tokenizer, turns)
+    prompt = fold_prompt(turns[:-1])
+    return Example(tuple(encoded.ids[:context]), tuple(encoded.target[:context]), prompt)
+
+
+def from_answer(
+    tokenizer: Tokenizer, prompt: Sequence[tuple[str, str]], answer: str, context: int
+) -> Example:
+    """Only the answer after the prompt is learned; old turns are dropped where the context is short."""
+    body = [*tokenizer.encode(answer)[: context // 2], tokenizer.end]
+    head = encode_prompt(tokenizer, prompt, context, len(body))
+    target = [False] * len(head) + [True] * len(body)
+    return Example(tuple(head + body), tuple(target), fold_prompt(prompt))
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Rows padded on the right. Position i predicts label i."""
+
+    ids: Tensor
+    """[B, T] inputs."""
+    labels: Tensor
+    """[B, T] the next id where it is to be learned, else -1."""
+
+    @property
+    def rows(self) -> int:
+        return self.ids.shape[0]
+
+
+def collate(examples: Sequence[Example]) -> Batch:
+    """Pads to the longest. Causality keeps padding on the right from being seen."""
+    width = max(len(e.ids) for e in examples) - 1
+    ids = torch.zeros(len(examples), width, dtype=torch.long)
+    labels = torch.full((len(examples), width), -1)
+    for row, example in enumerate(examples):
+        length = len(example.ids)
+        tensor = torch.tensor(example.ids)
+        ids[row, : length - 1] = tensor[:-1]
+        wanted = torch.tensor(example.target[1:])
+        labels[row, : length - 1] = torch.where(wanted, tensor[1:], -1)
+    return Batch(ids, labels)
+
+
+def micro_batches(examples: Sequence[Example], tokens: int) -> list[list[int]]:
+    """Indices of the examples in groups of similar length whose padded size is at most `tokens`."""
+    groups: list[list[int]] = []
+    for index in sorted(range(len(examples)), key=lambda i: len(examples[i].ids)):
+        if groups and (len(groups[-1]) + 1) * len(examples[index].ids) <= tokens:
+            groups[-1].append(index)
+        else:
+            groups.append([index])
+    return groups

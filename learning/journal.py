@@ -1,0 +1,413 @@
+"""The journal: every message, candidate, judgement and lesson, on disk before anyone is told so.
+
+Rows are appended, never changed (but for a lesson's current state) and never deleted, except by
+`forget`. What an ask's answer is now is worked out from its judgements: the newest that stands and
+carries a text wins, so taking one back brings the earlier answer forth again.
+
+Thread-safe, and several processes may have the file open. Imports no torch.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from engine.config import Sampling
+from engine.errors import JournalError, NotFound
+from learning.forget import Doomed, erase, find_doomed
+from learning.journal_export import export_rows, export_trl, import_rows
+from learning.journal_lessons import LessonJournal, insert_lesson
+from learning.journal_rows import (
+    ASK_COLUMNS,
+    CANDIDATE_COLUMNS,
+    ask_from_row,
+    candidate_from_row,
+    candidate_values,
+    judgement_from_row,
+    judgement_values,
+    turns_to_json,
+    writable,
+)
+from learning.records import (
+    Ask,
+    Candidate,
+    Judgement,
+    Lesson,
+    Rating,
+    Turn,
+    Turns,
+)
+
+_WITHDRAWN = "EXISTS (SELECT 1 FROM withdrawals w WHERE w.judgement = j.id)"
+_STANDS = f"""(NOT {_WITHDRAWN} AND (
+    NOT EXISTS (SELECT 1 FROM lessons l WHERE l.judgement = j.id)
+    OR EXISTS (SELECT 1 FROM lessons l WHERE l.judgement = j.id AND l.state != 'undone')))"""
+_ANSWERS = f"""FROM answers a LEFT JOIN judgements j ON j.id = a.judgement
+    WHERE (a.judgement IS NULL OR {_STANDS})"""
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """One line of the history."""
+
+    id: int
+    title: str
+    """The owner's first message."""
+    asks: int
+    """Messages of the owner that were asked, those asked again counted again."""
+    created: float
+    last: float
+    """When the newest was asked; seconds since the epoch."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A judgement as it stands in the journal."""
+
+    id: int
+    judgement: Judgement
+    answer: str
+    """The text as the owner saw it."""
+    created: float
+    stands: bool
+    """Neither withdrawn nor all its lessons undone."""
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A text that a search found."""
+
+    conversation: int
+    ask: int
+    place: str
+    """"message", "answer" or "candidate"."""
+    text: str
+    created: float
+
+
+class Journal(LessonJournal):
+    """The owner's journal at a path. Every method may raise JournalError."""
+
+    # ------------------------------------------------------------ conversations and asks
+
+    def new_conversation(self) -> int:
+        with self.writing() as connection:
+            return _insert(connection, "conversations", created=time.time())
+
+    def conversations(self, limit: int = 50, search: str | None = None) -> list[Conversation]:
+        """Those with at least one ask, the last used first; `search` looks at messages and
+        answers."""
+        wanted = search.casefold() if search else ""
+        rows = self.rows(
+            """SELECT c.id,
+                (SELECT message FROM asks WHERE conversation = c.id ORDER BY id LIMIT 1),
+                count(*), c.created, max(a.created)
+            FROM conversations c JOIN asks a ON a.conversation = c.id
+            WHERE ?1 = '' OR EXISTS (
+                SELECT 1 FROM asks s WHERE s.conversation = c.id AND (contains(s.message, ?1)
+                OR EXISTS (SELECT 1 FROM answers t WHERE t.ask = s.id AND contains(t.text, ?1))))
+            GROUP BY c.id ORDER BY max(a.id) DESC LIMIT ?2""",
+            wanted,
+            limit,
+        )
+        return [Conversation(*row) for row in rows]
+
+    def conversation(self, conversation: int) -> list[tuple[Ask, str | None]]:
+        """(ask, its answer now) in order. An ask that was asked anew stands only in its last form.
+
+        Raises NotFound.
+        """
+        if self.row("SELECT 1 FROM conversations WHERE id = ?", conversation) is None:
+            raise NotFound(
+                f"conversation {conversation} is not in the journal", "find it with /history"
+            )
+        asks: list[Ask] = []
+        sql = f"SELECT {ASK_COLUMNS} FROM asks WHERE conversation = ? ORDER BY id"
+        for ask in (ask_from_row(row) for row in self.rows(sql, conversation)):
+            while asks and len(asks[-1].turns) >= len(ask.turns):
+                asks.pop()
+            asks.append(ask)
+        sql = f"""SELECT a.ask, a.text {_ANSWERS}
+            AND a.ask IN (SELECT id FROM asks WHERE conversation = ?) ORDER BY a.id"""
+        answers: dict[int, str] = dict(self.rows(sql, conversation))
+        pairs: list[tuple[Ask, str | None]] = []
+        for place, ask in enumerate(asks):
+            said = None
+            if place + 1 < len(asks):
+                # an answer that was taken back is still what the talk went on with
+                went_on = asks[place + 1].turns[len(ask.turns)]
+                said = went_on.text if went_on.role == "assistant" else None
+            pairs.append((ask, answers.get(ask.id, said)))
+        return pairs
+
+    def turns(self, conversation: int) -> Turns:
+        """Everything said, with the answers as they are now. Raises NotFound."""
+        pairs = self.conversation(conversation)
+        if not pairs:
+            return ()
+        turns = list(pairs[-1][0].turns)
+        for ask, answer in pairs:
+            place = len(ask.turns)
+            if answer is not None and place < len(turns) and turns[place].role == "assistant":
+                turns[place] = Turn("assistant", answer)
+        if (last := pairs[-1][1]) is not None:
+            turns.append(Turn("assistant", last))
+        return tuple(turns)
+
+    def add_ask(
+        self,
+        conversation: int,
+        turns: Turns,
+        sampling: Sampling,
+        seed: int | None = None,
+        lessons: Sequence[Lesson] = (),
+    ) -> Ask:
+        """The owner's message, and the weak lessons that come with it, are on disk on return."""
+        turns = tuple(Turn(turn.role, writable(turn.text)) for turn in turns)
+        if not turns or turns[-1].role != "user":
+            raise JournalError("an ask must end with the owner's message", "say something first")
+        now = time.time()
+        with self.writing() as connection:
+            _must_exist(connection, "conversations", conversation, "conversation")
+            number = _insert(
+                connection,
+                "asks",
+                conversation=conversation,
+                history=turns_to_json(turns[:-1]),
+                message=turns[-1].text,
+                sampling=json.dumps(sampling.to_dict()),
+                seed=seed,
+                created=now,
+            )
+            for lesson in lessons:
+                insert_lesson(connection, lesson, ask=number)
+        return Ask(number, conversation, turns, sampling, seed, now)
+
+    def ask(self, ask: int) -> Ask:
+        """Raises NotFound."""
+        row = self.row(f"SELECT {ASK_COLUMNS} FROM asks WHERE id = ?", ask)
+        if row is None:
+            raise NotFound(f"ask {ask} is not in the journal", "`vidya journal show` lists them")
+        return ask_from_row(row)
+
+    def latest_ask(self) -> Ask | None:
+        row = self.row(f"SELECT {ASK_COLUMNS} FROM asks ORDER BY id DESC LIMIT 1")
+        return ask_from_row(row) if row else None
+
+    # ------------------------------------------------------------ candidates
+
+    def add_candidates(self, candidates: Iterable[Candidate]) -> None:
+        """Appends them; one that is there already is passed over. Raises NotFound."""
+        with self.writing() as connection:
+            for candidate in candidates:
+                _must_exist(connection, "asks", candidate.ask, "ask")
+                values = candidate_values(candidate)
+                newest = connection.execute(
+                    f"SELECT {CANDIDATE_COLUMNS} FROM candidates WHERE ask = ? AND number = ?"
+                    " ORDER BY id DESC LIMIT 1",
+                    (candidate.ask, candidate.index),
+                ).fetchone()
+                if newest != tuple(values.values()):
+                    _insert(connection, "candidates", **values, created=time.time())
+
+    def candidates(self, ask: int) -> list[Candidate]:
+        """By number; where a number was drawn anew, the last one."""
+        rows = self.rows(
+            f"""SELECT {CANDIDATE_COLUMNS} FROM candidates WHERE ask = ?1 AND id IN
+            (SELECT max(id) FROM candidates WHERE ask = ?1 GROUP BY number) ORDER BY number""",
+            ask,
+        )
+        return [candidate_from_row(row) for row in rows]
+
+    # ------------------------------------------------------------ judgements and answers
+
+    def judge(
+        self,
+        judgement: Judgement,
+        answer: str,
+        lessons: Sequence[Lesson] = (),
+        withdraws: Iterable[int] = (),
+    ) -> int:
+        """Records a judgement, its lessons, and the judgements it takes back, in one transaction.
+
+        answer: the text as the owner saw it; a pick or a correction makes it the ask's answer, a
+        rating only where there is none yet. Durable when this returns. Raises NotFound.
+        """
+        answer = writable(answer)
+        with self.writing() as connection:
+            _must_exist(connection, "asks", judgement.ask, "ask")
+            _withdraw(connection, withdraws)
+            number = _insert(
+                connection,
+                "judgements",
+                ask=judgement.ask,
+                **judgement_values(judgement),
+                answer=answer,
+                created=time.time(),
+            )
+            if not isinstance(judgement, Rating) or self.answer(judgement.ask) is None:
+                _answer(connection, judgement.ask, answer, number)
+            for lesson in lessons:
+                insert_lesson(connection, lesson, number, judgement.ask)
+            return number
+
+    def complete(self, judgement: int, answer: str, lessons: Sequence[Lesson]) -> list[Lesson]:
+        """The lessons, and the whole answer, of a judgement that came before its text was whole."""
+        with self.writing() as connection:
+            row = connection.execute(
+                "SELECT ask, kind FROM judgements WHERE id = ?", (judgement,)
+            ).fetchone()
+            if row is None:
+                raise NotFound(f"judgement {judgement} is not in the journal", "judge again")
+            if row[1] != "rating":
+                _answer(connection, row[0], writable(answer), judgement)
+            return [insert_lesson(connection, lesson, judgement, row[0]) for lesson in lessons]
+
+    def withdraw(self, judgement: int) -> None:
+        """Takes a judgement back: its answer and lessons no longer count. Raises NotFound."""
+        with self.writing() as connection:
+            _must_exist(connection, "judgements", judgement, "judgement")
+            _withdraw(connection, [judgement])
+
+    def judgements(self, ask: int) -> list[Judged]:
+        """All that were given on an ask, in order, those taken back too."""
+        return self._judged("j.ask = ? ORDER BY j.id", ask)
+
+    def judgements_without_lessons(self) -> list[Judged]:
+        """Standing judgements that should have taught something and did not, oldest first: the
+        program ended between an early pick and the end of its stream."""
+        return self._judged(
+            f"""NOT {_WITHDRAWN} AND (j.kind != 'rating' OR j.value IS NOT NULL)
+            AND NOT EXISTS (SELECT 1 FROM lessons l WHERE l.judgement = j.id)
+            AND NOT EXISTS (SELECT 1 FROM judgements k WHERE k.ask = j.ask AND k.id > j.id
+                AND (k.kind = 'rating') = (j.kind = 'rating')
+                AND NOT EXISTS (SELECT 1 FROM withdrawals v WHERE v.judgement = k.id))
+            ORDER BY j.id"""
+        )
+
+    def answer(self, ask: int) -> str | None:
+        """What the ask's answer is now."""
+        row = self.row(f"SELECT a.text {_ANSWERS} AND a.ask = ? ORDER BY a.id DESC LIMIT 1", ask)
+        return str(row[0]) if row else None
+
+    def set_answer(self, ask: int, text: str, lessons: Sequence[Lesson] = ()) -> None:
+        """The talk goes on with this answer, unjudged. Raises NotFound."""
+        with self.writing() as connection:
+            _must_exist(connection, "asks", ask, "ask")
+            _answer(connection, ask, writable(text), None)
+            for lesson in lessons:
+                insert_lesson(connection, lesson, ask=ask)
+
+    def picks(self) -> list[tuple[float, int]]:
+        """(seconds since the epoch, number of the card) of every pick that stands, in order."""
+        rows = self.rows(
+            f"SELECT created, number FROM judgements j WHERE kind = 'pick' AND {_STANDS}"
+            " ORDER BY id"
+        )
+        return [(created, number) for created, number in rows]
+
+    def _judged(self, rest: str, *values: object) -> list[Judged]:
+        sql = f"""SELECT j.id, j.ask, j.kind, j.number, j.text, j.value, j.answer, j.created,
+            {_STANDS} FROM judgements j WHERE {rest}"""
+        return [
+            Judged(
+                number,
+                judgement_from_row(ask, kind, index, text, value),
+                answer,
+                created,
+                bool(stands),
+            )
+            for number, ask, kind, index, text, value, answer, created, stands in self.rows(
+                sql, *values
+            )
+        ]
+
+    # ------------------------------------------------------------ finding, copying, erasing
+
+    def search(self, text: str, limit: int = 200) -> list[Hit]:
+        """Messages, answers and candidates with the text in them, whatever its case, newest
+        first."""
+        rows = self.rows(
+            """SELECT a.conversation, t.ask, t.place, t.text, t.created FROM (
+                SELECT id AS ask, 'message' AS place, message AS text, created FROM asks
+                UNION ALL SELECT ask, 'answer', text, created FROM answers
+                UNION ALL SELECT ask, 'candidate', text, created FROM candidates) t
+            JOIN asks a ON a.id = t.ask WHERE contains(t.text, ?)
+            ORDER BY t.created DESC, t.ask DESC LIMIT ?""",
+            text.casefold(),
+            limit,
+        )
+        return [Hit(*row) for row in rows]
+
+    def export_rows(self) -> Iterator[dict[str, Any]]:
+        """Everything in the journal; `import_rows` reads it back."""
+        return export_rows(self)
+
+    def export_trl(self) -> Iterator[dict[str, Any]]:
+        """Preferences as `prompt`, `chosen`, `rejected` in conversational form."""
+        return export_trl(self)
+
+    def import_rows(self, rows: Iterable[dict[str, Any]]) -> int:
+        """Adds what another journal exported; the number of conversations and lessons added."""
+        return import_rows(self, rows)
+
+    def to_forget(
+        self,
+        *,
+        conversation: int | None = None,
+        ask: int | None = None,
+        lesson: int | None = None,
+        text: str | None = None,
+        all: bool = False,
+    ) -> Doomed:
+        """What `forget` with the same arguments would erase. Raises NotFound."""
+        return find_doomed(
+            self, conversation=conversation, ask=ask, lesson=lesson, text=text, all=all
+        )
+
+    def forget(
+        self,
+        *,
+        conversation: int | None = None,
+        ask: int | None = None,
+        lesson: int | None = None,
+        text: str | None = None,
+        all: bool = False,
+    ) -> int:
+        """Really erases, from the file and its log too; how many asks and lessons are gone.
+
+        Weights and book are not touched: see learning.forget. Raises NotFound.
+        """
+        doomed = self.to_forget(
+            conversation=conversation, ask=ask, lesson=lesson, text=text, all=all
+        )
+        return erase(self, doomed)
+
+
+# ---------------------------------------------------------------- rows
+
+
+def _insert(connection: sqlite3.Connection, table: str, **values: object) -> int:
+    marks = ", ".join("?" * len(values))
+    sql = f"INSERT INTO {table} ({', '.join(values)}) VALUES ({marks})"
+    return connection.execute(sql, tuple(values.values())).lastrowid or 0
+
+
+def _must_exist(connection: sqlite3.Connection, table: str, number: int, name: str) -> None:
+    if connection.execute(f"SELECT 1 FROM {table} WHERE id = ?", (number,)).fetchone() is None:
+        raise NotFound(f"{name} {number} is not in the journal", "it may be forgotten")
+
+
+def _answer(connection: sqlite3.Connection, ask: int, text: str, judgement: int | None) -> None:
+    _insert(connection, "answers", ask=ask, judgement=judgement, text=text, created=time.time())
+
+
+def _withdraw(connection: sqlite3.Connection, judgements: Iterable[int]) -> None:
+    connection.executemany(
+        "INSERT OR IGNORE INTO withdrawals (judgement, created) VALUES (?, ?)",
+        [(judgement, time.time()) for judgement in judgements],
+    )

@@ -1,0 +1,107 @@
+"""How records stand in the journal's rows: texts, JSON and packed numbers, and back again.
+
+Pure functions; the SQL that carries the values is in journal.py and journal_lessons.py.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from typing import Any
+
+from engine.config import Sampling
+from learning.records import (
+    Ask,
+    Candidate,
+    Correction,
+    Judgement,
+    Lesson,
+    Pick,
+    Rating,
+    Turn,
+    Turns,
+)
+from learning.store import Row
+
+ASK_COLUMNS = "id, conversation, history, message, sampling, seed, created"
+CANDIDATE_COLUMNS = "ask, number, text, tokens, logprobs, ending, version"
+LESSON_COLUMNS = "id, judgement, kind, prompt, answer, rejected, weight, replaces, state"
+
+
+def writable(text: str) -> str:
+    """The text as a database can hold it: half characters, as broken pastes have, become `?`."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def turns_to_json(turns: Turns) -> str:
+    return json.dumps([[turn.role, turn.text] for turn in turns], ensure_ascii=False)
+
+
+def turns_from_json(text: str) -> Turns:
+    return tuple(Turn(role, said) for role, said in json.loads(text))
+
+
+def ask_from_row(row: Row) -> Ask:
+    number, conversation, history, message, sampling, seed, created = row
+    turns = (*turns_from_json(history), Turn("user", message))
+    return Ask(number, conversation, turns, Sampling(**json.loads(sampling)), seed, created)
+
+
+def candidate_values(candidate: Candidate) -> dict[str, object]:
+    """Columns in the order of CANDIDATE_COLUMNS."""
+    tokens, logprobs = candidate.tokens, candidate.logprobs
+    return {
+        "ask": candidate.ask,
+        "number": candidate.index,
+        "text": writable(candidate.text),
+        "tokens": struct.pack(f"<{len(tokens)}I", *tokens),
+        "logprobs": struct.pack(f"<{len(logprobs)}d", *logprobs),
+        "ending": candidate.ending,
+        "version": candidate.version,
+    }
+
+
+def candidate_from_row(row: Row) -> Candidate:
+    ask, number, text, tokens, logprobs, ending, version = row
+    return Candidate(
+        ask,
+        number,
+        text,
+        struct.unpack(f"<{len(tokens) // 4}I", tokens),
+        struct.unpack(f"<{len(logprobs) // 8}d", logprobs),
+        ending,
+        version,
+    )
+
+
+def judgement_values(judgement: Judgement) -> dict[str, object]:
+    if isinstance(judgement, Pick):
+        return {"kind": "pick", "number": judgement.index}
+    if isinstance(judgement, Correction):
+        return {"kind": "correction", "number": judgement.index, "text": writable(judgement.text)}
+    return {"kind": "rating", "value": judgement.value}
+
+
+def judgement_from_row(
+    ask: int, kind: str, number: int | None, text: str | None, value: Any
+) -> Judgement:
+    if kind == "pick":
+        return Pick(ask, number or 0)
+    if kind == "correction":
+        return Correction(ask, text or "", number)
+    return Rating(ask, value)
+
+
+def lesson_from_row(row: Row) -> Lesson:
+    number, judgement, kind, prompt, answer, rejected, weight, replaces, state = row
+    return Lesson(
+        kind=kind,
+        prompt=turns_from_json(prompt),
+        answer=answer,
+        rejected=tuple(json.loads(rejected)),
+        weight=weight,
+        id=number,
+        judgement=judgement,
+        state=state,
+        replaces=replaces,
+    )

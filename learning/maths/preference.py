@@ -1,0 +1,48 @@
+"""Losses of preferences between answers. Log-probabilities are sums over an answer's tokens, in nats."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from learning.maths.shapes import same_shape
+
+
+def dpo_loss(
+    chosen: Tensor, rejected: Tensor, reference_chosen: Tensor, reference_rejected: Tensor, beta: float
+) -> Tensor:
+    """Direct preference optimisation  -log σ(β [(π_c - ref_c) - (π_r - ref_r)])  per pair.
+
+    All arguments: [N] log-probabilities; the reference is the policy as it was before the lesson,
+    frozen. beta > 0. Returns [N]; ln 2 where policy and reference agree. 2305.18290, eq. 7.
+    Raises ShapeError where lengths differ.
+    """
+    same_shape(
+        chosen=chosen,
+        rejected=rejected,
+        reference_chosen=reference_chosen,
+        reference_rejected=reference_rejected,
+    )
+    margin = (chosen - reference_chosen) - (rejected - reference_rejected)
+    return -F.logsigmoid(beta * margin)
+
+
+def avoidance_loss(policy: Tensor, reference: Tensor, beta: float) -> Tensor:
+    """-log σ(-β (π - ref))  per answer: pushes an unwanted answer below its reference probability.
+
+    policy, reference: [N] log-probabilities. Returns [N]; ln 2 where they agree, falling towards 0
+    as the answer becomes unlikely, so that the push ends by itself. The rejected half of
+    negative preference optimisation, 2404.05868, eq. 3 (up to the factor 2/β).
+    """
+    same_shape(policy=policy, reference=reference)
+    return -F.logsigmoid(-beta * (policy - reference))
+
+
+def unlikelihood(log_probabilities: Tensor) -> Tensor:
+    """-log(1 - p)  per token, for tokens that should not have been said (1908.04319, eq. 4).
+
+    log_probabilities: any shape, <= 0. p is held below 1 - 1e-4, so that the result is finite.
+    """
+    p = log_probabilities.exp().clamp(max=1.0 - 1e-4)
+    return -torch.log1p(-p)

@@ -1,0 +1,172 @@
+"""The owner's models: directories under `home/models`, and the snapshots of their weights.
+
+A shipped model is copied into the home at its first use, so that lessons never touch what came
+with the program. Every publication that is saved keeps the weights before it as a snapshot; only
+the newest few stay. Torch-free: a listing must not take a second.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.checkpoint_files import WEIGHTS, read_metadata
+from engine.config import ModelConfig
+from engine.errors import CheckpointError, NotFound
+from learning.home import Home
+from learning.journal import Journal
+
+SHIPPED = Path(__file__).resolve().parent.parent / "engine" / "base"
+KEEP_SNAPSHOTS = 4
+
+
+@dataclass(frozen=True)
+class ModelInfo:
+    """One model."""
+
+    name: str
+    path: Path
+    parameters: int
+    version: int
+    """Published version of its weights; 0 as shipped."""
+    bytes: int
+    """Size of the weights on disk."""
+    shipped: bool
+    """True: came with the program and was not yet used, so nothing is in the home."""
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Weights as they were at a version."""
+
+    version: int
+    path: Path
+    created: float
+    """Seconds since the epoch."""
+    note: str
+    bytes: int
+
+
+class ModelStore:
+    """All models of a home and those that came with the program."""
+
+    def __init__(self, home: Home, shipped: Path = SHIPPED) -> None:
+        self._models = home.models_path
+        self._shipped = shipped
+
+    def list(self) -> list[ModelInfo]:
+        """Models in the home, then shipped ones that are not there yet."""
+        installed = _folders(self._models)
+        waiting = {n: p for n, p in _folders(self._shipped).items() if n not in installed}
+        return [_info(n, p, False) for n, p in installed.items()] + [
+            _info(n, p, True) for n, p in waiting.items()
+        ]
+
+    def info(self, name_or_path: str) -> ModelInfo:
+        """Raises NotFound."""
+        for info in self.list():
+            if info.name == name_or_path:
+                return info
+        path = self.resolve(name_or_path)
+        return _info(path.name, path, False)
+
+    def resolve(self, name_or_path: str) -> Path:
+        """The model's folder; a shipped one is copied into the home first. Raises NotFound."""
+        own = self._models / name_or_path
+        if "/" not in name_or_path and name_or_path not in ("", ".", ".."):
+            if (own / "config.json").exists():
+                return own
+            if (self._shipped / name_or_path / WEIGHTS).exists():
+                return self._install(name_or_path)
+        path = Path(name_or_path).expanduser()
+        if (path / "config.json").exists():
+            return path
+        known = ", ".join(sorted({*_folders(self._models), *_folders(self._shipped)}))
+        raise NotFound(f"model {name_or_path!r} does not exist", f"choose one of: {known}; or a folder")
+
+    def _install(self, name: str) -> Path:
+        """Copies beside the place and renames, so that a crash leaves no half model."""
+        target = self._models / name
+        temporary = self._models / f".{name}.{os.getpid()}"
+        try:
+            self._models.mkdir(parents=True, exist_ok=True)
+            shutil.copytree(self._shipped / name, temporary)
+            os.replace(temporary, target)
+        except OSError as error:
+            shutil.rmtree(temporary, ignore_errors=True)
+            if (target / "config.json").exists():
+                return target  # another program was quicker
+            raise CheckpointError(
+                f"{target}: cannot be written ({error})", "free some space or choose another --home"
+            ) from error
+        return target
+
+    def snapshots(self, name_or_path: str) -> list[Snapshot]:
+        """Oldest first. Raises NotFound."""
+        folder = self.resolve(name_or_path) / "snapshots"
+        return sorted(map(_snapshot, folder.glob("*.safetensors")), key=lambda s: s.version)
+
+    def rollback(self, name_or_path: str, version: int, journal: Journal) -> Snapshot:
+        """Makes a snapshot the current weights again. Lessons published since become
+        needs_practice, so that the next book training brings them back. Raises NotFound."""
+        found = {s.version: s for s in self.snapshots(name_or_path)}
+        if version not in found:
+            versions = ", ".join(map(str, found)) or "none"
+            raise NotFound(f"{name_or_path} has no snapshot {version}", f"there are: {versions}")
+        folder = self.resolve(name_or_path)
+        temporary = folder / f".{WEIGHTS}.rollback"
+        shutil.copyfile(found[version].path, temporary)
+        os.replace(temporary, folder / WEIGHTS)
+        for lesson in journal.lessons(state="learned"):
+            if (journal.lesson_version(lesson.id) or 0) > version:
+                journal.set_lesson_state(lesson.id, "needs_practice")
+        return found[version]
+
+
+def keep_snapshot(folder: Path) -> None:
+    """Moves the current weights aside before new ones are written; drops the oldest snapshots."""
+    current = folder / WEIGHTS
+    if not current.exists():
+        return
+    snapshots = folder / "snapshots"
+    snapshots.mkdir(exist_ok=True)
+    version = int(read_metadata(current).get("version", "0"))
+    kept = snapshots / f"{version:08d}.safetensors"
+    temporary = kept.with_suffix(".new")
+    temporary.unlink(missing_ok=True)
+    try:
+        os.link(current, temporary)  # the same bytes under two names: nothing is copied
+    except OSError:
+        shutil.copyfile(current, temporary)  # a file system without links
+    os.replace(temporary, kept)
+    for old in sorted(snapshots.glob("*.safetensors"))[:-KEEP_SNAPSHOTS]:
+        old.unlink(missing_ok=True)
+
+
+def _folders(parent: Path) -> dict[str, Path]:
+    if not parent.is_dir():
+        return {}
+    return {p.name: p for p in sorted(parent.iterdir()) if (p / WEIGHTS).exists() and p.name[0] != "."}
+
+
+def _info(name: str, path: Path, shipped: bool) -> ModelInfo:
+    try:
+        config = ModelConfig.from_huggingface(json.loads((path / "config.json").read_text("utf-8")))
+        size = (path / WEIGHTS).stat().st_size
+    except (OSError, ValueError) as error:
+        raise CheckpointError(
+            f"{path}: cannot be read ({error})", "remove the folder, or restore it from a copy"
+        ) from error
+    version = int(read_metadata(path / WEIGHTS).get("version", "0"))
+    return ModelInfo(name, path, config.parameters, version, size, shipped)
+
+
+def _snapshot(path: Path) -> Snapshot:
+    record, stat = read_metadata(path), path.stat()
+    return Snapshot(int(path.stem), path, stat.st_mtime, record.get("note", ""), stat.st_size)
+
+
+__all__ = ["KEEP_SNAPSHOTS", "SHIPPED", "ModelInfo", "ModelStore", "Snapshot", "keep_snapshot"]

@@ -1,0 +1,87 @@
+"""What must not be forgotten: the book, the lessons so far, and talk as the model talked before.
+
+A batch never holds a lesson alone; the rest of it is drawn from here. Questions close to the new
+one come first, since they are what a lesson overwrites (closeness: cosine of idf-weighted mean
+embeddings of the prompts).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from engine.model import Model
+from learning.examples import Example
+
+
+@dataclass
+class Replay:
+    """The memory that batches are filled from. `book` and `taught` must not contradict each other."""
+
+    model: Model
+    """Gives the embeddings by which prompts are compared."""
+    book: list[Example]
+    taught: list[Example]
+    talk: list[Example]
+    """The model's own talk, see learning.dream."""
+    riders: list[tuple[Example, float]] = field(default_factory=list)
+    """Weak lessons that ride along, with their weights."""
+
+    def __post_init__(self) -> None:
+        self._index()
+
+    def _index(self) -> None:
+        """Features of every remembered prompt, [N, D], unit length."""
+        memory = self.memory
+        seen = torch.zeros(self.model.config.vocab_size)
+        for example in memory:
+            seen[list(set(_prompt_ids(example)))] += 1
+        idf = torch.log((1 + len(memory)) / (1 + seen))
+        self._table = self.model.embedding.weight.detach().float().cpu() * idf[:, None]
+        self._features = (
+            torch.stack([self._feature(e) for e in memory]) if memory else torch.zeros(0, self._table.shape[1])
+        )
+
+    @property
+    def memory(self) -> list[Example]:
+        """Book, then taught lessons."""
+        return self.book + self.taught
+
+    def remember(self, example: Example) -> None:
+        """A lesson was learned; what it contradicts is no longer replayed."""
+        self.forget_prompt(example.prompt)
+        self.taught.append(example)
+        self._index()
+
+    def forget_prompt(self, prompt: str) -> None:
+        """Drops everything that answers the same question."""
+        self.book = [e for e in self.book if e.prompt != prompt]
+        self.taught = [e for e in self.taught if e.prompt != prompt]
+        self._index()
+
+    def nearest(self, example: Example, count: int) -> list[Example]:
+        """The `count` remembered examples whose prompts are closest, its own prompt left out."""
+        memory = self.memory
+        if not memory:
+            return []
+        order = (self._features @ self._feature(example)).argsort(descending=True).tolist()
+        return [memory[i] for i in order if memory[i].prompt != example.prompt][:count]
+
+    def draw(self, rng: random.Random, pool: Sequence[Example], count: int, without: str) -> list[Example]:
+        """`count` random examples of the pool, none of them answering the prompt `without`."""
+        allowed = [e for e in pool if e.prompt != without or not without]
+        return rng.sample(allowed, min(count, len(allowed)))
+
+    def _feature(self, example: Example) -> Tensor:
+        mean = self._table[_prompt_ids(example)].mean(0)
+        return mean / mean.norm().clamp_min(1e-6)
+
+
+def _prompt_ids(example: Example) -> list[int]:
+    """Ids before the answer; the whole row where there is no prompt."""
+    first = example.target.index(True) if True in example.target else len(example.ids)
+    return list(example.ids[: max(1, first)])

@@ -1,0 +1,193 @@
+"""The recipe by which one lesson is learned at once.
+
+Each step is one batch of a lesson among replay (learning.accumulator): likelihood of the lesson,
+likelihood of what was known, KL to the weights before the lesson on the model's own talk. Steps go
+on until the lesson is known with a margin and nothing remembered is broken, or a limit is reached.
+Only the blocks' matrices move: embeddings and norms are shared by everything that is known.
+benchmarks/results/ says what was tried. Left out: publication and the guard (learning.learner).
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from engine.errors import NumericsError
+from engine.model import Model
+from learning.accumulator import BatchAccumulator, MixedBatch, Mixture
+from learning.direct.preference import (
+    avoidance_gradients,
+    preference_gradients,
+    reference_log_probabilities,
+)
+from learning.direct.supervised import anchor_gradients, likelihood_gradients
+from learning.examples import Example
+from learning.forward import knowledge
+from learning.replay import Replay
+
+
+@dataclass(frozen=True)
+class TeachSettings:
+    """Measured on lessons_tune.jsonl, never on the lessons that results are reported for."""
+
+    lr: float = 3e-4
+    """Peak rate of AdamW at 10M; falls linearly to a tenth over `steps`."""
+    steps: int = 20
+    """Steps to learn the lesson in ..."""
+    repair: int = 6
+    """... and further ones to mend what it broke."""
+    margin: float = 0.5
+    """Lead in logits that every token of the lesson needs to count as learned."""
+    talk_weight: float = 1.0
+    """Weight of the anchor on the model's own talk."""
+    mixture: Mixture = field(default_factory=Mixture)
+
+
+@dataclass(frozen=True)
+class Task:
+    """A lesson as examples."""
+
+    answer: Example | None
+    """What to say; None where something is only to be avoided."""
+    rejected: tuple[Example, ...] = ()
+    weight: float = 1.0
+
+    @property
+    def prompt(self) -> str:
+        return (self.answer or self.rejected[0]).prompt
+
+
+@dataclass(frozen=True)
+class TeachResult:
+    """What happened."""
+
+    steps: int
+    loss: float
+    """Of the last step, all terms together; 0 if no step was needed."""
+    known: bool
+    batch: int
+
+
+AVOIDED_BY = 2.0
+"""Nats by which a bad answer's log-probability must fall."""
+
+
+def teach(
+    model: Model,
+    task: Task,
+    replay: Replay,
+    settings: TeachSettings,
+    rng: random.Random,
+    *,
+    pause: Callable[[], None] = lambda: None,
+    report: Callable[[int, float], None] = lambda _step, _loss: None,
+) -> TeachResult:
+    """Changes the model in place. Raises NumericsError if a loss is not finite (the caller restores
+    the weights). `pause` is called before every micro-batch, `report` with (step, loss)."""
+    reference = copy.deepcopy(model).requires_grad_(False)
+    answers = [task.answer] if task.answer else []
+    before = reference_log_probabilities(reference, [*answers, *task.rejected])
+    matrices = trainable_matrices(model)
+    optimizer = torch.optim.AdamW(matrices, lr=settings.lr, betas=(0.9, 0.98), weight_decay=0.0, fused=True)
+    accumulator = BatchAccumulator(replay, settings.mixture, rng)
+    broken: list[Example] = []
+    known, loss, step, rows = goal_reached(model, task, before, settings), 0.0, 0, 0
+    while not (known and not broken) and step < settings.steps + settings.repair:
+        batch = accumulator.mix(answers, broken)
+        rows = batch.rows + len(task.rejected)
+        loss = _gradients(model, reference, task, batch, before, settings, pause)
+        if not math.isfinite(loss):
+            raise NumericsError("teaching: the loss is not finite", "the lesson waits for book training")
+        for group in optimizer.param_groups:
+            group["lr"] = settings.lr * max(0.1, 1.0 - 0.9 * step / settings.steps)
+        torch.nn.utils.clip_grad_norm_(matrices, 1.0)
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+        step += 1
+        report(step, loss)
+        known = goal_reached(model, task, before, settings)
+        if known or step >= settings.steps:
+            broken = find_broken(model, replay, task.prompt, pause)
+    for parameter in model.parameters():
+        parameter.requires_grad_(True)
+    return TeachResult(step, loss, known, rows)
+
+
+def trainable_matrices(model: Model) -> list[Tensor]:
+    """The blocks' matrices, the only weights that a lesson moves; all others stop requiring grad."""
+    chosen = []
+    for name, parameter in model.named_parameters():
+        moves = parameter.dim() == 2 and "embedding" not in name
+        parameter.requires_grad_(moves)
+        if moves:
+            chosen.append(parameter)
+    return chosen
+
+
+def goal_reached(model: Model, task: Task, before: Tensor, settings: TeachSettings) -> bool:
+    """The answer is what greedy decoding says, with a margin; a rejected one is not, and an answer
+    that is only to be avoided has become less likely."""
+    examples = [*([task.answer] if task.answer else []), *task.rejected]
+    checked = knowledge(model, examples)
+    if task.answer:
+        return checked[0].margin > settings.margin
+    return all(
+        not item.known and -item.nll <= float(was) - AVOIDED_BY
+        for item, was in zip(checked, before, strict=True)
+    )
+
+
+def find_broken(
+    model: Model, replay: Replay, prompt: str, pause: Callable[[], None]
+) -> list[Example]:
+    """Remembered examples that are no longer known, worst first; the lesson's own prompt left out."""
+    memory = [e for e in replay.memory if e.prompt != prompt]
+    checked = knowledge(model, memory, pause=pause)
+    wrong = [(item.margin, i) for i, item in enumerate(checked) if not item.known]
+    return [memory[i] for _, i in sorted(wrong)]
+
+
+def _gradients(
+    model: Model,
+    reference: Model,
+    task: Task,
+    batch: MixedBatch,
+    before: Tensor,
+    settings: TeachSettings,
+    pause: Callable[[], None],
+) -> float:
+    """All terms of the loss; returns their weighted sum in nats."""
+    loss = 0.0
+    if task.answer:
+        loss += task.weight * likelihood_gradients(model, batch.lesson, weight=task.weight, pause=pause)
+        if task.rejected:
+            loss += task.weight * preference_gradients(
+                model, task.answer, task.rejected, before, weight=task.weight, pause=pause
+            )
+    else:
+        loss += task.weight * avoidance_gradients(
+            model, task.rejected, before, weight=task.weight, pause=pause
+        )
+    if batch.replay:
+        loss += likelihood_gradients(model, batch.replay, pause=pause)
+    if batch.riders:
+        weights = [weight for _, weight in batch.riders]
+        loss += likelihood_gradients(model, [e for e, _ in batch.riders], weights=weights, pause=pause)
+    if batch.talk:
+        loss += settings.talk_weight * anchor_gradients(
+            model, reference, batch.talk, weight=settings.talk_weight, pause=pause
+        )
+    return loss
+
+
+def known_before(model: Model, task: Task) -> bool:
+    """Does the model already do what the lesson asks? (An answer to avoid: it is not the greedy one.)"""
+    examples: Sequence[Example] = [task.answer] if task.answer else task.rejected
+    checked = knowledge(model, examples)
+    return checked[0].known if task.answer else not any(item.known for item in checked)

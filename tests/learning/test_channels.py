@@ -1,0 +1,99 @@
+"""What each thing the owner does teaches; expectations written out by hand."""
+
+from __future__ import annotations
+
+from engine.config import Sampling
+from learning.channels import (
+    learn_from_continuation,
+    learn_from_correction,
+    learn_from_human,
+    learn_from_judgement,
+    learn_from_rating,
+    learn_from_selection,
+)
+from learning.records import Ask, Candidate, Correction, Ending, Lesson, Pick, Rating, Turn
+
+PROMPT = (Turn("user", "hello"), Turn("assistant", "Hi."), Turn("user", "who are you?"))
+ASK = Ask(3, 1, PROMPT, Sampling(), None, 0.0)
+
+
+def candidate(index: int, text: str, ending: Ending = "end") -> Candidate:
+    return Candidate(3, index, text, (), (), ending, 0)
+
+
+def test_a_pick_says_the_chosen_and_rejects_each_other_text_once() -> None:
+    candidates = [
+        candidate(1, " A dog. "),
+        candidate(2, "I am Vidya."),
+        candidate(3, ""),
+        candidate(4, "A dog."),
+        candidate(5, " I am Vidya. "),
+    ]
+    assert learn_from_selection(ASK, Pick(3, 2), candidates) == Lesson(
+        kind="pick", prompt=PROMPT, answer="I am Vidya.", rejected=("A dog.",), weight=1.0
+    )
+
+
+def test_half_of_the_chosen_answer_is_not_rejected() -> None:
+    candidates = [candidate(1, "I am", "cancelled"), candidate(2, "I am Vidya.")]
+    assert learn_from_selection(ASK, Pick(3, 2), candidates).rejected == ()
+    # whole, it is another answer: the owner preferred the longer one
+    candidates = [candidate(1, "I am"), candidate(2, "I am Vidya.")]
+    assert learn_from_selection(ASK, Pick(3, 2), candidates).rejected == ("I am",)
+
+
+def test_a_lone_candidate_that_is_picked_rejects_nothing() -> None:
+    lesson = learn_from_selection(ASK, Pick(3, 1), [candidate(1, "Yes.")])
+    assert (lesson.answer, lesson.rejected) == ("Yes.", ())
+
+
+def test_a_correction_replaces_what_stood_there() -> None:
+    assert learn_from_correction(ASK, "I am Vidya.", "A dog.") == Lesson(
+        kind="correction",
+        prompt=PROMPT,
+        answer="I am Vidya.",
+        rejected=("A dog.",),
+        replaces="A dog.",
+    )
+
+
+def test_a_correction_of_nothing_or_to_the_same_rejects_nothing() -> None:
+    for old in (None, "", "I am Vidya."):
+        lesson = learn_from_correction(ASK, "I am Vidya.", old)
+        assert (lesson.rejected, lesson.replaces) == ((), None)
+
+
+def test_ratings_are_absolute_and_weaker_than_words() -> None:
+    assert learn_from_rating(ASK, "A dog.", "good") == Lesson(
+        kind="rating", prompt=PROMPT, answer="A dog.", weight=0.5
+    )
+    assert learn_from_rating(ASK, "A dog.", "bad") == Lesson(
+        kind="rating", prompt=PROMPT, answer="", rejected=("A dog.",), weight=0.5
+    )
+    assert learn_from_rating(ASK, "A dog.", None) is None
+
+
+def test_the_owners_words_are_expected_after_what_was_said() -> None:
+    assert learn_from_human(PROMPT) == Lesson(
+        kind="owner_words", prompt=PROMPT[:2], answer="who are you?", weight=0.02
+    )
+    assert learn_from_human(PROMPT[:1]).prompt == ()
+
+
+def test_going_on_is_a_weak_hint() -> None:
+    assert learn_from_continuation(ASK, "I am Vidya.") == Lesson(
+        kind="continuation", prompt=PROMPT, answer="I am Vidya.", weight=0.1
+    )
+
+
+def test_a_judgement_from_the_journal_becomes_the_lesson_it_would_have_been() -> None:
+    candidates = [candidate(1, "A dog."), candidate(2, "I am V", "cancelled")]
+    late = learn_from_judgement(ASK, Pick(3, 2), "I am Vid", candidates)
+    assert late == Lesson(kind="pick", prompt=PROMPT, answer="I am Vid", rejected=("A dog.",))
+    late = learn_from_judgement(ASK, Correction(3, "Vidya.", 1), "Vidya.", candidates)
+    assert late == learn_from_correction(ASK, "Vidya.", "A dog.")
+    late = learn_from_judgement(ASK, Correction(3, "Vidya."), "Vidya.", candidates)
+    assert late == learn_from_correction(ASK, "Vidya.", None)
+    late = learn_from_judgement(ASK, Rating(3, "bad"), "A dog.", candidates)
+    assert late == learn_from_rating(ASK, "A dog.", "bad")
+    assert learn_from_judgement(ASK, Rating(3, None), "A dog.", candidates) is None

@@ -1,0 +1,137 @@
+"""The home folder: where it is, what it refuses, and its lock."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from learning.home import Home, HomeError, write_atomically
+
+ROOT = Path(__file__).parents[2]
+HOLDER = """
+import sys, time
+from pathlib import Path
+from learning.home import Home
+with Home(Path(sys.argv[1])).lock():
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_the_named_folder_is_made_private_with_its_parents(tmp_path: Path) -> None:
+    home = Home(tmp_path / "a" / "b")
+    assert home.path == (tmp_path / "a" / "b").resolve()
+    assert home.path.stat().st_mode & 0o777 == 0o700
+    assert home.journal_path == home.path / "journal.sqlite3"
+    assert home.book_path == home.path / "book.txt"
+    assert home.models_path == home.path / "models"
+    assert home.settings_path == home.path / "settings.toml"
+    assert home.log_path == home.path / "vidya.log"
+
+
+def test_the_environment_names_it_where_nothing_else_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VIDYA_HOME", str(tmp_path / "env"))
+    assert Home().path == (tmp_path / "env").resolve()
+    assert Home(tmp_path / "named").path == (tmp_path / "named").resolve()
+
+
+def test_without_either_it_is_the_platforms_data_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("VIDYA_HOME", raising=False)
+    monkeypatch.setattr("platformdirs.user_data_dir", lambda name: str(tmp_path / name))
+    assert Home().path == (tmp_path / "vidya").resolve()
+
+
+@pytest.mark.parametrize("name", ["file", "file/below"])
+def test_a_file_in_its_place_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    with pytest.raises(HomeError) as caught:
+        Home(tmp_path / name)
+    assert "cannot be made" in caught.value.what
+    assert "--home" in caught.value.next_step
+    assert (tmp_path / "file").read_text() == "not a folder"
+
+
+def test_a_folder_that_cannot_be_written_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if os.geteuid() == 0:  # permissions do not stop root: ask as the others would be answered
+        monkeypatch.setattr("os.access", lambda _, mode: not mode & os.W_OK)
+    tmp_path.chmod(0o500)
+    try:
+        with pytest.raises(HomeError, match="cannot be written"):
+            Home(tmp_path)
+    finally:
+        tmp_path.chmod(0o700)
+
+
+def test_a_second_holder_is_told_who_has_it(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    with home.lock(), pytest.raises(HomeError) as caught, home.lock():
+        pass
+    assert f"in use by another vidya (process {os.getpid()})" in caught.value.what
+    assert caught.value.next_step == "close it, or use --home for a second one"
+    with home.lock():  # given back
+        pass
+
+
+def test_a_killed_holder_leaves_no_lock_behind(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(tmp_path)], stdout=subprocess.PIPE, text=True, cwd=ROOT
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        with pytest.raises(HomeError, match=f"process {holder.pid}"), Home(tmp_path).lock():
+            pass
+        holder.send_signal(signal.SIGKILL)
+        holder.wait()
+        with Home(tmp_path).lock():
+            pass
+
+
+def test_a_child_process_does_not_keep_the_lock(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    with home.lock():
+        child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    try:
+        with home.lock():
+            pass
+    finally:
+        child.kill()
+        child.wait()
+
+
+def test_writing_atomically_keeps_permissions_and_links(tmp_path: Path) -> None:
+    real, link = tmp_path / "real.txt", tmp_path / "link.txt"
+    real.write_text("old")
+    real.chmod(0o640)
+    link.symlink_to(real)
+    write_atomically(link, "new\n")
+    assert real.read_text() == "new\n"
+    assert real.stat().st_mode & 0o777 == 0o640
+    assert link.is_symlink()
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["link.txt", "real.txt"]
+
+
+def test_a_write_that_fails_leaves_the_old_file_and_no_rubbish(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "file.txt"
+    file.write_text("old")
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        write_atomically(file, "new")
+    assert file.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [file]

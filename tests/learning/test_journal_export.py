@@ -1,0 +1,167 @@
+"""The journal goes out whole and comes back in under new numbers, once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engine.config import Sampling
+from engine.errors import DataError
+from learning.channels import learn_from_correction, learn_from_human
+from learning.journal import Journal
+from learning.journal_export import TABLES
+from learning.records import Candidate, Correction, Lesson, Pick, Turn
+
+PROMPT = (Turn("user", 'say "hé"'),)
+
+
+ASK = {
+    **{"table": "asks", "id": 7, "conversation": 1, "history": [], "message": "x", "seed": None},
+    **{"sampling": Sampling().to_dict(), "created": 1.5},
+}
+CANDIDATE = {
+    **{"table": "candidates", "ask": 1, "number": 1, "text": "x", "tokens": [], "logprobs": []},
+    **{"ending": "end", "version": 1, "created": 1.5},
+}
+
+
+@pytest.fixture
+def full(tmp_path: Path) -> Iterator[Journal]:
+    """A journal with a row in every table."""
+    journal = Journal(tmp_path / "full.sqlite3")
+    ask = journal.add_ask(
+        journal.new_conversation(), PROMPT, Sampling(), 5, [learn_from_human(PROMPT)]
+    )
+    journal.add_candidates(
+        [
+            Candidate(ask.id, 1, "hé", (1, 2), (-0.1, -2.5), "end", 0),
+            Candidate(ask.id, 2, "ho", (3,), (-1.0,), "length", 0),
+        ]
+    )
+    taken_back = journal.judge(Pick(ask.id, 2), "ho", [Lesson("pick", PROMPT, "ho", ("hé",))])
+    typed = learn_from_correction(ask, "hé!", "hé")
+    journal.judge(Correction(ask.id, "hé!", 1), "hé!", [typed], withdraws=[taken_back])
+    journal.set_lesson_state(3, "learned")
+    journal.set_lesson_state(2, "undone")
+    (loose,) = journal.add_lessons([Lesson("example", PROMPT, "a", ("b", "c"))])
+    journal.add_step([3], 0.5, 32, 0.1, "lesson")
+    journal.add_publication(1, 0, (3,), "snapshots/1", "typed")
+    journal.mark_saved(1)
+    journal.add_measure("book_recall", 0.75)
+    assert loose.id == 4
+    yield journal
+    journal.close()
+
+
+def test_every_table_of_the_schema_comes_out_and_survives_json(full: Journal) -> None:
+    rows = list(full.export_rows())
+    assert {row["table"] for row in rows} == set(TABLES)
+    schema = full.rows("SELECT name FROM sqlite_master WHERE type = 'table'")
+    assert {name for (name,) in schema} - {"sqlite_sequence"} == set(TABLES)
+    for table, columns in TABLES.items():
+        there = {column for _, column, *_ in full.rows(f"PRAGMA table_info({table})")}
+        assert there - {"id"} == set(columns) - {"id"}
+    assert json.loads(json.dumps(rows)) == rows
+    candidates = [row for row in rows if row["table"] == "candidates"]
+    assert candidates[0]["tokens"] == [1, 2]
+    assert candidates[0]["logprobs"] == [-0.1, -2.5]
+    assert next(row for row in rows if row["table"] == "asks")["message"] == 'say "hé"'
+
+
+def test_preferences_come_out_as_trl_reads_them(full: Journal) -> None:
+    prompt = [{"role": "user", "content": 'say "hé"'}]
+    assert list(full.export_trl()) == [
+        {
+            "prompt": prompt,
+            "chosen": [{"role": "assistant", "content": chosen}],
+            "rejected": [{"role": "assistant", "content": rejected}],
+        }
+        for chosen, rejected in (("hé!", "hé"), ("a", "b"), ("a", "c"))
+    ]
+
+
+def test_another_journal_reads_it_under_new_numbers(full: Journal, tmp_path: Path) -> None:
+    other = Journal(tmp_path / "other.sqlite3")
+    mine = other.add_ask(other.new_conversation(), (Turn("user", "mine"),), Sampling())
+    assert other.import_rows(full.export_rows()) == 2  # a conversation and a loose lesson
+    assert other.integrity() == "ok"
+    (pair,) = other.conversation(2)
+    ask, answer = pair
+    assert ask.id == mine.id + 1
+    assert (ask.turns, ask.seed, answer) == (PROMPT, 5, "hé!")
+    assert other.candidates(ask.id) == [
+        Candidate(ask.id, 1, "hé", (1, 2), (-0.1, -2.5), "end", 0),
+        Candidate(ask.id, 2, "ho", (3,), (-1.0,), "length", 0),
+    ]
+    assert [(judged.judgement, judged.stands) for judged in other.judgements(ask.id)] == [
+        (Pick(ask.id, 2), False),
+        (Correction(ask.id, "hé!", 1), True),
+    ]
+    # these weights have learned none of it
+    assert [(one.kind, one.state) for one in other.lessons()] == [
+        ("owner_words", "waiting"),
+        ("pick", "undone"),
+        ("correction", "waiting"),
+        ("example", "waiting"),
+    ]
+    assert (other.latest_version(), other.measures("book_recall")) == (0, [])
+    other.close()
+
+
+def test_importing_twice_adds_nothing(full: Journal, tmp_path: Path) -> None:
+    other = Journal(tmp_path / "other.sqlite3")
+    rows = list(full.export_rows())
+    other.import_rows(rows)
+    before = list(other.export_rows())
+    assert other.import_rows(rows) == 0
+    assert list(other.export_rows()) == before
+    assert full.import_rows(rows) == 0
+    other.close()
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {},
+        {"table": "photos"},
+        {"table": "asks", "id": 1},
+        {"table": "conversations", "id": 1, "created": None},
+        {"table": "conversations", "id": 1, "created": [1]},
+        {"table": ["asks"]},
+        ASK | {"message": 5},
+        ASK | {"history": [["system", "x"]]},
+        ASK | {"history": ["ab"]},
+        ASK | {"sampling": {"temperature": -1.0}},
+        ASK | {"sampling": {"warmth": 1}},
+        ASK | {"sampling": {"top_k": "x"}},
+        ASK | {"sampling": [1]},
+        ASK | {"seed": 2**70},
+        ASK | {"id": None},
+        CANDIDATE | {"tokens": [-1]},
+        CANDIDATE | {"tokens": [2**40]},
+        CANDIDATE | {"logprobs": "ab"},
+        CANDIDATE | {"ending": "bang"},
+        CANDIDATE | {"created": float("nan")},
+    ],
+)
+def test_rows_of_something_else_add_nothing_at_all(
+    full: Journal, tmp_path: Path, row: dict[str, object]
+) -> None:
+    other = Journal(tmp_path / "other.sqlite3")
+    good = list(full.export_rows())
+    with pytest.raises(DataError, match=f"row {len(good) + 1}: not from a journal's export"):
+        other.import_rows([*good, row])
+    assert other.conversations() == []
+    assert other.lessons() == []
+    other.close()
+
+
+def test_the_rows_those_were_made_from_are_good(full: Journal, tmp_path: Path) -> None:
+    other = Journal(tmp_path / "other.sqlite3")
+    other.import_rows([*full.export_rows(), ASK, CANDIDATE])
+    assert other.candidates(1)[0].text == "x"
+    assert other.ask(2).turns == (Turn("user", "x"),)
+    other.close()

@@ -1,0 +1,127 @@
+"""Runs the app without a terminal, with a scripted teacher, for tests that press keys and look."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from textual import events
+from textual.pilot import Pilot
+
+from learning.home import Home
+from learning.journal import Journal
+from learning.messages import Event, LearnerState, Ready
+from tests.fakes import ScriptedTeacher
+from vidya_tui.app import VidyaApp
+from vidya_tui.session import Session
+from vidya_tui.settings import Settings
+
+TEXTS = ("one answer", "two answers", "three answers", "four answers", "five answers")
+
+
+@dataclass
+class Stage:
+    """What a scenario has at hand."""
+
+    app: VidyaApp
+    pilot: Pilot[None]
+    teacher: ScriptedTeacher
+    journal: Journal
+    home: Home
+
+    async def until(self, true: Callable[[], bool], seconds: float = 5.0) -> None:
+        """Waits for something to become true; fails where it does not."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + seconds
+        while not true():
+            assert loop.time() < end, f"never came true; the screen is\n{self.text()}"
+            await self.pilot.pause(0.01)
+
+    async def sees(self, words: str) -> None:
+        """Waits for words to stand on the screen."""
+        await self.until(lambda: words in self.text())
+
+    async def press(self, *keys: str) -> None:
+        """Presses keys in one burst, as a fast typist or a paste without brackets does."""
+        characters = {"space": " ", "slash": "/", "enter": "\r", "tab": "\t"}
+        for key in keys:
+            character = characters.get(key, key if len(key) == 1 else None)
+            self.app.post_message(events.Key(key, character))
+        await self.pilot.pause()
+
+    async def write(self, text: str) -> None:
+        """Types text, key by key."""
+        names = {" ": "space", "/": "slash", "\n": "ctrl+j"}
+        await self.press(*(names.get(letter, letter) for letter in text))
+
+    async def say(self, text: str) -> None:
+        """Types text and sends it."""
+        await self.write(text)
+        await self.press("enter")
+
+    def hear(self, event: Event) -> None:
+        """An event of the teacher."""
+        assert self.teacher.on_event is not None
+        self.teacher.on_event(event)
+
+    def text(self) -> str:
+        """What stands on the screen, line by line."""
+        strips = self.app.screen._compositor.render_strips()
+        return "\n".join(strip.text.rstrip() for strip in strips)
+
+    def footer(self) -> str:
+        return self.text().split("\n")[-1]
+
+    @property
+    def session(self) -> Session:
+        desk = self.app.chat._desk
+        assert desk is not None
+        return desk.session
+
+    @property
+    def prompt(self) -> str:
+        return self.app.chat.prompt.text
+
+
+Scenario = Callable[[Stage], Awaitable[None]]
+
+
+def play(
+    scenario: Scenario,
+    folder: Path,
+    *,
+    size: tuple[int, int] = (80, 24),
+    texts: tuple[str, ...] = TEXTS,
+    manual: bool = False,
+    ready: bool = True,
+    settings: Settings | None = None,
+) -> VidyaApp:
+    """Runs a scenario on a new app in `folder`. manual: nothing streams until the scenario pumps.
+    ready: the model is loaded at once."""
+    home = Home(folder / "home")
+    journal = Journal(home.journal_path)
+    teacher = ScriptedTeacher(texts, manual=manual, journal=journal)
+
+    def make(on_event: Callable[[Event], None]) -> ScriptedTeacher:
+        teacher.on_event = on_event
+        if ready:
+            on_event(Ready("10m", 1, 10_200_000, "cpu"))
+            on_event(LearnerState("idle", book_recall=0.98))
+        return teacher
+
+    app = VidyaApp(home, journal, make, settings or Settings(theme="dark"))
+
+    async def run() -> None:
+        async with app.run_test(size=size) as pilot:
+            stage = Stage(app, pilot, teacher, journal, home)
+            await stage.until(lambda: app.teacher is not None)
+            await pilot.pause()
+            await scenario(stage)
+
+    try:
+        asyncio.run(run())
+    finally:
+        journal.close()
+    return app

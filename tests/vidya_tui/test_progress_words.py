@@ -1,0 +1,107 @@
+"""What the learner does, in plain words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from learning.messages import (
+    LearnerState,
+    LessonDone,
+    Ready,
+    TrainDone,
+    TrainProgress,
+    UndoDone,
+    WorkerLost,
+)
+from vidya_tui.progress_words import (
+    Learning,
+    after,
+    doing,
+    fraction,
+    outcome,
+    percent,
+    recall,
+    seconds,
+    short,
+    trained,
+    waiting,
+)
+
+DONE = LessonDone(7, "pick", False, True, 3, 32, 0.2, 0.98, 2.14, False, 5)
+READY = after(Learning(), Ready("10m", 4, 10, "cpu"))
+PROGRESS = TrainProgress(2, 10, 15, 100, 0.4142, None, 10.0, 30.0)
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        (LearnerState("gathering", 3, 9, 32), "gathering 9 of 32"),
+        (LearnerState("learning", 1, 32, 32, 0.414), "learning, loss 0.41"),
+        (LearnerState("paused", 1), "paused while you type"),
+        (LearnerState("off"), "learning is switched off"),
+        (LearnerState("checking"), "checking that nothing was forgotten"),
+        (LearnerState("idle"), "ready"),
+    ],
+)
+def test_phases(state: LearnerState, words: str) -> None:
+    assert doing(after(READY, state)) == words
+
+
+def test_before_and_without_the_model() -> None:
+    assert doing(Learning()) == "the model is waking up"
+    lost = after(READY, WorkerLost("killed", restarting=True))
+    assert doing(lost) == "the model is waking up"
+    assert doing(after(lost, Ready("10m", 4, 10, "cpu"))) == "ready"
+    assert doing(after(READY, WorkerLost("killed", restarting=False))) == "the model is gone"
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({}, "learned in 2.1 s"),
+        ({"known_after": False}, "needs practice"),
+        ({"state": "needs_practice"}, "needs practice"),
+        ({"known_before": True, "steps": 0}, "knew it already"),
+    ],
+)
+def test_outcomes(changes: dict[str, object], words: str) -> None:
+    assert outcome(replace(DONE, **changes)) == words  # type: ignore[arg-type]
+
+
+def test_a_lesson_that_was_rolled_back_says_so() -> None:
+    assert outcome(replace(DONE, rolled_back=True)).startswith("rolled back")
+
+
+def test_the_line_has_everything() -> None:
+    now = after(after(READY, DONE), LearnerState("idle", 2))
+    assert short(now) == "learned in 2.1 s \u00b7 2 lessons waiting \u00b7 book recall 98 %"
+    assert now.version == 5
+    assert waiting(after(READY, LearnerState("idle", 1))) == "1 lesson waiting"
+    assert doing(after(now, UndoDone(7, "taken back", 6))) == "ready"
+
+
+def test_training() -> None:
+    now = after(READY, PROGRESS)
+    assert doing(now) == "book, epoch 2 of 10, loss 0.41, 30 s left"
+    assert fraction(PROGRESS) == 0.25
+    assert fraction(replace(PROGRESS, seconds=0.0, seconds_left=0.0)) == 0.0
+    done = TrainDone(3, 30, 0.1, 0.9, 1.0, 65.0, False, False, 6)
+    assert trained(done) == "trained after 3 epochs in 65 s: book recall 90 % \u2192 100 %"
+    now = after(now, done)
+    assert recall(now) == "book recall 100 %" and now.training is None
+    back = replace(done, rolled_back=True)
+    assert "rolled back" in trained(back) and recall(after(READY, back)) == "book recall 90 %"
+
+
+def test_only_all_is_a_hundred_per_cent() -> None:
+    assert [percent(x) for x in (0, 0.001, 0.5, 0.994, 0.9999, 1)] == [
+        "0 %", "1 %", "50 %", "99 %", "99 %", "100 %",
+    ]  # fmt: skip
+
+
+def test_spans() -> None:
+    assert [seconds(x) for x in (0.04, 2.14, 12.3, 89, 90, 3000, 3900, 9000)] == [
+        "0.0 s", "2.1 s", "12 s", "89 s", "2 min", "50 min", "65 min", "2 h 30 min",
+    ]  # fmt: skip

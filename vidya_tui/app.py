@@ -1,0 +1,245 @@
+"""The Textual shell: themes, the bridge from the teacher's events to the screen, leaving in order.
+
+Built by the composition root, or by a test, from parts it is given. The teacher is made after the
+first frame is painted. Nothing in this process imports torch.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import threading
+import traceback
+from collections.abc import Callable, Iterable
+from pathlib import Path, PurePath
+from typing import ClassVar
+
+from rich.text import Text
+from textual.app import App, SystemCommand
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.screen import Screen
+from textual.timer import Timer
+
+from engine.errors import VidyaError
+from learning.home import Home
+from learning.journal import Journal
+from learning.messages import Event, TeacherPort
+from vidya_tui import commands, themes
+from vidya_tui.commands import Run, Situation
+from vidya_tui.desk import Desk
+from vidya_tui.inbox import Inbox
+from vidya_tui.log import write_log
+from vidya_tui.screens.chat import ChatScreen
+from vidya_tui.session import Session
+from vidya_tui.settings import Settings
+
+STYLES = Path(__file__).parent / "styles"
+FRAMES = 12
+"""How often a second the screen is drawn while events come."""
+IDLE_FRAMES = 6
+"""Frames without an event after which the drawing rests."""
+
+MakeTeacher = Callable[[Callable[[Event], None]], TeacherPort]
+
+
+class VidyaApp(App[None]):
+    """The app. `run_app` runs it; tests use `run_test` with a scripted teacher."""
+
+    TITLE = "vidya"
+    # Here and not on the screens: Textual does not load what its default screen names. Whole
+    # paths: a subclass may stand in another folder.
+    CSS_PATH: ClassVar[list[str | PurePath]] = [
+        STYLES / "app.tcss",
+        STYLES / "chat.tcss",
+        STYLES / "modal.tcss",
+    ]
+    ENABLE_COMMAND_PALETTE = True
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+q", "quit", "quit", show=False, priority=True, id="quit"),
+    ]
+
+    class Arrived(Message):
+        """Events wait in the inbox."""
+
+    class TeacherClosed(Message):
+        """The teacher has saved and stopped."""
+
+    def __init__(
+        self,
+        home: Home,
+        journal: Journal,
+        make_teacher: MakeTeacher,
+        settings: Settings,
+        *,
+        seed: int | None = None,
+    ) -> None:
+        """seed: of the first candidates; None draws them anew each time."""
+        super().__init__()
+        self._seed = seed
+        self._home = home
+        self._journal = journal
+        self._make_teacher = make_teacher
+        self._settings = settings
+        self._inbox = Inbox(lambda: self.post_message(self.Arrived()))
+        self._frames: Timer | None = None
+        self._quiet_frames = 0
+        self._leaving = False
+        self.teacher: TeacherPort | None = None
+        self.chat = ChatScreen(journal)
+
+    def get_default_screen(self) -> Screen[object]:
+        return self.chat  # type: ignore[return-value]
+
+    def on_mount(self) -> None:
+        self.register_theme(themes.DARK)
+        self.register_theme(themes.LIGHT)
+        self.theme = themes.theme_name(
+            self._settings.theme, frozenset(self.available_themes), os.environ
+        )
+        self._frames = self.set_interval(1 / FRAMES, self._frame, pause=True)
+        self._leave_in_order_on_signals()
+        self.chat.call_after_refresh(self._start)
+
+    # ------------------------------------------------------------ the teacher's events
+
+    def _start(self) -> None:
+        """After the first frame: the teacher, and the session with it."""
+        try:
+            teacher = self._make_teacher(self._inbox.put)
+        except VidyaError as error:
+            self.chat.notice.say(str(error), trouble=True, stay=True)
+            return
+        self.teacher = teacher
+        settings = self._settings
+        session = Session(
+            self._journal,
+            teacher,
+            sampling=settings.sampling,
+            candidates=settings.candidates,
+            seed=self._seed,
+            book_path=self._home.book_path,
+        )
+        desk = Desk(self._journal, session, teacher, learning=settings.learning)
+        self.chat.begin(desk, teacher)
+
+    def on_vidya_app_arrived(self) -> None:
+        if self._frames is not None:
+            self._quiet_frames = 0
+            self._frame()
+            self._frames.resume()
+
+    def _frame(self) -> None:
+        """Takes what has come and draws it once; rests when nothing comes any more."""
+        if events := self._inbox.drain():
+            self._quiet_frames = 0
+            self.chat.take(events)
+            return
+        self._quiet_frames += 1
+        if self._quiet_frames >= IDLE_FRAMES and self._inbox.rest() and self._frames is not None:
+            self._frames.pause()
+
+    # ------------------------------------------------------------ the palette
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """The slash commands that work now; those that need an argument once for each."""
+        if screen is not self.chat:
+            return
+        now = self.chat.situation
+        for command in commands.COMMANDS:
+            if not command.when(now):
+                continue
+            for argument in _arguments(command, now):
+                title = f"/{command.name} {argument}".rstrip()
+                run = Run(command, command.read(command.name, argument))
+                yield SystemCommand(title, command.help, lambda run=run: self.chat.run(run))
+        yield SystemCommand("theme", "another look, until you quit", self.action_change_theme)
+        yield SystemCommand("keys", "the keys that work now", self.action_show_help_panel)
+
+    # ------------------------------------------------------------ leaving
+
+    def action_help_quit(self) -> None:
+        """ctrl+c with nothing selected: many press it to leave."""
+        self.chat.notice.say("ctrl+q leaves; everything said is kept")
+
+    async def action_quit(self) -> None:
+        """Saves and leaves; asked a second time, leaves at once (the worker saves by itself)."""
+        if self._leaving or self.teacher is None:
+            self.exit()
+            return
+        self._leaving = True
+        self.chat.notice.say("saving \u2026 ctrl+q again leaves at once", stay=True)
+        # A thread of its own: the event loop waits for its executor's threads when it ends.
+        threading.Thread(target=self._close_and_tell, name="closing", daemon=True).start()
+
+    def on_vidya_app_teacher_closed(self) -> None:
+        self.exit()
+
+    def _close_and_tell(self) -> None:
+        self.close_teacher()
+        self.post_message(self.TeacherClosed())
+
+    def close_teacher(self) -> None:
+        """Stops the teacher where there is one. Idempotent."""
+        if self.teacher is not None:
+            self.teacher.close()
+
+    @property
+    def leaving(self) -> bool:
+        """The owner asked to leave, so that the teacher is closed or being closed."""
+        return self._leaving
+
+    def _leave_in_order_on_signals(self) -> None:
+        if self.is_headless:
+            return
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
+                loop.add_signal_handler(number, self.exit)
+
+    def _handle_exception(self, error: Exception) -> None:
+        """A bug: the details go to the log, a calm line to the terminal. Textual's own way prints
+        local variables, and those are the owner's words."""
+        first = self._exception is None
+        self._return_code = 1
+        if first:
+            self._exception = error  # run_test raises it again
+            self._exception_event.set()
+        write_log(self._home.log_path, "".join(traceback.format_exception(error)))
+        if first:
+            self._exit_renderables.append(
+                Text(
+                    "vidya stopped because of a mistake in the program. "
+                    "What you said and taught is in the journal.\n"
+                    f"Details: {self._home.log_path}\nStart vidya again to go on."
+                )
+            )
+        self._close_messages_no_wait()
+
+
+def _arguments(command: commands.Command, now: Situation) -> Iterable[str]:
+    if command.values:
+        return command.values
+    if command.name == "pick":
+        return tuple(str(number) for number in now.cards)
+    return ("",)
+
+
+def run_app(
+    home: Home,
+    journal: Journal,
+    make_teacher: MakeTeacher,
+    settings: Settings,
+    *,
+    seed: int | None = None,
+) -> int:
+    """Runs the app until the owner leaves. Returns the exit status."""
+    app = VidyaApp(home, journal, make_teacher, settings, seed=seed)
+    try:
+        app.run()
+    finally:
+        if not app.leaving:
+            app.close_teacher()
+    return app.return_code or 0

@@ -1,0 +1,264 @@
+"""Carries out what the owner asks for, and says in a few words what came of it.
+
+Between the chat's widgets and the session: commands and events go in, words for the owner come out.
+Knows no widgets. Left out: how answers, judgements and lessons work (session.py).
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from engine.errors import VidyaError
+from learning.journal import Journal
+from learning.messages import (
+    CancelTraining,
+    Event,
+    Failed,
+    LessonDone,
+    Ready,
+    SetLearning,
+    TeacherPort,
+    Train,
+    TrainDone,
+    TrainProgress,
+    UndoDone,
+    WorkerLost,
+)
+from vidya_tui import picture, progress_words
+from vidya_tui.commands import Argument, Run, Situation
+from vidya_tui.picture import Notes
+from vidya_tui.progress_words import Learning
+from vidya_tui.session import Session
+from vidya_tui.widgets.conversation import Entry
+
+
+@dataclass(frozen=True)
+class Words:
+    """Something to tell the owner."""
+
+    text: str
+    """Empty: what was said before no longer matters."""
+    trouble: bool = False
+    stay: bool = False
+    """Until something else is said."""
+
+
+class Desk:
+    """One owner's work with one session and one teacher. Everything that the owner causes may raise
+    VidyaError and has then changed nothing."""
+
+    def __init__(
+        self, journal: Journal, session: Session, teacher: TeacherPort, *, learning: bool = True
+    ) -> None:
+        """learning: whether lessons are learned at all; they wait where not."""
+        self.session = session
+        self.learning = Learning()
+        self._journal = journal
+        self._teacher = teacher
+        self._learns = learning
+        self._notes = Notes()
+        self._training = False
+        self._taught = False
+        self._lost = False
+        self._cannot_load = False
+        self._drafts: dict[int, str] = {}
+        """Ask -> a correction that was begun and left."""
+
+    def begin(self) -> None:
+        """Once, at the start: what was left undone is taken up."""
+        self._taught = self._journal.last_lesson() is not None
+        self._take_up()
+
+    # ------------------------------------------------------------ what is shown
+
+    def entries(self) -> list[Entry]:
+        """The log."""
+        return picture.entries(self.session, self._notes)
+
+    def situation(self) -> Situation:
+        """What decides which commands work."""
+        return picture.situation(self.session, training=self._training, taught=self._taught)
+
+    # ------------------------------------------------------------ what the owner does
+
+    def say(self, text: str) -> Words:
+        """Asks for answers to a message."""
+        session = self.session
+        unjudged = session.waiting and any(card.text.strip() for card in session.cards)
+        session.say(text)
+        if unjudged:
+            self._notes.unjudged(len(session.turns) - 2)
+        if self.learning.loaded:
+            return Words("")
+        return Words("the answer comes as soon as the model is awake")
+
+    def carry_out(self, run: Run) -> Words:
+        """A command that needs no screen of its own."""
+        work: dict[str, Callable[[Argument], Words]] = {
+            "pick": self._pick,
+            "correct": self._correct,
+            "rate": self._rate,
+            "regenerate": self._regenerate,
+            "cancel": self._cancel,
+            "train": self._train,
+            "undo": self._undo,
+            "new": self._new,
+        }
+        return work[run.command.name](run.argument)
+
+    def open(self, conversation: int) -> Words:
+        """Goes on with an earlier conversation."""
+        self.session.open(conversation)
+        self._notes.clear()
+        self.session.recover()  # a message that was never answered is asked again
+        return Words("")
+
+    def correctable(self) -> tuple[str, str]:
+        """(the owner's message, the text to begin the correction with)."""
+        ask = self.session.ask
+        if ask is None:
+            raise VidyaError("nothing to correct yet", "say something first")
+        return ask.turns[-1].text, self._drafts.get(ask.id) or self.session.editable()
+
+    def retyped(self, text: str, *, saved: bool) -> Words | None:
+        """What came back from the editor. A text that was left is there the next time."""
+        ask = self.session.ask
+        if ask is None:
+            return None
+        if saved:
+            self._drafts.pop(ask.id, None)
+            return self._correct(text)
+        if text.strip() and text != self.correctable()[1]:
+            self._drafts[ask.id] = text
+            return Words("not saved; F2 opens it again as you left it")
+        return None
+
+    def _pick(self, argument: Argument) -> Words:
+        assert isinstance(argument, int)
+        self.session.pick(argument)
+        others = [card.index for card in self.session.cards if card.index != argument]
+        self._notes.picked(len(self.session.turns) - 1, argument, others)
+        self._taught = True
+        return Words("")
+
+    def _correct(self, argument: Argument) -> Words:
+        text = self.session.correct(str(argument))
+        self._notes.corrected(len(self.session.turns) - 1, text)
+        self._taught = True
+        return Words("")
+
+    def _rate(self, argument: Argument) -> Words:
+        value: Literal["good", "bad"] | None = None
+        if argument in ("good", "bad"):
+            value = "good" if argument == "good" else "bad"
+        self.session.rate(value)
+        self._notes.rated(len(self.session.turns) - 1, value)
+        self._taught = self._taught or value is not None
+        return Words("")
+
+    def _regenerate(self, _: Argument) -> Words:
+        self.session.regenerate()
+        self._notes.cut(len(self.session.turns))
+        return Words("")
+
+    def _cancel(self, _: Argument) -> Words:
+        if self.session.streaming:
+            self.session.stop()
+            return Words("")
+        if not self._training:
+            raise VidyaError("nothing is running", "there is nothing to cancel")
+        self._teacher.send(CancelTraining())
+        return Words("stopping the training after this step")
+
+    def _train(self, argument: Argument) -> Words:
+        if self._training:
+            raise VidyaError("the book is being learned already", "/cancel stops it")
+        self._training = True
+        self._teacher.send(Train(epochs=argument if isinstance(argument, int) else None))
+        return Words("learning the book; go on chatting, /cancel stops it")
+
+    def _undo(self, _: Argument) -> Words:
+        early = picture.running_card(self.session) is not None
+        self.session.undo()
+        self._notes.cut(len(self.session.turns))
+        return Words("the pick was taken back" if early else "taking the last lesson back")
+
+    def _new(self, _: Argument) -> Words:
+        self.session.new()
+        self._notes.clear()
+        return Words("a new conversation")
+
+    # ------------------------------------------------------------ what the teacher says
+
+    def hear(self, events: Sequence[Event]) -> list[Words]:
+        """Takes events in order; what they mean for the owner."""
+        heard: list[Words] = []
+        for event in events:
+            for take in (self.session.handle, self._understand):
+                try:
+                    words = take(event)
+                except VidyaError as error:
+                    words = Words(str(error), trouble=True)
+                if words is not None:
+                    heard.append(words)
+        return heard
+
+    def _understand(self, event: Event) -> Words | None:
+        words = self._meaning(event)
+        self.learning = progress_words.after(self.learning, event)
+        return words
+
+    def _meaning(self, event: Event) -> Words | None:
+        match event:
+            case LessonDone():
+                self._annotate(event.lesson, progress_words.outcome(event))
+            case UndoDone():
+                if event.lesson is not None:
+                    self._annotate(event.lesson, "taken back")
+                self._taught = event.lesson is not None
+                return Words(event.what)
+            case TrainProgress():
+                self._training = True
+            case TrainDone():
+                self._training = False
+                return Words(progress_words.trained(event))
+            case Failed():
+                self._training = self._training and event.where != "train"
+                step = f"; {event.next_step}" if event.next_step else ""
+                stay = event.where in ("load", "worker")
+                self._cannot_load = event.where == "load"
+                return Words(event.what + step, trouble=True, stay=stay)
+            case WorkerLost():
+                return self._worker_lost(event)
+            case Ready() if self._lost:
+                self._lost = False
+                return Words("the model is back")
+        return None
+
+    def _worker_lost(self, event: WorkerLost) -> Words | None:
+        training, self._training = self._training, False
+        words = f"{event.reason}; nothing is lost"
+        if not event.restarting:
+            if self._cannot_load:
+                return None  # it has said itself what is wrong
+            return Words(f"{words}; quit and start vidya again", trouble=True, stay=True)
+        self._lost = True
+        self._take_up()
+        again = ", /train starts the training again" if training else ""
+        return Words(f"{words}; starting it again{again}", trouble=True, stay=True)
+
+    def _take_up(self) -> None:
+        """Tells a teacher that has just begun what it needs to know."""
+        if not self._learns:
+            self._teacher.send(SetLearning(on=False))
+        self.session.recover()
+
+    def _annotate(self, lesson_id: int, words: str) -> None:
+        """Puts what became of a lesson under the answer it is about, if that is on the screen."""
+        if len(self._notes):
+            with contextlib.suppress(VidyaError):  # a lesson that was forgotten meanwhile
+                lesson = self._journal.lesson(lesson_id)
+                self._notes.outcome(lesson, self.session.turns, words)

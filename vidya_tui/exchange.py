@@ -1,0 +1,123 @@
+"""One ask and its candidates as they are written: cards that grow, are drawn anew, and end.
+
+State only: no journal, no teacher, no widgets. session.py decides what the owner may do with it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Literal
+
+from learning.records import Ask, Candidate, Ending, Pick
+
+
+@dataclass
+class Card:
+    """One candidate as it is shown."""
+
+    index: int
+    """1 to n."""
+    text: str = ""
+    state: Literal["waiting", "streaming", "done"] = "waiting"
+    ending: Ending | None = None
+    tokens: int = 0
+    confidence: float | None = None
+    """Mean probability of its tokens (geometric), 0 to 1; None until it is done."""
+    chosen: bool = False
+
+    @property
+    def said(self) -> str:
+        """The text without white space around it, as an answer has it."""
+        return self.text.strip()
+
+    def finish(self, candidate: Candidate) -> None:
+        """It is complete, and this is all of it."""
+        self.text, self.state, self.ending = candidate.text, "done", candidate.ending
+        self.tokens = len(candidate.tokens)
+        if candidate.logprobs:
+            self.confidence = math.exp(sum(candidate.logprobs) / len(candidate.logprobs))
+
+    def stop(self) -> None:
+        """No more of it will come."""
+        if self.state != "done":
+            self.state, self.ending = "done", "cancelled"
+
+
+@dataclass(frozen=True)
+class EarlyPick:
+    """A pick whose text is still being written; its lesson waits for the rest."""
+
+    pick: Pick
+    judgement: int
+    """Its number in the journal."""
+    seen: str
+    """The text as it stood when it was picked."""
+
+
+@dataclass
+class Exchange:
+    """What one ask shows."""
+
+    ask: Ask
+    cards: list[Card] = field(default_factory=list)
+    early: EarlyPick | None = None
+
+    def deal(self, count: int) -> None:
+        """Empty cards for candidates to come."""
+        self.cards = [Card(number) for number in range(1, count + 1)]
+
+    @property
+    def streaming(self) -> bool:
+        return any(card.state != "done" for card in self.cards)
+
+    def card(self, index: int) -> Card | None:
+        return next((card for card in self.cards if card.index == index), None)
+
+    def first_said(self) -> Card | None:
+        """The first card with a text."""
+        return next((card for card in self.cards if card.said), None)
+
+    def add(self, index: int, delta: str) -> None:
+        card = self.card(index)
+        if card is not None and card.state != "done":
+            card.text += delta
+            card.state = "streaming"
+
+    def draw_anew(self, index: int) -> None:
+        card = self.card(index)
+        if card is not None and card.state != "done":
+            card.text, card.state = "", "waiting"
+
+    def finish(self, candidate: Candidate) -> None:
+        card = self.card(candidate.index)
+        if card is not None and not (card.chosen and card.state == "done"):
+            card.finish(candidate)  # what was chosen and is whole changes no more
+
+    def stop(self) -> None:
+        """Nothing more will come."""
+        for card in self.cards:
+            card.stop()
+
+    def settle(self, text: str) -> None:
+        """The early pick's text is whole, and this is it."""
+        card = self.card(self.early.pick.index) if self.early else None
+        if card is not None:
+            card.text = text
+            card.stop()
+        self.early = None
+
+    def as_seen(self, index: int, text: str) -> list[Candidate]:
+        """The candidates as the owner sees them now, number `index` with the given text."""
+        return [
+            Candidate(
+                self.ask.id,
+                card.index,
+                text if card.index == index else card.text,
+                (),
+                (),
+                card.ending or "cancelled",
+                0,
+            )
+            for card in self.cards
+        ]

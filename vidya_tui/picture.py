@@ -1,0 +1,119 @@
+"""What the chat shows of a session: the entries of the log, the notes under them, what works now.
+
+Pure functions and one small collection; no widgets. Left out: drawing (screens/chat.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from learning.records import Lesson, Turns
+from vidya_tui.commands import Situation
+from vidya_tui.plain import one_line
+from vidya_tui.session import Card, Session
+from vidya_tui.widgets.conversation import Entry
+
+
+@dataclass
+class Note:
+    """What is shown under an answer."""
+
+    judgement: str = ""
+    rating: str = ""
+    outcome: str = ""
+
+    def words(self) -> str:
+        return " \u00b7 ".join(part for part in (self.judgement, self.rating, self.outcome) if part)
+
+
+class Notes:
+    """What was understood of the owner's judgements, by the answer's position among the turns."""
+
+    def __init__(self) -> None:
+        self._notes: dict[int, Note] = {}
+
+    def __len__(self) -> int:
+        return len(self._notes)
+
+    def clear(self) -> None:
+        """Forgets all: another conversation is shown."""
+        self._notes.clear()
+
+    def cut(self, length: int) -> None:
+        """Forgets those of answers that are no longer among the first `length` turns."""
+        self._notes = {at: note for at, note in self._notes.items() if at < length}
+
+    def at(self, position: int) -> str:
+        return self._notes[position].words() if position in self._notes else ""
+
+    def picked(self, position: int, index: int, others: list[int]) -> None:
+        over = f" over {', '.join(map(str, others))}" if others else ""
+        self._notes[position] = Note(judgement=f"preferred {index}{over}")
+
+    def corrected(self, position: int, text: str) -> None:
+        self._notes[position] = Note(judgement=f"will answer \u201c{one_line(text, 60)}\u201d")
+
+    def rated(self, position: int, value: str | None) -> None:
+        note = self._notes.setdefault(position, Note())
+        note.rating = f"rated {value}" if value else "rating withdrawn"
+        note.outcome = ""
+
+    def unjudged(self, position: int) -> None:
+        self._notes[position] = Note(judgement="went on with this one, unjudged")
+
+    def outcome(self, lesson: Lesson, turns: Turns, words: str) -> None:
+        """Puts what became of a lesson under the newest answer that it can be about."""
+        for position in sorted(self._notes, reverse=True):
+            texts = (lesson.answer, *lesson.rejected)
+            if position < len(turns) and turns[position].text in texts:
+                self._notes[position].outcome = words
+                return
+
+
+def running_card(session: Session) -> Card | None:
+    """The chosen candidate while it is still being written."""
+    if session.waiting:
+        return None
+    return next((card for card in session.cards if card.chosen and card.state != "done"), None)
+
+
+def entries(session: Session, notes: Notes) -> list[Entry]:
+    """The log."""
+    made = [
+        Entry(turn.role, turn.text, notes.at(position))
+        for position, turn in enumerate(session.turns)
+    ]
+    running = running_card(session)
+    if running is not None and made and made[-1].role == "assistant":
+        made[-1] = Entry("assistant", running.text, made[-1].note, streaming=True)
+    return made
+
+
+def situation(session: Session, *, training: bool, taught: bool) -> Situation:
+    """What decides which commands work now."""
+    waiting, asked = session.waiting, session.ask is not None
+    answered = session.answer is not None and running_card(session) is None
+    # in plain chat (one candidate) nothing needs to be picked before it is rated
+    single = waiting and len(session.cards) == 1 and not session.streaming
+    return Situation(
+        cards=tuple(c.index for c in session.cards if c.text.strip()) if waiting else (),
+        waiting=waiting,
+        streaming=session.streaming,
+        asked=asked,
+        answered=answered,
+        ratable=answered or (single and bool(session.cards[0].text.strip())),
+        training=training,
+        rating=session.rating,
+        taught=taught,
+    )
+
+
+def card_lines(height: int, prompt: int, count: int, boxed: bool) -> int:
+    """Lines for each candidate's text, so that all of them are seen at once, with the prompt.
+
+    height: of the screen; prompt: of the prompt; boxed: side by side, else stacked.
+    """
+    if boxed:
+        return max(2, min(height - prompt - 9, max(8, height // 2 - 4)))
+    # a line of state, the keys, a rule, and three lines of the conversation
+    return max(1, (height - prompt - 6) // max(1, count))

@@ -1,0 +1,60 @@
+"""Keys and commands on one screen, made from the table in commands.py."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from rich.table import Table
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import Footer, Static
+
+from vidya_tui.commands import COMMANDS, KEYS
+from vidya_tui.screens.steady import Steady
+
+INTRODUCTION = (
+    "Say something, and Vidya answers five times. Press the number of the answer you like best: "
+    "it becomes the answer, and the model learns to prefer it. Where none is right, retype one."
+)
+
+
+def command_rows() -> list[tuple[str, ...]]:
+    """(what to type, its key, what it does) for every command."""
+    listed = [(c.usage, c.keys.partition(",")[0], c.help) for c in COMMANDS]
+    return [*listed, ("//text", "", "say a message that begins with a slash")]
+
+
+class HelpScreen(Steady, ModalScreen[None]):
+    """Closes with escape, and with whatever opened it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,f1,q,enter", "dismiss", "close"),
+    ]
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="box", id="help"):
+            with VerticalScroll(id="help-text"):
+                yield Static(INTRODUCTION, markup=False)
+                yield Static(table("commands", command_rows()), expand=True)
+                yield Static(table("keys", [(k.keys, k.help) for k in KEYS]), expand=True)
+            yield Footer(show_command_palette=False, compact=True)
+
+    def on_mount(self) -> None:
+        self.query_one("#help-text").focus()
+
+
+def table(title: str, listed: Sequence[tuple[str, ...]]) -> Table:
+    """Rows under a title; the last column takes the room that is left."""
+    made = Table.grid(padding=(0, 2, 0, 0))
+    width = max(len(row) for row in listed)
+    for column in range(width):
+        made.add_column(no_wrap=column < width - 1, ratio=1 if column == width - 1 else None)
+    made.add_row()
+    made.add_row(Text(title, style="bold"))
+    for row in listed:
+        made.add_row(*(Text(cell) for cell in row))
+    return made

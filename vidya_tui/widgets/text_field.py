@@ -1,0 +1,40 @@
+"""A TextArea that takes keys in the order they were pressed, and pastes as harmless text.
+
+Textual inserts letters in the widget's own queue, but runs bindings (backspace, arrows) only after
+the key has travelled up to the app and back. Keys that come in one burst, as they do over a slow
+line, would change places. So the bindings of the field itself are run here, at once.
+"""
+
+from __future__ import annotations
+
+from textual import events
+from textual.widgets import TextArea
+
+from vidya_tui.plain import plain
+
+
+class TextField(TextArea):
+    """The base of everything that the owner types in."""
+
+    async def _on_key(self, event: events.Key) -> None:
+        if event.is_printable or event.key == "enter":
+            return  # TextArea's own handler is next
+        for binding in self._bindings.key_to_bindings.get(event.key, ()):
+            if await self.app.run_action(binding.action, self):
+                event.stop()
+                event.prevent_default()
+                return
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        # Pasted escape sequences would be drawn as they are: make them visible before they go in.
+        event.prevent_default()
+        event.stop()
+        self._take(event.text)
+
+    def action_paste(self) -> None:
+        """ctrl+v: the clipboard of this program, cleaned like any paste."""
+        self._take(self.app.clipboard)
+
+    def _take(self, text: str) -> None:
+        if result := self._replace_via_keyboard(plain(text), *self.selection):
+            self.move_cursor(result.end_location)
