@@ -19,7 +19,14 @@ class KeyValueCache:
         self, config: ModelConfig, rows: int, size: int, dtype: torch.dtype, device: torch.device
     ) -> None:
         """Room for `size` tokens in each of `rows` sequences, at most the config's context."""
-        shape = (config.layers, 2, rows, config.kv_heads, min(size, config.context), config.head_dim)
+        shape = (
+            config.layers,
+            2,
+            rows,
+            config.kv_heads,
+            min(size, config.context),
+            config.head_dim,
+        )
         self._buffer = torch.empty(shape, dtype=dtype, device=device)
         self.length = 0
 

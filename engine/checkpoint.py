@@ -22,13 +22,15 @@ from engine.config import ModelConfig
 from engine.errors import CheckpointError
 from engine.model import Model
 
-
 _PICKLES = ("pytorch_model.bin", "model.pt", "model.pth", "consolidated.00.pth")
 
 
 def to_huggingface(state: Mapping[str, Tensor], config: ModelConfig) -> dict[str, Tensor]:
     """Our state dict under LlamaForCausalLM's names (the tied lm_head is left out)."""
-    out = {"model.embed_tokens.weight": state["embedding.weight"], "model.norm.weight": state["norm.weight"]}
+    out = {
+        "model.embed_tokens.weight": state["embedding.weight"],
+        "model.norm.weight": state["norm.weight"],
+    }
     e = config.head_dim
     for i in range(config.layers):
         ours, theirs = f"blocks.{i}.", f"model.layers.{i}."
@@ -52,7 +54,10 @@ def to_huggingface(state: Mapping[str, Tensor], config: ModelConfig) -> dict[str
 
 def from_huggingface(tensors: Mapping[str, Tensor], config: ModelConfig) -> dict[str, Tensor]:
     """The inverse of `to_huggingface`. Raises KeyError for a weight that is missing."""
-    out = {"embedding.weight": tensors["model.embed_tokens.weight"], "norm.weight": tensors["model.norm.weight"]}
+    out = {
+        "embedding.weight": tensors["model.embed_tokens.weight"],
+        "norm.weight": tensors["model.norm.weight"],
+    }
     for i in range(config.layers):
         ours, theirs = f"blocks.{i}.", f"model.layers.{i}."
         attention, mlp = theirs + "self_attn.", theirs + "mlp."
@@ -71,12 +76,18 @@ def from_huggingface(tensors: Mapping[str, Tensor], config: ModelConfig) -> dict
     return out
 
 
-def save_tensors(tensors: Mapping[str, Tensor], path: Path, metadata: Mapping[str, str] | None = None) -> None:
+def save_tensors(
+    tensors: Mapping[str, Tensor], path: Path, metadata: Mapping[str, str] | None = None
+) -> None:
     """Writes a safetensors file durably and atomically. Raises CheckpointError (disk full, no right)."""
     # the name carries a fresh number, so that two writers never share a temporary file
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     try:
-        save_file({k: v.contiguous() for k, v in tensors.items()}, temporary, {"format": "pt", **(metadata or {})})
+        save_file(
+            {k: v.contiguous() for k, v in tensors.items()},
+            temporary,
+            {"format": "pt", **(metadata or {})},
+        )
         with temporary.open("rb") as written:
             os.fsync(written.fileno())
         os.replace(temporary, path)
@@ -106,7 +117,9 @@ def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
 
 def save_config(config: ModelConfig, folder: Path) -> None:
     """Writes config.json."""
-    (folder / "config.json").write_text(json.dumps(config.to_huggingface(), indent=1) + "\n", "utf-8")
+    (folder / "config.json").write_text(
+        json.dumps(config.to_huggingface(), indent=1) + "\n", "utf-8"
+    )
 
 
 def load_config(folder: Path) -> ModelConfig:
@@ -116,7 +129,8 @@ def load_config(folder: Path) -> ModelConfig:
         raw = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise CheckpointError(
-            f"{path}: cannot be read ({error})", "a model folder needs the config.json of a Llama model"
+            f"{path}: cannot be read ({error})",
+            "a model folder needs the config.json of a Llama model",
         ) from error
     if not isinstance(raw, dict):
         raise CheckpointError(f"{path}: is not an object", "it must be the config of a Llama model")
@@ -124,7 +138,11 @@ def load_config(folder: Path) -> ModelConfig:
 
 
 def save_model(
-    model: Model, folder: Path, *, dtype: torch.dtype = torch.bfloat16, metadata: Mapping[str, str] | None = None
+    model: Model,
+    folder: Path,
+    *,
+    dtype: torch.dtype = torch.bfloat16,
+    metadata: Mapping[str, str] | None = None,
 ) -> None:
     """Writes config and weights; the tokenizer is saved by its own class."""
     try:
@@ -139,7 +157,11 @@ def save_model(
 
 
 def load_model(
-    folder: Path, *, dtype: torch.dtype = torch.float32, device: str | torch.device = "cpu", weights: Path | None = None
+    folder: Path,
+    *,
+    dtype: torch.dtype = torch.float32,
+    device: str | torch.device = "cpu",
+    weights: Path | None = None,
 ) -> Model:
     """Builds the model of a directory; `weights` names another file of the same shape (a snapshot).
 
@@ -157,9 +179,12 @@ def load_model(
         raise CheckpointError(f"{path}: does not exist", "choose another model with --model")
     tensors, _ = load_tensors(path)
     if "lm_head.weight" in tensors and not torch.equal(
-        tensors["lm_head.weight"], tensors.get("model.embed_tokens.weight", tensors["lm_head.weight"])
+        tensors["lm_head.weight"],
+        tensors.get("model.embed_tokens.weight", tensors["lm_head.weight"]),
     ):
-        raise CheckpointError(f"{path}: has an output layer of its own", "only tied embeddings are supported")
+        raise CheckpointError(
+            f"{path}: has an output layer of its own", "only tied embeddings are supported"
+        )
     try:
         state = from_huggingface(tensors, config)
         with torch.device("meta"):
@@ -174,7 +199,9 @@ def load_model(
     for parameter in model.parameters():
         parameter.requires_grad_(True)
     if not all(torch.isfinite(p).all() for p in model.parameters()):
-        raise CheckpointError(f"{path}: holds numbers that are not finite", "roll back to a snapshot")
+        raise CheckpointError(
+            f"{path}: holds numbers that are not finite", "roll back to a snapshot"
+        )
     return model
 
 

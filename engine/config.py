@@ -123,7 +123,9 @@ class ModelConfig:
 
 
 CONFIGS: dict[str, ModelConfig] = {
-    "tiny": ModelConfig(vocab_size=512, dim=64, layers=2, heads=4, kv_heads=2, hidden=128, context=128),
+    "tiny": ModelConfig(
+        vocab_size=512, dim=64, layers=2, heads=4, kv_heads=2, hidden=128, context=128
+    ),
     "10m": ModelConfig(),
     "49m": ModelConfig(dim=768, layers=7, heads=12, kv_heads=4, hidden=2048, context=1024),
 }

@@ -25,11 +25,18 @@ class Attention(nn.Module):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.heads, self.kv_heads, self.head_dim = config.heads, config.kv_heads, config.head_dim
-        self.qkv = nn.Linear(config.dim, (config.heads + 2 * config.kv_heads) * config.head_dim, bias=False)
+        self.qkv = nn.Linear(
+            config.dim, (config.heads + 2 * config.kv_heads) * config.head_dim, bias=False
+        )
         self.out = nn.Linear(config.dim, config.dim, bias=False)
 
     def forward(
-        self, x: Tensor, rope: tuple[Tensor, Tensor], mask: Tensor, cache: KeyValueCache | None, layer: int
+        self,
+        x: Tensor,
+        rope: tuple[Tensor, Tensor],
+        mask: Tensor,
+        cache: KeyValueCache | None,
+        layer: int,
     ) -> Tensor:
         """x: [B, T, D]; mask: additive, broadcast to [B, 1, T, S]. Returns [B, T, D]."""
         b, t, _ = x.shape
@@ -73,7 +80,12 @@ class Block(nn.Module):
         self.ffn = FeedForward(config)
 
     def forward(
-        self, x: Tensor, rope: tuple[Tensor, Tensor], mask: Tensor, cache: KeyValueCache | None, layer: int
+        self,
+        x: Tensor,
+        rope: tuple[Tensor, Tensor],
+        mask: Tensor,
+        cache: KeyValueCache | None,
+        layer: int,
     ) -> Tensor:
         x = x + self.attention(self.attention_norm(x), rope, mask, cache, layer)
         return x + self.ffn(self.ffn_norm(x))
@@ -143,14 +155,18 @@ class Model(nn.Module):
         """Hidden states [..., D] to logits [..., V], through the tied embedding."""
         return F.linear(hidden, self.embedding.weight)
 
-    def forward(self, ids: Tensor, *, mask: Tensor | None = None, positions: Tensor | None = None) -> Tensor:
+    def forward(
+        self, ids: Tensor, *, mask: Tensor | None = None, positions: Tensor | None = None
+    ) -> Tensor:
         """ids [B, T] to logits [B, T, V], without a cache."""
         return self.logits(self.hidden_states(ids, mask=mask, positions=positions))
 
 
 def rope_tables(config: ModelConfig) -> tuple[Tensor, Tensor]:
     """cos and sin, [context, E], the first half repeated (Hugging Face's layout; 2104.09864)."""
-    frequency = config.rope_theta ** (-torch.arange(0, config.head_dim, 2).float() / config.head_dim)
+    frequency = config.rope_theta ** (
+        -torch.arange(0, config.head_dim, 2).float() / config.head_dim
+    )
     angles = torch.outer(torch.arange(config.context).float(), frequency)
     angles = torch.cat([angles, angles], -1)
     return angles.cos(), angles.sin()

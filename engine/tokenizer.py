@@ -15,7 +15,7 @@ import tiktoken
 
 from engine.errors import CheckpointError
 
-PATTERN = r"""'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"""
+PATTERN = r"""'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"""  # noqa: E501
 """Splits before merging: contractions, words with one leading space, single digits, punctuation."""
 
 SPECIALS = ("<|user|>", "<|assistant|>", "<|end|>")
@@ -30,7 +30,9 @@ class Tokenizer:
         if sorted(ranks.values()) != list(range(len(ranks))):
             raise CheckpointError("tokenizer: ranks are not 0 to n-1", "use an unchanged tokenizer")
         if any(bytes([b]) not in ranks for b in range(256)):
-            raise CheckpointError("tokenizer: a single byte is missing", "use an unchanged tokenizer")
+            raise CheckpointError(
+                "tokenizer: a single byte is missing", "use an unchanged tokenizer"
+            )
         names = [*SPECIALS, *(f"<|reserved_{i}|>" for i in range(RESERVED))]
         self.ranks = ranks
         self.pattern = pattern
@@ -53,7 +55,9 @@ class Tokenizer:
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """The bytes of the ids; special tokens have none."""
-        return b"".join(self._encoding.decode_single_token_bytes(i) for i in ids if i < len(self.ranks))
+        return b"".join(
+            self._encoding.decode_single_token_bytes(i) for i in ids if i < len(self.ranks)
+        )
 
     def decode(self, ids: Iterable[int]) -> str:
         """The text of the ids; bytes that are no UTF-8 become U+FFFD."""
@@ -97,7 +101,10 @@ class StreamDecoder:
         """Text that became whole with this token; may be empty."""
         self._pending += self._tokenizer.decode_bytes([token])
         whole = _whole_prefix(self._pending)
-        text, self._pending = self._pending[:whole].decode("utf-8", "replace"), self._pending[whole:]
+        text, self._pending = (
+            self._pending[:whole].decode("utf-8", "replace"),
+            self._pending[whole:],
+        )
         return text
 
     def finish(self) -> str:

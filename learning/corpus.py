@@ -62,7 +62,9 @@ def _open(path: Path) -> IO[str]:
     try:
         import zstandard
     except ImportError:
-        raise DataError(f"{path}: is compressed", "pip install zstandard, or decompress it") from None
+        raise DataError(
+            f"{path}: is compressed", "pip install zstandard, or decompress it"
+        ) from None
     return zstandard.open(path, "rt", encoding="utf-8")  # type: ignore[no-any-return]
 
 
@@ -153,7 +155,9 @@ class TokenStream:
         while True:
             order = self.order(epoch)
             if not order:
-                raise DataError("no documents to train on", "give a file with text, or other weights")
+                raise DataError(
+                    "no documents to train on", "give a file with text, or other weights"
+                )
             for index in order:
                 start, end = self._bounds[index], self._bounds[index + 1]
                 ids.extend(self._ids[start:end])

@@ -29,7 +29,9 @@ class Example:
 
 def fold(text: str) -> str:
     """Case, white space and punctuation folded: two questions with the same fold are the same."""
-    kept = "".join(c if c.isalnum() or c.isspace() else " " for c in text.casefold() if c not in "'\u2019")
+    kept = "".join(
+        c if c.isalnum() or c.isspace() else " " for c in text.casefold() if c not in "'\u2019"
+    )
     return " ".join(kept.split())
 
 

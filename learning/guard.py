@@ -53,11 +53,16 @@ def examine(
     if not finite(model):
         return Verdict(False, 0.0, 0.0, "the weights are not finite")
     checked = knowledge(model, book + earlier, pause=pause)
-    book_recall, earlier_recall = share_known(checked[: len(book)]), share_known(checked[len(book) :])
+    book_recall, earlier_recall = (
+        share_known(checked[: len(book)]),
+        share_known(checked[len(book) :]),
+    )
     if not math.isfinite(sum(item.nll for item in checked)):
         return Verdict(False, book_recall, earlier_recall, "the loss is not finite")
     if book_recall < bound(book_before):
         return Verdict(False, book_recall, earlier_recall, "too much of the book was forgotten")
     if earlier and earlier_recall < earlier_before - max(SLACK, 1.0 / len(earlier)):
-        return Verdict(False, book_recall, earlier_recall, "too many earlier lessons were forgotten")
+        return Verdict(
+            False, book_recall, earlier_recall, "too many earlier lessons were forgotten"
+        )
     return Verdict(True, book_recall, earlier_recall)

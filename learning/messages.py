@@ -90,7 +90,18 @@ class Shutdown:
     """Save and stop."""
 
 
-Request = Generate | Keep | Cancel | Learn | Undo | Train | CancelTraining | SetLearning | OwnerActive | Shutdown
+Request = (
+    Generate
+    | Keep
+    | Cancel
+    | Learn
+    | Undo
+    | Train
+    | CancelTraining
+    | SetLearning
+    | OwnerActive
+    | Shutdown
+)
 
 # ---------------------------------------------------------------- events
 
@@ -148,7 +159,9 @@ class AskDone:
 class LearnerState:
     """What the learner does now; at most four a second."""
 
-    phase: Literal["idle", "gathering", "learning", "checking", "consolidating", "training", "paused", "off"]
+    phase: Literal[
+        "idle", "gathering", "learning", "checking", "consolidating", "training", "paused", "off"
+    ]
     waiting: int = 0
     """Lessons that wait."""
     gathered: int = 0
@@ -303,4 +316,12 @@ def _build(kind: Any, value: Any) -> Any:
     return value
 
 
-__all__ = [name for name in _BY_NAME] + ["Event", "Message", "Request", "TeacherPort", "Turn", "decode", "encode"]
+__all__ = list(_BY_NAME) + [
+    "Event",
+    "Message",
+    "Request",
+    "TeacherPort",
+    "Turn",
+    "decode",
+    "encode",
+]

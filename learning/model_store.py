@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -85,7 +86,9 @@ class ModelStore:
         if (path / "config.json").exists():
             return path
         known = ", ".join(sorted({*_folders(self._models), *_folders(self._shipped)}))
-        raise NotFound(f"model {name_or_path!r} does not exist", f"choose one of: {known}; or a folder")
+        raise NotFound(
+            f"model {name_or_path!r} does not exist", f"choose one of: {known}; or a folder"
+        )
 
     def _install(self, name: str) -> Path:
         """Copies beside the place and renames, so that a crash leaves no half model."""
@@ -104,7 +107,7 @@ class ModelStore:
             ) from error
         return target
 
-    def snapshots(self, name_or_path: str) -> list[Snapshot]:
+    def snapshots(self, name_or_path: str) -> Sequence[Snapshot]:
         """Oldest first. Raises NotFound."""
         folder = self.resolve(name_or_path) / "snapshots"
         return sorted(map(_snapshot, folder.glob("*.safetensors")), key=lambda s: s.version)
@@ -120,9 +123,11 @@ class ModelStore:
         temporary = folder / f".{WEIGHTS}.rollback"
         shutil.copyfile(found[version].path, temporary)
         os.replace(temporary, folder / WEIGHTS)
+        kept = journal.lessons_in(version)
         for lesson in journal.lessons(state="learned"):
-            if (journal.lesson_version(lesson.id) or 0) > version:
+            if lesson.id not in kept:
                 journal.set_lesson_state(lesson.id, "needs_practice")
+        journal.mark_saved(version)
         return found[version]
 
 
@@ -149,7 +154,9 @@ def keep_snapshot(folder: Path) -> None:
 def _folders(parent: Path) -> dict[str, Path]:
     if not parent.is_dir():
         return {}
-    return {p.name: p for p in sorted(parent.iterdir()) if (p / WEIGHTS).exists() and p.name[0] != "."}
+    return {
+        p.name: p for p in sorted(parent.iterdir()) if (p / WEIGHTS).exists() and p.name[0] != "."
+    }
 
 
 def _info(name: str, path: Path, shipped: bool) -> ModelInfo:

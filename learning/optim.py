@@ -16,10 +16,20 @@ class MuonAdamW:
     """One face for the two: `step`, `zero_grad`, a rate that both scale with, tensors to save."""
 
     def __init__(
-        self, model: nn.Module, *, muon_lr: float, adam_lr: float, weight_decay: float, betas: tuple[float, float]
+        self,
+        model: nn.Module,
+        *,
+        muon_lr: float,
+        adam_lr: float,
+        weight_decay: float,
+        betas: tuple[float, float],
     ) -> None:
-        self.matrices = [(n, p) for n, p in model.named_parameters() if p.dim() == 2 and "embedding" not in n]
-        self.others = [(n, p) for n, p in model.named_parameters() if p.dim() != 2 or "embedding" in n]
+        self.matrices = [
+            (n, p) for n, p in model.named_parameters() if p.dim() == 2 and "embedding" not in n
+        ]
+        self.others = [
+            (n, p) for n, p in model.named_parameters() if p.dim() != 2 or "embedding" in n
+        ]
         self._base_lr = (muon_lr, adam_lr)
         self._muon = torch.optim.Muon(
             [p for _, p in self.matrices],
@@ -58,4 +68,6 @@ class MuonAdamW:
         for optimizer, named in ((self._muon, self.matrices), (self._adam, self.others)):
             for name, parameter in named:
                 keys = [k for k in tensors if k.rpartition("/")[0] == name]
-                optimizer.state[parameter] = {k.rpartition("/")[2]: tensors[k].clone() for k in keys}
+                optimizer.state[parameter] = {
+                    k.rpartition("/")[2]: tensors[k].clone() for k in keys
+                }

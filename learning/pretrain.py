@@ -152,7 +152,12 @@ def pretrain(
         if progress.step % 10 == 0:
             report(
                 PretrainReport(
-                    progress.step, progress.tokens, since.loss, rate, since.rate, _done(progress, settings)
+                    progress.step,
+                    progress.tokens,
+                    since.loss,
+                    rate,
+                    since.rate,
+                    _done(progress, settings),
                 )
             )
             since = _Mean()
@@ -226,7 +231,9 @@ def _resume(model: Model, optimizer: MuonAdamW, folder: Path | None) -> Progress
     if path is None or not path.exists():
         return Progress()
     tensors, record = load_tensors(path)
-    model.load_state_dict({k.removeprefix("model/"): v for k, v in tensors.items() if k.startswith("model/")})
+    model.load_state_dict(
+        {k.removeprefix("model/"): v for k, v in tensors.items() if k.startswith("model/")}
+    )
     optimizer.restore(
         {k.removeprefix("optimizer/"): v for k, v in tensors.items() if k.startswith("optimizer/")}
     )
@@ -235,7 +242,12 @@ def _resume(model: Model, optimizer: MuonAdamW, folder: Path | None) -> Progress
 
 @torch.no_grad()
 def bits_per_byte(
-    model: Model, tokenizer: Tokenizer, documents: Sequence[Document], *, row: int = 256, limit: int = 60_000
+    model: Model,
+    tokenizer: Tokenizer,
+    documents: Sequence[Document],
+    *,
+    row: int = 256,
+    limit: int = 60_000,
 ) -> dict[str, float]:
     """Held-out bits per byte of text by source, and "all". At most `limit` tokens a source are read.
 
@@ -250,9 +262,13 @@ def bits_per_byte(
         bits, size = 0.0, 0
         for ids, documents_of, bytes_read in _eval_rows(members, tokenizer, row, limit):
             with torch.autocast(model.device.type, torch.bfloat16):
-                hidden = model.hidden_states(ids, mask=document_mask(documents_of).to(torch.bfloat16))
+                hidden = model.hidden_states(
+                    ids, mask=document_mask(documents_of).to(torch.bfloat16)
+                )
                 logits = model.logits(hidden[:, :-1])
-            nats = F.cross_entropy(logits.float().flatten(0, 1), ids[:, 1:].flatten(), reduction="none")
+            nats = F.cross_entropy(
+                logits.float().flatten(0, 1), ids[:, 1:].flatten(), reduction="none"
+            )
             real = documents_of[:, 1:].flatten() >= 0
             bits += float(nats[real].sum()) / math.log(2)
             size += bytes_read
@@ -275,7 +291,9 @@ def _eval_rows(
     size = used = 0
     for document in documents:
         encoded = (
-            encode_chat(tokenizer, document.turns) if document.turns else encode_document(tokenizer, document.text)
+            encode_chat(tokenizer, document.turns)
+            if document.turns
+            else encode_document(tokenizer, document.text)
         )
         ids = encoded.ids[:row]
         batch.append(ids)

@@ -8,7 +8,7 @@ embeddings of the prompts).
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -43,7 +43,9 @@ class Replay:
         idf = torch.log((1 + len(memory)) / (1 + seen))
         self._table = self.model.embedding.weight.detach().float().cpu() * idf[:, None]
         self._features = (
-            torch.stack([self._feature(e) for e in memory]) if memory else torch.zeros(0, self._table.shape[1])
+            torch.stack([self._feature(e) for e in memory])
+            if memory
+            else torch.zeros(0, self._table.shape[1])
         )
 
     @property
@@ -55,6 +57,13 @@ class Replay:
         """A lesson was learned; what it contradicts is no longer replayed."""
         self.forget_prompt(example.prompt)
         self.taught.append(example)
+        self._index()
+
+    def remember_all(self, examples: Iterable[Example]) -> None:
+        """`remember` of many, in order."""
+        latest = {example.prompt: example for example in [*self.taught, *examples]}
+        self.book = [e for e in self.book if e.prompt not in latest]
+        self.taught = list(latest.values())
         self._index()
 
     def forget_prompt(self, prompt: str) -> None:
@@ -71,7 +80,9 @@ class Replay:
         order = (self._features @ self._feature(example)).argsort(descending=True).tolist()
         return [memory[i] for i in order if memory[i].prompt != example.prompt][:count]
 
-    def draw(self, rng: random.Random, pool: Sequence[Example], count: int, without: str) -> list[Example]:
+    def draw(
+        self, rng: random.Random, pool: Sequence[Example], count: int, without: str
+    ) -> list[Example]:
         """`count` random examples of the pool, none of them answering the prompt `without`."""
         allowed = [e for e in pool if e.prompt != without or not without]
         return rng.sample(allowed, min(count, len(allowed)))

@@ -94,7 +94,9 @@ def teach(
     answers = [task.answer] if task.answer else []
     before = reference_log_probabilities(reference, [*answers, *task.rejected])
     matrices = trainable_matrices(model)
-    optimizer = torch.optim.AdamW(matrices, lr=settings.lr, betas=(0.9, 0.98), weight_decay=0.0, fused=True)
+    optimizer = torch.optim.AdamW(
+        matrices, lr=settings.lr, betas=(0.9, 0.98), weight_decay=0.0, fused=True
+    )
     accumulator = BatchAccumulator(replay, settings.mixture, rng)
     broken: list[Example] = []
     known, loss, step, rows = goal_reached(model, task, before, settings), 0.0, 0, 0
@@ -103,7 +105,9 @@ def teach(
         rows = batch.rows + len(task.rejected)
         loss = _gradients(model, reference, task, batch, before, settings, pause)
         if not math.isfinite(loss):
-            raise NumericsError("teaching: the loss is not finite", "the lesson waits for book training")
+            raise NumericsError(
+                "teaching: the loss is not finite", "the lesson waits for book training"
+            )
         for group in optimizer.param_groups:
             group["lr"] = settings.lr * max(0.1, 1.0 - 0.9 * step / settings.steps)
         torch.nn.utils.clip_grad_norm_(matrices, 1.0)
@@ -121,7 +125,7 @@ def teach(
 
 def trainable_matrices(model: Model) -> list[Tensor]:
     """The blocks' matrices, the only weights that a lesson moves; all others stop requiring grad."""
-    chosen = []
+    chosen: list[Tensor] = []
     for name, parameter in model.named_parameters():
         moves = parameter.dim() == 2 and "embedding" not in name
         parameter.requires_grad_(moves)
@@ -165,7 +169,9 @@ def _gradients(
     """All terms of the loss; returns their weighted sum in nats."""
     loss = 0.0
     if task.answer:
-        loss += task.weight * likelihood_gradients(model, batch.lesson, weight=task.weight, pause=pause)
+        loss += task.weight * likelihood_gradients(
+            model, batch.lesson, weight=task.weight, pause=pause
+        )
         if task.rejected:
             loss += task.weight * preference_gradients(
                 model, task.answer, task.rejected, before, weight=task.weight, pause=pause
@@ -178,7 +184,9 @@ def _gradients(
         loss += likelihood_gradients(model, batch.replay, pause=pause)
     if batch.riders:
         weights = [weight for _, weight in batch.riders]
-        loss += likelihood_gradients(model, [e for e, _ in batch.riders], weights=weights, pause=pause)
+        loss += likelihood_gradients(
+            model, [e for e, _ in batch.riders], weights=weights, pause=pause
+        )
     if batch.talk:
         loss += settings.talk_weight * anchor_gradients(
             model, reference, batch.talk, weight=settings.talk_weight, pause=pause

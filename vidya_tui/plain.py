@@ -13,14 +13,14 @@ from types import MappingProxyType
 def _table() -> dict[int, str | None]:
     table: dict[int, str | None] = {code: chr(0x2400 + code) for code in range(0x20)}
     table[0x7F] = "\u2421"
-    table.update({code: "\ufffd" for code in range(0x80, 0xA0)})  # C1: 0x9b starts a sequence too
-    table.update({code: "\ufffd" for code in range(0xD800, 0xE000)})  # half characters
+    table.update(dict.fromkeys(range(128, 160), "�"))  # C1: 0x9b starts a sequence too
+    table.update(dict.fromkeys(range(55296, 57344), "�"))  # half characters
     dropped = [0xAD, 0x61C, 0x180E, 0xFEFF, 0x200B, 0x200E, 0x200F, 0xFFFE, 0xFFFF]
     dropped += range(0x202A, 0x202F)  # bidi embeddings and overrides
     dropped += range(0x2060, 0x2070)  # bidi isolates, invisible operators
     dropped += range(0xFFF9, 0xFFFC)
     dropped += range(0xE0000, 0xE0080)  # tags: invisible letters
-    table.update({code: None for code in dropped})
+    table.update(dict.fromkeys(dropped))
     table.update({0x0A: "\n", 0x85: "\n", 0x2028: "\n", 0x2029: "\n", 0x09: "    "})
     return table
 

@@ -10,7 +10,11 @@ from learning.maths.shapes import same_shape
 
 
 def dpo_loss(
-    chosen: Tensor, rejected: Tensor, reference_chosen: Tensor, reference_rejected: Tensor, beta: float
+    chosen: Tensor,
+    rejected: Tensor,
+    reference_chosen: Tensor,
+    reference_rejected: Tensor,
+    beta: float,
 ) -> Tensor:
     """Direct preference optimisation  -log σ(β [(π_c - ref_c) - (π_r - ref_r)])  per pair.
 

@@ -1,0 +1,268 @@
+"""Several answers to one prompt at once, streamed, cancellable, all different.
+
+The prompt is prefilled once and shared; one batched step serves all candidates of a wave, finished
+ones leave the batch. A candidate that says what another said is drawn anew in a wave of its own,
+which is stepped in turn with those that still stream. Left out: prompts of different length in one
+batch.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from engine.cache import KeyValueCache
+from engine.config import Sampling
+from engine.model import Model
+from engine.sampling import NEVER, sample, shape_logits
+from engine.tokenizer import StreamDecoder, Tokenizer
+
+MAX_RETRIES = 6
+HOTTER = 1.3
+"""Factor on the temperature at each retry of a duplicate."""
+FREE_TEMPERATURE = 0.7
+"""Temperature of the further candidates where the first is greedy."""
+
+
+@dataclass(frozen=True)
+class Delta:
+    """More of candidate `index` (1 to n): whole characters."""
+
+    index: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Restart:
+    """The candidate repeated another and is drawn anew."""
+
+    index: int
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The candidate is complete."""
+
+    index: int
+    text: str
+    """Without white space around it."""
+    tokens: tuple[int, ...]
+    """With the end token where it was drawn."""
+    logprobs: tuple[float, ...]
+    """Under the distribution each token was drawn from; 0 under greedy decoding."""
+    ending: Literal["end", "length", "cancelled"]
+
+
+Event = Delta | Restart | Finished
+
+
+class Control:
+    """Lets another thread stop candidates between two steps."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._only: int | None = None
+        self._cancelled = False
+
+    def cancel(self) -> None:
+        """Stops all."""
+        with self._lock:
+            self._cancelled = True
+
+    def keep(self, index: int) -> None:
+        """Stops all but this one."""
+        with self._lock:
+            self._only = index
+
+    def stops(self, index: int) -> bool:
+        with self._lock:
+            return self._cancelled or (self._only is not None and self._only != index)
+
+
+@dataclass
+class _Row:
+    """One candidate while it streams."""
+
+    index: int
+    temperature: float
+    decoder: StreamDecoder
+    retries: int = 0
+    barred: frozenset[int] = frozenset()
+    """Tokens that may not come first."""
+    tokens: list[int] = field(default_factory=list)
+    logprobs: list[float] = field(default_factory=list)
+    text: str = ""
+
+    def finished(self, ending: Literal["end", "length", "cancelled"]) -> Finished:
+        text = (self.text + self.decoder.finish()).strip()
+        return Finished(self.index, text, tuple(self.tokens), tuple(self.logprobs), ending)
+
+
+@dataclass
+class _Wave:
+    """Candidates of equal length that share a batch."""
+
+    rows: list[_Row]
+    cache: KeyValueCache
+    logits: Tensor
+    """[rows, V] of the next token."""
+
+
+@torch.no_grad()
+def generate(
+    model: Model,
+    tokenizer: Tokenizer,
+    prompt_ids: list[int],
+    n: int,
+    sampling: Sampling,
+    *,
+    generator: torch.Generator,
+    control: Control | None = None,
+    distinct: bool = True,
+) -> Iterator[Event]:
+    """Streams n answers to the prompt, which must leave room in the context for at least one token.
+
+    With temperature 0 the first candidate is greedy and further ones are drawn at 0.7. Raises
+    ValueError for a prompt that fills the context.
+    """
+    limit = min(sampling.max_tokens, model.config.context - len(prompt_ids))
+    if limit < 1:
+        raise ValueError(f"the prompt of {len(prompt_ids)} tokens fills the context")
+    control = control or Control()
+    prompt, first_logits = prefill(model, prompt_ids, limit)
+    rows = [_Row(i, _temperature(sampling, i), StreamDecoder(tokenizer)) for i in range(1, n + 1)]
+    waves = [_wave(prompt, first_logits, rows, len(prompt_ids) + limit)]
+    taken: dict[str, tuple[int, ...]] = {}
+    while waves:
+        for wave in list(waves):
+            again: list[_Row] = []
+            for event in _step(model, tokenizer, wave, sampling, generator, control, limit):
+                if (
+                    isinstance(event, Finished)
+                    and event.ending != "cancelled"
+                    and distinct
+                    and n > 1
+                ):
+                    key = " ".join(event.text.casefold().split())
+                    retries = next(r.retries for r in rows if r.index == event.index)
+                    if (key in taken or not key) and retries < MAX_RETRIES:
+                        row = _retry(tokenizer, event.index, retries + 1, sampling, taken)
+                        rows[event.index - 1] = row
+                        again.append(row)
+                        yield Restart(event.index)
+                        continue
+                    taken[key] = event.tokens
+                yield event
+            if not wave.rows:
+                waves.remove(wave)
+            if again:
+                waves.append(_wave(prompt, first_logits, again, len(prompt_ids) + limit))
+
+
+def prefill(model: Model, prompt_ids: list[int], room: int) -> tuple[KeyValueCache, Tensor]:
+    """Runs the prompt once: (cache of one row, logits [1, V] of the first answer token)."""
+    cache = KeyValueCache(model.config, 1, len(prompt_ids) + room, model.dtype, model.device)
+    hidden = model.hidden_states(torch.tensor([prompt_ids], device=model.device), cache=cache)
+    return cache, model.logits(hidden[:, -1]).float()
+
+
+def decode_one_token(model: Model, tokens: list[int], cache: KeyValueCache) -> Tensor:
+    """One step of a batch: the last token of each row to logits [B, V]."""
+    hidden = model.hidden_states(torch.tensor(tokens, device=model.device)[:, None], cache=cache)
+    return model.logits(hidden[:, -1]).float()
+
+
+def _temperature(sampling: Sampling, index: int) -> float:
+    if sampling.temperature == 0.0 and index > 1:
+        return FREE_TEMPERATURE
+    return sampling.temperature
+
+
+def _wave(prompt: KeyValueCache, logits: Tensor, rows: list[_Row], size: int) -> _Wave:
+    return _Wave(list(rows), prompt.expand(len(rows), size), logits.expand(len(rows), -1))
+
+
+def _retry(
+    tokenizer: Tokenizer,
+    index: int,
+    retries: int,
+    sampling: Sampling,
+    taken: dict[str, tuple[int, ...]],
+) -> _Row:
+    """Hotter each time; from the second on it may not begin as another answer did, which makes
+    sure that it differs."""
+    temperature = (sampling.temperature or FREE_TEMPERATURE) * HOTTER**retries
+    barred = (
+        frozenset(tokens[0] for tokens in taken.values() if tokens) if retries > 1 else frozenset()
+    )
+    return _Row(index, temperature, StreamDecoder(tokenizer), retries, barred)
+
+
+def _step(
+    model: Model,
+    tokenizer: Tokenizer,
+    wave: _Wave,
+    sampling: Sampling,
+    generator: torch.Generator,
+    control: Control,
+    limit: int,
+) -> Iterator[Event]:
+    """Draws one token for each row of the wave; rows that end leave it."""
+    stopped = [row for row in wave.rows if control.stops(row.index)]
+    if stopped:
+        yield from (row.finished("cancelled") for row in stopped)
+        _keep(wave, [i for i, row in enumerate(wave.rows) if row not in stopped])
+        if not wave.rows:
+            return
+    ids, logprobs = _draw(tokenizer, wave, sampling, generator)
+    going = []
+    for place, (row, token, logprob) in enumerate(zip(wave.rows, ids, logprobs, strict=True)):
+        row.tokens.append(token)
+        row.logprobs.append(logprob)
+        if token == tokenizer.end:
+            yield row.finished("end")
+            continue
+        if text := row.decoder.push(token):
+            row.text += text
+            yield Delta(row.index, text)
+        if len(row.tokens) >= limit:
+            yield row.finished("length")
+        else:
+            going.append(place)
+    _keep(wave, going)
+    if wave.rows:
+        wave.logits = decode_one_token(model, [row.tokens[-1] for row in wave.rows], wave.cache)
+
+
+def _keep(wave: _Wave, places: list[int]) -> None:
+    if len(places) == len(wave.rows):
+        return
+    wave.rows = [wave.rows[i] for i in places]
+    if places:
+        index = torch.tensor(places, device=wave.logits.device)
+        wave.cache.keep(index)
+        wave.logits = wave.logits[index]
+
+
+def _draw(
+    tokenizer: Tokenizer, wave: _Wave, sampling: Sampling, generator: torch.Generator
+) -> tuple[list[int], list[float]]:
+    """Next ids and their log-probabilities. Only words and, after the first, the end are drawn."""
+    logits = wave.logits.clone()
+    logits[:, tokenizer.end + 1 :] = NEVER
+    logits[:, [tokenizer.user, tokenizer.assistant]] = NEVER
+    for place, row in enumerate(wave.rows):
+        if not row.tokens:
+            logits[place, [tokenizer.end, *row.barred]] = NEVER
+    greedy = [row.temperature == 0.0 for row in wave.rows]
+    said = [row.tokens for row in wave.rows]
+    temperature = torch.tensor([row.temperature or 1.0 for row in wave.rows], device=logits.device)
+    ids, logprobs = sample(shape_logits(logits, said, sampling, temperature), generator)
+    best = logits.argmax(-1)
+    chosen = [int(b) if g else int(i) for g, b, i in zip(greedy, best, ids, strict=True)]
+    return chosen, [0.0 if g else float(p) for g, p in zip(greedy, logprobs, strict=True)]

@@ -1,0 +1,76 @@
+"""Drawing the next token: pure functions on logits [B, V] in fp32.
+
+Order as in the field: repetition penalty, temperature, top-k, top-p, min-p.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from engine.config import Sampling
+
+NEVER = float("-inf")
+
+
+def penalise_repetition(logits: Tensor, said: Sequence[Sequence[int]], penalty: float) -> Tensor:
+    """Divides positive and multiplies negative logits of tokens already said by the penalty.
+
+    said: per row the answer's tokens so far. 1909.05858, section 4.1.
+    """
+    if penalty == 1.0:
+        return logits
+    logits = logits.clone()
+    for row, tokens in enumerate(said):
+        if tokens:
+            ids = torch.tensor(sorted(set(tokens)), device=logits.device)
+            values = logits[row, ids]
+            logits[row, ids] = torch.where(values > 0, values / penalty, values * penalty)
+    return logits
+
+
+def keep_top_k(logits: Tensor, k: int) -> Tensor:
+    """All but the k largest become -inf; k = 0 keeps all."""
+    if k == 0 or k >= logits.shape[-1]:
+        return logits
+    smallest = logits.topk(k, -1).values[..., -1:]
+    return logits.masked_fill(logits < smallest, NEVER)
+
+
+def keep_top_p(logits: Tensor, p: float) -> Tensor:
+    """Keeps the smallest set of likeliest tokens whose probability reaches p (1904.09751)."""
+    if p >= 1.0:
+        return logits
+    ordered, order = logits.sort(-1, descending=True)
+    probabilities = ordered.softmax(-1)
+    before = probabilities.cumsum(-1) - probabilities
+    dropped = torch.zeros_like(logits, dtype=torch.bool).scatter(-1, order, before >= p)
+    return logits.masked_fill(dropped, NEVER)
+
+
+def keep_min_p(logits: Tensor, min_p: float) -> Tensor:
+    """Drops tokens less likely than min_p times the likeliest (2407.01082)."""
+    if min_p == 0.0:
+        return logits
+    log_probabilities = logits.log_softmax(-1)
+    least = log_probabilities.amax(-1, keepdim=True) + torch.tensor(min_p).log()
+    return logits.masked_fill(log_probabilities < least, NEVER)
+
+
+def shape_logits(
+    logits: Tensor, said: Sequence[Sequence[int]], sampling: Sampling, temperature: Tensor
+) -> Tensor:
+    """Logits of the distribution that is drawn from. temperature: [B], > 0."""
+    logits = penalise_repetition(logits, said, sampling.repetition_penalty) / temperature[:, None]
+    logits = keep_top_p(keep_top_k(logits, sampling.top_k), sampling.top_p)
+    return keep_min_p(logits, sampling.min_p)
+
+
+def sample(logits: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Draws one id per row: (ids [B], their log-probabilities [B])."""
+    log_probabilities = logits.log_softmax(-1)
+    ids = torch.multinomial(log_probabilities.exp().cpu(), 1, generator=generator)
+    ids = ids.to(logits.device)
+    return ids[:, 0], log_probabilities.gather(1, ids)[:, 0]

@@ -1,0 +1,128 @@
+"""Supervised training on a book: every entry known, and talk outside the book as before.
+
+AdamW with warm-up and cosine; loss on the assistant's tokens; each batch holds book lines and, as
+an anchor, KL to the weights before on the model's own talk. Lines that are not known yet come
+twice. Ends when every entry is known and the loss is low, or after `epochs`.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+
+from engine.errors import NumericsError
+from engine.model import Model
+from learning.direct.supervised import anchor_gradients, likelihood_gradients
+from learning.examples import Example
+from learning.forward import knowledge, mean_loss, share_known
+
+
+@dataclass(frozen=True)
+class BookSettings:
+    """Defaults measured at 10M."""
+
+    epochs: int = 25
+    """The limit."""
+    batch: int = 32
+    """Book lines a step."""
+    talk: int = 4
+    """Rows of talk a step."""
+    lr: float = 1e-3
+    warm_up: int = 20
+    """Steps."""
+    margin: float = 0.5
+    """Lead in logits below which a line comes twice."""
+    seconds: float = math.inf
+    """Limit of time."""
+    until_known: bool = True
+    """Stop as soon as every entry is known and the loss is at most `enough`."""
+    enough: float = 0.1
+
+
+@dataclass(frozen=True)
+class EpochReport:
+    """Where training is. recall is None within an epoch."""
+
+    epoch: int
+    step: int
+    steps: int
+    loss: float
+    recall: float | None
+    seconds: float
+    examples: int
+
+
+def train_book(
+    model: Model,
+    book: Sequence[Example],
+    talk: Sequence[Example],
+    settings: BookSettings,
+    rng: random.Random,
+    *,
+    report: Callable[[EpochReport], None] = lambda _: None,
+    pause: Callable[[], None] = lambda: None,
+    stop: Callable[[], bool] = lambda: False,
+) -> EpochReport:
+    """Trains in place. Raises NumericsError when a loss is not finite (the caller restores)."""
+    reference = copy.deepcopy(model).requires_grad_(False)
+    for parameter in model.parameters():
+        parameter.requires_grad_(True)
+    optimizer = torch.optim.AdamW(
+        model.parameters(), lr=settings.lr, betas=(0.9, 0.98), weight_decay=0.0, fused=True
+    )
+    steps = max(1, settings.epochs * math.ceil(len(book) / settings.batch))
+    started, step, weak = time.monotonic(), 0, list[Example]()
+    checked = knowledge(model, book, pause=pause)
+    last = EpochReport(0, 0, steps, mean_loss(checked), share_known(checked), 0.0, 0)
+    for epoch in range(1, settings.epochs + 1):
+        if settings.until_known and last.recall == 1.0 and last.loss <= settings.enough:
+            break
+        order = [*book, *weak]
+        rng.shuffle(order)
+        for start in range(0, len(order), settings.batch):
+            if stop() or time.monotonic() - started > settings.seconds:
+                break
+            for group in optimizer.param_groups:
+                group["lr"] = settings.lr * _rate(step, steps, settings.warm_up)
+            lines = order[start : start + settings.batch]
+            loss = likelihood_gradients(model, lines, pause=pause)
+            if talk:
+                rows = rng.sample(list(talk), min(settings.talk, len(talk)))
+                anchor_gradients(model, reference, rows, pause=pause)
+            if not math.isfinite(loss):
+                raise NumericsError(
+                    "book training: the loss is not finite", "train again; nothing was changed"
+                )
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
+            step += 1
+            seconds = time.monotonic() - started
+            report(EpochReport(epoch, step, steps, loss, None, seconds, len(lines)))
+        checked = knowledge(model, book, pause=pause)
+        few = share_known(checked) > 0.6
+        weak = [
+            e
+            for e, item in zip(book, checked, strict=True)
+            if few and item.margin < settings.margin
+        ]
+        seconds = time.monotonic() - started
+        last = EpochReport(
+            epoch, step, steps, mean_loss(checked), share_known(checked), seconds, len(order)
+        )
+        report(last)
+        if stop() or seconds > settings.seconds:
+            break
+    return last
+
+
+def _rate(step: int, steps: int, warm_up: int) -> float:
+    """Warm-up, then cosine down to a tenth."""
+    cosine = 0.5 * (1.0 + math.cos(math.pi * min(1.0, step / steps)))
+    return min(1.0, (step + 1) / warm_up) * max(0.1, cosine)

@@ -1,0 +1,380 @@
+"""Takes lessons, updates the weights, lets the guard judge, saves and publishes.
+
+Synchronous: the teacher runs it in a thread. The weights here are the fp32 masters; what answers
+is generated from is a copy, published by one assignment. Order of a publication: journal entry,
+file, mark in the journal, lesson's state; a crash at any point leaves a lesson waiting at worst.
+"""
+
+from __future__ import annotations
+
+import copy
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from engine.checkpoint import load_model, save_tensors, to_huggingface
+from engine.checkpoint_files import WEIGHTS, read_metadata
+from engine.errors import NotFound, NumericsError
+from engine.model import Model
+from engine.tokenizer import Tokenizer
+from learning.book import BookSettings, EpochReport, train_book
+from learning.examples import Example
+from learning.forward import knowledge, share_known
+from learning.guard import examine, finite
+from learning.home import Home
+from learning.journal import Journal
+from learning.memory import answer_example, book_examples, build_replay, to_task
+from learning.messages import LearnerState, TrainDone, UndoDone
+from learning.model_store import SHIPPED, keep_snapshot
+from learning.records import Lesson, LessonReport, LessonState
+from learning.replay import Replay
+from learning.teaching import TeachSettings, known_before, teach
+
+
+class Stopped(Exception):  # noqa: N818 - not an error: the owner closes the program
+    """Raised inside a lesson when the program closes; the lesson stays waiting."""
+
+
+@dataclass(frozen=True)
+class Published:
+    """Weights that answers are generated from; never changed."""
+
+    version: int
+    model: Model
+
+
+class Learner:
+    """Owns the master weights of one model of a home."""
+
+    def __init__(
+        self,
+        home: Home,
+        folder: Path,
+        journal: Journal,
+        *,
+        device: str = "cpu",
+        seed: int | None = None,
+        pause: Callable[[], None] = lambda: None,
+        tell: Callable[[LearnerState], None] = lambda _: None,
+        settings: TeachSettings | None = None,
+    ) -> None:
+        """`pause` is called before every micro-batch and may raise Stopped."""
+        self.folder, self.journal, self.settings = folder, journal, settings or TeachSettings()
+        self._home, self._pause, self._tell = home, pause, tell
+        self._rng = random.Random(seed)
+        self.tokenizer = Tokenizer.load(folder)
+        self._model = load_model(folder, device=device)
+        self.version = int(read_metadata(folder / WEIGHTS).get("version", "0"))
+        self._replay: Replay | None = None
+        self._book_recall: float | None = None
+        self.published = self._copy()
+        self._recover()
+
+    def _recover(self) -> None:
+        """The file is the truth: lessons that it lacks wait again."""
+        if self.journal.saved_version() != self.version:
+            self.journal.mark_saved(self.version)
+        for lesson in self.journal.lessons_not_saved():
+            if lesson.state == "learned":
+                self.journal.set_lesson_state(lesson.id, "waiting")
+
+    def _copy(self) -> Published:
+        dtype = torch.bfloat16 if self._model.device.type == "cpu" else self._model.dtype
+        return Published(
+            self.version, copy.deepcopy(self._model).to(dtype).requires_grad_(False).eval()
+        )
+
+    @property
+    def replay(self) -> Replay:
+        """Built at the first lesson, since it takes a moment."""
+        if self._replay is None:
+            self._replay = build_replay(
+                self._model, self.tokenizer, self.folder, self._home.book_path, self.journal
+            )
+        return self._replay
+
+    @property
+    def book_recall(self) -> float:
+        """Exact recall of the book, 0 to 1, by the weights as they are."""
+        if self._book_recall is None:
+            self._book_recall = share_known(
+                knowledge(self._model, self.replay.book, pause=self._pause)
+            )
+        return self._book_recall
+
+    # ------------------------------------------------------------ lessons
+
+    def learn(self, lesson: Lesson) -> LessonReport:
+        """Learns one lesson and publishes, or restores the weights and marks it needs_practice."""
+        started = time.monotonic()
+        task = to_task(self.tokenizer, lesson, self._model.config.context)
+        if task.answer is None and not task.rejected:
+            self.journal.set_lesson_state(lesson.id, "learned")
+            return self._report(lesson, started, known=True)
+        replay = self.replay
+        knew = known_before(self._model, task)
+        book_before = self.book_recall
+        earlier = [e for e in replay.taught if e.prompt != task.prompt]
+        earlier_before = share_known(knowledge(self._model, earlier, pause=self._pause))
+        before = self._weights()
+        try:
+            result = teach(
+                self._model,
+                task,
+                replay,
+                self.settings,
+                self._rng,
+                pause=self._pause,
+                report=lambda step, loss: self._stepped(lesson, step, loss, started),
+            )
+            self._tell(LearnerState("checking", loss=result.loss, book_recall=book_before))
+            book = [e for e in replay.book if e.prompt != task.prompt]
+            verdict = examine(
+                self._model,
+                book,
+                earlier,
+                book_before=book_before,
+                earlier_before=earlier_before,
+                pause=self._pause,
+            )
+            passed, recall = verdict.passed, verdict.book_recall
+        except NumericsError:
+            result, passed, recall = None, False, book_before
+        except BaseException:
+            self._restore(before)
+            raise
+        steps, loss, known = (
+            (result.steps, result.loss, result.known) if result else (0, float("nan"), knew)
+        )
+        if not passed:
+            self._restore(before)
+            self.journal.set_lesson_state(lesson.id, "needs_practice")
+            report = self._report(lesson, started, known=knew, knew=knew, steps=steps, loss=loss)
+            return replace(
+                report, rolled_back=True, state="needs_practice", book_recall=book_before
+            )
+        self._book_recall = recall
+        if steps or lesson.id not in self.journal.lessons_in(self.version):
+            riders = [x.id for x in self.journal.riders()] if steps else []
+            self._publish([lesson.id, *riders], f"lesson {lesson.id}", changed=steps > 0)
+            for rider in riders:
+                self.journal.set_lesson_state(rider, "learned")
+            if steps:
+                replay.riders = []
+        state: LessonState = "learned" if known else "needs_practice"
+        self.journal.set_lesson_state(lesson.id, state)
+        self.journal.add_measure("book_recall", recall)
+        if task.answer:
+            replay.remember(task.answer)
+        else:
+            replay.forget_prompt(task.prompt)
+        report = self._report(lesson, started, known=known, knew=knew, steps=steps, loss=loss)
+        return replace(report, batch=result.batch if result else 0, state=state)
+
+    def _stepped(self, lesson: Lesson, step: int, loss: float, started: float) -> None:
+        batch = self.settings.mixture.batch
+        self.journal.add_step([lesson.id], loss, batch, time.monotonic() - started, lesson.kind)
+        self._tell(LearnerState("learning", 1, batch, batch, loss, self._book_recall))
+
+    def _report(
+        self,
+        lesson: Lesson,
+        started: float,
+        *,
+        known: bool,
+        knew: bool = False,
+        steps: int = 0,
+        loss: float = 0.0,
+    ) -> LessonReport:
+        return LessonReport(
+            lesson=lesson.id,
+            kind=lesson.kind,
+            known_before=knew,
+            known_after=known,
+            steps=steps,
+            batch=0,
+            loss=loss,
+            book_recall=self._book_recall if self._book_recall is not None else 0.0,
+            seconds=time.monotonic() - started,
+            rolled_back=False,
+            version=self.version,
+        )
+
+    # ------------------------------------------------------------ the book
+
+    def train(
+        self,
+        book: Path | None,
+        settings: BookSettings,
+        report: Callable[[EpochReport], None],
+        stop: Callable[[], bool],
+    ) -> TrainDone:
+        """Trains on a book (None: shipped, owner's, and all lessons) until it is known.
+
+        Raises DataError for a book with bad lines; nothing was changed then.
+        """
+        context, started = self._model.config.context, time.monotonic()
+        self._replay = None  # the owner's book may have grown
+        replay = self.replay
+        lessons = [] if book else self._lessons_to_train()
+        if book:
+            examples = _required(book_examples(self.tokenizer, [book], context), book)
+        else:
+            examples = _latest([*replay.memory, *(example for _, example in lessons)])
+        new = {e.prompt for e in examples}
+        rest = [e for e in replay.memory if e.prompt not in new]
+        recall_before = share_known(knowledge(self._model, examples, pause=self._pause))
+        rest_before = share_known(knowledge(self._model, rest, pause=self._pause))
+        before = self._weights()
+        try:
+            last = train_book(
+                self._model,
+                [*examples, *rest],
+                replay.talk,
+                settings,
+                self._rng,
+                report=report,
+                pause=self._pause,
+                stop=stop,
+            )
+            passed = finite(self._model)
+        except NumericsError:
+            last, passed = EpochReport(0, 0, 0, float("nan"), None, 0.0, 0), False
+        except BaseException:
+            self._restore(before)
+            raise
+        recall = share_known(knowledge(self._model, examples)) if passed else 0.0
+        verdict = examine(
+            self._model, examples, rest, book_before=recall_before, earlier_before=rest_before
+        )
+        passed = passed and verdict.passed
+        if passed and last.step:
+            self._publish([lesson.id for lesson, _ in lessons], "book training")
+            checked = knowledge(self._model, [example for _, example in lessons])
+            for (lesson, _), item in zip(lessons, checked, strict=True):
+                state: LessonState = "learned" if item.known else "needs_practice"
+                if lesson.state != state:
+                    self.journal.set_lesson_state(lesson.id, state)
+        elif not passed:
+            self._restore(before)
+        self._replay, self._book_recall = None, None
+        self.journal.add_measure("book_recall", recall if passed else recall_before)
+        return TrainDone(
+            epochs=last.epoch,
+            steps=last.step,
+            loss=last.loss,
+            recall_before=recall_before,
+            recall_after=recall if passed else recall_before,
+            seconds=time.monotonic() - started,
+            cancelled=stop(),
+            rolled_back=not passed,
+            version=self.version,
+            entries=len(examples),
+        )
+
+    def _lessons_to_train(self) -> list[tuple[Lesson, Example]]:
+        """All lessons with an answer that stand, the latest of each prompt."""
+        undone = {lesson.id for lesson in self.journal.to_undo()}
+        latest: dict[str, tuple[Lesson, Example]] = {}
+        for lesson in self.journal.lessons(kinds=("pick", "correction", "rating", "example")):
+            example = answer_example(self.tokenizer, lesson, self._model.config.context)
+            if example and lesson.state != "undone" and lesson.id not in undone:
+                latest[example.prompt] = (lesson, example)
+        return list(latest.values())
+
+    # ------------------------------------------------------------ undo
+
+    def undo(self, lesson: Lesson) -> tuple[UndoDone, list[Lesson]]:
+        """Takes a lesson out: back to the newest saved weights without it.
+
+        Returns what to say and the other lessons that those weights lack, which wait again. For
+        the last lesson that is exactly the weights before it. Raises NotFound where no weights
+        without it are left.
+        """
+        lost: list[Lesson] = []
+        if lesson.id in self.journal.lessons_in(self.version):
+            parent, path = self._without(lesson.id)
+            gone = (
+                self.journal.lessons_in(self.version)
+                - self.journal.lessons_in(parent)
+                - {lesson.id}
+            )
+            undone = {other.id for other in self.journal.to_undo()}
+            self._model = load_model(self.folder, device=self._model.device, weights=path)
+            self._replay, self._book_recall = None, None
+            self.version = parent
+            self._publish([], f"without lesson {lesson.id}")
+            lost = [
+                other
+                for other in map(self.journal.lesson, sorted(gone))
+                if other.state == "learned" and other.id not in undone
+            ]
+            for other in lost:
+                self.journal.set_lesson_state(other.id, "waiting")
+        if lesson.state != "undone":
+            self.journal.set_lesson_state(lesson.id, "undone")
+        self._replay, self._book_recall = None, None
+        again = f"; {len(lost)} later ones are learned again" if lost else ""
+        what = f"took back lesson {lesson.id}{again}"
+        return UndoDone(lesson.id, what, self.version), lost
+
+    def _without(self, lesson: int) -> tuple[int, Path]:
+        """The newest snapshot, or else the shipped weights, that do not know the lesson."""
+        now = self.journal.lessons_in(self.version)
+        for path in sorted((self.folder / "snapshots").glob("*.safetensors"), reverse=True):
+            known = self.journal.lessons_in(int(path.stem))
+            if lesson not in known and known <= now:
+                return int(path.stem), path
+        shipped = SHIPPED / self.folder.name / WEIGHTS
+        if shipped.exists():
+            return 0, shipped
+        raise NotFound(
+            f"no weights without lesson {lesson} are left",
+            "teach what should be said instead, with /correct",
+        )
+
+    # ------------------------------------------------------------ weights
+
+    def _weights(self) -> dict[str, Tensor]:
+        return {k: v.detach().clone() for k, v in self._model.state_dict().items()}
+
+    def _restore(self, weights: dict[str, Tensor]) -> None:
+        self._model.load_state_dict(weights)
+        for parameter in self._model.parameters():
+            parameter.requires_grad_(True)
+            parameter.grad = None
+
+    def _publish(self, lessons: list[int], note: str, *, changed: bool = True) -> None:
+        """Saves and swaps. With `changed` false only the journal notes that the lessons are known."""
+        version = self.journal.latest_version() + 1
+        self.journal.add_publication(
+            version, self.version, lessons, str(self.folder / WEIGHTS), note
+        )
+        keep_snapshot(self.folder)
+        state = {k: v.detach().cpu() for k, v in self._model.state_dict().items()}
+        save_tensors(
+            to_huggingface(state, self._model.config),
+            self.folder / WEIGHTS,
+            {"version": str(version), "note": note},
+        )
+        self.journal.mark_saved(version)
+        self.version = version
+        self.published = self._copy() if changed else Published(version, self.published.model)
+
+
+def _latest(examples: list[Example]) -> list[Example]:
+    """The last example of each prompt."""
+    return list({example.prompt: example for example in examples}.values())
+
+
+def _required(examples: list[Example], path: Path) -> list[Example]:
+    if not examples:
+        raise NotFound(
+            f"{path}: does not exist", "give the path of a book, or none for Vidya's own"
+        )
+    return examples

@@ -1,0 +1,310 @@
+"""The one face that the app and the shell commands talk to: answers asks, learns in the background.
+
+Two threads share the machine by the turnstile: one generates, one learns. Requests are handed over
+and return at once; events come back from either thread.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+import torch
+
+from engine.chat_format import encode_prompt
+from engine.errors import VidyaError
+from engine.generate import Control, Delta, Finished, Restart, generate
+from learning.book import BookSettings, EpochReport
+from learning.home import Home
+from learning.journal import Journal
+from learning.learner import Learner, Stopped
+from learning.messages import (
+    AskDone,
+    Cancel,
+    CancelTraining,
+    CandidateDone,
+    CandidateReset,
+    CandidateText,
+    Event,
+    Failed,
+    Generate,
+    Keep,
+    Learn,
+    LearnerState,
+    LessonDone,
+    OwnerActive,
+    Ready,
+    Request,
+    SetLearning,
+    Shutdown,
+    TeacherPort,
+    Train,
+    TrainProgress,
+    Undo,
+    UndoDone,
+)
+from learning.model_store import ModelStore
+from learning.turnstile import Turnstile
+
+TELL_EVERY = 0.25
+"""Seconds between two reports of the learner."""
+DEFAULT_MODEL = "10m"
+
+
+def open_teacher(
+    home: Home,
+    *,
+    model: str | None = None,
+    device: str = "cpu",
+    seed: int | None = None,
+    on_event: Callable[[Event], None],
+    journal: Journal | None = None,
+) -> TeacherPort:
+    """Loads a model of the home and starts a teacher in this process. Raises VidyaError."""
+    folder = ModelStore(home).resolve(model or DEFAULT_MODEL)
+    return Teacher(home, folder, journal, device=device, seed=seed, on_event=on_event)
+
+
+class Teacher:
+    """A TeacherPort around one learner."""
+
+    def __init__(
+        self,
+        home: Home,
+        folder: Path,
+        journal: Journal | None,
+        *,
+        device: str,
+        seed: int | None,
+        on_event: Callable[[Event], None],
+    ) -> None:
+        self._emit = on_event
+        self._own_journal = journal is None
+        self._journal = journal or Journal(home.journal_path)
+        self._seed = seed
+        self._turnstile = Turnstile()
+        self._stopping, self._cancel_training = threading.Event(), threading.Event()
+        self._learning = True
+        self._told = 0.0
+        self._learner = Learner(
+            home,
+            folder,
+            self._journal,
+            device=device,
+            seed=seed,
+            pause=self._pause,
+            tell=self._tell,
+        )
+        self._controls: dict[int, Control] = {}
+        self._asks: queue.Queue[Generate | None] = queue.Queue()
+        self._jobs: queue.Queue[Learn | Undo | Train | None] = queue.Queue()
+        self._threads = [
+            threading.Thread(target=self._generate_loop, name="generate", daemon=True),
+            threading.Thread(target=self._learn_loop, name="learn", daemon=True),
+        ]
+        parameters = self._learner.published.model.config.parameters
+        self._emit(Ready(folder.name, self._learner.version, parameters, device))
+        for thread in self._threads:
+            thread.start()
+
+    def send(self, request: Request) -> None:
+        """Hands a request over; returns at once."""
+        if isinstance(request, Generate):
+            self._controls[request.ask] = Control()
+            self._asks.put(request)
+        elif isinstance(request, Keep):
+            if control := self._controls.get(request.ask):
+                control.keep(request.index)
+        elif isinstance(request, Cancel):
+            if control := self._controls.get(request.ask):
+                control.cancel()
+        elif isinstance(request, Learn | Undo | Train):
+            if isinstance(request, Train):
+                self._cancel_training.clear()
+            self._jobs.put(request)
+        elif isinstance(request, CancelTraining):
+            self._cancel_training.set()
+        elif isinstance(request, SetLearning):
+            self._learning = request.on
+            self._jobs.put(Learn())
+        elif isinstance(request, OwnerActive):
+            self._turnstile.key_pressed()
+        elif isinstance(request, Shutdown):
+            self.close()
+
+    def close(self) -> None:
+        """Stops both threads; a lesson under way is put back and stays waiting."""
+        self._stopping.set()
+        for control in list(self._controls.values()):
+            control.cancel()
+        self._asks.put(None)
+        self._jobs.put(None)
+        for thread in self._threads:
+            if thread.is_alive() and thread is not threading.current_thread():
+                thread.join(timeout=30)
+        if self._own_journal:
+            self._journal.close()
+
+    # ------------------------------------------------------------ answers
+
+    def _generate_loop(self) -> None:
+        while (request := self._asks.get()) is not None and not self._stopping.is_set():
+            try:
+                with self._turnstile.answering():
+                    self._answer(request)
+            except VidyaError as error:
+                self._emit(Failed("generate", error.what, error.next_step, request.ask))
+            except Exception as error:
+                what = f"the answer could not be made ({type(error).__name__}: {error})"
+                self._emit(Failed("generate", what, "ask again", request.ask))
+            finally:
+                self._controls.pop(request.ask, None)
+
+    def _answer(self, request: Generate) -> None:
+        published, tokenizer = self._learner.published, self._learner.tokenizer
+        sampling = request.sampling
+        context = published.model.config.context
+        turns = [(turn.role, turn.text) for turn in request.turns]
+        ids = encode_prompt(tokenizer, turns, context, min(sampling.max_tokens, context // 2))
+        seed = request.seed if request.seed is not None else self._seed
+        generator = torch.Generator().manual_seed(secrets.randbits(63) if seed is None else seed)
+        started, first, tokens = time.monotonic(), 0.0, 0
+        control = self._controls[request.ask]
+        for event in generate(
+            published.model,
+            tokenizer,
+            ids,
+            request.n,
+            sampling,
+            generator=generator,
+            control=control,
+        ):
+            first = first or time.monotonic() - started
+            if isinstance(event, Delta):
+                if event.text:
+                    self._emit(CandidateText(request.ask, event.index, event.text))
+            elif isinstance(event, Restart):
+                self._emit(CandidateReset(request.ask, event.index))
+            elif isinstance(event, Finished):
+                tokens += len(event.tokens)
+                self._emit(
+                    CandidateDone(
+                        request.ask,
+                        event.index,
+                        event.text,
+                        tuple(event.tokens),
+                        tuple(event.logprobs),
+                        event.ending,
+                        published.version,
+                    )
+                )
+        seconds = max(1e-6, time.monotonic() - started)
+        self._emit(AskDone(request.ask, tokens / seconds, first))
+
+    # ------------------------------------------------------------ learning
+
+    def _learn_loop(self) -> None:
+        with contextlib.suppress(OSError, AttributeError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)
+        while (job := self._jobs.get()) is not None and not self._stopping.is_set():
+            where = type(job).__name__.lower()
+            try:
+                if isinstance(job, Learn):
+                    self._learn_waiting()
+                elif isinstance(job, Undo):
+                    self._undo(job)
+                else:
+                    self._train(job)
+            except Stopped:
+                return
+            except VidyaError as error:
+                self._emit(Failed(where, error.what, error.next_step))
+            except Exception as error:
+                what = f"{where} failed ({type(error).__name__}: {error})"
+                self._emit(Failed(where, what, "nothing was lost; try again"))
+            if not self._stopping.is_set():
+                self._emit(
+                    LearnerState("idle" if self._learning else "off", len(self._journal.waiting()))
+                )
+
+    def _learn_waiting(self) -> None:
+        for withdrawn in self._journal.to_undo():
+            self._undo(Undo(withdrawn.id))
+        while self._learning and (waiting := self._journal.waiting()):
+            self._pause()
+            batch = self._learner.settings.mixture.batch
+            self._emit(LearnerState("gathering", len(waiting), min(len(waiting), batch), batch))
+            try:
+                report = self._learner.learn(waiting[0])
+            except Stopped:
+                raise
+            except Exception:
+                # it must not block those behind it; book training comes back to it
+                self._journal.set_lesson_state(waiting[0].id, "needs_practice")
+                raise
+            self._emit(LessonDone(**asdict(report)))
+
+    def _undo(self, job: Undo) -> None:
+        lesson = (
+            self._journal.last_lesson() if job.lesson is None else self._journal.lesson(job.lesson)
+        )
+        if lesson is None:
+            self._emit(UndoDone(None, "there is nothing to undo", self._learner.version))
+            return
+        done, lost = self._learner.undo(lesson)
+        self._emit(done)
+        if lost:
+            self._jobs.put(Learn())
+
+    def _train(self, job: Train) -> None:
+        settings = BookSettings()
+        if job.epochs is not None:
+            settings = BookSettings(epochs=job.epochs, until_known=False)
+        recall: float | None = None
+
+        def report(r: EpochReport) -> None:
+            nonlocal recall
+            recall = r.recall if r.recall is not None else recall
+            now = time.monotonic()
+            if r.recall is None and now - self._told < TELL_EVERY:
+                return
+            self._told = now
+            left = r.seconds / max(1, r.step) * max(0, r.steps - r.step)
+            self._emit(
+                TrainProgress(
+                    r.epoch,
+                    settings.epochs,
+                    r.step,
+                    r.steps,
+                    r.loss,
+                    recall,
+                    r.seconds,
+                    left,
+                    r.examples,
+                    r.recall is not None,
+                )
+            )
+
+        book = Path(job.book) if job.book else None
+        self._emit(self._learner.train(book, settings, report, self._cancel_training.is_set))
+
+    def _pause(self) -> None:
+        """Between micro-batches: the owner goes first."""
+        if self._stopping.is_set():
+            raise Stopped
+        self._turnstile.give_way()
+        if self._stopping.is_set():
+            raise Stopped
+
+    def _tell(self, state: LearnerState) -> None:
+        now = time.monotonic()
+        if now - self._told >= TELL_EVERY:
+            self._told = now
+            self._emit(state)

@@ -1,0 +1,69 @@
+"""`vidya` in the shell: the group of commands and what they have in common.
+
+Imports neither torch nor textual; each command loads what it needs.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from engine.errors import VidyaError
+from vidya_tui import __version__
+from vidya_tui.cli_common import Options, common
+from vidya_tui.cli_journal import journal_group
+from vidya_tui.cli_learn import evaluate, teach, train
+from vidya_tui.cli_models import doctor, model_group, pretrain
+from vidya_tui.cli_talk import ask, open_app
+
+
+@click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="vidya")
+@common
+@click.pass_context
+def cli(context: click.Context, options: Options) -> None:
+    """A language model that lives in your terminal and learns from you while you talk.
+
+    Without a command it opens the app.
+    """
+    if context.invoked_subcommand is None:
+        context.exit(open_app(options))
+
+
+for _command in (ask, teach, train, evaluate, pretrain, model_group, journal_group, doctor):
+    cli.add_command(_command)
+
+
+def main() -> None:
+    """The console script: exit status 0 done, 1 could not be done, 2 wrong usage, 130 interrupted."""
+    try:
+        status = cli.main(standalone_mode=False)
+        sys.exit(status if isinstance(status, int) else 0)
+    except click.exceptions.Exit as stop:
+        sys.exit(stop.exit_code)
+    except click.UsageError as error:
+        error.show()
+        sys.exit(2)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)
+    except VidyaError as error:
+        click.echo(f"vidya: {error}", err=True)
+        sys.exit(1)
+    except Exception as error:
+        if "--debug" in sys.argv:
+            raise
+        place = Path(sys.argv[0]).name
+        click.echo(
+            f"{place}: {type(error).__name__}: {error}; run again with --debug for more", err=True
+        )
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,141 @@
+"""Options that every command takes, and the teacher as a shell command uses it."""
+
+from __future__ import annotations
+
+import functools
+import json
+import queue
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from engine.errors import VidyaError
+from learning.home import Home
+from learning.journal import Journal
+from learning.messages import Event, Failed, TeacherPort
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Found = TypeVar("Found", bound=Event)
+
+
+@dataclass(frozen=True)
+class Options:
+    """The common options; those given after the command win over those before it."""
+
+    home_path: Path | None = None
+    model: str | None = None
+    device: str | None = None
+    seed: int | None = None
+    as_json: bool = False
+    debug: bool = False
+
+    @property
+    def home(self) -> Home:
+        """Raises HomeError where it cannot be made."""
+        return Home(self.home_path)
+
+
+def common(function: Function) -> Function:
+    """Adds the common options and passes them as `options`."""
+
+    @click.option(
+        "--home", type=click.Path(path_type=Path), envvar="VIDYA_HOME", help="The home folder."
+    )
+    @click.option("--model", help="Name or folder of a model.")
+    @click.option("--device", help="cpu or cuda.")
+    @click.option("--seed", type=int, help="For answers that can be repeated.")
+    @click.option("--json", "as_json", is_flag=True, help="One JSON object a line on stdout.")
+    @click.option("--debug", is_flag=True, help="Show tracebacks.")
+    @functools.wraps(function)
+    def wrapper(
+        *args: Any,
+        home: Path | None,
+        model: str | None,
+        device: str | None,
+        seed: int | None,
+        as_json: bool,
+        debug: bool,
+        **kwargs: Any,
+    ) -> Any:
+        context = click.get_current_context()
+        outer = context.find_object(Options) or Options()
+        options = Options(
+            home or outer.home_path,
+            model or outer.model,
+            device or outer.device,
+            seed if seed is not None else outer.seed,
+            as_json or outer.as_json,
+            debug or outer.debug,
+        )
+        context.obj = options
+        return function(*args, options=options, **kwargs)
+
+    return wrapper  # type: ignore[return-value]
+
+
+def print_json(value: dict[str, Any]) -> None:
+    """One object, one line. Numbers that JSON has no word for become null."""
+    click.echo(json.dumps(_plain(value), ensure_ascii=False))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {k: _plain(v) for k, v in value.items()}
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        return None
+    return value
+
+
+def say(text: str) -> None:
+    """A message for people; stdout is for results."""
+    click.echo(text, err=True)
+
+
+@dataclass
+class Desk:
+    """A teacher in this process, its journal, and the events that it sends."""
+
+    home: Home
+    journal: Journal
+    events: queue.Queue[Event] = field(default_factory=queue.Queue)
+    teacher: TeacherPort | None = None
+
+    def next(self, on_event: Callable[[Event], None], until: type[Found]) -> Found:
+        """Handles events up to one of the given kind. Raises VidyaError for a failure."""
+        while True:
+            event = self.events.get()
+            on_event(event)
+            if isinstance(event, Failed):
+                raise VidyaError(event.what, event.next_step)
+            if isinstance(event, until):
+                return event
+
+
+@contextmanager
+def desk(options: Options) -> Iterator[Desk]:
+    """Locks the home, opens its journal and starts the teacher; closes them all."""
+    home = options.home
+    with home.lock():
+        from learning.teacher import open_teacher
+
+        journal = Journal(home.journal_path)
+        place = Desk(home, journal)
+        try:
+            place.teacher = open_teacher(
+                home,
+                model=options.model,
+                device=options.device or "cpu",
+                seed=options.seed,
+                on_event=place.events.put,
+                journal=journal,
+            )
+            try:
+                yield place
+            finally:
+                place.teacher.close()
+        finally:
+            journal.close()

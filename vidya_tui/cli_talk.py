@@ -1,0 +1,105 @@
+"""`vidya` (the app) and `vidya ask`."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from engine.config import Sampling
+from engine.errors import VidyaError
+from learning.messages import AskDone, CandidateDone, CandidateReset, CandidateText, Event
+from vidya_tui.cli_common import Options, common, desk, print_json
+from vidya_tui.plain import plain
+
+
+def open_app(options: Options) -> int:
+    """Opens the app; returns its exit status."""
+    from learning.journal import Journal
+    from vidya_tui.app import run_app
+    from vidya_tui.settings import load
+    from vidya_tui.worker import WorkerTeacher
+
+    home = options.home
+    with home.lock():
+        settings = load(home.settings_path)
+        journal = Journal(home.journal_path)
+        try:
+            return run_app(
+                home,
+                journal,
+                lambda on_event: WorkerTeacher(
+                    home,
+                    on_event=on_event,
+                    model=options.model or settings.model,
+                    device=options.device,
+                    seed=options.seed,
+                ),
+                settings,
+                seed=options.seed,
+            )
+        finally:
+            journal.close()
+
+
+@click.command()
+@click.argument("prompt")
+@click.option("-n", "count", type=click.IntRange(1, 9), default=5, show_default=True)
+@click.option("--temperature", type=float)
+@click.option("--top-p", type=float)
+@click.option("--max-tokens", type=int)
+@common
+def ask(
+    prompt: str,
+    count: int,
+    temperature: float | None,
+    top_p: float | None,
+    max_tokens: int | None,
+    options: Options,
+) -> None:
+    """Answers PROMPT with several candidates; `-` reads it from standard input."""
+    from vidya_tui.session import Session
+
+    if prompt == "-":
+        prompt = sys.stdin.buffer.read().decode("utf-8", "replace")
+    if not prompt.strip():
+        raise VidyaError("the message is empty", 'give a text: vidya ask "hello"')
+    sampling = Sampling().with_(temperature=temperature, top_p=top_p, max_tokens=max_tokens)
+    with desk(options) as place:
+        assert place.teacher is not None
+        session = Session(
+            place.journal, place.teacher, sampling=sampling, candidates=count, seed=options.seed
+        )
+        asked = session.say(prompt)
+
+        def show(event: Event) -> None:
+            session.handle(event)
+            if isinstance(event, CandidateDone):
+                if options.as_json:
+                    print_json(
+                        {
+                            "index": event.index,
+                            "text": event.text,
+                            "tokens": len(event.tokens),
+                            "logprob": sum(event.logprobs),
+                        }
+                    )
+                elif count > 1:
+                    click.echo(f"{event.index}. {plain(event.text)}")
+                else:
+                    click.echo()
+            elif count == 1 and not options.as_json and isinstance(event, CandidateText):
+                click.echo(plain(event.delta), nl=False)
+            elif count == 1 and not options.as_json and isinstance(event, CandidateReset):
+                click.echo()
+
+        done = place.next(show, AskDone)
+        if options.as_json:
+            print_json(
+                {
+                    "event": "done",
+                    "ask": asked.id,
+                    "tokens_per_second": done.tokens_per_second,
+                    "seconds_to_first_token": done.seconds_to_first_token,
+                }
+            )
