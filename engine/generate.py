@@ -262,7 +262,8 @@ def _draw(
     greedy = [row.temperature == 0.0 for row in wave.rows]
     said = [row.tokens for row in wave.rows]
     temperature = torch.tensor([row.temperature or 1.0 for row in wave.rows], device=logits.device)
-    ids, logprobs = sample(shape_logits(logits, said, sampling, temperature), generator)
-    best = logits.argmax(-1)
+    shaped = shape_logits(logits, said, sampling, temperature)
+    ids, logprobs = sample(shaped, generator)
+    best = shaped.argmax(-1)
     chosen = [int(b) if g else int(i) for g, b, i in zip(greedy, best, ids, strict=True)]
     return chosen, [0.0 if g else float(p) for g, p in zip(greedy, logprobs, strict=True)]

@@ -149,16 +149,14 @@ class TokenStream:
 
         Documents are laid end to end and cut at row ends, so that no position is padding.
         """
+        # a pass may be empty by chance where weights are below 1; only no weight at all is an error
+        if not any(self._weights.get(source, 1.0) > 0 for source in self._sources):
+            raise DataError("no documents to train on", "give a file with text, or other weights")
         ids: list[int] = []
         owners: list[int] = []
         epoch = document_number = produced = 0
         while True:
-            order = self.order(epoch)
-            if not order:
-                raise DataError(
-                    "no documents to train on", "give a file with text, or other weights"
-                )
-            for index in order:
+            for index in self.order(epoch):
                 start, end = self._bounds[index], self._bounds[index + 1]
                 ids.extend(self._ids[start:end])
                 owners.extend([document_number] * (end - start))

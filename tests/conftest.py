@@ -1,0 +1,42 @@
+"""Fixtures for tests that need a real, tiny model. torch is imported only where one is asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from engine.model import Model
+    from engine.tokenizer import Tokenizer
+
+SENTENCES = (
+    "The cat sat on the mat and looked at the moon.",
+    "My name is Vidya, and I like to learn new words from you.",
+    "What do you like to eat? I like warm bread with butter and honey.",
+    "The river runs to the sea, and the sea gives rain to the river.",
+    "Hello! How are you today? I am well, thank you for asking.",
+    "Grüße aus Köln: ein schöner Tag, naïve café, 日本語 और हिन्दी 🙂.",
+)
+
+
+@pytest.fixture(scope="session")
+def tiny_tokenizer() -> Tokenizer:
+    """A BPE of 384 ids."""
+    from engine.tokenizer import train_tokenizer
+
+    return train_tokenizer(iter(SENTENCES * 4), 384)
+
+
+@pytest.fixture
+def tiny_model(tiny_tokenizer: Tokenizer) -> Model:
+    """A fresh random model, the same for every test."""
+    from dataclasses import replace
+
+    import torch
+
+    from engine.config import CONFIGS
+    from engine.model import Model
+
+    config = replace(CONFIGS["tiny"], vocab_size=tiny_tokenizer.vocab_size)
+    return Model(config, generator=torch.Generator().manual_seed(0))

@@ -1,0 +1,108 @@
+"""engine.model and engine.cache: a cache and packing change the speed, never the numbers."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from engine.cache import KeyValueCache
+from engine.config import CONFIGS
+from engine.model import Model, document_mask
+
+
+def _ids(model: Model, rows: int, length: int, seed: int = 1) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randint(0, model.config.vocab_size, (rows, length), generator=generator)
+
+
+def _cache(model: Model, rows: int, size: int) -> KeyValueCache:
+    return KeyValueCache(model.config, rows, size, model.dtype, model.device)
+
+
+@pytest.fixture(autouse=True)
+def _wide_weights(tiny_model: Model) -> None:
+    """Fresh weights are so small that attention is nearly uniform; larger ones show mistakes."""
+    with torch.no_grad():
+        for weight in tiny_model.parameters():
+            if weight.dim() == 2:
+                weight.mul_(5.0)
+
+
+@pytest.mark.parametrize("name", ["tiny", "10m", "49m"])
+def test_declared_parameter_count_is_the_real_one(name: str) -> None:
+    with torch.device("meta"):
+        model = Model(CONFIGS[name])
+    assert sum(p.numel() for p in model.parameters()) == CONFIGS[name].parameters
+
+
+@pytest.mark.parametrize("pieces", [[24], [1] * 24, [10, 1, 1, 7, 5]])
+@torch.no_grad()
+def test_cached_equals_uncached(tiny_model: Model, pieces: list[int]) -> None:
+    ids = _ids(tiny_model, 2, 24)
+    cache = _cache(tiny_model, 2, 24)
+    parts = [
+        tiny_model.logits(tiny_model.hidden_states(part, cache=cache))
+        for part in ids.split(pieces, dim=1)
+    ]
+    torch.testing.assert_close(torch.cat(parts, 1), tiny_model(ids), atol=2e-5, rtol=1e-4)
+
+
+@torch.no_grad()
+def test_future_does_not_reach_the_past(tiny_model: Model) -> None:
+    ids = _ids(tiny_model, 1, 16)
+    changed = ids.clone()
+    changed[0, 10] = (changed[0, 10] + 1) % tiny_model.config.vocab_size
+    before, after = tiny_model(ids), tiny_model(changed)
+    torch.testing.assert_close(before[:, :10], after[:, :10])
+    assert not torch.allclose(before[:, 10:], after[:, 10:], atol=1e-3)
+
+
+@torch.no_grad()
+def test_packed_documents_equal_separate_rows(tiny_model: Model) -> None:
+    first, second = _ids(tiny_model, 1, 7), _ids(tiny_model, 1, 9, seed=2)
+    packed = torch.cat([first, second], 1)
+    owners = torch.tensor([[4] * 7 + [5] * 9])
+    logits = tiny_model(packed, mask=document_mask(owners))
+    torch.testing.assert_close(logits[:, :7], tiny_model(first), atol=2e-5, rtol=1e-4)
+    # positions go on counting; rotary attention sees distances only, so the second agrees as well
+    torch.testing.assert_close(logits[:, 7:], tiny_model(second), atol=2e-4, rtol=1e-3)
+    assert not torch.allclose(logits[:, 7:], tiny_model(packed)[:, 7:], atol=1e-2)
+
+
+@torch.no_grad()
+def test_expanded_and_thinned_cache_continues_each_row(tiny_model: Model) -> None:
+    prompt = _ids(tiny_model, 1, 8)
+    tails = _ids(tiny_model, 3, 4, seed=2)
+    shared = _cache(tiny_model, 1, 8)
+    tiny_model.hidden_states(prompt, cache=shared)
+    cache = shared.expand(3, 12)
+    tiny_model.hidden_states(tails[:, :2], cache=cache)
+    cache.keep(torch.tensor([2, 0]))
+    hidden = tiny_model.hidden_states(tails[[2, 0], 2:], cache=cache)
+    whole = torch.cat([prompt.expand(2, -1), tails[[2, 0]]], 1)
+    expected = tiny_model.hidden_states(whole)[:, -2:]
+    torch.testing.assert_close(hidden, expected, atol=2e-5, rtol=1e-4)
+    assert (shared.rows, shared.length) == (1, 8)
+
+
+@torch.no_grad()
+def test_full_cache_is_an_error(tiny_model: Model) -> None:
+    cache = _cache(tiny_model, 1, 4)
+    with pytest.raises(IndexError, match="4 tokens, 5 needed"):
+        tiny_model.hidden_states(_ids(tiny_model, 1, 5), cache=cache)
+
+
+def test_same_seed_same_weights() -> None:
+    first, second, other = (
+        Model(CONFIGS["tiny"], generator=torch.Generator().manual_seed(s)) for s in (1, 1, 2)
+    )
+    assert torch.equal(first.embedding.weight, second.embedding.weight)
+    assert not torch.equal(first.embedding.weight, other.embedding.weight)
+
+
+@torch.no_grad()
+def test_bfloat16_is_close(tiny_model: Model) -> None:
+    ids = _ids(tiny_model, 1, 12)
+    exact = tiny_model(ids).log_softmax(-1)
+    rounded = tiny_model.to(torch.bfloat16)(ids).float().log_softmax(-1)
+    assert (exact - rounded).abs().mean() < 0.1

@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+import learning.memory
+from engine.checkpoint import load_model, save_model
+from engine.model import Model
+from engine.tokenizer import Tokenizer
+from learning.book import BookSettings
+from learning.forward import knowledge
+from learning.home import Home
+from learning.journal import Journal
+from learning.learner import Learner
+from learning.memory import answer_example
+from learning.records import Lesson, Turn
+from learning.teaching import TeachSettings
+
+BOOK = """<|user|> hello <|assistant|> Hello, I am well.
+<|user|> What is your name? <|assistant|> My name is Vidya.
+<|user|> Where do you live? <|assistant|> Here, in this terminal.
+<|user|> What does it mean? <|assistant|> It means knowledge.
+"""
+
+
+@pytest.fixture
+def place(
+    tmp_path: Path, tiny_model: Model, tiny_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tuple[Home, Path, Journal]]:
+    """A home with a tiny model, and a short book in place of the shipped one."""
+    book = tmp_path / "shipped.txt"
+    book.write_text(BOOK)
+    monkeypatch.setattr(learning.memory, "shipped_book_path", lambda: book)
+    home = Home(tmp_path / "home")
+    folder = home.models_path / "tiny"
+    save_model(tiny_model, folder, dtype=torch.float32)
+    tiny_tokenizer.save(folder)
+    journal = Journal(home.journal_path)
+    yield home, folder, journal
+    journal.close()
+
+
+def open_learner(place: tuple[Home, Path, Journal]) -> Learner:
+    home, folder, journal = place
+    return Learner(
+        home, folder, journal, seed=0, settings=TeachSettings(lr=3e-3, steps=60, repair=40)
+    )
+
+
+def read_book(learner: Learner) -> float:
+    settings = BookSettings(epochs=150, lr=5e-3, warm_up=5, talk=0)
+    return learner.train(None, settings, lambda _: None, lambda: False).recall_after
+
+
+def lesson(question: str, answer: str) -> Lesson:
+    return Lesson("example", (Turn("user", question),), answer)
+
+
+def knows(learner: Learner, item: Lesson) -> bool:
+    model = load_model(learner.folder)
+    example = answer_example(learner.tokenizer, item, model.config.context)
+    assert example is not None
+    return knowledge(model, [example])[0].known
+
+
+def test_book_then_lesson_then_undo(place: tuple[Home, Path, Journal]) -> None:
+    journal = place[2]
+    learner = open_learner(place)
+    assert read_book(learner) == 1.0
+    before = load_model(learner.folder).state_dict()
+
+    (taught,) = journal.add_lessons([lesson("What is the capital?", "The capital is Quimby.")])
+    report = learner.learn(taught)
+    assert (report.known_before, report.known_after, report.rolled_back) == (False, True, False)
+    assert report.book_recall >= 0.95
+    assert knows(learner, taught), "what is saved is what was learned"
+    assert journal.lesson(taught.id).state == "learned"
+    assert learner.published.version == learner.version
+
+    done, lost = learner.undo(journal.lesson(taught.id))
+    assert done.lesson == taught.id and lost == []
+    after = load_model(learner.folder).state_dict()
+    assert all(torch.equal(before[k], after[k]) for k in before), "exactly the weights before it"
+    assert journal.lesson(taught.id).state == "undone"
+
+
+def test_lessons_that_the_file_lacks_wait_again(place: tuple[Home, Path, Journal]) -> None:
+    journal = place[2]
+    learner = open_learner(place)
+    read_book(learner)
+    old = (learner.folder / "model.safetensors").read_bytes()
+    (taught,) = journal.add_lessons([lesson("What is 12 and 30?", "They make 42.")])
+    learner.learn(taught)
+    (learner.folder / "model.safetensors").write_bytes(old)  # as after a crash before the write
+    open_learner(place)
+    assert [item.id for item in journal.waiting()] == [taught.id]
+
+
+def test_weights_that_are_not_finite_are_never_published(
+    place: tuple[Home, Path, Journal], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = place[2]
+    learner = open_learner(place)
+    version = learner.version
+
+    def poison(model: Model, *_: object, **__: object) -> object:
+        from learning.teaching import TeachResult
+
+        with torch.no_grad():
+            next(model.parameters()).fill_(float("nan"))
+        return TeachResult(1, 0.1, True, 32)
+
+    monkeypatch.setattr("learning.learner.teach", poison)
+    (taught,) = journal.add_lessons([lesson("Who?", "Me.")])
+    report = learner.learn(taught)
+    assert report.rolled_back and report.state == "needs_practice"
+    assert learner.version == version
+    assert all(torch.isfinite(p).all() for p in learner.published.model.parameters())
