@@ -765,6 +765,7 @@ def test_no_color(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario(stage: Stage) -> None:
         assert stage.app.no_color
         await stage.say("hello")
+        await stage.sees("3 three answers")  # a digit before its card has text is typed
         await stage.press("3")
         await stage.sees("preferred 3")
 
