@@ -12,6 +12,7 @@ import random
 import zlib
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -56,16 +57,25 @@ def read_documents(path: Path) -> Iterator[Document]:
         raise DataError(f"{path}: cannot be read ({error})", "give UTF-8 text or .jsonl") from error
 
 
-def _open(path: Path) -> IO[str]:
+@contextmanager
+def _open(path: Path) -> Iterator[IO[str]]:
     if path.suffix != ".zst":
-        return path.open(encoding="utf-8")
+        with path.open(encoding="utf-8") as stream:
+            yield stream
+        return
     try:
         import zstandard
     except ImportError:
         raise DataError(
             f"{path}: is compressed", "pip install zstandard, or decompress it"
         ) from None
-    return zstandard.open(path, "rt", encoding="utf-8")  # type: ignore[no-any-return]
+    try:
+        with zstandard.open(path, "rt", encoding="utf-8") as stream:
+            yield stream
+    except zstandard.ZstdError as error:
+        raise DataError(
+            f"{path}: cannot be decompressed ({error})", "give a whole .zst file"
+        ) from error
 
 
 def _parse_row(line: str, path: Path, number: int) -> Document:

@@ -1,58 +1,150 @@
+"""engine.checkpoint: what is saved comes back; what is damaged or foreign is refused."""
+
 from __future__ import annotations
 
-import dataclasses
+import pickle
 from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import save_file
 
-from engine.checkpoint import load_model, save_config, save_model
-from engine.checkpoint_files import WEIGHTS
-from engine.errors import CheckpointError
+from engine.checkpoint import (
+    from_huggingface,
+    load_config,
+    load_model,
+    load_tensors,
+    save_config,
+    save_model,
+    save_tensors,
+    to_huggingface,
+)
+from engine.checkpoint_files import WEIGHTS, read_metadata
+from engine.config import CONFIGS
+from engine.errors import CheckpointError, ConfigError
 from engine.model import Model
 
-
-def test_transformers_reads_what_we_write_and_the_other_way(
-    tiny_model: Model, tmp_path: Path
-) -> None:
-    from transformers import LlamaForCausalLM
-
-    save_model(tiny_model, tmp_path / "ours", dtype=torch.float32)
-    theirs = LlamaForCausalLM.from_pretrained(tmp_path / "ours", dtype=torch.float32)
-    ids = torch.randint(0, 300, (2, 20), generator=torch.Generator().manual_seed(0))
-    with torch.no_grad():
-        expected = theirs(ids).logits
-        torch.testing.assert_close(tiny_model(ids), expected, rtol=1e-4, atol=1e-5)
-        theirs.save_pretrained(tmp_path / "theirs")
-        again = load_model(tmp_path / "theirs")
-        torch.testing.assert_close(again(ids), expected, rtol=1e-4, atol=1e-5)
+IDS = torch.tensor([[1, 2, 3, 4, 5]])
 
 
-def test_a_cut_file_is_refused(tiny_model: Model, tmp_path: Path) -> None:
+def test_float32_round_trip_is_exact(tiny_model: Model, tmp_path: Path) -> None:
+    save_model(tiny_model, tmp_path, dtype=torch.float32, metadata={"step": "7"})
+    loaded = load_model(tmp_path)
+    assert loaded.config == tiny_model.config
+    assert torch.equal(loaded(IDS), tiny_model(IDS))
+    assert all(p.requires_grad for p in loaded.parameters())
+    assert read_metadata(tmp_path / WEIGHTS)["step"] == "7"
+
+
+def test_bfloat16_is_the_default_and_stable(tiny_model: Model, tmp_path: Path) -> None:
+    save_model(tiny_model, tmp_path / "a")
+    once = load_model(tmp_path / "a")
+    save_model(once, tmp_path / "b")
+    assert load_tensors(tmp_path / "a" / WEIGHTS)[0]["model.norm.weight"].dtype == torch.bfloat16
+    assert torch.equal(once(IDS), load_model(tmp_path / "b")(IDS))
+
+
+def test_names_are_a_bijection(tiny_model: Model) -> None:
+    state = tiny_model.state_dict()
+    back = from_huggingface(to_huggingface(state, tiny_model.config), tiny_model.config)
+    assert back.keys() == state.keys()
+    assert all(torch.equal(back[k], state[k]) for k in state)
+
+
+def test_snapshot_of_the_same_shape(tiny_model: Model, tmp_path: Path) -> None:
     save_model(tiny_model, tmp_path)
-    whole = (tmp_path / WEIGHTS).read_bytes()
-    (tmp_path / WEIGHTS).write_bytes(whole[: len(whole) // 2])
+    state = {k: torch.zeros_like(v) for k, v in tiny_model.state_dict().items()}
+    save_tensors(to_huggingface(state, tiny_model.config), tmp_path / "old.safetensors")
+    loaded = load_model(tmp_path, weights=tmp_path / "old.safetensors")
+    assert not loaded.embedding.weight.any()
+
+
+@pytest.mark.parametrize("size", [0, 4, 100, 5000, -1])
+def test_truncated_file_is_refused(tiny_model: Model, tmp_path: Path, size: int) -> None:
+    save_model(tiny_model, tmp_path)
+    file = tmp_path / WEIGHTS
+    file.write_bytes(file.read_bytes()[:size])
     with pytest.raises(CheckpointError, match="no whole safetensors"):
         load_model(tmp_path)
 
 
-def test_a_pickled_checkpoint_is_refused(tiny_model: Model, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["pytorch_model.bin", WEIGHTS])
+def test_pickle_is_refused_and_not_run(tiny_model: Model, tmp_path: Path, name: str) -> None:
+    trace = tmp_path / "was_run"
+
+    class Evil:
+        def __reduce__(self) -> tuple[object, tuple[str]]:
+            return Path.touch, (trace,)  # type: ignore[return-value]
+
     save_config(tiny_model.config, tmp_path)
-    (tmp_path / "pytorch_model.bin").write_bytes(b"\x80\x04.")
-    with pytest.raises(CheckpointError, match="pickled"):
+    (tmp_path / name).write_bytes(pickle.dumps(Evil()))
+    with pytest.raises(CheckpointError):
         load_model(tmp_path)
+    assert not trace.exists()
 
 
-def test_weights_of_another_shape_are_refused(tiny_model: Model, tmp_path: Path) -> None:
+@pytest.mark.parametrize("other", [CONFIGS["tiny"], CONFIGS["10m"]])
+def test_config_that_does_not_fit_is_refused(
+    tiny_model: Model, tmp_path: Path, other: object
+) -> None:
     save_model(tiny_model, tmp_path)
-    save_config(dataclasses.replace(tiny_model.config, hidden=64), tmp_path)
+    assert other != tiny_model.config
+    save_config(other, tmp_path)  # type: ignore[arg-type]
     with pytest.raises(CheckpointError, match="does not fit"):
         load_model(tmp_path)
 
 
-def test_numbers_that_are_not_finite_are_refused(tiny_model: Model, tmp_path: Path) -> None:
+def test_missing_tensor_is_named(tiny_model: Model, tmp_path: Path) -> None:
+    save_model(tiny_model, tmp_path)
+    tensors, _ = load_tensors(tmp_path / WEIGHTS)
+    del tensors["model.norm.weight"]
+    save_file(tensors, tmp_path / WEIGHTS)
+    with pytest.raises(CheckpointError, match=r"model\.norm\.weight"):
+        load_model(tmp_path)
+
+
+def test_untied_output_layer_is_refused(tiny_model: Model, tmp_path: Path) -> None:
+    save_model(tiny_model, tmp_path)
+    tensors, _ = load_tensors(tmp_path / WEIGHTS)
+    embedding = tensors["model.embed_tokens.weight"]
+    save_file(tensors | {"lm_head.weight": embedding.clone()}, tmp_path / WEIGHTS)
+    load_model(tmp_path)  # a copy of the embedding is as good as none
+    save_file(tensors | {"lm_head.weight": embedding + 1}, tmp_path / WEIGHTS)
+    with pytest.raises(CheckpointError, match="output layer of its own"):
+        load_model(tmp_path)
+
+
+def test_not_finite_is_refused(tiny_model: Model, tmp_path: Path) -> None:
     with torch.no_grad():
-        tiny_model.norm.weight[0] = float("nan")
+        tiny_model.norm.weight[3] = torch.nan
     save_model(tiny_model, tmp_path)
     with pytest.raises(CheckpointError, match="not finite"):
+        load_model(tmp_path)
+
+
+def test_failed_write_leaves_the_old_file(
+    tiny_model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_model(tiny_model, tmp_path)
+    before = (tmp_path / WEIGHTS).read_bytes()
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(CheckpointError, match="No space left"):
+        save_tensors({"x": torch.ones(3)}, tmp_path / WEIGHTS)
+    assert (tmp_path / WEIGHTS).read_bytes() == before
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["config.json", WEIGHTS]
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '"llama"', "\x00"])
+def test_broken_config_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "config.json").write_text(text)
+    with pytest.raises((CheckpointError, ConfigError)):
+        load_config(tmp_path)
+
+
+def test_empty_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match=r"config\.json"):
         load_model(tmp_path)
