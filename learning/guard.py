@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
 
 from engine.model import Model
 from learning.examples import Example
-from learning.forward import knowledge, share_known
+from learning.forward import Knowledge, knowledge, share_known
 
 BOOK_BOUND = 0.95
 """A book that was known this well stays known this well."""
@@ -47,12 +47,17 @@ def examine(
     *,
     book_before: float,
     earlier_before: float,
+    checked: Sequence[Knowledge] | None = None,
     pause: Callable[[], None] = lambda: None,
 ) -> Verdict:
-    """Asks the whole book and all earlier lessons again (by one forward pass each)."""
+    """Asks the whole book and all earlier lessons again (by one forward pass each).
+
+    checked: what such a pass over book + earlier has just found, if there was one.
+    """
     if not finite(model):
         return Verdict(False, 0.0, 0.0, "the weights are not finite")
-    checked = knowledge(model, book + earlier, pause=pause)
+    if checked is None:
+        checked = knowledge(model, book + earlier, pause=pause)
     book_recall, earlier_recall = (
         share_known(checked[: len(book)]),
         share_known(checked[len(book) :]),

@@ -140,6 +140,7 @@ class Learner:
                 earlier,
                 book_before=book_before,
                 earlier_before=earlier_before,
+                checked=result.memory,
                 pause=self._pause,
             )
             passed, recall = verdict.passed, verdict.book_recall

@@ -28,7 +28,7 @@ from learning.direct.preference import (
 )
 from learning.direct.supervised import anchor_gradients, likelihood_gradients
 from learning.examples import Example
-from learning.forward import knowledge
+from learning.forward import Knowledge, knowledge
 from learning.replay import Replay
 
 
@@ -72,6 +72,9 @@ class TeachResult:
     """Of the last step, all terms together; 0 if no step was needed."""
     known: bool
     batch: int
+    memory: tuple[Knowledge, ...] | None = None
+    """How well the memory (its own prompt left out) is known after the last step; None if no step
+    was taken."""
 
 
 AVOIDED_BY = 2.0
@@ -98,6 +101,8 @@ def teach(
         matrices, lr=settings.lr, betas=(0.9, 0.98), weight_decay=0.0, fused=True
     )
     accumulator = BatchAccumulator(replay, settings.mixture, rng)
+    memory = [e for e in replay.memory if e.prompt != task.prompt]
+    checked: list[Knowledge] | None = None
     broken: list[Example] = []
     known, loss, step, rows = goal_reached(model, task, before, settings), 0.0, 0, 0
     while not (known and not broken) and step < settings.steps + settings.repair:
@@ -117,10 +122,11 @@ def teach(
         report(step, loss)
         known = goal_reached(model, task, before, settings)
         if known or step >= settings.steps:
-            broken = find_broken(model, replay, task.prompt, pause)
+            checked = knowledge(model, memory, pause=pause)
+            broken = worst_first(memory, checked)
     for parameter in model.parameters():
         parameter.requires_grad_(True)
-    return TeachResult(step, loss, known, rows)
+    return TeachResult(step, loss, known, rows, tuple(checked) if checked is not None else None)
 
 
 def trainable_matrices(model: Model) -> list[Tensor]:
@@ -147,12 +153,8 @@ def goal_reached(model: Model, task: Task, before: Tensor, settings: TeachSettin
     )
 
 
-def find_broken(
-    model: Model, replay: Replay, prompt: str, pause: Callable[[], None]
-) -> list[Example]:
-    """Remembered examples that are no longer known, worst first; the lesson's own prompt left out."""
-    memory = [e for e in replay.memory if e.prompt != prompt]
-    checked = knowledge(model, memory, pause=pause)
+def worst_first(memory: Sequence[Example], checked: Sequence[Knowledge]) -> list[Example]:
+    """Remembered examples that are no longer known, those with the smallest margin first."""
     wrong = [(item.margin, i) for i, item in enumerate(checked) if not item.known]
     return [memory[i] for _, i in sorted(wrong)]
 
