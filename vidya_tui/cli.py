@@ -15,7 +15,8 @@ from vidya_tui import __version__
 from vidya_tui.cli_common import Options, common
 from vidya_tui.cli_journal import journal_group
 from vidya_tui.cli_learn import evaluate, teach, train
-from vidya_tui.cli_models import doctor, model_group, pretrain
+from vidya_tui.cli_models import doctor, model_group
+from vidya_tui.cli_pretrain import pretrain
 from vidya_tui.cli_talk import ask, open_app
 
 
