@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from engine.model import Model
+from engine.precision import autocast
 from learning.examples import Batch, Example, collate, micro_batches
 
 CHECK_TOKENS = 2048
@@ -23,7 +24,7 @@ def target_logits(model: Model, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
     """
     device = model.device
     ids, labels = batch.ids.to(device), batch.labels.to(device)
-    with torch.autocast(device.type, torch.bfloat16):
+    with autocast(device):
         hidden = model.hidden_states(ids)
         wanted = labels >= 0
         logits = model.logits(hidden[wanted])

@@ -21,6 +21,7 @@ from engine.checkpoint import load_model, save_tensors, to_huggingface
 from engine.checkpoint_files import WEIGHTS, read_metadata
 from engine.errors import NotFound, NumericsError
 from engine.model import Model
+from engine.precision import fast_dtype
 from engine.tokenizer import Tokenizer
 from learning.book import BookSettings, EpochReport, train_book
 from learning.examples import Example
@@ -84,7 +85,7 @@ class Learner:
                 self.journal.set_lesson_state(lesson.id, "waiting")
 
     def _copy(self) -> Published:
-        dtype = torch.bfloat16 if self._model.device.type == "cpu" else self._model.dtype
+        dtype = fast_dtype(self._model.device.type)
         return Published(
             self.version, copy.deepcopy(self._model).to(dtype).requires_grad_(False).eval()
         )

@@ -22,6 +22,7 @@ from engine.checkpoint import load_model, load_tensors, save_model, save_tensors
 from engine.config import ModelConfig
 from engine.errors import ConfigError, NumericsError
 from engine.model import Model, document_mask
+from engine.precision import autocast, fast_dtype
 from engine.tokenizer import Tokenizer
 from learning.corpus import Document, TokenStream
 from learning.optim import MuonAdamW
@@ -99,7 +100,7 @@ def schedule(done: float, warm_up: float, decay: float) -> float:
 
 def next_token_loss(model: Model, ids: Tensor, mask: Tensor) -> Tensor:
     """Mean cross-entropy of each next token inside its own row, in nats. ids: [B, T]."""
-    with torch.autocast(ids.device.type, torch.bfloat16):
+    with autocast(ids.device):
         hidden = model.hidden_states(ids, mask=mask)[:, :-1]
         logits = model.logits(hidden)
     return F.cross_entropy(logits.float().flatten(0, 1), ids[:, 1:].flatten())
@@ -208,7 +209,7 @@ def _accumulate(
     parts = settings.rows // settings.micro_rows
     total = 0.0
     for part_ids, part_documents in zip(ids.chunk(parts), documents.chunk(parts), strict=True):
-        loss = loss_of(model, part_ids, document_mask(part_documents).to(torch.bfloat16)) / parts
+        loss = loss_of(model, part_ids, document_mask(part_documents).to(fast_dtype(part_ids.device.type))) / parts
         loss.backward()  # type: ignore[no-untyped-call]
         total += loss.item()
     return total
@@ -261,9 +262,9 @@ def bits_per_byte(
     for source, members in sorted(by_source.items()):
         bits, size = 0.0, 0
         for ids, documents_of, bytes_read in _eval_rows(members, tokenizer, row, limit):
-            with torch.autocast(model.device.type, torch.bfloat16):
+            with autocast(model.device):
                 hidden = model.hidden_states(
-                    ids, mask=document_mask(documents_of).to(torch.bfloat16)
+                    ids, mask=document_mask(documents_of).to(fast_dtype(model.device.type))
                 )
                 logits = model.logits(hidden[:, :-1])
             nats = F.cross_entropy(
