@@ -12,6 +12,7 @@ import click
 
 from engine.errors import VidyaError
 from vidya_tui import __version__
+from vidya_tui.cli_bench import bench
 from vidya_tui.cli_common import Options, common
 from vidya_tui.cli_journal import journal_group
 from vidya_tui.cli_learn import evaluate, teach, train
@@ -33,7 +34,7 @@ def cli(context: click.Context, options: Options) -> None:
         context.exit(open_app(options))
 
 
-for _command in (ask, teach, train, evaluate, pretrain, model_group, journal_group, doctor):
+for _command in (ask, teach, train, evaluate, pretrain, model_group, journal_group, bench, doctor):
     cli.add_command(_command)
 
 

@@ -1,0 +1,50 @@
+"""What `vidya bench` runs: one module a benchmark, named here and imported only when it runs.
+
+To add one: write `benchmarks/NAME.py` with `run(options: BenchOptions) -> dict`, and add its line
+to BENCHMARKS. Left out: how results are written (report.py).
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from engine.errors import NotFound
+
+BENCHMARKS: dict[str, str] = {
+    "latency": "start to first frame, key press to painted letter, memory, in the real app",
+}
+"""Name of the benchmark, which is also its module, and what it measures."""
+
+
+@dataclass(frozen=True)
+class BenchOptions:
+    """What a benchmark is given."""
+
+    home: Path
+    """The owner's home: models are read from it, nothing in it may be changed. To learn, take a
+    home of your own (scratch.py)."""
+    model: str | None = None
+    """Name or folder of the model; None: the one that comes with vidya."""
+    seeds: tuple[int, ...] = (0,)
+    """One run for each, where a benchmark has randomness."""
+    quick: bool = False
+    """Only to see that it works: seconds instead of minutes, numbers not to be quoted."""
+    out: Path | None = None
+    """Folder for NAME.md and NAME.json; None: nothing is written."""
+    say: Callable[[str], None] = lambda _: None
+    """Takes a line about the progress."""
+
+
+Run = Callable[[BenchOptions], dict[str, Any]]
+
+
+def find(name: str) -> Run:
+    """The function that runs a benchmark. Raises NotFound."""
+    if name not in BENCHMARKS:
+        known = ", ".join(sorted(BENCHMARKS))
+        raise NotFound(f"benchmark {name!r} does not exist", f"choose one of: {known}")
+    return cast(Run, importlib.import_module(f"benchmarks.{name}").run)

@@ -1,0 +1,349 @@
+"""How quickly the app answers: from its start to the first frame, and from a key to its letter.
+
+The real app in a pseudo-terminal, its real worker beside it. A key is struck as a byte and is seen
+when the letter is on a small terminal's screen; what that terminal and this program take is counted
+too, as it is for a person. Left out: the owner's own terminal and connection.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from benchmarks import BenchOptions
+from benchmarks.processes import children, cpu_seconds, resident_bytes
+from benchmarks.report import machine, median, spread, table, write
+from benchmarks.scratch import scratch_home
+from benchmarks.terminal import Terminal, TerminalError
+from benchmarks.typist import strokes, type_out
+from learning.home import Home
+from learning.model_store import SHIPPED
+
+HINT = "Say something, or /"
+KEYS, STARTS = 600, 9
+QUICK_KEYS, QUICK_STARTS = 40, 2
+LARGE = "49m"
+FRAME_BOUND, TRAIN_BOUND, LARGE_BOUND = 0.5, 0.040, 0.030
+"""Seconds: start to first frame, and p99 of a key while the 10M and the 49M model learn the book."""
+_EPOCH = re.compile(r"book, epoch \d+ of \d+, loss [\d.]+, [^\u2502]*left")
+STREAMING = "temperature = 2.0\nmax_tokens = 200\n"
+"""Settings with which answers are long, so that they stream while most of the keys are struck."""
+
+
+def run(options: BenchOptions) -> dict[str, Any]:
+    """Measures everything; writes latency.md and latency.json where there is `options.out`."""
+    count = QUICK_KEYS if options.quick else KEYS
+    where = machine()
+    with scratch_home(options) as (home, model):
+        starts = measure_starts(home, model, QUICK_STARTS if options.quick else STARTS, options)
+        memory = measure_memory(home, model, options)
+        conditions = [
+            _condition(name, work, home, model, count, options)
+            for name, work in (("idle", idle), ("streaming", streaming), ("training", training))
+        ]
+    skipped: list[str] = []
+    if options.quick:
+        skipped.append(f"training {LARGE}: left out by --quick")
+    else:
+        with scratch_home(options) as (home, _):
+            make_random_model(home, LARGE)
+            large = _condition(f"training {LARGE}", training, home, LARGE, count, options)
+            conditions.append(large)
+    result = {
+        "benchmark": "latency",
+        "machine": where,
+        "quick": options.quick,
+        "model": model,
+        "start": starts,
+        "conditions": conditions,
+        "memory": memory,
+        "bounds": bounds(starts, conditions),
+        "skipped": skipped,
+    }
+    if options.out is not None:
+        write(options.out, "latency", TITLE, command_words(options), parts(result), result)
+    return result
+
+
+# ---------------------------------------------------------------- the app
+
+
+@contextmanager
+def app(home: Home, model: str) -> Iterator[Terminal]:
+    """The app in a terminal, its model awake."""
+    with Terminal(app_command(home, model)) as terminal:
+        wait_frame(terminal)
+        terminal.wait(
+            lambda: terminal.screen.row(0).endswith("ready"), 120, "the model did not wake up"
+        )
+        terminal.rest(1.0)
+        yield terminal
+
+
+def app_command(home: Home, model: str) -> list[str]:
+    """The command line; the same Python as here."""
+    return [sys.executable, "-m", "vidya_tui", "--home", str(home.path), "--model", model]
+
+
+def wait_frame(terminal: Terminal) -> float:
+    """Seconds from the start of the process until the prompt was on the screen."""
+    moment = terminal.wait(lambda: terminal.sees(HINT), 60, "the prompt was not painted")
+    return moment - terminal.started
+
+
+def worker_of(terminal: Terminal) -> int:
+    """The process that holds the model. Raises TerminalError."""
+    found = children(terminal.process.pid)
+    if not found:
+        raise TerminalError("the app has no worker process", "this benchmark needs Linux's /proc")
+    return found[-1]
+
+
+# ---------------------------------------------------------------- measures
+
+
+def measure_starts(home: Home, model: str, count: int, options: BenchOptions) -> dict[str, Any]:
+    """Start to first frame and to the model being awake. The first start, which makes the journal
+    and may have to read the program from the disk, is told apart."""
+    frames, awake = [], []
+    for _ in range(count + 1):
+        with Terminal(app_command(home, model)) as terminal:
+            frames.append(wait_frame(terminal))
+            terminal.wait(
+                lambda: terminal.screen.row(0).endswith("ready"), 120, "the model did not wake up"
+            )
+            awake.append(time.perf_counter() - terminal.started)
+    options.say(f"first frame {median(frames[1:]):.3f} s, median of {count}")
+    return {
+        "first_ever": frames[0],
+        "first_frame": {**spread(frames[1:]), "all": frames[1:]},
+        "model_awake": spread(awake[1:]),
+    }
+
+
+def measure_memory(home: Home, model: str, options: BenchOptions) -> dict[str, int | None]:
+    """Resident bytes of both processes, some seconds after the start, nothing asked yet."""
+    with app(home, model) as terminal:
+        terminal.rest(1.0 if options.quick else 5.0)
+        return {
+            "app": resident_bytes(terminal.process.pid),
+            "worker": resident_bytes(worker_of(terminal)),
+        }
+
+
+Work = Callable[[Terminal, int, bool], "tuple[Callable[[], None], Callable[[], dict[str, Any]]]"]
+"""Begins what goes on while keys are pressed. Returns what to do between keys, and what to call
+after them, which raises TerminalError where it did not go on."""
+
+
+def idle(terminal: Terminal, worker: int, quick: bool) -> Any:
+    """Nothing else happens."""
+    return (lambda: None), (lambda: {})
+
+
+def streaming(terminal: Terminal, worker: int, quick: bool) -> Any:
+    """Five answers stream, and are asked for again as soon as they have ended."""
+    terminal.press("tell me about the river")
+    terminal.rest(0.3)
+    terminal.press("\r")
+    terminal.wait(lambda: terminal.sees(" 5 "), 60, "no answers came")
+    asked, last = 0, time.perf_counter()
+
+    def meanwhile() -> None:
+        nonlocal asked, last
+        ended = "stop" not in terminal.screen.row(terminal.screen.lines - 1)
+        if ended and time.perf_counter() - last > 0.3:
+            terminal.press("\x12")  # ctrl+r: other answers
+            asked, last = asked + 1, time.perf_counter()
+
+    def after() -> dict[str, Any]:
+        if not asked and not quick:
+            raise TerminalError("the answers did not stream again and again", "look at ctrl+r")
+        return {"asks": asked + 1}
+
+    return meanwhile, after
+
+
+def training(terminal: Terminal, worker: int, quick: bool) -> Any:
+    """The book is learned, many epochs."""
+    terminal.press("/train 200")
+    terminal.rest(0.3)
+    terminal.press("\r")
+    terminal.wait(lambda: training_words(terminal) != "", 600, "the training did not begin")
+    shown: dict[str, None] = {training_words(terminal): None}
+
+    def meanwhile() -> None:
+        shown[training_words(terminal)] = None
+
+    def after() -> dict[str, Any]:
+        """Still at work? Looked at without pressing anything, so that it may go on."""
+        before, moment = cpu_seconds(worker), time.perf_counter()
+        last = training_words(terminal)
+        terminal.wait(
+            lambda: training_words(terminal) not in ("", last), 60, "the training stands still"
+        )
+        spent, passed = cpu_seconds(worker), time.perf_counter() - moment
+        if before is None or spent is None or spent <= before:
+            raise TerminalError("the worker does not train", "its log is vidya.log in the home")
+        return {
+            "progress_seen": len(shown),
+            "cores_after": (spent - before) / passed if passed > 0.2 else None,
+        }
+
+    return meanwhile, after
+
+
+def training_words(terminal: Terminal) -> str:
+    """What the learning panel says of the training; empty where it says nothing."""
+    found = _EPOCH.search(terminal.screen.row(0))
+    return found[0] if found else ""
+
+
+def _condition(
+    name: str, work: Work, home: Home, model: str, count: int, options: BenchOptions
+) -> dict[str, Any]:
+    """Types while something goes on; what it measured."""
+    settings = home.settings_path
+    settings.write_text(STREAMING if work is streaming else "", "utf-8")
+    latencies: list[float] = []
+    met: list[float] = []
+    took = spent = 0.0
+    found: dict[str, Any] = {}
+    with app(home, model) as terminal:
+        worker = worker_of(terminal)
+        meanwhile, after = work(terminal, worker, options.quick)
+        began = cpu_seconds(worker) or 0.0
+        for seed in options.seeds:
+            keys = list(strokes(count, random.Random(seed)))
+            typed = type_out(terminal, keys, worker=worker, meanwhile=meanwhile)
+            latencies += typed.seconds
+            met += typed.met
+            took += typed.took
+            terminal.press("\x15")
+            terminal.rest(0.3)
+        spent = (cpu_seconds(worker) or 0.0) - began
+        found = after()
+    result = {
+        "name": name,
+        "model": model,
+        "seconds": took,
+        "keys": spread(latencies),
+        "keys_that_met_the_worker": spread(met),
+        "worker_cores": spent / took,
+        **found,
+    }
+    keys = result["keys"]
+    options.say(
+        f"{name}: {keys['count']} keys, p50 {keys['p50'] * 1e3:.1f} ms, "
+        f"p99 {keys['p99'] * 1e3:.1f} ms, max {keys['max'] * 1e3:.1f} ms"
+    )
+    return result
+
+
+def make_random_model(home: Home, name: str) -> Path:
+    """A model of that size that has learned nothing, with the shipped tokenizer."""
+    import torch
+
+    from engine.checkpoint import save_model
+    from engine.config import CONFIGS
+    from engine.model import Model
+
+    folder = home.models_path / name
+    folder.mkdir(parents=True)
+    save_model(Model(CONFIGS[name], generator=torch.Generator().manual_seed(0)), folder)
+    for file in ("tokenizer.tiktoken", "tokenizer_config.json", "talk.json"):
+        shutil.copy(SHIPPED / "10m" / file, folder)
+    return folder
+
+
+# ---------------------------------------------------------------- words
+
+TITLE = "How quickly the app answers"
+
+
+def bounds(starts: dict[str, Any], conditions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What is asked for, what was measured, and whether that is met."""
+    rows = [("start to first frame, median", FRAME_BOUND, starts["first_frame"]["p50"])]
+    for name, limit in (("training", TRAIN_BOUND), (f"training {LARGE}", LARGE_BOUND)):
+        rows += [
+            (f"key while {name}, p99", limit, c["keys"]["p99"])
+            for c in conditions
+            if c["name"] == name
+        ]
+    return [
+        {"what": what, "limit": limit, "measured": measured, "met": measured <= limit}
+        for what, limit, measured in rows
+    ]
+
+
+def command_words(options: BenchOptions) -> str:
+    """The command that makes the tables again."""
+    quick = " --quick" if options.quick else ""
+    model = f" --model {options.model}" if options.model else ""
+    return f"vidya bench latency{quick}{model} --out benchmarks/results"
+
+
+def parts(result: dict[str, Any]) -> list[str]:
+    """The tables and what they mean."""
+    start, memory = result["start"], result["memory"]
+    frame, awake = start["first_frame"], start["model_awake"]
+    ways = ("p50", "p95", "p99", "max")
+    keys = [
+        [
+            c["name"],
+            c["keys"]["count"],
+            *(_ms(c["keys"].get(way)) for way in ways),
+            c["keys_that_met_the_worker"]["count"],
+            _ms(c["keys_that_met_the_worker"].get("p99")),
+            c["worker_cores"],
+        ]
+        for c in result["conditions"]
+    ]
+    return [
+        "The real app in a pseudo-terminal of 100x30 with its worker process beside it.",
+        "## From the start of the process",
+        table(
+            ["seconds", "median", "max", "starts"],
+            [
+                ["first frame, prompt visible", frame["p50"], frame["max"], frame["count"]],
+                ["first start in a new home", start["first_ever"], start["first_ever"], 1],
+                ["model awake", awake["p50"], awake["max"], awake["count"]],
+            ],
+        ),
+        "## From a key to its letter, milliseconds",
+        table(
+            ["while", "keys", *ways, "met the worker", "p99 of those", "worker's cores"],
+            keys,
+        ),
+        "About 8 keys a second, by the clock, with letters mistyped and deleted, and rests of 0.4 to "
+        "1.2 s. The learner leaves the machine to who types and comes back in the rests: *met the "
+        "worker* counts the keys that were struck while a thread of the worker ran. *Worker's cores* is "
+        "its processor time by the time the typing took. That the training went on afterwards is "
+        "checked: its progress has to move and the worker's processor time to rise.",
+        "## Memory, idle, MB resident",
+        table(
+            ["process", "MB"],
+            [[name, _mb(size)] for name, size in memory.items()],
+        ),
+        "## Bounds",
+        table(
+            ["what", "seconds at most", "measured", "met"],
+            [[b["what"], b["limit"], b["measured"], b["met"]] for b in result["bounds"]],
+        ),
+        *(f"Left out: {words}." for words in result["skipped"]),
+    ]
+
+
+def _ms(seconds: float | None) -> float | None:
+    return None if seconds is None else seconds * 1e3
+
+
+def _mb(size: int | None) -> float | None:
+    return None if size is None else size / 1e6

@@ -1,0 +1,127 @@
+"""Results as a Markdown table for people with the same numbers in JSON beside it.
+
+Also the machine they were measured on, and percentiles. Imports no torch.
+"""
+
+from __future__ import annotations
+
+import datetime
+import importlib.metadata
+import json
+import math
+import os
+import platform
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from engine.errors import DataError
+from learning.home import write_atomically
+
+Row = Sequence[object]
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """The smallest value that at least `share` (0 to 1) of all values do not exceed.
+
+    Nearest rank: always one of the measured values. Raises ValueError where there is none.
+    """
+    if not values or not 0.0 <= share <= 1.0:
+        raise ValueError(f"percentile {share} of {len(values)} values")
+    ranked = sorted(values)
+    return ranked[max(0, math.ceil(share * len(ranked)) - 1)]
+
+
+def median(values: Sequence[float]) -> float:
+    """The 50th percentile, by nearest rank."""
+    return percentile(values, 0.5)
+
+
+def spread(values: Sequence[float]) -> dict[str, float]:
+    """count, p50, p95, p99 and max; only the count where there are no values."""
+    if not values:
+        return {"count": 0}
+    shares = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "max": 1.0}
+    return {"count": len(values), **{k: percentile(values, v) for k, v in shares.items()}}
+
+
+def machine() -> dict[str, Any]:
+    """Where and when: what a number is worth nothing without."""
+    load = os.getloadavg()
+    return {
+        "date": datetime.date.today().isoformat(),
+        "cores": len(os.sched_getaffinity(0))
+        if hasattr(os, "sched_getaffinity")
+        else os.cpu_count() or 0,
+        "cpu": _cpu(),
+        "torch": _version("torch"),
+        "python": platform.python_version(),
+        "load_average": round(load[0], 2),
+    }
+
+
+def machine_words(found: Mapping[str, Any]) -> str:
+    """The machine in one sentence."""
+    return (
+        f"{found['cores']} cores, {found['cpu']}, torch {found['torch']}, Python {found['python']}, "
+        f"{found['date']}, load average before it began {found['load_average']}."
+    )
+
+
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "none"
+
+
+def _cpu() -> str:
+    """The CPU's name, and which fast number formats it has."""
+    name, flags = platform.processor() or platform.machine(), ""
+    try:
+        for line in Path("/proc/cpuinfo").read_text("utf-8", "replace").splitlines():
+            key, _, value = line.partition(":")
+            if key.strip() == "model name":
+                name = value.strip()
+            elif key.strip() == "flags":
+                flags = value
+                break
+    except OSError:
+        pass
+    has = [f for f in ("avx2", "avx512f", "avx512_bf16", "amx_bf16") if f in flags.split()]
+    return f"{name} ({', '.join(has)})" if has else name
+
+
+def table(head: Row, rows: Iterable[Row]) -> str:
+    """A Markdown table. Numbers are rounded to what can be read; pipes in texts are escaped."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(map(_cell, line)) + " |" for line in lines)
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "\u2013"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            return "\u2013"
+        return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    return str(value).replace("|", "\\|").replace("\n", " ")
+
+
+def write(
+    out: Path, name: str, title: str, command: str, parts: Sequence[str], result: Mapping[str, Any]
+) -> None:
+    """Writes out/NAME.md (title, command, machine, then the parts: paragraphs and tables) and
+    out/NAME.json. `result["machine"]` is from `machine()`. Raises DataError."""
+    text = [f"# {title}", f"    {command}", machine_words(result["machine"]), *parts]
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        write_atomically(out / f"{name}.md", "\n\n".join(text) + "\n")
+        rows = json.dumps(result, indent=1, ensure_ascii=False)
+        write_atomically(out / f"{name}.json", rows + "\n")
+    except OSError as error:
+        raise DataError(
+            f"{out}: the results cannot be written ({error.strerror})", "name another folder: --out"
+        ) from error

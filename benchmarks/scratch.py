@@ -1,0 +1,40 @@
+"""A home that belongs to one measurement: its own journal and a copy of the model."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from benchmarks import BenchOptions
+from learning.home import Home
+from learning.model_store import ModelStore
+
+DEFAULT_MODEL = "10m"
+
+
+@contextmanager
+def scratch_home(options: BenchOptions) -> Iterator[tuple[Home, str]]:
+    """(a new home, the name of the model in it). The home is removed at the end.
+
+    Without --model it is the model as it was shipped; a named one is copied from the owner's home
+    with its weights, but without lessons. Raises NotFound.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="vidya-bench-"))
+    try:
+        home = Home(folder)
+        yield home, _bring(options, home)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _bring(options: BenchOptions, home: Home) -> str:
+    if options.model is None:
+        ModelStore(home).resolve(DEFAULT_MODEL)
+        return DEFAULT_MODEL
+    found = ModelStore(Home(options.home)).info(options.model).path
+    ignored = shutil.ignore_patterns("snapshots", ".*")
+    shutil.copytree(found, home.models_path / found.name, ignore=ignored)
+    return found.name
