@@ -13,7 +13,7 @@ from pathlib import Path
 
 import tiktoken
 
-from engine.errors import CheckpointError
+from engine.errors import CheckpointError, ConfigError
 
 PATTERN = r"""'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"""  # noqa: E501
 """Splits before merging: contractions, words with one leading space, single digits, punctuation."""
@@ -126,9 +126,17 @@ def _whole_prefix(data: bytes) -> int:
 
 
 def train_tokenizer(texts: Iterator[str], vocab_size: int) -> Tokenizer:
-    """Trains a BPE of `vocab_size` ids (specials included) with rustbpe, which exports ranks."""
-    import rustbpe  # only needed to train
+    """Trains a BPE of `vocab_size` ids (specials included) with rustbpe, which exports ranks.
 
+    Raises ConfigError where rustbpe is not installed.
+    """
+    try:
+        import rustbpe  # only needed to train
+    except ImportError:
+        raise ConfigError(
+            "training a tokenizer needs the package rustbpe",
+            "pip install rustbpe, or use the tokenizer that comes with vidya",
+        ) from None
     trainer = rustbpe.Tokenizer()
     trainer.train_from_iterator(texts, vocab_size - len(SPECIALS) - RESERVED, pattern=PATTERN)
     return Tokenizer({bytes(token): rank for token, rank in trainer.get_mergeable_ranks()})

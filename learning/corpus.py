@@ -1,28 +1,32 @@
-"""Reading conversation and text files, and packing them into rows for pre-training.
+"""Reading conversation and text files for pre-training, one document at a time.
 
 Formats: `.jsonl`, `.jsonl.zst` (a row has `turns` of role and text, or `text`; `source` names its
-origin) and plain text (blank lines separate documents). Left out: a tokenised cache on disk; the
-corpora this is made for are tokenised in seconds.
+origin) and plain text, which may be compressed too. In plain text a blank line ends a paragraph;
+two blank lines, a form feed or a line `<|endoftext|>` end a document, and so does the first
+paragraph's end after 2,000 characters, so that a novel has parts that can be held out.
 """
 
 from __future__ import annotations
 
+import io
 import json
-import random
 import zlib
-from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-import torch
-from torch import Tensor
-
-from engine.chat_format import encode_chat, encode_document
 from engine.errors import DataError
-from engine.tokenizer import Tokenizer
+
+HELD_OUT = 200
+"""One document in so many is never trained on."""
+PART = 2_000
+"""Characters after which a plain text is cut at the next end of a paragraph."""
+SUFFIXES = (".txt", ".md", ".jsonl", ".json")
+
+OnBad = Callable[[DataError], None]
+"""Takes what is wrong with a row that is passed over."""
 
 
 @dataclass(frozen=True)
@@ -34,156 +38,141 @@ class Document:
     text: str = ""
 
     @property
+    def lot(self) -> int:
+        """A number that depends on the text alone, 0 to 2^32 - 1."""
+        return zlib.crc32(repr((self.turns, self.text)).encode("utf-8", "replace"))
+
+    @property
     def held_out(self) -> bool:
-        """One conversation in 200 is never trained on; decided by its text, so always the same."""
-        return zlib.crc32(repr((self.turns, self.text)).encode("utf-8", "replace")) % 200 == 0
+        """Decided by the text, so always the same, wherever the same conversation stands."""
+        return self.lot % HELD_OUT == 0
 
     @property
     def bytes(self) -> int:
-        return len(self.text.encode()) + sum(len(text.encode()) for _, text in self.turns)
+        texts = [self.text, *(text for _, text in self.turns)]
+        return sum(len(text.encode("utf-8", "replace")) for text in texts)
 
 
-def read_documents(path: Path) -> Iterator[Document]:
-    """All documents of a file. Raises DataError with file and line for a row it cannot read."""
+def data_files(paths: Sequence[Path]) -> list[Path]:
+    """The files of the paths in order; of a folder, its text and row files by name.
+
+    Raises DataError for what does not exist, and for a folder without such files.
+    """
+    files: list[Path] = []
+    for path in paths:
+        if not path.is_dir():
+            if not path.exists():
+                raise DataError(f"{path}: does not exist", "name a text file, .jsonl or a folder")
+            files.append(path)
+            continue
+        inside = sorted(p for p in path.iterdir() if p.is_file() and _plain_suffix(p) in SUFFIXES)
+        if not inside:
+            raise DataError(f"{path}: holds no data", f"put in files of: {', '.join(SUFFIXES)}")
+        files.extend(inside)
+    return files
+
+
+def read_documents(path: Path, on_bad: OnBad | None = None) -> Iterator[Document]:
+    """All documents of a file. Raises DataError with file and line for a row it cannot read, or
+    passes over it where `on_bad` is given."""
     try:
         with _open(path) as stream:
-            if path.name.removesuffix(".zst").endswith((".jsonl", ".json")):
-                for number, line in enumerate(stream, 1):
-                    if line.strip():
-                        yield _parse_row(line, path, number)
+            lines = _lines(stream, path, on_bad)
+            if _plain_suffix(path) in (".jsonl", ".json"):
+                yield from _rows(lines, path, on_bad)
             else:
-                yield from _plain_text(stream, path)
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: cannot be read ({error})", "give UTF-8 text or .jsonl") from error
+                yield from _plain_text(lines, path)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error})", "give a file of text") from error
+
+
+def _plain_suffix(path: Path) -> str:
+    return Path(path.name.removesuffix(".zst")).suffix
 
 
 @contextmanager
-def _open(path: Path) -> Iterator[IO[str]]:
+def _open(path: Path) -> Iterator[IO[bytes]]:
     if path.suffix != ".zst":
-        with path.open(encoding="utf-8") as stream:
+        with path.open("rb") as stream:
             yield stream
         return
+    import zstandard
+
     try:
-        import zstandard
-    except ImportError:
-        raise DataError(
-            f"{path}: is compressed", "pip install zstandard, or decompress it"
-        ) from None
-    try:
-        with zstandard.open(path, "rt", encoding="utf-8") as stream:
-            yield stream
+        with zstandard.open(path, "rb") as stream:
+            yield io.BufferedReader(stream)
     except zstandard.ZstdError as error:
         raise DataError(
             f"{path}: cannot be decompressed ({error})", "give a whole .zst file"
         ) from error
 
 
-def _parse_row(line: str, path: Path, number: int) -> Document:
-    try:
-        row: Any = json.loads(line)
-        source = str(row.get("source", path.name.split(".")[0]))
-        if "turns" in row:
-            turns = tuple((str(t["role"]), str(t["text"])) for t in row["turns"])
-            if not turns or any(role not in ("user", "assistant") for role, _ in turns):
-                raise ValueError("turns must have roles user and assistant")
-            return Document(source, turns)
-        if not isinstance(row["text"], str):
-            raise ValueError("text must be a string")
-        return Document(source, text=row["text"])
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise DataError(
-            f"{path}:{number}: not a conversation or text ({error})",
-            'a row is {"turns": [{"role", "text"}, ...]} or {"text": ...}; mend or remove the line',
-        ) from error
+def _lines(stream: IO[bytes], path: Path, on_bad: OnBad | None) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(stream, 1):
+        try:
+            text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            _bad(DataError(f"{path}:{number}: is no UTF-8 ({error})", "save it as UTF-8"), on_bad)
+        else:
+            yield number, text.rstrip("\r\n")
 
 
-def _plain_text(stream: IO[str], path: Path) -> Iterator[Document]:
-    paragraphs: list[str] = []
-    for line in stream:
-        if line.strip():
-            paragraphs.append(line.rstrip("\n"))
-        elif paragraphs:
-            yield Document(path.stem, text="\n".join(paragraphs))
-            paragraphs = []
-    if paragraphs:
-        yield Document(path.stem, text="\n".join(paragraphs))
-
-
-class TokenStream:
-    """All documents of one pass, tokenised, in a deterministic random order.
-
-    `weights` says how often a source is seen in a pass: 2 is twice, 0.5 every second document.
-    Sources that are not named are seen once.
-    """
-
-    def __init__(
-        self,
-        documents: Sequence[Document],
-        tokenizer: Tokenizer,
-        *,
-        weights: Mapping[str, float] | None = None,
-        seed: int = 0,
-    ) -> None:
-        self._seed = seed
-        self._weights = dict(weights or {})
-        self._ids = array("H") if tokenizer.vocab_size <= 1 << 16 else array("I")
-        self._bounds = [0]
-        self._sources = [document.source for document in documents]
-        for document in documents:
-            encoded = (
-                encode_chat(tokenizer, document.turns)
-                if document.turns
-                else encode_document(tokenizer, document.text)
+def _rows(lines: Iterable[tuple[int, str]], path: Path, on_bad: OnBad | None) -> Iterator[Document]:
+    for number, line in lines:
+        if not line.strip():
+            continue
+        try:
+            yield _parse_row(json.loads(line), path)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            wrong = f"has no {error}" if isinstance(error, KeyError) else str(error)
+            _bad(
+                DataError(
+                    f"{path}:{number}: not a conversation or text ({wrong})",
+                    'a row is {"turns": [{"role", "text"}, ...]} or {"text": ...}; mend it, '
+                    "or pass over such rows with --skip-bad",
+                ),
+                on_bad,
             )
-            self._ids.extend(encoded.ids)
-            self._bounds.append(len(self._ids))
 
-    @property
-    def tokens(self) -> int:
-        """Tokens of all documents, each counted once."""
-        return len(self._ids)
 
-    def order(self, epoch: int) -> list[int]:
-        """Documents of the epoch, repeated by weight, shuffled; the same for the same seed."""
-        rng = random.Random(f"{self._seed}/{epoch}")
-        chosen: list[int] = []
-        for index, source in enumerate(self._sources):
-            weight = self._weights.get(source, 1.0)
-            copies = int(weight) + (rng.random() < weight % 1.0)
-            chosen.extend([index] * copies)
-        rng.shuffle(chosen)
-        return chosen
+def _parse_row(row: Any, path: Path) -> Document:
+    if not isinstance(row, dict):
+        raise ValueError("a row must be an object")
+    source = str(row.get("source", path.name.split(".")[0]))
+    if "turns" in row:
+        turns = tuple((t["role"], t["text"]) for t in row["turns"])
+        if not turns or any(role not in ("user", "assistant") for role, _ in turns):
+            raise ValueError("turns must have roles user and assistant")
+        if not all(isinstance(text, str) for _, text in turns):
+            raise ValueError("the text of a turn must be a string")
+        return Document(source, turns)
+    if not isinstance(row["text"], str):
+        raise ValueError("text must be a string")
+    return Document(source, text=row["text"])
 
-    def rows(self, length: int, *, skip: int = 0) -> Iterator[tuple[list[int], list[int]]]:
-        """Endless rows of `length` ids and the document number of each; `skip` rows are passed over.
 
-        Documents are laid end to end and cut at row ends, so that no position is padding.
-        """
-        # a pass may be empty by chance where weights are below 1; only no weight at all is an error
-        if not any(self._weights.get(source, 1.0) > 0 for source in self._sources):
-            raise DataError("no documents to train on", "give a file with text, or other weights")
-        ids: list[int] = []
-        owners: list[int] = []
-        epoch = document_number = produced = 0
-        while True:
-            for index in self.order(epoch):
-                start, end = self._bounds[index], self._bounds[index + 1]
-                ids.extend(self._ids[start:end])
-                owners.extend([document_number] * (end - start))
-                document_number += 1
-                while len(ids) >= length:
-                    if produced >= skip:
-                        yield ids[:length], owners[:length]
-                    produced += 1
-                    ids, owners = ids[length:], owners[length:]
-            epoch += 1
+def _bad(error: DataError, on_bad: OnBad | None) -> None:
+    if on_bad is None:
+        raise error
+    on_bad(error)
 
-    def batches(self, rows: int, length: int, *, skip: int = 0) -> Iterator[tuple[Tensor, Tensor]]:
-        """Endless batches: ids [rows, length] and document numbers [rows, length]."""
-        source = self.rows(length, skip=skip * rows)
-        while True:
-            batch = [next(source) for _ in range(rows)]
-            yield (
-                torch.tensor([ids for ids, _ in batch]),
-                torch.tensor([owners for _, owners in batch]),
-            )
+
+def _plain_text(lines: Iterable[tuple[int, str]], path: Path) -> Iterator[Document]:
+    source = path.name.split(".")[0]
+    kept: list[str] = []
+    size = 0
+    for _, line in lines:
+        blank = not line.strip("\ufeff \t\f")
+        end = "\f" in line or line.strip() == "<|endoftext|>"
+        # a blank line after another ends the document; a long one ends with its paragraph, and
+        # text without blank lines at a line's end
+        if kept and (end or (blank and (kept[-1] == "" or size > PART)) or size > 2 * PART):
+            yield Document(source, text="\n".join(kept).rstrip())
+            kept, size = [], 0
+        if not end and (kept or not blank):
+            kept.append("" if blank else line)
+            size += len(line) + 1
+        elif "\f" in line and not blank:
+            kept, size = [line.replace("\f", "")], len(line)
+    if any(kept):
+        yield Document(source, text="\n".join(kept).rstrip())

@@ -3,106 +3,230 @@
 from __future__ import annotations
 
 import json
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from engine.errors import ConfigError, DataError
+from engine.errors import DataError
 from vidya_tui.cli_common import Options, common, print_json, say
+
+if TYPE_CHECKING:
+    from learning.parallel import Team
+    from learning.pretrain_job import Job
+    from learning.pretrain_settings import PretrainReport
+
+FOLDER = click.Path(path_type=Path)
 
 
 @click.command()
-@click.argument("data", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("data", nargs=-1, required=True, type=FOLDER)
 @click.option("--config", "config_name", default="10m", show_default=True, help="tiny, 10m or 49m.")
-@click.option(
-    "--out", type=click.Path(path_type=Path), required=True, help="Folder; resumed if it exists."
-)
-@click.option("--minutes", type=float)
-@click.option("--tokens", type=int)
-@click.option(
-    "--from", "start", type=click.Path(path_type=Path), help="A model folder to go on from."
-)
-@click.option(
-    "--mixture", type=click.Path(path_type=Path), help="JSON: how often each source is seen."
-)
-@click.option("--row", type=int, default=256, show_default=True, help="Tokens a row.")
+@click.option("--out", type=FOLDER, help="Folder; resumed if it exists. Else in the home, by name.")
+@click.option("--minutes", type=float, help="Train so long in all.")
+@click.option("--tokens", type=int, help="Train on so many in all; else four passes over the data.")
+@click.option("--from", "start", help="A model, by name or folder, to go on from.")
+@click.option("--mixture", type=FOLDER, help="JSON: how often each source is seen in a pass.")
+@click.option("--skip-bad", is_flag=True, help="Pass over rows that cannot be read.")
+@click.option("--new-tokenizer", is_flag=True, help="Train one on the data; needs rustbpe.")
+@click.option("--cache", type=FOLDER, help="Folder for tokenised files; else in --out.")
+@click.option("--row", type=int, help="Tokens a row; else 256, or the model's context.")
 @click.option("--rows", type=int, default=32, show_default=True, help="Rows a step.")
-@click.option("--decay", type=float, default=0.3, show_default=True)
-@click.option("--compile", "compiled", is_flag=True, help="torch.compile; needs a C++ compiler.")
+@click.option("--micro-rows", type=int, help="Rows a forward pass; else by the device.")
+@click.option("--muon-lr", type=float, default=0.003, show_default=True, help="For matrices.")
+@click.option("--adam-lr", type=float, default=0.003, show_default=True, help="For the rest.")
+@click.option("--warm-up", type=float, default=0.01, show_default=True, help="Share of the run.")
+@click.option("--decay", type=float, default=0.3, show_default=True, help="Share of the run.")
+@click.option("--checkpoint-minutes", type=float, default=5.0, show_default=True)
+@click.option("--fp32", is_flag=True, help="Products in float32 even where bfloat16 is fast.")
+@click.option("--compile/--no-compile", "compiled", default=None, help="Else on a GPU only.")
 @common
 def pretrain(
     data: tuple[Path, ...],
     config_name: str,
-    out: Path,
+    out: Path | None,
     minutes: float | None,
     tokens: int | None,
-    start: Path | None,
+    start: str | None,
     mixture: Path | None,
-    row: int,
+    skip_bad: bool,
+    new_tokenizer: bool,
+    cache: Path | None,
+    row: int | None,
     rows: int,
+    micro_rows: int | None,
+    muon_lr: float,
+    adam_lr: float,
+    warm_up: float,
     decay: float,
-    compiled: bool,
+    checkpoint_minutes: float,
+    fp32: bool,
+    compiled: bool | None,
     options: Options,
 ) -> None:
-    """Trains a model from scratch on DATA: conversations (.jsonl, .jsonl.zst) or plain text."""
-    from engine.checkpoint import load_model
-    from engine.config import CONFIGS
-    from engine.tokenizer import Tokenizer, train_tokenizer
-    from learning.corpus import TokenStream, read_documents
-    from learning.pretrain import (
-        PretrainReport,
-        PretrainSettings,
-        bits_per_byte,
-        fresh_model,
-    )
-    from learning.pretrain import pretrain as run
+    """Trains a model from scratch on DATA: conversations (.jsonl, .jsonl.zst), text, or folders.
 
-    if config_name not in CONFIGS:
-        raise ConfigError(
-            f"config {config_name!r} does not exist", f"choose one of: {', '.join(CONFIGS)}"
-        )
-    settings = PretrainSettings(
-        tokens=tokens,
-        minutes=minutes,
-        row=row,
-        rows=rows,
-        micro_rows=8 if rows % 8 == 0 else 1,
-        decay=decay,
+    Interrupted (Ctrl+C saves), the same command goes on where it stopped.
+    """
+    import torch
+
+    from learning.model_store import ModelStore
+    from learning.parallel import team_of_environment
+    from learning.pretrain_job import Job, check_out
+
+    if minutes is not None and tokens is not None:
+        raise click.UsageError("give --minutes or --tokens, not both")
+    store = ModelStore(options.home)
+    job = Job(
+        data=data,
+        out=out or options.home.models_path / data[0].name.split(".")[0],
+        config=config_name,
+        start=store.resolve(start) if start else None,
+        new_tokenizer=new_tokenizer,
+        cache=cache,
+        mixture=_mixture(mixture),
+        skip_bad=skip_bad,
         seed=options.seed or 0,
-        compile=compiled,
     )
-    weights = _mixture(mixture)
-    documents = [d for path in data for d in read_documents(path)]
-    seen = [d for d in documents if not d.held_out and weights.get(d.source, 1.0) > 0]
-    if not seen:
-        raise DataError(f"{data[0]}: holds no documents", "give text, or rows of turns or text")
-    out.mkdir(parents=True, exist_ok=True)
-    if start is not None:
-        tokenizer, model = Tokenizer.load(start), load_model(start)
-    else:
-        config = CONFIGS[config_name]
-        if (out / "tokenizer.tiktoken").exists():
-            tokenizer = Tokenizer.load(out)
-        else:
-            texts = (t for d in seen for t in ([d.text] if d.text else [x for _, x in d.turns]))
-            tokenizer = train_tokenizer(texts, config.vocab_size)
-        model = fresh_model(config, settings.seed)
-    tokenizer.save(out)
-    stream = TokenStream(seen, tokenizer, weights=weights, seed=settings.seed)
-    say(f"{len(seen)} documents, {stream.tokens:,} tokens")
+    check_out(job.out)
+    device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
+    chosen: dict[str, Any] = {
+        "tokens": tokens,
+        "minutes": minutes,
+        "row": row,
+        "rows": rows,
+        "micro_rows": micro_rows,
+        "muon_lr": muon_lr,
+        "adam_lr": adam_lr,
+        "warm_up": warm_up,
+        "decay": decay,
+        "seed": job.seed,
+        "fp32": fp32,
+        "compile": device.startswith("cuda") if compiled is None else compiled,
+        "checkpoint_minutes": checkpoint_minutes,
+    }
+    with team_of_environment(device) as (team, own_device):
+        from learning.run_files import run_folder
 
-    def report(r: PretrainReport) -> None:
-        if options.as_json:
+        with run_folder(job.out) if team.leads else nullcontext():
+            _run(job, chosen, own_device, team, options)
+
+
+def _run(job: Job, chosen: dict[str, Any], device: str, team: Team, options: Options) -> None:
+    """Prepares, trains, measures and reports; raises KeyboardInterrupt after an interrupted run."""
+    from learning import pretrain_job
+    from learning.pretrain import pretrain as train
+    from learning.pretrain_settings import PretrainSettings
+    from learning.run_files import read_record, write_record
+
+    tell = say if team.leads else _silent
+    ready = pretrain_job.prepare(job, device, team, tell)
+    model, stream = ready.model, ready.stream
+    if chosen["tokens"] is None and chosen["minutes"] is None:
+        chosen["tokens"] = pretrain_job.default_tokens(stream, model.config)
+    chosen["row"] = chosen["row"] or min(256, model.config.context)
+    chosen["micro_rows"] = chosen["micro_rows"] or pretrain_job.micro_rows(
+        chosen["rows"], team, device
+    )
+    settings = PretrainSettings(**chosen)
+    limit = f"{settings.tokens:,} tokens" if settings.tokens else f"{settings.minutes:g} minutes"
+    tell(
+        f"{job.out}: {model.config.parameters / 1e6:.1f}M weights, {limit}, of "
+        f"{stream.tokens:,} tokens in {int((~stream.corpus.held).sum()):,} documents; "
+        f"{int(stream.corpus.held.sum()):,} documents are held out"
+    )
+    told = ready.told({})
+    if team.leads:
+        earlier = read_record(job.out).get("held_out_bits_per_byte", {})
+        told = ready.told(earlier.get("before") or ready.measure())
+    show = _live(options.as_json) if team.leads else _silent
+    with _interruptible(tell) as interrupted:
+        progress = train(
+            model,
+            stream,
+            settings,
+            folder=job.out,
+            report=show,
+            stop=interrupted.is_set,
+            team=team,
+            told=told,
+        )
+    if not team.leads:
+        return
+    if progress.done(settings) < 1.0:
+        tell(f"saved in {job.out}; the same command goes on from here")
+        raise KeyboardInterrupt
+    held = ready.measure()
+    told["held_out_bits_per_byte"]["after"] = held
+    write_record(job.out, told, model, settings, progress)
+    if options.as_json:
+        result = {"tokens": progress.tokens, "seconds": progress.seconds, "bits_per_byte": held}
+        print_json({"event": "done", "model": str(job.out), **result})
+        return
+    for source, bits in held.items():
+        click.echo(f"{bits:.3f} bits per byte, {source}")
+    inside = job.out.parent == options.home.models_path
+    click.echo(f"talk to it: vidya --model {job.out.name if inside else job.out}")
+
+
+def _silent(_: object) -> None:
+    """Only the first process of several speaks."""
+
+
+def _live(as_json: bool) -> Callable[[PretrainReport], None]:
+    """Shows progress: JSON lines, one line that is written over on a terminal, else a line each
+    quarter of a minute or so."""
+    import time
+
+    on_terminal = sys.stderr.isatty()
+    shown = 0.0
+
+    def show(r: PretrainReport) -> None:
+        nonlocal shown
+        if as_json:
             print_json({k: getattr(r, k) for k in r.__dataclass_fields__})
-        else:
-            speed = f"{r.tokens_per_second:.0f} tokens/s"
-            say(f"step {r.step}, {r.done:.1%}, {r.tokens:,} tokens, loss {r.loss:.3f}, {speed}")
+            return
+        last = r.done >= 1.0
+        if not on_terminal and not last and time.monotonic() - shown < 15:
+            return
+        shown = time.monotonic()
+        line = (
+            f"{r.done:6.1%}  {_clock(r.seconds_left)} left  loss {r.loss:.3f}  "
+            f"{r.tokens:,} tokens, {r.tokens_per_second:,.0f} a second"
+        ) + (f"  {r.skipped} steps skipped" if r.skipped else "")
+        click.echo(f"\r\x1b[K{line}" if on_terminal else line, err=True, nl=last or not on_terminal)
 
-    progress = run(model, stream, settings, folder=out, report=report)
-    held = bits_per_byte(model, tokenizer, [d for d in documents if d.held_out])
-    record = {"tokens": progress.tokens, "seconds": progress.seconds, "bits_per_byte": held}
-    (out / "record.json").write_text(json.dumps(record, indent=1) + "\n", "utf-8")
-    print_json({"event": "done", **record})
+    return show
+
+
+def _clock(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    if minutes >= 60:
+        return f"{minutes // 60} h {minutes % 60:02d} min"
+    return f"{minutes} min" if minutes else f"{seconds:.0f} s"
+
+
+@contextmanager
+def _interruptible(tell: Callable[[str], None]) -> Iterator[threading.Event]:
+    """The event is set by the first Ctrl+C (or a request to end); the second ends at once."""
+    asked = threading.Event()
+
+    def ask(number: int, _: object) -> None:
+        signal.signal(number, signal.default_int_handler)
+        asked.set()
+        tell("\nsaving after this step; press again to stop at once")
+
+    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield asked
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _mixture(path: Path | None) -> dict[str, float]:

@@ -1,37 +1,19 @@
-"""learning.corpus: files of every kind, errors with a line, rows without padding or loss."""
+"""learning.corpus: files of every kind, errors with a line."""
 
 from __future__ import annotations
 
-import itertools
 import json
 from pathlib import Path
 
 import pytest
-import torch
 
 from engine.errors import DataError
-from engine.tokenizer import Tokenizer
-from learning.corpus import Document, TokenStream, read_documents
+from learning.corpus import Document, data_files, read_documents
 
-T = Tokenizer({bytes([b]): b for b in range(256)})  # one id per byte
 CHAT = {
     "source": "small",
     "turns": [{"role": "user", "text": "hi"}, {"role": "assistant", "text": "hé"}],
 }
-
-
-def _documents(count: int, source: str = "a") -> list[Document]:
-    return [Document(source, text=f"{source}{i}") for i in range(count)]
-
-
-def _seen(stream: TokenStream, documents: int) -> list[str]:
-    """The texts of the first documents of the stream, in order."""
-    ids = itertools.chain.from_iterable(row for row, _ in stream.rows(1))
-    texts: list[str] = []
-    while len(texts) < documents:
-        assert next(ids) == T.end
-        texts.append(T.decode(itertools.takewhile(lambda i: i != T.end, ids)))
-    return texts
 
 
 @pytest.mark.parametrize("name", ["talk.jsonl", "talk.jsonl.zst"])
@@ -47,10 +29,36 @@ def test_json_lines(tmp_path: Path, name: str) -> None:
     assert second == Document("talk", text="plain")
 
 
-def test_blank_lines_separate_plain_text(tmp_path: Path) -> None:
-    (tmp_path / "book.txt").write_text("one\ntwo\n\n \n\nthree", "utf-8")
-    texts = [d.text for d in read_documents(tmp_path / "book.txt")]
-    assert texts == ["one\ntwo", "three"]
+@pytest.mark.parametrize(
+    ("text", "documents"),
+    [
+        ("one\ntwo\n\nthree", ["one\ntwo\n\nthree"]),
+        ("one\n\n \n\ntwo\n\n\n\n\nthree\n\n", ["one", "two", "three"]),
+        ("one\n<|endoftext|>\ntwo\n\ftwo and a half\n", ["one", "two", "two and a half"]),
+        ("\ufeff\n\none\r\ntwo\r\n", ["one\ntwo"]),
+        ("\n \n", []),
+    ],
+)
+def test_plain_text_is_cut_where_documents_end(
+    tmp_path: Path, text: str, documents: list[str]
+) -> None:
+    (tmp_path / "book.txt").write_bytes(text.encode())
+    assert [d.text for d in read_documents(tmp_path / "book.txt")] == documents
+
+
+def test_a_long_text_is_cut_at_a_paragraph_and_loses_nothing(tmp_path: Path) -> None:
+    paragraphs = [f"{i} " + "x" * 900 for i in range(10)]
+    (tmp_path / "novel.txt").write_text("\n\n".join(paragraphs), "utf-8")
+    texts = [d.text for d in read_documents(tmp_path / "novel.txt")]
+    assert texts == ["\n\n".join(paragraphs[i : i + 3]) for i in (0, 3, 6, 9)]
+
+
+def test_lines_without_any_blank_one_are_cut_too(tmp_path: Path) -> None:
+    lines = [f"{i} " + "x" * 900 for i in range(10)]
+    (tmp_path / "lines.txt").write_text("\n".join(lines), "utf-8")
+    texts = [d.text for d in read_documents(tmp_path / "lines.txt")]
+    assert "\n".join(texts).split("\n") == lines
+    assert max(map(len, texts)) < 6_000 and len(texts) > 1
 
 
 @pytest.mark.parametrize(
@@ -64,6 +72,8 @@ def test_blank_lines_separate_plain_text(tmp_path: Path) -> None:
         '{"turns": [{"role": "system", "text": "x"}]}',
         '{"turns": [{"role": "user"}]}',
         '{"turns": 5}',
+        '{"turns": [{"role": "user", "text": 3}]}',
+        "[" * 100_000,
     ],
 )
 def test_bad_row_is_named_by_line(tmp_path: Path, row: str) -> None:
@@ -93,46 +103,33 @@ def test_held_out_share_is_stable() -> None:
     ]
 
 
-def test_a_pass_holds_every_document_once() -> None:
-    stream = TokenStream(_documents(30), T, seed=1)
-    first, second = (lambda seen: (seen[:30], seen[30:]))(_seen(stream, 60))
-    assert sorted(first) == sorted(second) == sorted(d.text for d in _documents(30))
-    assert first != second
-    assert stream.tokens == sum(len(d.text) + 2 for d in _documents(30))
+def test_bad_rows_can_be_passed_over(tmp_path: Path) -> None:
+    file = tmp_path / "talk.jsonl"
+    rows = [json.dumps(CHAT).encode(), b"{", b'{"text": "k\xf6ln"}', b'{"text": "last"}']
+    file.write_bytes(b"\n".join(rows))
+    wrong: list[DataError] = []
+    documents = list(read_documents(file, wrong.append))
+    assert [d.text for d in documents] == ["", "last"]
+    assert [str(e).split(": ")[0] for e in wrong] == [f"{file}:2", f"{file}:3"]
 
 
-def test_weights_repeat_and_thin() -> None:
-    documents = _documents(10, "a") + _documents(400, "b") + _documents(5, "c")
-    order = TokenStream(documents, T, weights={"a": 3.0, "b": 0.5, "c": 0.0}).order(0)
-    assert all(order.count(i) == 3 for i in range(10))
-    assert 150 < sum(10 <= i < 410 for i in order) < 250
-    assert not any(i >= 410 for i in order)
+def test_a_line_that_is_no_utf8_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"good\nb\xe4d\n")
+    with pytest.raises(DataError, match=r"a\.txt:2"):
+        list(read_documents(tmp_path / "a.txt"))
 
 
-def test_rare_documents_come_sooner_or_later() -> None:
-    stream = TokenStream(_documents(1), T, weights={"a": 0.2})
-    assert _seen(stream, 2) == ["a0", "a0"]
+def test_a_folder_stands_for_its_data_files(tmp_path: Path) -> None:
+    for name in ("b.txt", "a.jsonl.zst", "c.png", "d.jsonl"):
+        (tmp_path / name).write_text("")
+    names = [p.name for p in data_files([tmp_path])]
+    assert names == ["a.jsonl.zst", "b.txt", "d.jsonl"]
+    (tmp_path / "empty").mkdir()
+    for missing in ("empty", "nowhere.txt"):
+        with pytest.raises(DataError, match=missing):
+            data_files([tmp_path / missing])
 
 
-@pytest.mark.parametrize("weights", [None, {"a": 0.0}])
-def test_nothing_to_train_on_is_an_error(weights: dict[str, float] | None) -> None:
-    stream = TokenStream(_documents(3) if weights else [], T, weights=weights)
-    with pytest.raises(DataError, match="no documents"):
-        next(stream.rows(8))
-
-
-def test_owner_numbers_follow_the_documents() -> None:
-    stream = TokenStream(_documents(9), T)
-    for ids, owners in itertools.islice(stream.rows(16), 6):
-        assert len(ids) == len(owners) == 16
-        for (a, b), (x, y) in zip(itertools.pairwise(ids), itertools.pairwise(owners), strict=True):
-            assert (a == b == T.end) == (x != y)
-
-
-def test_skipping_equals_consuming() -> None:
-    stream = TokenStream(_documents(9), T, seed=4)
-    consumed = list(itertools.islice(stream.batches(2, 16), 6))[4:]
-    skipped = list(itertools.islice(stream.batches(2, 16, skip=4), 2))
-    for (ids, owners), (other_ids, other_owners) in zip(consumed, skipped, strict=True):
-        assert torch.equal(ids, other_ids)
-        assert torch.equal(owners, other_owners)
+def test_lone_surrogates_do_no_harm() -> None:
+    document = Document("a", text="\ud800")
+    assert document.bytes == 1 and isinstance(document.held_out, bool)

@@ -1,0 +1,156 @@
+"""What a pre-training run is told, where it is, and what it reports. Imports no torch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from engine.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class PretrainSettings:
+    """How to train. Either `tokens` or `minutes` ends it."""
+
+    tokens: int | None = None
+    """Tokens to see in all, those before an interruption included."""
+    minutes: float | None = None
+    """Minutes to train in all, likewise. How far a run comes depends on the machine, so only a run
+    with `tokens` can be repeated exactly."""
+    row: int = 256
+    """Tokens a row."""
+    rows: int = 32
+    """Rows an optimizer step, those of all processes together."""
+    micro_rows: int = 8
+    """Rows a forward pass of one process; divides its share of the rows."""
+    muon_lr: float = 0.003
+    adam_lr: float = 0.003
+    weight_decay: float = 0.05
+    warm_up: float = 0.01
+    """Share of the run in which the rate rises."""
+    decay: float = 0.3
+    """Share of the run, at its end, in which the rate falls to 0."""
+    clip: float = 1.0
+    """Largest norm of the gradient; a longer one is shortened to it."""
+    spike: float = 6.0
+    """A step is skipped when loss or gradient norm lies so many standard deviations above its
+    running mean; 0 skips none but those that are not finite."""
+    seed: int = 0
+    fp32: bool = False
+    """Products in float32 even where bfloat16 is fast."""
+    compile: bool = False
+    """torch.compile: about 1.5 times as fast on a CPU, needs a C++ compiler there."""
+    checkpoint_minutes: float = 5.0
+
+    def __post_init__(self) -> None:
+        if (self.tokens is None) == (self.minutes is None):
+            raise ConfigError("pretrain: give one limit", "--tokens N or --minutes M")
+        positive = {
+            "tokens": self.tokens,
+            "minutes": self.minutes,
+            "row": self.row - 1,
+            "rows": self.rows,
+            "micro_rows": self.micro_rows,
+            "clip": self.clip,
+        }
+        for name, value in positive.items():
+            if value is not None and not value > 0:
+                raise ConfigError(f"pretrain: {name} is too small", "give a larger one")
+        if min(self.warm_up, self.decay) < 0.0 or self.warm_up + self.decay > 1.0:
+            raise ConfigError(
+                f"pretrain: warm-up {self.warm_up} and decay {self.decay} do not fit in one run",
+                "they are shares of it, 0 to 1, and at most 1 together",
+            )
+        if self.rows % self.micro_rows:
+            raise ConfigError(
+                f"pretrain: {self.rows} rows do not divide into micro-batches of {self.micro_rows}",
+                "choose a micro-batch that divides the batch",
+            )
+
+    @property
+    def step_tokens(self) -> int:
+        """Tokens of an optimizer step."""
+        return self.row * self.rows
+
+
+@dataclass
+class Mean:
+    """Running mean of loss and speed between two reports."""
+
+    loss_sum: float = 0.0
+    losses: int = 0
+    seconds: float = 0.0
+    tokens: int = 0
+
+    def add(self, loss: float, finite: bool, seconds: float, tokens: int) -> None:
+        if finite:
+            self.loss_sum += loss
+            self.losses += 1
+        self.seconds += seconds
+        self.tokens += tokens
+
+    @property
+    def loss(self) -> float:
+        return self.loss_sum / self.losses if self.losses else float("nan")
+
+    @property
+    def rate(self) -> float:
+        """Tokens a second."""
+        return self.tokens / self.seconds if self.seconds else 0.0
+
+
+@dataclass
+class Progress:
+    """Where a run is; saved with every checkpoint."""
+
+    step: int = 0
+    tokens: int = 0
+    seconds: float = 0.0
+    """Training time, without evaluation and interruptions."""
+    skipped: int = 0
+    """Steps that were not taken: a spike, or a number that is not finite."""
+    curve: list[tuple[int, float, float, float]] = field(default_factory=list)
+    """Tokens seen, mean loss since the entry before, share of the peak rate, tokens a second."""
+    since: Mean = field(default_factory=Mean)
+    """What the next entry of the curve will be made of."""
+
+    def done(self, settings: PretrainSettings) -> float:
+        """Share of the run, from 0; 1 or more is its end."""
+        if settings.tokens is not None:
+            return self.tokens / settings.tokens
+        return self.seconds / (60.0 * (settings.minutes or 1.0))
+
+    def middle(self, settings: PretrainSettings) -> float:
+        """Share of the run at the middle of the coming step, so that neither the first step nor
+        the last is taken at rate 0."""
+        if settings.tokens is not None:
+            return (self.tokens + settings.step_tokens / 2) / settings.tokens
+        if not self.step:
+            return settings.warm_up / 100  # how long a step takes is not known yet
+        return self.done(settings) * (1 + 0.5 / self.step)
+
+
+@dataclass(frozen=True)
+class PretrainReport:
+    """One line of progress."""
+
+    step: int
+    tokens: int
+    loss: float
+    """Nats per token, mean over the steps since the last report."""
+    rate: float
+    """Share of the peak learning rate."""
+    tokens_per_second: float
+    done: float
+    """Share of the run, 0 to 1."""
+    seconds_left: float
+    skipped: int
+    """Steps skipped so far."""
+
+
+def schedule(done: float, warm_up: float, decay: float) -> float:
+    """Warm-up, stable, decay (2405.18392): the share of the peak rate at share `done` of the run."""
+    if done < warm_up:
+        return done / warm_up
+    if done > 1.0 - decay:
+        return max(0.0, (1.0 - done) / decay)
+    return 1.0

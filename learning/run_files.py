@@ -1,0 +1,208 @@
+"""The files of a pre-training run: its checkpoint, and the record beside the weights.
+
+`training.safetensors` holds weights, optimizer state and progress in one file, so that they can never
+disagree; `record.json` says for people what the weights were made of and how it went. A run that was
+interrupted goes on only with the same data, row size, batch and seed, since these decide the order.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import fcntl
+import functools
+import hashlib
+import importlib.metadata
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from engine.checkpoint import load_tensors, save_model, save_tensors
+from engine.errors import CheckpointError, ConfigError
+from engine.model import Model
+from learning.home import write_atomically
+from learning.optim import Optimizers
+from learning.pretrain_settings import Mean, PretrainSettings, Progress
+from learning.spikes import Running, Spikes
+
+TRAINING = "training.safetensors"
+RECORD = "record.json"
+
+
+def save_run(
+    model: Model,
+    optimizer: Optimizers,
+    progress: Progress,
+    spikes: Spikes,
+    identity: Mapping[str, Any],
+    folder: Path,
+) -> None:
+    """Writes the checkpoint and the model. Raises CheckpointError."""
+    tensors = {f"model/{k}": v for k, v in model.state_dict().items()}
+    tensors |= {f"optimizer/{k}": v for k, v in optimizer.tensors()}
+    state = {
+        "progress": json.dumps(dataclasses.asdict(progress)),
+        "spikes": json.dumps(dataclasses.asdict(spikes)),
+        "identity": json.dumps(identity),
+    }
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CheckpointError(
+            f"{folder}: cannot be written ({error})", "choose another folder with --out"
+        ) from error
+    save_tensors(tensors, folder / TRAINING, state)
+    save_model(model, folder)
+
+
+def resume_run(
+    model: Model,
+    optimizer: Optimizers,
+    spikes: Spikes,
+    identity: Mapping[str, Any],
+    folder: Path | None,
+) -> Progress:
+    """Puts everything back as it was at the last checkpoint; a new Progress where there is none.
+
+    Raises ConfigError where the run was begun otherwise, CheckpointError for a damaged file.
+    """
+    path = folder / TRAINING if folder else None
+    if path is None or not path.exists():
+        return Progress()
+    tensors, state = load_tensors(path)
+    try:
+        begun = json.loads(state["identity"])
+        raw = json.loads(state["progress"])
+        judged = json.loads(state["spikes"])
+        progress = Progress(**{**raw, "since": Mean(**raw["since"])})
+        progress.curve = [(e[0], e[1], e[2], e[3]) for e in progress.curve]
+        running = {name: Running(**judged.pop(name)) for name in ("loss", "norm")}
+    except (KeyError, ValueError, TypeError) as error:
+        raise CheckpointError(
+            f"{path}: is no checkpoint of this program ({error})", "choose another --out"
+        ) from error
+    other = [key for key in identity if begun.get(key) != identity[key]]
+    if other:
+        raise ConfigError(
+            f"{path}: this run was begun with other {', '.join(other)}",
+            "give the same as then, or choose another --out",
+        )
+    model.load_state_dict(_under("model/", tensors))
+    optimizer.restore(_under("optimizer/", tensors))
+    spikes.refused, spikes.broken = judged["refused"], judged["broken"]
+    spikes.loss, spikes.norm = running["loss"], running["norm"]
+    return progress
+
+
+def _under(prefix: str, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    return {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
+
+
+@contextmanager
+def run_folder(folder: Path) -> Iterator[None]:
+    """Holds the folder for one run, and clears away what a killed one left half written.
+
+    Raises CheckpointError where another run has it, or where it cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise CheckpointError(
+            f"{folder}: cannot be written ({error.strerror})", "choose another folder with --out"
+        ) from error
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise CheckpointError(
+                f"{folder}: another run is writing there", "wait for it, or choose another --out"
+            ) from error
+        for left in [*folder.glob(".*.safetensors.*"), *folder.glob("cache/.*.tokens.*")]:
+            left.unlink(missing_ok=True)
+        yield
+    finally:
+        os.close(handle)
+
+
+def write_record(
+    folder: Path,
+    told: Mapping[str, Any],
+    model: Model,
+    settings: PretrainSettings,
+    progress: Progress,
+) -> None:
+    """Writes `record.json`: what the caller `told` about data and measurements, and all else."""
+    record = {
+        **told,
+        "code": code_version(),
+        "torch": torch.__version__,
+        "device": _device_name(model.device),
+        "config": model.config.to_huggingface(),
+        "parameters": model.config.parameters,
+        "settings": dataclasses.asdict(settings),
+        "steps": progress.step,
+        "steps_skipped": progress.skipped,
+        "tokens": progress.tokens,
+        "seconds": round(progress.seconds, 1),
+        "done": round(min(1.0, progress.done(settings)), 4),
+        "curve_columns": ["tokens", "loss", "rate", "tokens_per_second"],
+        "curve": [
+            [tokens, round(loss, 4) if loss == loss else None, round(rate, 4), round(speed)]
+            for tokens, loss, rate, speed in progress.curve
+        ],
+    }
+    text = json.dumps(record, indent=1, ensure_ascii=False)
+    try:
+        write_atomically(folder / RECORD, _short_lists(text) + "\n")
+    except OSError as error:
+        raise CheckpointError(
+            f"{folder / RECORD}: cannot be written ({error.strerror})", "free some space"
+        ) from error
+
+
+def read_record(folder: Path) -> dict[str, Any]:
+    """The record of an earlier run in the folder; empty where there is none that can be read."""
+    try:
+        found = json.loads((folder / RECORD).read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+@functools.cache
+def code_version() -> str:
+    """The program's version and a hash of the sources that train, which needs no git."""
+    root = Path(__file__).resolve().parent.parent
+    state = hashlib.blake2b(digest_size=8)
+    for file in sorted([*(root / "engine").glob("*.py"), *(root / "learning").glob("*.py")]):
+        state.update(file.name.encode() + b"\0" + file.read_bytes())
+    try:
+        version = importlib.metadata.version("vidya")
+    except importlib.metadata.PackageNotFoundError:
+        version = "0"
+    return f"{version}+{state.hexdigest()}"
+
+
+def _device_name(device: torch.device) -> str:
+    if device.type == "cuda":
+        return torch.cuda.get_device_name(device)
+    return f"{device.type}, {torch.get_num_threads()} threads"
+
+
+def _short_lists(text: str) -> str:
+    """The rows of the curve on one line each: a thousand of them are to be read, not scrolled."""
+    lines: list[str] = []
+    for line in text.splitlines():
+        inside = (
+            lines and lines[-1].lstrip().startswith("[") and not lines[-1].endswith(("]", "],"))
+        )
+        if inside:
+            lines[-1] += line.strip() + ("" if line.strip().startswith("]") else " ")
+        else:
+            lines.append(line)
+    return "\n".join(lines).replace(" ]", "]")
