@@ -27,7 +27,7 @@ from learning.home import Home
 from learning.model_store import SHIPPED
 
 HINT = "Say something, or /"
-KEYS, STARTS = 600, 9
+KEYS, STARTS = 600, 7
 QUICK_KEYS, QUICK_STARTS = 40, 2
 LARGE = "49m"
 FRAME_BOUND, TRAIN_BOUND, LARGE_BOUND = 0.5, 0.040, 0.030
@@ -41,35 +41,39 @@ def run(options: BenchOptions) -> dict[str, Any]:
     """Measures everything; writes latency.md and latency.json where there is `options.out`."""
     count = QUICK_KEYS if options.quick else KEYS
     where = machine()
+    conditions: list[dict[str, Any]] = []
     with scratch_home(options) as (home, model):
         starts = measure_starts(home, model, QUICK_STARTS if options.quick else STARTS, options)
         memory = measure_memory(home, model, options)
-        conditions = [
-            _condition(name, work, home, model, count, options)
-            for name, work in (("idle", idle), ("streaming", streaming), ("training", training))
-        ]
-    skipped: list[str] = []
+
+        def so_far(*skipped: str) -> dict[str, Any]:
+            """Written after every condition, so that a run that is interrupted leaves something."""
+            where["load_average_after"] = machine()["load_average"]
+            result = {
+                "benchmark": "latency",
+                "machine": where,
+                "quick": options.quick,
+                "model": model,
+                "start": starts,
+                "conditions": conditions,
+                "memory": memory,
+                "bounds": bounds(starts, conditions),
+                "skipped": list(skipped),
+            }
+            if options.out is not None:
+                write(options.out, "latency", TITLE, command_words(options), parts(result), result)
+            return result
+
+        for name, work in (("idle", idle), ("training", training), ("streaming", streaming)):
+            conditions.append(_condition(name, work, home, model, count, options))
+            so_far("the run was interrupted before it came to the end")
     if options.quick:
-        skipped.append(f"training {LARGE}: left out by --quick")
-    else:
-        with scratch_home(options) as (home, _):
-            make_random_model(home, LARGE)
-            large = _condition(f"training {LARGE}", training, home, LARGE, count, options)
-            conditions.append(large)
-    result = {
-        "benchmark": "latency",
-        "machine": where,
-        "quick": options.quick,
-        "model": model,
-        "start": starts,
-        "conditions": conditions,
-        "memory": memory,
-        "bounds": bounds(starts, conditions),
-        "skipped": skipped,
-    }
-    if options.out is not None:
-        write(options.out, "latency", TITLE, command_words(options), parts(result), result)
-    return result
+        return so_far(f"training {LARGE}: left out by --quick")
+    so_far(f"training {LARGE}: the run was interrupted before it was measured")
+    with scratch_home(options) as (home, _):
+        make_random_model(home, LARGE)
+        conditions.append(_condition(f"training {LARGE}", training, home, LARGE, count, options))
+    return so_far()
 
 
 # ---------------------------------------------------------------- the app
@@ -237,6 +241,7 @@ def _condition(
         "keys": spread(latencies),
         "keys_that_met_the_worker": spread(met),
         "worker_cores": spent / took,
+        "load_average": machine()["load_average"],
         **found,
     }
     keys = result["keys"]
@@ -303,6 +308,7 @@ def parts(result: dict[str, Any]) -> list[str]:
             c["keys_that_met_the_worker"]["count"],
             _ms(c["keys_that_met_the_worker"].get("p99")),
             c["worker_cores"],
+            c["load_average"],
         ]
         for c in result["conditions"]
     ]
@@ -319,14 +325,15 @@ def parts(result: dict[str, Any]) -> list[str]:
         ),
         "## From a key to its letter, milliseconds",
         table(
-            ["while", "keys", *ways, "met the worker", "p99 of those", "worker's cores"],
+            ["while", "keys", *ways, "met the worker", "p99 of those", "worker's cores", "load"],
             keys,
         ),
         "About 8 keys a second, by the clock, with letters mistyped and deleted, and rests of 0.4 to "
         "1.2 s. The learner leaves the machine to who types and comes back in the rests: *met the "
         "worker* counts the keys that were struck while a thread of the worker ran. *Worker's cores* is "
         "its processor time by the time the typing took. That the training went on afterwards is "
-        "checked: its progress has to move and the worker's processor time to rise.",
+        "checked: its progress has to move and the worker's processor time to rise. *Load* is the "
+        "load average of the whole machine at the end: above 2 others were at work as well.",
         "## Memory, idle, MB resident",
         table(
             ["process", "MB"],

@@ -22,7 +22,16 @@ from benchmarks.screen import TerminalScreen
 from engine.errors import VidyaError
 
 COLUMNS, LINES = 100, 30
-_DROPPED = ("NO_COLOR", "COLUMNS", "LINES", "VIDYA_HOME", "TMUX", "STY", "CI")
+_DROPPED = (
+    "NO_COLOR",
+    "COLUMNS",
+    "LINES",
+    "VIDYA_HOME",
+    "TMUX",
+    "STY",
+    "CI",
+    "PYTHONDONTWRITEBYTECODE",
+)
 
 
 class TerminalError(VidyaError):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import os
 import signal
 import threading
@@ -107,6 +108,7 @@ class VidyaApp(App[None]):
 
     def _start(self) -> None:
         """After the first frame: the teacher, and the session with it."""
+        _collect_again()
         try:
             teacher = self._make_teacher(self._inbox.put)
         except VidyaError as error:
@@ -219,6 +221,14 @@ class VidyaApp(App[None]):
         self._close_messages_no_wait()
 
 
+def _collect_again() -> None:
+    """Ends the rest from garbage collection in which `run_app` builds the app. What is loaded by then
+    is not looked through again: that takes longer than a frame, in the middle of a word."""
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()
+
+
 def _arguments(command: commands.Command, now: Situation) -> Iterable[str]:
     if command.values:
         return command.values
@@ -236,10 +246,12 @@ def run_app(
     seed: int | None = None,
 ) -> int:
     """Runs the app until the owner leaves. Returns the exit status."""
+    gc.disable()
     app = VidyaApp(home, journal, make_teacher, settings, seed=seed)
     try:
         app.run()
     finally:
+        _collect_again()
         if not app.leaving:
             app.close_teacher()
     return app.return_code or 0

@@ -136,6 +136,7 @@ def test_bounds_and_words() -> None:
             "keys": keys,
             "keys_that_met_the_worker": spread([]),
             "worker_cores": 0.5,
+            "load_average": 1.5,
         }
 
     frame = spread([0.3, 0.4, 0.6])
@@ -152,7 +153,7 @@ def test_bounds_and_words() -> None:
         (0.040, 0.05, False),
     ]
     text = "\n".join(latency.parts(result))
-    assert "| idle | 100 | 10 | 10 | 50 | 60 | 0 | \u2013 | 0.5 |" in text
+    assert "| idle | 100 | 10 | 10 | 50 | 60 | 0 | \u2013 | 0.5 | 1.5 |" in text
     assert "| app | 45 |" in text and "| worker | \u2013 |" in text
     assert "Left out: training 49m: left out by --quick." in text
 
