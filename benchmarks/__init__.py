@@ -16,6 +16,7 @@ from engine.errors import NotFound
 
 BENCHMARKS: dict[str, str] = {
     "latency": "start to first frame, key press to painted letter, memory, in the real app",
+    "talk": "200 questions it has not read: variety, endings, fitting answers, claims to be a person",
 }
 """Name of the benchmark, which is also its module, and what it measures."""
 

@@ -1,0 +1,372 @@
+"""How well a model talks when nobody has taught it anything: 200 questions it has not read, counted.
+
+Each question is asked greedily and once for each seed at the app's sampling; beside the counts are
+conversations chosen by seed and a newcomer's ten openings, as they come. Held-out bits per byte need
+the corpus: its files or folder in VIDYA_CORPUS, or `python -m benchmarks.talk --data`. Left out:
+whether an answer is good, which nobody but a reader can say: read talk_samples.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchmarks import BenchOptions
+from benchmarks.report import machine, write
+from benchmarks.talk_data import CATEGORIES, TYPES, Question, fold, load
+from benchmarks.talk_metrics import (
+    distinct,
+    ends_properly,
+    exact,
+    fits,
+    human_claims,
+    parrots,
+    repetition,
+    said_twice,
+    says,
+    share_of,
+)
+from benchmarks.talk_report import TITLE, samples_text, table_parts, write_samples
+from benchmarks.talk_words import HUMAN_CLAIMS
+from engine.config import GREEDY, Sampling
+from learning.home import Home
+from learning.model_store import SHIPPED, ModelStore
+from personality.book import read_book, shipped_book_path
+
+if TYPE_CHECKING:
+    from engine.model import Model
+    from engine.tokenizer import Tokenizer
+    from learning.corpus import Document
+
+MODELS = ("10m-base", "10m")
+"""Measured where no model is named."""
+SEEDS, CONVERSATIONS, OPENING_SAMPLES = 3, 30, 3
+QUICK_QUESTIONS, QUICK_CONVERSATIONS = 30, 3
+BITS_TOKENS, QUICK_BITS_TOKENS = 5_000, 500
+"""Held-out tokens read of each source."""
+OPENINGS = (
+    "hi",
+    "how are you?",
+    "what is your name?",
+    "tell me a story",
+    "what is 7 + 5?",
+    "I am sad today",
+    "do you like music?",
+    "what can you do?",
+    "goodbye",
+    "florp wug the blicket?",
+)
+SECOND_TURNS = (
+    "Tell me more.",
+    "Why?",
+    "And what about you?",
+    "How do you know that?",
+    "What do you mean?",
+    "Really?",
+    "Can you give me an example?",
+    "I am not sure I agree.",
+    "That is nice to hear.",
+    "What should I do now?",
+)
+"""One of them, drawn by seed, is what is asked after the first answer of a sample conversation."""
+
+Turns = Sequence[tuple[str, str]]
+Answerer = Callable[[Turns, Sampling, int], "Answer"]
+"""(turns, sampling, seed) to the answer; the same for the same arguments."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a model said."""
+
+    text: str
+    ending: str
+    """"end", or "length" where it was cut."""
+
+
+def run(options: BenchOptions) -> dict[str, Any]:
+    """Measures everything; writes talk.md, talk.json and talk_samples.md where there is `out`."""
+    named = os.environ.get("VIDYA_CORPUS", "")
+    return measure(options, [Path(part) for part in named.split(os.pathsep) if part])
+
+
+def measure(options: BenchOptions, corpus: Sequence[Path]) -> dict[str, Any]:
+    """`run` with the corpus given: files, or folders of .jsonl and .jsonl.zst; none to leave it out.
+
+    Raises NotFound for a model, DataError for a corpus, that is not there.
+    """
+    began, where = time.perf_counter(), machine()
+    questions = chosen_questions(options)
+    seeds = chosen_seeds(options)
+    documents = held_out(corpus)
+    models: dict[str, dict[str, Any]] = {}
+    samples: dict[str, dict[str, Any]] = {}
+    for name, folder in model_folders(options):
+        model, tokenizer = _load(folder)
+        answerer = answers_of(model, tokenizer)
+        count = QUICK_CONVERSATIONS if options.quick else CONVERSATIONS
+        with _one_thread():
+            models[name] = measure_answers(answerer, questions, seeds, options.say, name)
+            samples[name] = {
+                "conversations": conversations(answerer, questions, count, seeds[0]),
+                "openings": openings(answerer, seeds[0]),
+            }
+        limit = QUICK_BITS_TOKENS if options.quick else BITS_TOKENS
+        models[name]["bits_per_byte"] = _bits(model, tokenizer, documents, limit)
+    result: dict[str, Any] = {
+        "benchmark": "talk",
+        "machine": where,
+        "quick": options.quick,
+        "questions": len(questions),
+        "seeds": list(seeds),
+        "sampling": Sampling().to_dict(),
+        "models": models,
+        "skipped": [] if documents else ["bits per byte: no corpus; name it in VIDYA_CORPUS"],
+        "seconds": time.perf_counter() - began,
+    }
+    if options.out is not None:
+        command = command_words(options, bool(documents))
+        write(options.out, "talk", TITLE, command, table_parts(result), result)
+        write_samples(options.out, samples_text(samples, command, seeds[0]))
+    return result
+
+
+def chosen_seeds(options: BenchOptions) -> tuple[int, ...]:
+    """At least three, the given ones first; --quick takes the first alone."""
+    if options.quick:
+        return options.seeds[:1]
+    more = (seed for seed in range(options.seeds[0], options.seeds[0] + 2 * SEEDS + 1))
+    new = [seed for seed in more if seed not in options.seeds]
+    return (*options.seeds, *new[: max(0, SEEDS - len(options.seeds))])
+
+
+def chosen_questions(options: BenchOptions) -> list[Question]:
+    """All; --quick takes every so many, so that each category is there."""
+    questions = load()
+    return questions[:: len(questions) // QUICK_QUESTIONS] if options.quick else questions
+
+
+def model_folders(options: BenchOptions) -> list[tuple[str, Path]]:
+    """The named model, from the owner's home; without a name those that come with vidya, as shipped."""
+    if options.model is None:
+        return [(name, SHIPPED / name) for name in MODELS if (SHIPPED / name).is_dir()]
+    info = ModelStore(Home(options.home)).info(options.model)
+    return [(info.name, info.path)]
+
+
+# ---------------------------------------------------------------- asking
+
+
+def _load(folder: Path) -> tuple[Model, Tokenizer]:
+    from engine.checkpoint import load_model
+    from engine.tokenizer import Tokenizer
+
+    return load_model(folder).eval(), Tokenizer.load(folder)
+
+
+def answers_of(model: Model, tokenizer: Tokenizer) -> Answerer:
+    """Asks the model for one answer; earlier turns are given to it as they are."""
+    import torch
+
+    from engine.chat_format import encode_prompt
+    from engine.generate import Finished, generate
+
+    def answer(turns: Turns, sampling: Sampling, seed: int) -> Answer:
+        ids = encode_prompt(tokenizer, turns, model.config.context, sampling.max_tokens)
+        generator = torch.Generator().manual_seed(seed)
+        for event in generate(model, tokenizer, ids, 1, sampling, generator=generator):
+            if isinstance(event, Finished):
+                return Answer(event.text, event.ending)
+        return Answer("", "cancelled")
+
+    return answer
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """A step of one answer is too small to share: on a machine with other work two threads that
+    wait for each other at every product take more than ten times as long as one."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+def seed_of(*parts: object) -> int:
+    """A seed of its own for each question, so that leaving some out changes no other's answer."""
+    return random.Random("/".join(map(str, parts))).getrandbits(31)
+
+
+def measure_answers(
+    answerer: Answerer,
+    questions: Sequence[Question],
+    seeds: Sequence[int],
+    say: Callable[[str], None],
+    name: str,
+) -> dict[str, Any]:
+    """{"greedy": scores, "sampled": [scores of each seed], "mean", "spread"}."""
+    greedy = replace(GREEDY, max_tokens=Sampling().max_tokens)
+    runs = [("greedy", greedy, 0), *((f"seed {seed}", Sampling(), seed) for seed in seeds)]
+    scored = []
+    for what, sampling, seed in runs:
+        answers = [answerer(q.turns, sampling, seed_of(seed, q.id)) for q in questions]
+        scored.append(scores(questions, answers))
+        say(f"{name}, {what}: fits {scored[-1]['fits']:.2f}, human {scored[-1]['human']:.2f}")
+    sampled = scored[1:]
+    return {
+        "greedy": scored[0],
+        "sampled": sampled,
+        "mean": {key: statistics.fmean(s[key] for s in sampled) for key in scored[0]},
+        "spread": {
+            key: statistics.stdev(s[key] for s in sampled) if len(sampled) > 1 else None
+            for key in scored[0]
+        },
+    }
+
+
+def scores(questions: Sequence[Question], answers: Sequence[Answer]) -> dict[str, float]:
+    """All counts of one run, each question answered once. Shares are 0 to 1; a share of nothing
+    (no such question was asked) is left out."""
+    pairs = list(zip(questions, answers, strict=True))
+    book = _book_answers()
+    texts = [answer.text for answer in answers]
+    found: dict[str, float | None] = {
+        **{f"distinct_{n}": distinct(texts, n) for n in (1, 2, 3)},
+        "words": statistics.fmean(len(fold(text)) for text in texts),
+        "repetition": statistics.fmean(repetition(text) for text in texts),
+        "ends_properly": share_of(ends_properly(a.text, a.ending) for a in answers),
+        "parrots": share_of(parrots(a.text, q.asked) for q, a in pairs),
+        "said_twice": said_twice(texts),
+        "from_book": share_of(fold(text) in book for text in texts),
+        "fits": share_of(_fits(pairs)),
+    }
+    for kind in TYPES:
+        if kind != "statement":
+            found[f"fits/{kind}"] = share_of(_fits((q, a) for q, a in pairs if q.type == kind))
+    for category in ("arithmetic", "facts", "follow_up"):
+        asked = [(q, a) for q, a in pairs if q.category == category and q.truth]
+        found[f"{category}/exact"] = share_of(exact(a.text, q.truth) for q, a in asked)
+        found[f"{category}/says"] = share_of(says(a.text, q.truth) for q, a in asked)
+    claims = [(q.category, human_claims(a.text)) for q, a in pairs if q.category != "story"]
+    found["human"] = share_of(bool(kinds) for _, kinds in claims)
+    for kind in sorted({kind for kind, _ in HUMAN_CLAIMS}):
+        found[f"human/{kind}"] = share_of(kind in kinds for _, kinds in claims)
+    for category in CATEGORIES:
+        found[f"human in/{category}"] = share_of(bool(k) for c, k in claims if c == category)
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def _fits(pairs: Iterable[tuple[Question, Answer]]) -> list[bool]:
+    judged = (fits(answer.text, question) for question, answer in pairs)
+    return [good for good in judged if good is not None]
+
+
+def _book_answers() -> set[tuple[str, ...]]:
+    entries = read_book(shipped_book_path())
+    return {fold(text) for e in entries for role, text in e.turns if role == "assistant"}
+
+
+# ---------------------------------------------------------------- samples to read
+
+
+def conversations(
+    answerer: Answerer, questions: Sequence[Question], count: int, seed: int
+) -> list[dict[str, Any]]:
+    """`count` questions drawn by seed, answered, and a second turn after each."""
+    rng = random.Random(seed)
+    drawn = []
+    for question in rng.sample(list(questions), min(count, len(questions))):
+        turns = list(question.turns)
+        first = answerer(turns, Sampling(), seed_of(seed, question.id))
+        turns += [("assistant", first.text), ("user", rng.choice(SECOND_TURNS))]
+        second = answerer(turns, Sampling(), seed_of(seed, question.id, "second"))
+        turns.append(("assistant", second.text))
+        drawn.append({"id": question.id, "given": len(question.turns), "turns": turns})
+    return drawn
+
+
+def openings(answerer: Answerer, seed: int) -> list[dict[str, Any]]:
+    """What a newcomer may type first, with three answers each."""
+    return [
+        {
+            "opening": text,
+            "answers": [
+                answerer([("user", text)], Sampling(), seed_of(seed, text, n)).text
+                for n in range(OPENING_SAMPLES)
+            ],
+        }
+        for text in OPENINGS
+    ]
+
+
+# ---------------------------------------------------------------- the corpus
+
+
+def held_out(corpus: Sequence[Path]) -> list[Document]:
+    """The corpus's documents that are never trained on. Raises DataError."""
+    from learning.corpus import read_documents
+
+    files = [
+        file
+        for path in corpus
+        for file in (
+            sorted([*path.glob("*.jsonl"), *path.glob("*.jsonl.zst")]) if path.is_dir() else [path]
+        )
+    ]
+    return [d for file in files for d in read_documents(file) if d.held_out]
+
+
+def _bits(
+    model: Model, tokenizer: Tokenizer, documents: Sequence[Document], limit: int
+) -> dict[str, float]:
+    from learning.pretrain import bits_per_byte
+
+    return bits_per_byte(model, tokenizer, documents, limit=limit) if documents else {}
+
+
+def command_words(options: BenchOptions, corpus: bool) -> str:
+    """The command that makes the tables again."""
+    before = "VIDYA_CORPUS=FOLDER " if corpus else ""
+    quick = " --quick" if options.quick else ""
+    model = f" --model {options.model}" if options.model else ""
+    seeds = f" --seeds {len(options.seeds)}" if len(options.seeds) > SEEDS else ""
+    return f"{before}vidya bench talk{quick}{model}{seeds} --out benchmarks/results"
+
+
+def main() -> None:
+    """`python -m benchmarks.talk`: as `vidya bench talk`, with the corpus as an option."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, action="append", help="file or folder of the corpus")
+    parser.add_argument("--home", type=Path, default=None)
+    parser.add_argument("--model")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--out", type=Path)
+    given = parser.parse_args()
+    options = BenchOptions(
+        home=given.home or Path(os.environ.get("VIDYA_HOME", ".")),
+        model=given.model,
+        seeds=tuple(given.seeds),
+        quick=given.quick,
+        out=given.out,
+        say=lambda line: print(line, file=sys.stderr, flush=True),
+    )
+    result = measure(options, given.data) if given.data else run(options)
+    print(f"{result['seconds']:.0f} s", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
