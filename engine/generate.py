@@ -2,7 +2,8 @@
 
 The prompt is prefilled once and shared; one batched step serves all candidates of a wave, finished
 ones leave the batch. A candidate that says what another said is drawn anew in a wave of its own,
-which is stepped in turn with those that still stream. Left out: prompts of different length in one
+which is stepped in turn with those that still stream; from the second time on it may not begin as
+any of the others did, which makes sure that it differs. Left out: prompts of different length in one
 batch.
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 import torch
@@ -18,11 +20,14 @@ from torch import Tensor
 
 from engine.cache import KeyValueCache
 from engine.config import Sampling
+from engine.errors import DataError
 from engine.model import Model
 from engine.sampling import NEVER, sample, shape_logits
 from engine.tokenizer import StreamDecoder, Tokenizer
 
-MAX_RETRIES = 6
+FREE_RETRIES = 1
+"""Times that a duplicate is drawn anew without any token being barred."""
+MAX_RETRIES = 12
 HOTTER = 1.3
 """Factor on the temperature at each retry of a duplicate."""
 FREE_TEMPERATURE = 0.7
@@ -92,7 +97,7 @@ class _Row:
     temperature: float
     decoder: StreamDecoder
     retries: int = 0
-    barred: frozenset[int] = frozenset()
+    barred: tuple[int, ...] = ()
     """Tokens that may not come first."""
     tokens: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
@@ -127,41 +132,79 @@ def generate(
 ) -> Iterator[Event]:
     """Streams n answers to the prompt, which must leave room in the context for at least one token.
 
-    With temperature 0 the first candidate is greedy and further ones are drawn at 0.7. Raises
-    ValueError for a prompt that fills the context.
+    With temperature 0 the first candidate is greedy and further ones are drawn at 0.7; the end of
+    these is told only after the greedy one's, which may say what it likes. Raises DataError for a
+    prompt that fills the context.
     """
     limit = min(sampling.max_tokens, model.config.context - len(prompt_ids))
     if limit < 1:
-        raise ValueError(f"the prompt of {len(prompt_ids)} tokens fills the context")
+        raise DataError(
+            f"the prompt of {len(prompt_ids)} tokens fills the model's context of "
+            f"{model.config.context}",
+            "shorten it, or begin a new conversation",
+        )
     control = control or Control()
+    openings = Openings(tokenizer)
     prompt, first_logits = prefill(model, prompt_ids, limit)
     rows = [_Row(i, _temperature(sampling, i), StreamDecoder(tokenizer)) for i in range(1, n + 1)]
     waves = [_wave(prompt, first_logits, rows, len(prompt_ids) + limit)]
-    taken: dict[str, tuple[int, ...]] = {}
+    taken: set[str] = set()
+    held: list[Finished] = []
+    greedy_first = distinct and sampling.temperature == 0.0
     while waves:
         for wave in list(waves):
             again: list[_Row] = []
             for event in _step(model, tokenizer, wave, sampling, generator, control, limit):
-                if (
-                    isinstance(event, Finished)
-                    and event.ending != "cancelled"
-                    and distinct
-                    and n > 1
-                ):
-                    key = " ".join(event.text.casefold().split())
-                    retries = next(r.retries for r in rows if r.index == event.index)
-                    if (key in taken or not key) and retries < MAX_RETRIES:
-                        row = _retry(tokenizer, event.index, retries + 1, sampling, taken)
-                        rows[event.index - 1] = row
-                        again.append(row)
-                        yield Restart(event.index)
-                        continue
-                    taken[key] = event.tokens
-                yield event
+                if not isinstance(event, Finished):
+                    yield event
+                    continue
+                held.append(event)
+                if greedy_first and event.index != 1:
+                    continue
+                greedy_first = False
+                for done in held:
+                    row, key = rows[done.index - 1], fold(done.text)
+                    double = distinct and n > 1 and (key in taken or not key)
+                    if double and row.retries < MAX_RETRIES and not control.stops(done.index):
+                        barred = openings.barred(taken) if row.retries >= FREE_RETRIES else ()
+                        rows[done.index - 1] = _retry(tokenizer, row, sampling, barred)
+                        again.append(rows[done.index - 1])
+                        yield Restart(done.index)
+                    else:
+                        taken.add(key)
+                        yield done
+                held.clear()
             if not wave.rows:
                 waves.remove(wave)
             if again:
                 waves.append(_wave(prompt, first_logits, again, len(prompt_ids) + limit))
+
+
+def fold(text: str) -> str:
+    """Two answers with the same fold say the same."""
+    return " ".join(text.casefold().split())
+
+
+class Openings:
+    """Knows which first tokens keep an answer from saying what others said."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+
+    @cached_property
+    def _folds(self) -> list[str]:
+        """Of each token; empty where it holds no whole character."""
+        pieces = (self._tokenizer.decode_bytes([i]) for i in range(len(self._tokenizer.ranks)))
+        return [fold(piece.decode("utf-8", "ignore")) for piece in pieces]
+
+    def barred(self, taken: set[str]) -> tuple[int, ...]:
+        """Ids that begin one of the taken folds or leave it open; none where all would be."""
+        ids = tuple(
+            i
+            for i, start in enumerate(self._folds)
+            if not start or any(said.startswith(start) for said in taken)
+        )
+        return ids if len(ids) < len(self._folds) else ()
 
 
 def prefill(model: Model, prompt_ids: list[int], room: int) -> tuple[KeyValueCache, Tensor]:
@@ -187,20 +230,11 @@ def _wave(prompt: KeyValueCache, logits: Tensor, rows: list[_Row], size: int) ->
     return _Wave(list(rows), prompt.expand(len(rows), size), logits.expand(len(rows), -1))
 
 
-def _retry(
-    tokenizer: Tokenizer,
-    index: int,
-    retries: int,
-    sampling: Sampling,
-    taken: dict[str, tuple[int, ...]],
-) -> _Row:
-    """Hotter each time; from the second on it may not begin as another answer did, which makes
-    sure that it differs."""
-    temperature = (sampling.temperature or FREE_TEMPERATURE) * HOTTER**retries
-    barred = (
-        frozenset(tokens[0] for tokens in taken.values() if tokens) if retries > 1 else frozenset()
-    )
-    return _Row(index, temperature, StreamDecoder(tokenizer), retries, barred)
+def _retry(tokenizer: Tokenizer, row: _Row, sampling: Sampling, barred: tuple[int, ...]) -> _Row:
+    """The candidate anew: hotter each time, up to a bound, and without the barred openings."""
+    retries = row.retries + 1
+    temperature = (sampling.temperature or FREE_TEMPERATURE) * HOTTER ** min(retries, 3)
+    return _Row(row.index, temperature, StreamDecoder(tokenizer), retries, barred)
 
 
 def _step(

@@ -13,6 +13,8 @@ from torch import Tensor
 from engine.config import Sampling
 
 NEVER = float("-inf")
+NUCLEUS = 128
+"""Tokens that top-p looks at before it sorts them all."""
 
 
 def penalise_repetition(logits: Tensor, said: Sequence[Sequence[int]], penalty: float) -> Tensor:
@@ -43,10 +45,14 @@ def keep_top_p(logits: Tensor, p: float) -> Tensor:
     """Keeps the smallest set of likeliest tokens whose probability reaches p (1904.09751)."""
     if p >= 1.0:
         return logits
-    ordered, order = logits.sort(-1, descending=True)
-    probabilities = ordered.softmax(-1)
-    before = probabilities.cumsum(-1) - probabilities
-    dropped = torch.zeros_like(logits, dtype=torch.bool).scatter(-1, order, before >= p)
+    probabilities = logits.softmax(-1)
+    size = logits.shape[-1]
+    for count in (min(NUCLEUS, size), size):  # all are sorted only where the likeliest do not do
+        ordered, order = probabilities.topk(count, -1)
+        before = ordered.cumsum(-1) - ordered
+        if bool((before[..., -1] >= p).all()):
+            break
+    dropped = torch.ones_like(logits, dtype=torch.bool).scatter(-1, order, before >= p)
     return logits.masked_fill(dropped, NEVER)
 
 
@@ -69,8 +75,11 @@ def shape_logits(
 
 
 def sample(logits: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Draws one id per row: (ids [B], their log-probabilities [B])."""
+    """Draws one id per row by the inverse of its cumulative distribution: (ids [B], their
+    log-probabilities [B])."""
     log_probabilities = logits.log_softmax(-1)
-    ids = torch.multinomial(log_probabilities.exp().cpu(), 1, generator=generator)
-    ids = ids.to(logits.device)
+    cumulative = log_probabilities.exp().double().cumsum(-1)
+    draw = torch.rand(len(logits), 1, dtype=torch.float64, generator=generator).to(logits.device)
+    # right: the first whose sum exceeds the draw, which never is a token of probability 0
+    ids = torch.searchsorted(cumulative, draw * cumulative[:, -1:], right=True)
     return ids[:, 0], log_probabilities.gather(1, ids)[:, 0]

@@ -9,7 +9,17 @@ import torch
 
 from engine.chat_format import encode_prompt
 from engine.config import GREEDY, Sampling
-from engine.generate import Control, Delta, Event, Finished, Restart, generate
+from engine.errors import DataError
+from engine.generate import (
+    Control,
+    Delta,
+    Event,
+    Finished,
+    Openings,
+    Restart,
+    fold,
+    generate,
+)
 from engine.model import Model
 from engine.tokenizer import Tokenizer
 
@@ -166,7 +176,7 @@ def test_max_tokens_and_context_bound_the_length(
         generate(tiny_model, t, full, 2, sampling.with_(max_tokens=64), generator=_seed())
     )
     assert all(len(e.tokens) <= 2 for e in done.values())
-    with pytest.raises(ValueError, match="fills the context"):
+    with pytest.raises(DataError, match="fills the model's context"):
         list(generate(tiny_model, t, [65] * context, 1, sampling, generator=_seed()))
 
 
@@ -277,3 +287,44 @@ def test_training_goes_on_between_two_steps(tiny_model: Model, tiny_tokenizer: T
     assert torch.is_grad_enabled()
     tiny_model(torch.tensor([[1, 2]])).sum().backward()
     assert tiny_model.embedding.weight.grad is not None
+
+
+@pytest.mark.parametrize("answer", ["I am well.", "Hi", "  Yes  yes", "日本語", "a"])
+@pytest.mark.parametrize("temperature", [0.0, 0.1, 1.0])
+def test_a_model_that_knows_one_answer_only_still_gives_nine(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, answer: str, temperature: float
+) -> None:
+    _teach(tiny_model, tiny_tokenizer, answer)
+    with torch.no_grad():  # as peaked as can be
+        tiny_model.norm.weight.mul_(30.0)
+    sampling = Sampling(temperature=temperature, repetition_penalty=1.0, max_tokens=12)
+    for seed in range(5):
+        stream = generate(
+            tiny_model, tiny_tokenizer, _prompt(tiny_tokenizer), 9, sampling, generator=_seed(seed)
+        )
+        done = _finished(stream)
+        assert len({fold(e.text) for e in done.values()}) == 9
+        assert all(e.text for e in done.values())
+        if temperature == 0.0:
+            assert fold(done[1].text) == fold(answer)
+
+
+def test_greedy_answer_stays_greedy_where_another_says_the_same_sooner(
+    tiny_model: Model, tiny_tokenizer: Tokenizer
+) -> None:
+    prompt, sampling = _prompt(tiny_tokenizer), GREEDY.with_(max_tokens=3)
+    expected = _greedy_by_hand(tiny_model, tiny_tokenizer, prompt, 3)
+    for seed in range(20):
+        done = _finished(
+            generate(tiny_model, tiny_tokenizer, prompt, 5, sampling, generator=_seed(seed))
+        )
+        assert list(done[1].tokens) == expected
+
+
+def test_openings_bar_what_begins_alike(tiny_tokenizer: Tokenizer) -> None:
+    openings, letters = Openings(tiny_tokenizer), tiny_tokenizer.ranks
+    barred = openings.barred({"hello you"})
+    assert {letters[b"h"], letters[b"H"], letters[b" "], letters[b"\xc3"]} <= set(barred)
+    assert letters[b"e"] not in barred
+    every = {chr(i).casefold() for i in range(33, 127)}
+    assert letters[b"q"] in openings.barred(every)

@@ -94,3 +94,22 @@ def test_same_seed_same_draws() -> None:
         return [int(i) for i in ids]
 
     assert draw(1) == draw(1) != draw(2)
+
+
+@pytest.mark.parametrize("spread", [0.01, 1.0, 5.0])
+@pytest.mark.parametrize("p", [0.3, 0.95, 0.999])
+def test_top_p_of_a_large_vocabulary_equals_a_full_sort(spread: float, p: float) -> None:
+    generator = torch.Generator().manual_seed(0)
+    logits = torch.randn(3, 2000, generator=generator) * spread
+    ordered, order = logits.softmax(-1).sort(-1, descending=True)
+    for row, kept in enumerate(keep_top_p(logits, p) > NEVER):
+        count = int((ordered[row].cumsum(0) - ordered[row] < p).sum())
+        assert set(order[row, :count].tolist()) == set(kept.nonzero().flatten().tolist())
+
+
+def test_a_token_without_probability_is_never_drawn() -> None:
+    logits = torch.full((20_000, 8), NEVER)
+    logits[:, [2, 5]] = 0.0
+    ids, logprobs = sample(logits, torch.Generator().manual_seed(0))
+    assert set(ids.tolist()) == {2, 5}
+    torch.testing.assert_close(logprobs, torch.full((20_000,), math.log(0.5)))
