@@ -26,3 +26,9 @@ def read_metadata(path: Path) -> dict[str, str]:
             f"{path}: is no whole safetensors file ({error})",
             "it may be cut short: roll back with `vidya model rollback`, or copy it again",
         ) from error
+
+
+def read_version(path: Path) -> int:
+    """The number that the weights were published under; 0 for those that never were."""
+    found = read_metadata(path).get("version", "0")
+    return int(found) if found.isascii() and found.isdigit() and len(found) < 19 else 0

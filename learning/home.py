@@ -11,6 +11,7 @@ import fcntl
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -69,7 +70,23 @@ class Home:
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
         """Holds the home for this program alone. Raises HomeError where another has it."""
-        path = self.path / "lock"
+        with self._locked("lock", patience=0.0):
+            yield
+
+    @contextlib.contextmanager
+    def learning(self, patience: float = 30.0) -> Iterator[None]:
+        """Holds the weights for this teacher alone.
+
+        The lock of the home is the interface's: where that was killed, its worker may still be
+        saving, so the next one waits a moment. Raises HomeError where it takes too long.
+        """
+        with self._locked("learning.lock", patience):
+            yield
+
+    @contextlib.contextmanager
+    def _locked(self, name: str, patience: float) -> Iterator[None]:
+        path = self.path / name
+        deadline = time.monotonic() + patience
         try:
             # Python opens files close-on-exec: a worker process does not inherit the lock.
             handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
@@ -80,6 +97,8 @@ class Home:
             ) from error
         try:
             try:
+                while not _taken(handle) and time.monotonic() < deadline:
+                    time.sleep(0.05)
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
                 holder = os.read(handle, 32).decode("ascii", "replace").strip() or "unknown"
@@ -98,6 +117,14 @@ class Home:
             yield
         finally:
             os.close(handle)
+
+
+def remove_leftovers(folder: Path, pattern: str) -> None:
+    """Removes files that a program was writing when it was killed, those untouched for a minute."""
+    for path in folder.glob(pattern):
+        with contextlib.suppress(OSError):
+            if path.stat().st_mtime < time.time() - 60.0:
+                path.unlink()
 
 
 def write_atomically(path: Path, text: str) -> None:
@@ -125,3 +152,12 @@ def write_atomically(path: Path, text: str) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def _taken(handle: int) -> bool:
+    """Whether the lock could be had at once."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -7,18 +7,18 @@ file, mark in the journal, lesson's state; a crash at any point leaves a lesson 
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import torch
 from torch import Tensor
 
 from engine.checkpoint import load_model, save_tensors, to_huggingface
-from engine.checkpoint_files import WEIGHTS, read_metadata
+from engine.checkpoint_files import WEIGHTS, read_version
 from engine.errors import NotFound, NumericsError
 from engine.model import Model
 from engine.precision import fast_dtype
@@ -27,7 +27,7 @@ from learning.book import BookSettings, EpochReport, train_book
 from learning.examples import Example
 from learning.forward import knowledge, share_known
 from learning.guard import examine, finite
-from learning.home import Home
+from learning.home import Home, remove_leftovers
 from learning.journal import Journal
 from learning.memory import answer_example, book_examples, build_replay, to_task
 from learning.messages import LearnerState, TrainDone, UndoDone
@@ -68,9 +68,11 @@ class Learner:
         self.folder, self.journal, self.settings = folder, journal, settings or TeachSettings()
         self._home, self._pause, self._tell = home, pause, tell
         self._rng = random.Random(seed)
+        remove_leftovers(folder, f".{WEIGHTS}.*")
+        remove_leftovers(home.path, f".{home.book_path.name}.*")
         self.tokenizer = Tokenizer.load(folder)
         self._model = load_model(folder, device=device)
-        self.version = int(read_metadata(folder / WEIGHTS).get("version", "0"))
+        self.version = read_version(folder / WEIGHTS)
         self._replay: Replay | None = None
         self._book_recall: float | None = None
         self.published = self._copy()
@@ -160,14 +162,15 @@ class Learner:
             return replace(
                 report, rolled_back=True, state="needs_practice", book_recall=book_before
             )
-        self._book_recall = recall
         if steps or lesson.id not in self.journal.lessons_in(self.version):
             riders = [x.id for x in self.journal.riders()] if steps else []
-            self._publish([lesson.id, *riders], f"lesson {lesson.id}", changed=steps > 0)
+            with self._or_back_to(before):
+                self._publish([lesson.id, *riders], f"lesson {lesson.id}", changed=steps > 0)
             for rider in riders:
                 self.journal.set_lesson_state(rider, "learned")
             if steps:
                 replay.riders = []
+        self._book_recall = recall
         state: LessonState = "learned" if known else "needs_practice"
         self.journal.set_lesson_state(lesson.id, state)
         self.journal.add_measure("book_recall", recall)
@@ -256,7 +259,8 @@ class Learner:
         )
         passed = passed and verdict.passed
         if passed and last.step:
-            self._publish([lesson.id for lesson, _ in lessons], "book training")
+            with self._or_back_to(before):
+                self._publish([lesson.id for lesson, _ in lessons], "book training")
             checked = knowledge(self._model, [example for _, example in lessons])
             for (lesson, _), item in zip(lessons, checked, strict=True):
                 state: LessonState = "learned" if item.known else "needs_practice"
@@ -307,10 +311,15 @@ class Learner:
                 - {lesson.id}
             )
             undone = {other.id for other in self.journal.to_undo()}
+            now = self._model, self.version
             self._model = load_model(self.folder, device=self._model.device, weights=path)
             self._replay, self._book_recall = None, None
             self.version = parent
-            self._publish([], f"without lesson {lesson.id}")
+            try:
+                self._publish([], f"without lesson {lesson.id}")
+            except BaseException:
+                self._model, self.version = now
+                raise
             lost = [
                 other
                 for other in map(self.journal.lesson, sorted(gone))
@@ -350,6 +359,16 @@ class Learner:
         for parameter in self._model.parameters():
             parameter.requires_grad_(True)
             parameter.grad = None
+
+    @contextlib.contextmanager
+    def _or_back_to(self, weights: dict[str, Tensor]) -> Iterator[None]:
+        """What could not be saved is not kept in memory either."""
+        try:
+            yield
+        except BaseException:
+            self._restore(weights)
+            self._replay, self._book_recall = None, None
+            raise
 
     def _publish(self, lessons: list[int], note: str, *, changed: bool = True) -> None:
         """Saves and swaps. With `changed` false only the journal notes that the lessons are known."""

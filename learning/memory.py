@@ -6,6 +6,7 @@ lesson over both.
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterable
 from pathlib import Path
@@ -95,7 +96,10 @@ def own_talk(model: Model, tokenizer: Tokenizer, folder: Path) -> list[Example]:
     except (OSError, ValueError, TypeError):
         pass  # not there yet, or not whole: it is dreamt anew
     talk = dream(model, tokenizer, TALK_ROWS, TALK_LENGTH, torch.Generator().manual_seed(0))
-    write_atomically(path, json.dumps([e.ids for e in talk]))
+    with contextlib.suppress(
+        OSError
+    ):  # a model that may only be read, a full disk: again next time
+        write_atomically(path, json.dumps([e.ids for e in talk]))
     return talk
 
 

@@ -7,14 +7,16 @@ the newest few stay. Torch-free: a listing must not take a second.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.checkpoint_files import WEIGHTS, read_metadata
+from engine.checkpoint_files import WEIGHTS, read_metadata, read_version
 from engine.config import ModelConfig
 from engine.errors import CheckpointError, NotFound
 from learning.home import Home
@@ -80,6 +82,11 @@ class ModelStore:
         if "/" not in name_or_path and name_or_path not in ("", ".", ".."):
             if (own / "config.json").exists():
                 return own
+            if own.exists():
+                raise CheckpointError(
+                    f"{own}: has no config.json",
+                    "restore the folder from a copy, or move it away to begin anew",
+                )
             if (self._shipped / name_or_path / WEIGHTS).exists():
                 return self._install(name_or_path)
         path = Path(name_or_path).expanduser()
@@ -96,6 +103,9 @@ class ModelStore:
         temporary = self._models / f".{name}.{os.getpid()}"
         try:
             self._models.mkdir(parents=True, exist_ok=True)
+            for left in self._models.glob(f".{name}.*"):  # by a program that was killed
+                if left.stat().st_mtime < time.time() - 60.0:
+                    shutil.rmtree(left, ignore_errors=True)
             shutil.copytree(self._shipped / name, temporary)
             os.replace(temporary, target)
         except OSError as error:
@@ -121,12 +131,21 @@ class ModelStore:
             raise NotFound(f"{name_or_path} has no snapshot {version}", f"there are: {versions}")
         folder = self.resolve(name_or_path)
         temporary = folder / f".{WEIGHTS}.rollback"
-        shutil.copyfile(found[version].path, temporary)
-        os.replace(temporary, folder / WEIGHTS)
         kept = journal.lessons_in(version)
-        for lesson in journal.lessons(state="learned"):
-            if lesson.id not in kept:
-                journal.set_lesson_state(lesson.id, "needs_practice")
+        try:
+            shutil.copyfile(found[version].path, temporary)
+            # before the file: a crash in between must not make them wait and undo the rollback
+            for lesson in journal.lessons(state="learned"):
+                if lesson.id not in kept:
+                    journal.set_lesson_state(lesson.id, "needs_practice")
+            os.replace(temporary, folder / WEIGHTS)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
+            raise CheckpointError(
+                f"{folder / WEIGHTS}: cannot be written ({error.strerror})",
+                "free some space and do it again",
+            ) from error
         journal.mark_saved(version)
         return found[version]
 
@@ -137,16 +156,23 @@ def keep_snapshot(folder: Path) -> None:
     if not current.exists():
         return
     snapshots = folder / "snapshots"
-    snapshots.mkdir(exist_ok=True)
-    version = int(read_metadata(current).get("version", "0"))
-    kept = snapshots / f"{version:08d}.safetensors"
+    kept = snapshots / f"{read_version(current):08d}.safetensors"
     temporary = kept.with_suffix(".new")
-    temporary.unlink(missing_ok=True)
     try:
-        os.link(current, temporary)  # the same bytes under two names: nothing is copied
-    except OSError:
-        shutil.copyfile(current, temporary)  # a file system without links
-    os.replace(temporary, kept)
+        snapshots.mkdir(exist_ok=True)
+        temporary.unlink(missing_ok=True)
+        try:
+            os.link(current, temporary)  # the same bytes under two names: nothing is copied
+        except OSError:
+            shutil.copyfile(current, temporary)  # a file system without links
+        os.replace(temporary, kept)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise CheckpointError(
+            f"{kept}: cannot be written ({error.strerror})",
+            "free some space; what was taught waits in the journal",
+        ) from error
     for old in sorted(snapshots.glob("*.safetensors"))[:-KEEP_SNAPSHOTS]:
         old.unlink(missing_ok=True)
 
@@ -167,7 +193,7 @@ def _info(name: str, path: Path, shipped: bool) -> ModelInfo:
         raise CheckpointError(
             f"{path}: cannot be read ({error})", "remove the folder, or restore it from a copy"
         ) from error
-    version = int(read_metadata(path / WEIGHTS).get("version", "0"))
+    version = read_version(path / WEIGHTS)
     return ModelInfo(name, path, config.parameters, version, size, shipped)
 
 

@@ -58,14 +58,66 @@ class OwnerBook:
 
     def replace(self, question: str, old: str | None, new: str | None) -> None:
         """Takes one answer to the question out and adds another; None is no answer."""
-        if old != new:
-            if old is not None:
-                self.take_out(question, old)
-            if new is not None:
-                self.add(question, new)
+        if old == new or (old is not None and new is not None and self._swap(question, old, new)):
+            return
+        if old is not None:
+            self.take_out(question, old)
+        if new is not None:
+            self.add(question, new)
+
+    def _swap(self, question: str, old: str, new: str) -> bool:
+        """Takes the old line out and adds the new one in one write, so that a crash leaves one of
+        them; False where that cannot be."""
+        try:
+            line = format_line((("user", question), ("assistant", old)))
+            added = format_line((("user", question), ("assistant", new)))
+        except LineError:
+            return False
+        lines = self._lines()
+        place = _place(lines, line)
+        if place is None:
+            return False
+        del lines[place]
+        if lines and not lines[-1].strip():
+            lines.pop()
+        try:
+            write_atomically(self.path, "\n".join([*lines, added, ""]))
+        except OSError as error:
+            raise self._unwritable(error) from error
+        return True
+
+    def has(self, question: str, answer: str) -> bool:
+        """Whether some line holds exactly this exchange, or no line could."""
+        try:
+            line = format_line((("user", question), ("assistant", answer)))
+        except LineError:
+            return True
+        return _place(self._lines(), line) is not None
+
+    def written(self) -> float:
+        """When the file was last written, in seconds since the epoch; 0 where there is none."""
+        try:
+            return self.path.stat().st_mtime
+        except OSError:
+            return 0.0
+
+    def _lines(self) -> list[str]:
+        try:
+            # surrogateescape: bytes that are no UTF-8 come back as they were
+            return self.path.read_bytes().decode("utf-8", "surrogateescape").split("\n")
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise self._unwritable(error) from error
 
     def _unwritable(self, error: OSError) -> DataError:
         return DataError(
             f"{self.path}: cannot be written ({error.strerror})",
             "the journal has the answer; make room or mend the permissions of the book",
         )
+
+
+def _place(lines: list[str], line: str) -> int | None:
+    """Index of the last line that says exactly this."""
+    numbers = range(len(lines) - 1, -1, -1)
+    return next((number for number in numbers if lines[number].strip() == line), None)

@@ -68,8 +68,12 @@ def open_teacher(
     journal: Journal | None = None,
 ) -> TeacherPort:
     """Loads a model of the home and starts a teacher in this process. Raises VidyaError."""
-    folder = ModelStore(home).resolve(model or DEFAULT_MODEL)
-    return Teacher(home, folder, journal, device=device, seed=seed, on_event=on_event)
+    with contextlib.ExitStack() as held:
+        held.enter_context(home.learning())
+        folder = ModelStore(home).resolve(model or DEFAULT_MODEL)
+        teacher = Teacher(home, folder, journal, device=device, seed=seed, on_event=on_event)
+        teacher.held = held.pop_all()
+        return teacher
 
 
 class Teacher:
@@ -86,6 +90,8 @@ class Teacher:
         on_event: Callable[[Event], None],
     ) -> None:
         self._emit = on_event
+        self.held = contextlib.ExitStack()
+        """What is given back when the teacher closes."""
         self._own_journal = journal is None
         self._journal = journal or Journal(home.journal_path)
         self._seed = seed
@@ -151,6 +157,7 @@ class Teacher:
                 thread.join(timeout=30)
         if self._own_journal:
             self._journal.close()
+        self.held.close()
 
     # ------------------------------------------------------------ answers
 
@@ -243,8 +250,8 @@ class Teacher:
             self._emit(LearnerState("gathering", len(waiting), min(len(waiting), batch), batch))
             try:
                 report = self._learner.learn(waiting[0])
-            except Stopped:
-                raise
+            except (Stopped, VidyaError):
+                raise  # the disk, the book or the model is to blame: the lesson goes on waiting
             except Exception:
                 # it must not block those behind it; book training comes back to it
                 self._journal.set_lesson_state(waiting[0].id, "needs_practice")

@@ -125,6 +125,7 @@ def desk(options: Options) -> Iterator[Desk]:
         journal = Journal(home.journal_path)
         place = Desk(home, journal)
         try:
+            _mend_book(home, journal)
             place.teacher = open_teacher(
                 home,
                 model=options.model,
@@ -139,3 +140,15 @@ def desk(options: Options) -> Iterator[Desk]:
                 place.teacher.close()
         finally:
             journal.close()
+
+
+def _mend_book(home: Home, journal: Journal) -> None:
+    """A crash may have come between journal and book; a book that cannot be written stops nobody."""
+    from engine.errors import DataError
+    from learning.book_mend import mend_book
+    from learning.owner_book import OwnerBook
+
+    try:
+        mend_book(OwnerBook(home.book_path), journal)
+    except DataError as error:
+        say(f"vidya: {error}")

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from engine.config import Sampling
 from engine.errors import NotFound, VidyaError
+from learning.book_mend import mend_book
 from learning.channels import (
     learn_from_continuation,
     learn_from_human,
@@ -267,7 +268,8 @@ class Session(Judging):
         """After a start, or when the teacher was started anew: finishes what was left undone.
 
         Judgements get the lessons they lack, lessons taken back leave the weights, streams that
-        broke off begin again if nothing was picked, and the teacher hears of lessons that wait.
+        broke off begin again if nothing was picked, the teacher hears of lessons that wait, and
+        the book gets what it lacks. Raises DataError, all else done, where it cannot be written.
         """
         alive = {exchange.early.judgement for exchange in self._early.values() if exchange.early}
         for judged in self.journal.judgements_without_lessons():
@@ -283,3 +285,6 @@ class Session(Judging):
             self._deal(self._now, len(self._now.cards) or self.candidates)
         if self.journal.waiting():
             self.teacher.send(Learn())
+        if self._book:
+            mend_book(self._book, self.journal)
+            self._in_book = self._for_book()

@@ -1,0 +1,413 @@
+"""Kills the program, worker and all, at random moments, and looks at what is left of the home.
+
+One home lives through all kills. After each one: is the journal whole, is every judgement that the
+screen confirmed in it, is the model's file whole, has the book no torn or doubled line, and does
+the next start work. In the end the program may catch up: then every lesson is in the saved weights
+or marked as needing practice, and the book says what was taught. Left out: losing the power, which
+only a machine can lose; what a `kill -9` leaves is what the kernel has, not what the disk has.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import random
+import select
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from benchmarks import BenchOptions
+from benchmarks.report import machine, table, write
+from benchmarks.scratch import scratch_home
+from engine.checkpoint_files import WEIGHTS, read_metadata
+from learning.home import Home
+from learning.journal import Journal
+from learning.records import Rating
+from personality.book import BookError, LineError, format_line, read_book
+
+KILLS = 50
+AIMS = (
+    "starting",
+    "asking",
+    "streaming",
+    "judging",
+    "judged",
+    "learning",
+    "checking",
+    "saving",
+    "training",
+    "any",
+)
+"""Phases aimed at by turns; `any` is a moment drawn blindly."""
+LATEST = {
+    "starting": 3.0,
+    "asking": 0.3,
+    "streaming": 1.0,
+    "judging": 0.02,
+    "judged": 0.3,
+    "learning": 4.0,
+    "checking": 1.5,
+    "saving": 0.25,
+    "training": 6.0,
+    "any": 15.0,
+}
+"""Seconds after the phase has begun, at most, until the kill."""
+START_SECONDS = 120.0
+
+
+@dataclass
+class Life:
+    """One run of the program, as far as it can be told from outside."""
+
+    process: subprocess.Popen[bytes]
+    phase: str = "starting"
+    worker: int | None = None
+    ready: bool = False
+    confirmed: dict[int, tuple[int, str]] = field(default_factory=dict)
+    """judgement -> (ask, answer)"""
+    failed: list[str] = field(default_factory=list)
+    learned: list[float] = field(default_factory=list)
+    """Seconds of each lesson."""
+    _rest: bytes = b""
+
+    def hear(self, seconds: float) -> list[str]:
+        """Reads what it says for so long at most; the phases that were told."""
+        assert self.process.stdout is not None
+        told: list[str] = []
+        if select.select([self.process.stdout], [], [], seconds)[0]:
+            self._rest += os.read(self.process.stdout.fileno(), 1 << 16)
+        *lines, self._rest = self._rest.split(b"\n")
+        for line in lines:
+            said = json.loads(line)
+            self.worker = said.get("worker") or self.worker
+            if "phase" in said:
+                self.phase = said["phase"]
+                told.append(self.phase)
+            self.ready = self.ready or said.get("phase") == "ready"
+            if "confirmed" in said:
+                number, ask, answer = said["confirmed"]
+                self.confirmed[number] = (ask, answer)
+            if "failed" in said:
+                self.failed.append(said["failed"])
+            if "seconds" in said:
+                self.learned.append(said["seconds"])
+        return told
+
+    def kill(self, worker_first: bool) -> None:
+        """Both process groups at once, and what it said before is heard to the end."""
+        groups = [self.process.pid, *([self.worker] if self.worker else [])]
+        for group in reversed(groups) if worker_first else groups:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(group, signal.SIGKILL)
+        self.process.wait()
+        assert self.process.stdout is not None
+        while select.select([self.process.stdout], [], [], 0)[0]:
+            before = len(self._rest)
+            self.hear(0)
+            if len(self._rest) == before:
+                break
+        self.process.stdout.close()
+
+
+def run(options: BenchOptions) -> dict[str, Any]:
+    """The table, and `problems`: what should not have happened, empty if all is well."""
+    return measure(options, 3 if options.quick else KILLS)
+
+
+def measure(options: BenchOptions, kills: int, minutes: float = math.inf) -> dict[str, Any]:
+    """`run`, with so many kills, or fewer where the time is over."""
+    seed = options.seeds[0]
+    chance = random.Random(seed)
+    where = machine()
+    with scratch_home(options) as (home, model):
+        end = time.monotonic() + 60.0 * minutes
+        result = _run(options, home, model, kills, chance, seed, end)
+    result = {"machine": where, "seed": seed, **result}
+    if options.out:
+        _write(options.out, result)
+    return result
+
+
+def _run(
+    options: BenchOptions,
+    home: Home,
+    model: str,
+    kills: int,
+    chance: random.Random,
+    seed: int,
+    end: float,
+) -> dict[str, Any]:
+    phases: Counter[str] = Counter()
+    confirmed: dict[int, tuple[int, str]] = {}
+    problems: list[str] = []
+    seconds: list[float] = []
+    for number in range(kills):
+        if time.monotonic() > end:
+            break
+        aim = AIMS[number % len(AIMS)]
+        life = _start(home, model, seed * 1000 + number, number, train=aim == "training")
+        _wait(life, aim, home, model, chance)
+        life.kill(worker_first=chance.random() < 0.5)
+        phase = _phase(life, home, model)
+        phases[phase] += 1
+        confirmed |= life.confirmed
+        seconds += life.learned
+        found = [*life.failed, *_look(home, model, confirmed)]
+        problems += [f"kill {number + 1} ({phase}): {what}" for what in found]
+        options.say(f"kill {number + 1} of {kills}: {phase}; {len(confirmed)} judgements, {found}")
+    left_over = sorted(path.name for path in (home.models_path / model).glob(".*"))
+    started = time.monotonic()
+    last = _start(home, model, seed, kills, finish=True)
+    while last.process.poll() is None:
+        last.hear(1.0)
+    last.hear(0)
+    found = [*last.failed, *_look(home, model, confirmed), *_settled(home, model)]
+    if last.process.returncode or last.phase != "finished":
+        found.append(f"the last start ended with {last.process.returncode} while {last.phase}")
+    problems += [f"in the end: {what}" for what in found]
+    return {
+        "kills": phases.total(),
+        "phases": dict(phases),
+        "confirmed": len(confirmed),
+        "lost": sum("is not in the journal" in what for what in problems),
+        "problems": problems,
+        "states": _states(home),
+        "book_lines": len(_book_lines(home)),
+        "catching_up_seconds": round(time.monotonic() - started, 1),
+        "lesson_seconds": round(sum(seconds) / len(seconds), 1) if seconds else None,
+        "temporary_files_left": left_over,
+        "known": _known(home, model),
+    }
+
+
+def _start(
+    home: Home, model: str, seed: int, number: int, *, train: bool = False, finish: bool = False
+) -> Life:
+    command = [sys.executable, "-m", "benchmarks.crash_player", "--home", str(home.path)]
+    command += ["--model", model, "--seed", str(seed), "--round", str(number)]
+    command += ["--train"] * train + ["--finish"] * finish
+    root = Path(__file__).resolve().parent.parent
+    return Life(subprocess.Popen(command, stdout=subprocess.PIPE, cwd=root, start_new_session=True))
+
+
+def _wait(life: Life, aim: str, home: Home, model: str, chance: random.Random) -> None:
+    """Returns in the moment of the kill."""
+    deadline = time.monotonic() + START_SECONDS
+    folder = home.models_path / model
+    old = set(folder.glob(f".{WEIGHTS}.*"))
+    while aim not in ("starting", "any") or life.worker is None:
+        told = life.hear(0.002 if aim == "saving" else 0.02)
+        if life.process.poll() is not None:
+            life.failed.append(f"the program ended by itself with {life.process.returncode}")
+            return
+        if aim in told or (aim in ("starting", "any") and life.worker):
+            break
+        if aim == "saving" and set(folder.glob(f".{WEIGHTS}.*")) - old:
+            break
+        if time.monotonic() > deadline:
+            if not life.ready:
+                life.failed.append("the start took too long")
+            return
+    moment = time.monotonic() + chance.uniform(0.0, LATEST[aim])
+    while (left := moment - time.monotonic()) > 0:
+        life.hear(min(left, 0.05))
+
+
+def _phase(life: Life, home: Home, model: str) -> str:
+    """What it was at when it died: from its last words, and from what it left behind."""
+    folder = home.models_path / model
+    connection = sqlite3.connect(home.journal_path)
+    try:
+        published = connection.execute("SELECT max(version) FROM publications").fetchone()[0] or 0
+        saved = connection.execute("SELECT max(version) FROM saves").fetchone()[0] or 0
+    except sqlite3.Error:
+        return "starting"
+    finally:
+        connection.close()
+    newest = max((p.stat().st_mtime for p in folder.glob(f".{WEIGHTS}.*")), default=0.0)
+    if newest > time.time() - 2.0:
+        return "saving (file half written)"
+    if published > saved and life.phase in ("checking", "learning", "training"):
+        return "publication (before or after the file)"
+    if life.phase in ("ready", "gathering"):
+        return "between"
+    return {"judged": "just judged", "idle": "just learned"}.get(life.phase, life.phase)
+
+
+# ---------------------------------------------------------------- looking
+
+
+def _look(home: Home, model: str, confirmed: dict[int, tuple[int, str]]) -> list[str]:
+    """What is wrong with a home after a kill."""
+    wrong = []
+    connection = sqlite3.connect(home.journal_path)
+    checked = connection.execute("PRAGMA integrity_check").fetchone()[0]
+    connection.close()
+    if checked != "ok":
+        wrong.append(f"the journal is damaged: {checked}")
+    journal = Journal(home.journal_path)
+    try:
+        rows = journal.rows("SELECT id, ask, answer FROM judgements")
+        kept = {number: (ask, answer) for number, ask, answer in rows}
+        wrong += [
+            f"judgement {number} was confirmed and is not in the journal"
+            for number, said in confirmed.items()
+            if kept.get(number) != said
+        ]
+        if (whole := journal.integrity()) != "ok":
+            wrong.append(f"the journal: {whole}")
+    finally:
+        journal.close()
+    wrong += _look_at_model(home.models_path / model)
+    lines = _book_lines(home)
+    wrong += [f"the book says {n} times {line}" for line, n in Counter(lines).items() if n > 1]
+    if home.book_path.exists():
+        try:
+            read_book(home.book_path)
+        except BookError as error:
+            if error.problems[0][0]:
+                wrong.append(str(error))
+    return wrong
+
+
+def _look_at_model(folder: Path) -> list[str]:
+    from engine.checkpoint import load_model
+    from engine.errors import VidyaError
+
+    try:
+        load_model(folder)
+    except VidyaError as error:
+        return [str(error)]
+    return []
+
+
+def _book_lines(home: Home) -> list[str]:
+    if not home.book_path.exists():
+        return []
+    return [x for x in home.book_path.read_text("utf-8").splitlines() if x and x[0] != "#"]
+
+
+def _settled(home: Home, model: str) -> list[str]:
+    """What is wrong once it has caught up."""
+    wrong = []
+    journal = Journal(home.journal_path)
+    try:
+        saved = int(read_metadata(home.models_path / model / WEIGHTS)["version"])
+        if saved != journal.saved_version():
+            wrong.append(f"the file is version {saved}, the journal says {journal.saved_version()}")
+        inside = journal.lessons_in(saved)
+        for lesson in journal.lessons(kinds=("pick", "correction", "rating", "example")):
+            if lesson.state == "learned" and lesson.id not in inside:
+                wrong.append(f"lesson {lesson.id} is called learned and is not in the weights")
+            if lesson.state == "waiting":
+                wrong.append(f"lesson {lesson.id} still waits")
+        wrong += [f"judgement {j.id} has no lesson" for j in journal.judgements_without_lessons()]
+        wanted, found = Counter(_wanted(journal)), Counter(_book_lines(home))
+        wrong += [f"the book lacks {line}" for line in wanted - found]
+        wrong += [f"the book should not have {line}" for line in found - wanted]
+    finally:
+        journal.close()
+    return wrong
+
+
+def _wanted(journal: Journal) -> list[str]:
+    """What the owner's book must say: picked or typed, and not called bad."""
+    lines = []
+    for (number,) in journal.rows("SELECT id FROM asks"):
+        standing = [judged for judged in journal.judgements(number) if judged.stands]
+        answer = journal.answer(number)
+        bad = any(
+            isinstance(j.judgement, Rating) and j.judgement.value == "bad" and j.answer == answer
+            for j in standing[-1:]
+        )
+        if answer is None or bad or all(isinstance(j.judgement, Rating) for j in standing):
+            continue
+        with contextlib.suppress(LineError):
+            message = journal.ask(number).turns[-1].text
+            lines.append(format_line((("user", message), ("assistant", answer))))
+    return lines
+
+
+def _states(home: Home) -> dict[str, int]:
+    journal = Journal(home.journal_path)
+    try:
+        lessons = journal.lessons(kinds=("pick", "correction", "rating", "example"))
+        return dict(Counter(lesson.state for lesson in lessons))
+    finally:
+        journal.close()
+
+
+def _known(home: Home, model: str) -> dict[str, int]:
+    """Of the lessons that are called learned, how many the saved weights say word for word."""
+    from engine.checkpoint import load_model
+    from engine.tokenizer import Tokenizer
+    from learning.forward import knowledge
+    from learning.memory import answer_example
+
+    folder = home.models_path / model
+    weights, tokenizer = load_model(folder), Tokenizer.load(folder)
+    journal = Journal(home.journal_path)
+    try:
+        latest = {}
+        for lesson in journal.lessons("learned", ("pick", "correction", "rating", "example")):
+            if example := answer_example(tokenizer, lesson, weights.config.context):
+                latest[example.prompt] = example
+    finally:
+        journal.close()
+    checked = knowledge(weights, list(latest.values()))
+    return {"learned": len(latest), "said_word_for_word": sum(item.known for item in checked)}
+
+
+# ---------------------------------------------------------------- the table
+
+
+def _write(out: Path, result: dict[str, Any]) -> None:
+    phases = sorted(result["phases"].items(), key=lambda item: -item[1])
+    facts = [
+        ("kills", result["kills"]),
+        ("judgements confirmed on the screen", result["confirmed"]),
+        ("of these lost", result["lost"]),
+        ("anything else wrong", len(result["problems"]) - result["lost"]),
+        *((f"lessons: {state}", count) for state, count in sorted(result["states"].items())),
+        ("lessons called learned (latest of each question)", result["known"]["learned"]),
+        ("of these said word for word by the saved weights", result["known"]["said_word_for_word"]),
+        ("lines in the owner's book, none torn or doubled", result["book_lines"]),
+        ("seconds to catch up after the last kill", result["catching_up_seconds"]),
+    ]
+    parts = [
+        "One home, the 10M model in its worker process, a session on top as in the app. Both "
+        "processes are killed with `kill -9` at a random moment of a phase that is aimed at.",
+        table(("", "count"), facts),
+        "What it was at when it was killed:",
+        table(("phase", "kills"), phases),
+    ]
+    if result["problems"]:
+        parts += ["Wrong:", "\n".join(f"- {what}" for what in result["problems"])]
+    command = f"vidya bench crash --seed {result['seed']}"
+    write(out, "crash", "Killed in the middle of everything", command, parts, result)
+
+
+def main() -> None:
+    """`python -m benchmarks.crash [quick] [MINUTES]`, which needs no command of vidya."""
+    options = BenchOptions(
+        home=Path.home(),
+        quick="quick" in sys.argv,
+        out=None if "quick" in sys.argv else Path(__file__).parent / "results",
+        say=lambda line: print(line, file=sys.stderr, flush=True),
+    )
+    numbers = [float(text) for text in sys.argv[1:] if text != "quick"]
+    minutes = numbers[0] if numbers else math.inf
+    print(json.dumps(measure(options, 3 if options.quick else KILLS, minutes), indent=1))
+
+
+if __name__ == "__main__":
+    main()

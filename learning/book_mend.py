@@ -1,0 +1,59 @@
+"""Brings the owner's book up to date after a crash: the journal is written first, then the book.
+
+Only what was judged after the book was last written is looked at: what the owner took out of the
+book by hand since then stays out. A book that is gone is written anew from the journal.
+"""
+
+from __future__ import annotations
+
+from learning.journal import Journal
+from learning.owner_book import OwnerBook
+
+_CHANGED = """SELECT ask FROM (
+    SELECT ask, created FROM judgements
+    UNION ALL SELECT ask, created FROM lessons WHERE judgement IS NOT NULL
+    UNION ALL SELECT j.ask, w.created FROM withdrawals w JOIN judgements j ON j.id = w.judgement)
+    WHERE created > ? GROUP BY ask ORDER BY max(created)"""
+
+_STOOD = """NOT EXISTS (
+        SELECT 1 FROM withdrawals w WHERE w.judgement = j.id AND w.created <= ?2)
+    AND EXISTS (SELECT 1 FROM lessons l WHERE l.judgement = j.id AND l.state != 'undone')"""
+
+_TEXT = f"""SELECT a.text FROM answers a JOIN judgements j ON j.id = a.judgement
+    WHERE a.ask = ?1 AND a.created <= ?2 AND j.kind != 'rating' AND {_STOOD}
+    ORDER BY a.id DESC LIMIT 1"""
+
+_RATING = f"""SELECT j.value FROM judgements j WHERE j.ask = ?1 AND j.created <= ?2
+    AND j.kind = 'rating' AND j.answer = ?3 AND (j.value IS NULL OR {_STOOD})
+    ORDER BY j.id DESC LIMIT 1"""
+
+_FOREVER = 1e300
+
+
+def mend_book(book: OwnerBook, journal: Journal) -> None:
+    """Writes what the program did not come to write. Raises DataError where the book cannot be."""
+    since = book.written()
+    for (ask,) in journal.rows(_CHANGED, since):
+        was, now = _answer(journal, ask, since), _answer(journal, ask, _FOREVER)
+        question = journal.ask(ask).turns[-1].text
+        if was != now and not (now is not None and book.has(question, now)):
+            book.replace(question, was, now)
+    rows = journal.rows(
+        "SELECT id FROM lessons WHERE created > ? AND judgement IS NULL AND ask IS NULL"
+        " AND state != 'undone' AND kind IN ('pick', 'example') ORDER BY id",
+        since,
+    )
+    for lesson in (journal.lesson(number) for (number,) in rows):
+        if len(lesson.prompt) == 1 and lesson.answer:  # of a file of lessons
+            question = lesson.prompt[-1].text
+            if not book.has(question, lesson.answer):
+                book.add(question, lesson.answer)
+
+
+def _answer(journal: Journal, ask: int, at: float) -> str | None:
+    """The answer that the book should have had at a time: picked or typed, and not rated bad."""
+    found = journal.row(_TEXT, ask, at)
+    if found is None:
+        return None
+    rating = journal.row(_RATING, ask, at, found[0])
+    return None if rating and rating[0] == "bad" else str(found[0])
