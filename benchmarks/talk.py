@@ -2,21 +2,18 @@
 
 Each question is asked greedily and once for each seed at the app's sampling; beside the counts are
 conversations chosen by seed and a newcomer's ten openings, as they come. Held-out bits per byte need
-the corpus: its files or folder in VIDYA_CORPUS, or `python -m benchmarks.talk --data`. Left out:
-whether an answer is good, which nobody but a reader can say: read talk_samples.md.
+the corpus: its files or its folder in VIDYA_CORPUS. Left out: whether an answer is good, which only a
+reader can say: read talk_samples.md.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
-import random
 import statistics
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +32,17 @@ from benchmarks.talk_metrics import (
     says,
     share_of,
 )
-from benchmarks.talk_report import TITLE, samples_text, table_parts, write_samples
+from benchmarks.talk_report import TITLE, table_parts
+from benchmarks.talk_samples import (
+    Answer,
+    Answerer,
+    Turns,
+    conversations,
+    openings,
+    samples_text,
+    seed_of,
+    write_samples,
+)
 from benchmarks.talk_words import HUMAN_CLAIMS
 from engine.config import GREEDY, Sampling
 from learning.home import Home
@@ -49,48 +56,10 @@ if TYPE_CHECKING:
 
 MODELS = ("10m-base", "10m")
 """Measured where no model is named."""
-SEEDS, CONVERSATIONS, OPENING_SAMPLES = 3, 30, 3
+SEEDS, CONVERSATIONS = 3, 30
 QUICK_QUESTIONS, QUICK_CONVERSATIONS = 30, 3
 BITS_TOKENS, QUICK_BITS_TOKENS = 5_000, 500
 """Held-out tokens read of each source."""
-OPENINGS = (
-    "hi",
-    "how are you?",
-    "what is your name?",
-    "tell me a story",
-    "what is 7 + 5?",
-    "I am sad today",
-    "do you like music?",
-    "what can you do?",
-    "goodbye",
-    "florp wug the blicket?",
-)
-SECOND_TURNS = (
-    "Tell me more.",
-    "Why?",
-    "And what about you?",
-    "How do you know that?",
-    "What do you mean?",
-    "Really?",
-    "Can you give me an example?",
-    "I am not sure I agree.",
-    "That is nice to hear.",
-    "What should I do now?",
-)
-"""One of them, drawn by seed, is what is asked after the first answer of a sample conversation."""
-
-Turns = Sequence[tuple[str, str]]
-Answerer = Callable[[Turns, Sampling, int], "Answer"]
-"""(turns, sampling, seed) to the answer; the same for the same arguments."""
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a model said."""
-
-    text: str
-    ending: str
-    """"end", or "length" where it was cut."""
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
@@ -205,11 +174,6 @@ def _one_thread() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-def seed_of(*parts: object) -> int:
-    """A seed of its own for each question, so that leaving some out changes no other's answer."""
-    return random.Random("/".join(map(str, parts))).getrandbits(31)
-
-
 def measure_answers(
     answerer: Answerer,
     questions: Sequence[Question],
@@ -279,39 +243,6 @@ def _book_answers() -> set[tuple[str, ...]]:
     return {fold(text) for e in entries for role, text in e.turns if role == "assistant"}
 
 
-# ---------------------------------------------------------------- samples to read
-
-
-def conversations(
-    answerer: Answerer, questions: Sequence[Question], count: int, seed: int
-) -> list[dict[str, Any]]:
-    """`count` questions drawn by seed, answered, and a second turn after each."""
-    rng = random.Random(seed)
-    drawn = []
-    for question in rng.sample(list(questions), min(count, len(questions))):
-        turns = list(question.turns)
-        first = answerer(turns, Sampling(), seed_of(seed, question.id))
-        turns += [("assistant", first.text), ("user", rng.choice(SECOND_TURNS))]
-        second = answerer(turns, Sampling(), seed_of(seed, question.id, "second"))
-        turns.append(("assistant", second.text))
-        drawn.append({"id": question.id, "given": len(question.turns), "turns": turns})
-    return drawn
-
-
-def openings(answerer: Answerer, seed: int) -> list[dict[str, Any]]:
-    """What a newcomer may type first, with three answers each."""
-    return [
-        {
-            "opening": text,
-            "answers": [
-                answerer([("user", text)], Sampling(), seed_of(seed, text, n)).text
-                for n in range(OPENING_SAMPLES)
-            ],
-        }
-        for text in OPENINGS
-    ]
-
-
 # ---------------------------------------------------------------- the corpus
 
 
@@ -344,29 +275,3 @@ def command_words(options: BenchOptions, corpus: bool) -> str:
     model = f" --model {options.model}" if options.model else ""
     seeds = f" --seeds {len(options.seeds)}" if len(options.seeds) > SEEDS else ""
     return f"{before}vidya bench talk{quick}{model}{seeds} --out benchmarks/results"
-
-
-def main() -> None:
-    """`python -m benchmarks.talk`: as `vidya bench talk`, with the corpus as an option."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, action="append", help="file or folder of the corpus")
-    parser.add_argument("--home", type=Path, default=None)
-    parser.add_argument("--model")
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--out", type=Path)
-    given = parser.parse_args()
-    options = BenchOptions(
-        home=given.home or Path(os.environ.get("VIDYA_HOME", ".")),
-        model=given.model,
-        seeds=tuple(given.seeds),
-        quick=given.quick,
-        out=given.out,
-        say=lambda line: print(line, file=sys.stderr, flush=True),
-    )
-    result = measure(options, given.data) if given.data else run(options)
-    print(f"{result['seconds']:.0f} s", file=sys.stderr)
-
-
-if __name__ == "__main__":
-    main()

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from benchmarks.report import table
 from benchmarks.talk_data import CATEGORIES, TYPES
-from engine.errors import DataError
-from learning.home import write_atomically
 
 TITLE = "How well a model talks before anyone has taught it"
 
@@ -92,46 +89,3 @@ def _cells(model: Mapping[str, Any], key: str) -> list[str | None]:
     if spread is not None:
         sampled += f" ± {spread:.{digits}f}"
     return [f"{model['greedy'][key]:.{digits}f}", sampled]
-
-
-def samples_text(samples: Mapping[str, Mapping[str, Any]], command: str, seed: int) -> str:
-    """Markdown: a newcomer's openings, then the conversations, of each model."""
-    parts = [
-        "# What the models say",
-        f"    {command}",
-        f"As it comes, at the app's sampling, seed {seed}; nothing was chosen by hand. The lines under "
-        "*given* were written, the last one of *user* before an answer was drawn from a fixed list.",
-    ]
-    for name, found in samples.items():
-        parts.append(f"## {name}: a newcomer's openings")
-        for row in found["openings"]:
-            answers = "\n".join(f"- {_line(text)}" for text in row["answers"])
-            parts.append(f"**{_line(row['opening'])}**\n\n{answers}")
-        parts.append(f"## {name}: conversations drawn by seed, with a second turn")
-        for row in found["conversations"]:
-            lines = [
-                f"- {role}{' (given)' if i < row['given'] and role == 'assistant' else ''}: "
-                f"{_line(text)}"
-                for i, (role, text) in enumerate(row["turns"])
-            ]
-            parts.append(f"**{row['id']}**\n\n" + "\n".join(lines))
-    return "\n\n".join(parts) + "\n"
-
-
-def _line(text: str) -> str:
-    """One line that Markdown shows as it is."""
-    words = " ".join(text.split()) or "(nothing)"
-    for mark in "\\`*_<[#|":
-        words = words.replace(mark, "\\" + mark)
-    return words
-
-
-def write_samples(out: Path, text: str) -> None:
-    """Writes talk_samples.md. Raises DataError."""
-    try:
-        write_atomically(out / "talk_samples.md", text)
-    except OSError as error:
-        raise DataError(
-            f"{out}: the samples cannot be written ({error.strerror})",
-            "name another folder: --out",
-        ) from error

@@ -9,21 +9,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchmarks import BenchOptions
-from benchmarks.talk import (
+from benchmarks.talk import chosen_questions, chosen_seeds, held_out, measure, scores
+from benchmarks.talk_data import CATEGORIES, Question, load
+from benchmarks.talk_samples import (
     OPENINGS,
     Answer,
     Turns,
-    chosen_questions,
-    chosen_seeds,
     conversations,
-    held_out,
-    measure,
     openings,
-    scores,
+    samples_text,
     seed_of,
 )
-from benchmarks.talk_data import CATEGORIES, Question, load
-from benchmarks.talk_report import samples_text
 from engine.config import Sampling
 
 if TYPE_CHECKING:
@@ -119,7 +115,7 @@ def test_a_tiny_model_from_end_to_end(
     from engine.checkpoint import save_model
 
     monkeypatch.setattr("benchmarks.talk.QUICK_QUESTIONS", 11)
-    monkeypatch.setattr("benchmarks.talk.OPENINGS", OPENINGS[:2])
+    monkeypatch.setattr("benchmarks.talk_samples.OPENINGS", OPENINGS[:2])
     monkeypatch.setattr("benchmarks.talk.Sampling", lambda: Sampling(max_tokens=8))
     folder = tmp_path / "models" / "small"
     save_model(tiny_model, folder)

@@ -1,0 +1,135 @@
+"""What the models say, to be read: conversations drawn by seed, and a newcomer's openings, as they come.
+
+Also the seam between the benchmark and a model: `Answerer`. Imports no torch.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.talk_data import Question
+from engine.config import Sampling
+from engine.errors import DataError
+from learning.home import write_atomically
+
+OPENING_SAMPLES = 3
+OPENINGS = (
+    "hi",
+    "how are you?",
+    "what is your name?",
+    "tell me a story",
+    "what is 7 + 5?",
+    "I am sad today",
+    "do you like music?",
+    "what can you do?",
+    "goodbye",
+    "florp wug the blicket?",
+)
+SECOND_TURNS = (
+    "Tell me more.",
+    "Why?",
+    "And what about you?",
+    "How do you know that?",
+    "What do you mean?",
+    "Really?",
+    "Can you give me an example?",
+    "I am not sure I agree.",
+    "That is nice to hear.",
+    "What should I do now?",
+)
+"""One of them, drawn by seed, is what is asked after the first answer of a sample conversation."""
+
+Turns = Sequence[tuple[str, str]]
+Answerer = Callable[[Turns, Sampling, int], "Answer"]
+"""(turns, sampling, seed) to the answer; the same for the same arguments."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a model said."""
+
+    text: str
+    ending: str
+    """"end", or "length" where it was cut."""
+
+
+def seed_of(*parts: object) -> int:
+    """A seed of its own for each question, so that leaving some out changes no other's answer."""
+    return random.Random("/".join(map(str, parts))).getrandbits(31)
+
+
+def conversations(
+    answerer: Answerer, questions: Sequence[Question], count: int, seed: int
+) -> list[dict[str, Any]]:
+    """`count` questions drawn by seed, answered, and a second turn after each."""
+    rng = random.Random(seed)
+    drawn = []
+    for question in rng.sample(list(questions), min(count, len(questions))):
+        turns = list(question.turns)
+        first = answerer(turns, Sampling(), seed_of(seed, question.id))
+        turns += [("assistant", first.text), ("user", rng.choice(SECOND_TURNS))]
+        second = answerer(turns, Sampling(), seed_of(seed, question.id, "second"))
+        turns.append(("assistant", second.text))
+        drawn.append({"id": question.id, "given": len(question.turns), "turns": turns})
+    return drawn
+
+
+def openings(answerer: Answerer, seed: int) -> list[dict[str, Any]]:
+    """What a newcomer may type first, with three answers each."""
+    return [
+        {
+            "opening": text,
+            "answers": [
+                answerer([("user", text)], Sampling(), seed_of(seed, text, n)).text
+                for n in range(OPENING_SAMPLES)
+            ],
+        }
+        for text in OPENINGS
+    ]
+
+
+def samples_text(samples: Mapping[str, Mapping[str, Any]], command: str, seed: int) -> str:
+    """Markdown: a newcomer's openings, then the conversations, of each model."""
+    parts = [
+        "# What the models say",
+        f"    {command}",
+        f"As it comes, at the app's sampling, seed {seed}; nothing was chosen by hand. The lines under "
+        "*given* were written, the last one of *user* before an answer was drawn from a fixed list.",
+    ]
+    for name, found in samples.items():
+        parts.append(f"## {name}: a newcomer's openings")
+        for row in found["openings"]:
+            answers = "\n".join(f"- {_line(text)}" for text in row["answers"])
+            parts.append(f"**{_line(row['opening'])}**\n\n{answers}")
+        parts.append(f"## {name}: conversations drawn by seed, with a second turn")
+        for row in found["conversations"]:
+            lines = [
+                f"- {role}{' (given)' if i < row['given'] and role == 'assistant' else ''}: "
+                f"{_line(text)}"
+                for i, (role, text) in enumerate(row["turns"])
+            ]
+            parts.append(f"**{row['id']}**\n\n" + "\n".join(lines))
+    return "\n\n".join(parts) + "\n"
+
+
+def _line(text: str) -> str:
+    """One line that Markdown shows as it is."""
+    words = " ".join(text.split()) or "(nothing)"
+    for mark in "\\`*_<[#|":
+        words = words.replace(mark, "\\" + mark)
+    return words
+
+
+def write_samples(out: Path, text: str) -> None:
+    """Writes talk_samples.md. Raises DataError."""
+    try:
+        write_atomically(out / "talk_samples.md", text)
+    except OSError as error:
+        raise DataError(
+            f"{out}: the samples cannot be written ({error.strerror})",
+            "name another folder: --out",
+        ) from error
