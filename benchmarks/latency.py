@@ -116,10 +116,11 @@ def worker_of(terminal: Terminal) -> int:
 def measure_starts(home: Home, model: str, count: int, options: BenchOptions) -> dict[str, Any]:
     """Start to first frame and to the model being awake. The first start, which makes the journal
     and may have to read the program from the disk, is told apart."""
-    frames, awake = [], []
+    frames, awake, spent = [], [], []
     for _ in range(count + 1):
         with Terminal(app_command(home, model)) as terminal:
             frames.append(wait_frame(terminal))
+            spent.append(cpu_seconds(terminal.process.pid) or 0.0)
             terminal.wait(
                 lambda: terminal.screen.row(0).endswith("ready"), 120, "the model did not wake up"
             )
@@ -128,6 +129,7 @@ def measure_starts(home: Home, model: str, count: int, options: BenchOptions) ->
     return {
         "first_ever": frames[0],
         "first_frame": {**spread(frames[1:]), "all": frames[1:]},
+        "first_frame_cpu": spread(spent[1:]),
         "model_awake": spread(awake[1:]),
     }
 
@@ -298,7 +300,7 @@ def command_words(options: BenchOptions) -> str:
 def parts(result: dict[str, Any]) -> list[str]:
     """The tables and what they mean."""
     start, memory = result["start"], result["memory"]
-    frame, awake = start["first_frame"], start["model_awake"]
+    frame, spent, awake = start["first_frame"], start["first_frame_cpu"], start["model_awake"]
     ways = ("p50", "p95", "p99", "max")
     keys = [
         [
@@ -319,6 +321,12 @@ def parts(result: dict[str, Any]) -> list[str]:
             ["seconds", "median", "max", "starts"],
             [
                 ["first frame, prompt visible", frame["p50"], frame["max"], frame["count"]],
+                [
+                    "processor time of the app until then",
+                    spent["p50"],
+                    spent["max"],
+                    spent["count"],
+                ],
                 ["first start in a new home", start["first_ever"], start["first_ever"], 1],
                 ["model awake", awake["p50"], awake["max"], awake["count"]],
             ],

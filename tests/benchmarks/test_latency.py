@@ -142,7 +142,12 @@ def test_bounds_and_words() -> None:
     frame = spread([0.3, 0.4, 0.6])
     result = {
         "machine": machine(),
-        "start": {"first_ever": 0.9, "first_frame": frame, "model_awake": frame},
+        "start": {
+            "first_ever": 0.9,
+            "first_frame": frame,
+            "first_frame_cpu": frame,
+            "model_awake": frame,
+        },
         "conditions": [condition("idle"), condition("training")],
         "memory": {"app": 45_000_000, "worker": None},
         "skipped": ["training 49m: left out by --quick"],
