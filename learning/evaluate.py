@@ -35,12 +35,12 @@ def evaluate(
         checked, exact = recall(model, tokenizer, pairs)
         result["book"] = {"pairs": len(pairs), "recall": share(exact), "nll": mean_loss(checked)}
     if lessons is not None:
-        pairs = [
-            ([("user", row["prompt"])], row.get("answer", row.get("chosen", ""))) for row in lessons
-        ]
+        pairs = [pair for row in lessons if (pair := _pair(row))]
         checked, exact = recall(model, tokenizer, pairs)
         again: list[tuple[Turns, str]] = [
-            ([("user", r["paraphrase"])], r["answer"]) for r in lessons if "paraphrase" in r
+            ([("user", row["paraphrase"])], pair[1])
+            for row in lessons
+            if "paraphrase" in row and (pair := _pair(row))
         ]
         result["lessons"] = {
             "recall": share(exact),
@@ -89,22 +89,36 @@ def share(flags: Sequence[bool]) -> float:
     return sum(flags) / len(flags) if flags else 1.0
 
 
+def _pair(row: dict[str, Any]) -> tuple[Turns, str] | None:
+    """A lesson as prompt and answer; None for one that only says what was bad."""
+    if "turns" in row:
+        turns = [(turn["role"], turn["text"]) for turn in row["turns"]]
+        return turns[:-1], turns[-1][1]
+    if row.get("rating") == "bad":
+        return None
+    return [("user", row["prompt"])], row["chosen"] if "chosen" in row else row["answer"]
+
+
 def _likelihood(
     model: Model, tokenizer: Tokenizer, rows: Sequence[dict[str, Any]]
 ) -> dict[str, float]:
+    """Mean nats a token and bits a byte: of turns the assistant's words, of a text all of it, in
+    windows of the context that overlap by one token."""
     examples: list[Example] = []
-    size = 0
+    context = model.config.context
     for row in rows:
-        turns = [(t["role"], t["text"]) for t in row["turns"]] if "turns" in row else None
-        if turns:
-            example = from_turns(tokenizer, turns, model.config.context)
-        else:
-            ids = [tokenizer.end, *tokenizer.encode(row["text"])][: model.config.context]
-            example = Example(tuple(ids), (False, *([True] * (len(ids) - 1))))
-        examples.append(example)
-        size += len(
-            tokenizer.decode_bytes(i for i, t in zip(example.ids, example.target, strict=True) if t)
-        )
+        if "turns" in row:
+            turns = [(t["role"], t["text"]) for t in row["turns"]]
+            examples.append(from_turns(tokenizer, turns, context))
+            continue
+        ids = [tokenizer.end, *tokenizer.encode(row["text"])]
+        for start in range(0, len(ids) - 1, context - 1):
+            window = ids[start : start + context]
+            examples.append(Example(tuple(window), (False, *([True] * (len(window) - 1)))))
+    size = sum(
+        len(tokenizer.decode_bytes(i for i, t in zip(e.ids, e.target, strict=True) if t))
+        for e in examples
+    )
     checked = knowledge(model, examples)
     nats = sum(item.nll for item in checked)
     return {"nll": mean_loss(checked), "bits_per_byte": nats / math.log(2) / max(1, size)}

@@ -351,9 +351,9 @@ class Journal(LessonJournal):
         """Preferences as `prompt`, `chosen`, `rejected` in conversational form."""
         return export_trl(self)
 
-    def import_rows(self, rows: Iterable[dict[str, Any]]) -> int:
+    def import_rows(self, rows: Iterable[dict[str, Any]], name: str = "row ") -> int:
         """Adds what another journal exported; the number of conversations and lessons added."""
-        return import_rows(self, rows)
+        return import_rows(self, rows, name)
 
     def to_forget(
         self,

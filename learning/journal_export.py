@@ -103,13 +103,13 @@ def export_trl(store: Store) -> Iterator[dict[str, Any]]:
             }
 
 
-def import_rows(store: Store, rows: Iterable[dict[str, Any]]) -> int:
+def import_rows(store: Store, rows: Iterable[dict[str, Any]], name: str = "row ") -> int:
     """Adds the conversations and lessons of another journal under new numbers.
 
     A conversation or a loose lesson that is here already is passed over, so importing twice adds
     nothing. Lessons that were not undone wait to be learned here. Returns how many conversations
-    and loose lessons were added. Raises DataError for rows that no export has; nothing is added
-    then.
+    and loose lessons were added. Raises DataError for rows that no export has, with `name` and the
+    number of the row (its "line", where it says one); nothing is added then.
     """
     numbers: dict[str, dict[int, int]] = {table: {} for table in IMPORTED}
     added = 0
@@ -118,8 +118,9 @@ def import_rows(store: Store, rows: Iterable[dict[str, Any]]) -> int:
             try:
                 added += _import(connection, dict(row), numbers)
             except BAD_ROW as error:
+                where, why = row.get("line", place), f"{type(error).__name__}: {error}"
                 raise DataError(
-                    f"row {place}: not from a journal's export ({type(error).__name__}: {error})",
+                    f"{name}{where}: not from a journal's export ({why})",
                     "export it again with `vidya journal export`; nothing was added",
                 ) from error
     return added

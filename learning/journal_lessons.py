@@ -178,6 +178,11 @@ class LessonJournal(Store):
         sql = _LINE + "SELECT DISTINCT lesson FROM publication_lessons JOIN line USING (version)"
         return frozenset(int(lesson) for (lesson,) in self.rows(sql, version))
 
+    def trainings_in(self, version: int) -> frozenset[int]:
+        """Versions among these weights' ancestors that book training made."""
+        sql = _LINE + "SELECT version FROM publications JOIN line USING (version) WHERE note = ?"
+        return frozenset(int(found) for (found,) in self.rows(sql, version, "book training"))
+
     def lesson_version(self, lesson: int) -> int | None:
         """The newest weights that were published with this lesson new in them."""
         row = self.row("SELECT max(version) FROM publication_lessons WHERE lesson = ?", lesson)

@@ -96,10 +96,14 @@ class Learner:
     def replay(self) -> Replay:
         """Built at the first lesson, since it takes a moment."""
         if self._replay is None:
-            self._replay = build_replay(
-                self._model, self.tokenizer, self.folder, self._home.book_path, self.journal
-            )
+            self._replay = self._build_replay()
         return self._replay
+
+    def _build_replay(self, skip_bad: bool = False) -> Replay:
+        book = self._home.book_path
+        return build_replay(
+            self._model, self.tokenizer, self.folder, book, self.journal, skip_bad=skip_bad
+        )
 
     @property
     def book_recall(self) -> float:
@@ -218,17 +222,19 @@ class Learner:
         settings: BookSettings,
         report: Callable[[EpochReport], None],
         stop: Callable[[], bool],
+        *,
+        skip_bad: bool = False,
     ) -> TrainDone:
         """Trains on a book (None: shipped, owner's, and all lessons) until it is known.
 
-        Raises DataError for a book with bad lines; nothing was changed then.
+        Raises DataError for a book with bad lines, unless `skip_bad`; nothing was changed then.
         """
         context, started = self._model.config.context, time.monotonic()
-        self._replay = None  # the owner's book may have grown
-        replay = self.replay
+        # the owner's book may have grown
+        replay = self._replay = self._build_replay(skip_bad)
         lessons = [] if book else self._lessons_to_train()
         if book:
-            examples = _required(book_examples(self.tokenizer, [book], context), book)
+            examples = _required(book_examples(self.tokenizer, [book], context, skip_bad), book)
         else:
             examples = _latest([*replay.memory, *(example for _, example in lessons)])
         new = {e.prompt for e in examples}

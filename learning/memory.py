@@ -32,10 +32,17 @@ MAX_RIDERS = 20
 
 
 def build_replay(
-    model: Model, tokenizer: Tokenizer, folder: Path, owner_book: Path, journal: Journal
+    model: Model,
+    tokenizer: Tokenizer,
+    folder: Path,
+    owner_book: Path,
+    journal: Journal,
+    *,
+    skip_bad: bool = False,
 ) -> Replay:
     """All that must not be forgotten, for these weights."""
-    book = book_examples(tokenizer, [shipped_book_path(), owner_book], model.config.context)
+    paths, context = [shipped_book_path(), owner_book], model.config.context
+    book = book_examples(tokenizer, paths, context, skip_bad)
     replay = Replay(model, book, [], own_talk(model, tokenizer, folder))
     learned = [
         x for x in journal.lessons(state="learned") if x.judgement is None or _stands(journal, x)
@@ -58,17 +65,19 @@ def _stands(journal: Journal, lesson: Lesson) -> bool:
     return lesson.id not in {other.id for other in journal.to_undo()}
 
 
-def book_examples(tokenizer: Tokenizer, paths: Iterable[Path], context: int) -> list[Example]:
+def book_examples(
+    tokenizer: Tokenizer, paths: Iterable[Path], context: int, skip_bad: bool = False
+) -> list[Example]:
     """Entries of the books that exist; of several answers to one question the last stays.
 
-    Raises DataError for a book with bad lines.
+    Raises DataError for a book with bad lines, unless `skip_bad`.
     """
     by_prompt: dict[str, Example] = {}
     for path in paths:
         if not path.exists():
             continue
         try:
-            entries = read_book(path)
+            entries = read_book(path, skip_bad)
         except BookError as error:
             if error.problems and error.problems[0][0] == 0 and path.name == "book.txt":
                 continue  # the owner's own book may still be empty

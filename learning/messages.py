@@ -66,6 +66,10 @@ class Train:
     """None: until every entry is known or the limit is reached."""
     book: str | None = None
     """Path of a book; None: the shipped one and the owner's."""
+    batch: int | None = None
+    """Lines a step; None: the default."""
+    skip_bad: bool = False
+    """Learn what is right in a book that also has bad lines."""
 
 
 @dataclass(frozen=True)

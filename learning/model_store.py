@@ -76,6 +76,10 @@ class ModelStore:
         path = self.resolve(name_or_path)
         return _info(path.name, path, False)
 
+    def place(self, name: str) -> Path:
+        """Where a model of that name is, or would be."""
+        return self._models / name
+
     def resolve(self, name_or_path: str) -> Path:
         """The model's folder; a shipped one is copied into the home first. Raises NotFound."""
         own = self._models / name_or_path

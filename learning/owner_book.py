@@ -6,6 +6,8 @@ belong to others.
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterable
 from pathlib import Path
 
 from engine.errors import DataError
@@ -55,6 +57,39 @@ class OwnerBook:
         except OSError as error:
             raise self._unwritable(error) from error
         return False
+
+    def erase(self, exchanges: Iterable[tuple[str, str]], text: str | None = None) -> int:
+        """Removes every line that holds one of these exchanges, or the text in whatever case;
+        returns how many went. The rest of the file stays as it is, byte for byte."""
+        unwanted = set()
+        for question, answer in exchanges:
+            with contextlib.suppress(LineError):  # no book can hold it
+                unwanted.add(format_line((("user", question), ("assistant", answer))))
+        within = " ".join(text.casefold().split()) if text else None
+        try:
+            lines = self.path.read_bytes().decode("utf-8", "surrogateescape").split("\n")
+            kept = [
+                line
+                for line in lines
+                if line.strip() not in unwanted
+                and not (within and within in " ".join(line.casefold().split()))
+            ]
+            if len(kept) < len(lines):
+                write_atomically(self.path, "\n".join(kept))
+            return len(lines) - len(kept)
+        except FileNotFoundError:
+            return 0
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def holds(self, text: str) -> bool:
+        """Whether a line has the text in it, in whatever case."""
+        try:
+            whole = self.path.read_bytes().decode("utf-8", "surrogateescape")
+        except OSError:
+            return False
+        within = " ".join(text.casefold().split())
+        return any(within in " ".join(line.casefold().split()) for line in whole.split("\n"))
 
     def replace(self, question: str, old: str | None, new: str | None) -> None:
         """Takes one answer to the question out and adds another; None is no answer."""

@@ -13,7 +13,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import torch
@@ -273,7 +273,9 @@ class Teacher:
     def _train(self, job: Train) -> None:
         settings = BookSettings()
         if job.epochs is not None:
-            settings = BookSettings(epochs=job.epochs, until_known=False)
+            settings = replace(settings, epochs=job.epochs, until_known=False)
+        if job.batch is not None:
+            settings = replace(settings, batch=job.batch)
         recall: float | None = None
 
         def report(r: EpochReport) -> None:
@@ -300,7 +302,8 @@ class Teacher:
             )
 
         book = Path(job.book) if job.book else None
-        self._emit(self._learner.train(book, settings, report, self._cancel_training.is_set))
+        stop = self._cancel_training.is_set
+        self._emit(self._learner.train(book, settings, report, stop, skip_bad=job.skip_bad))
 
     def _pause(self) -> None:
         """Between micro-batches: the owner goes first."""

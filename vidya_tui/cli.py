@@ -15,23 +15,27 @@ from vidya_tui import __version__
 from vidya_tui.cli_bench import bench
 from vidya_tui.cli_common import Options, common
 from vidya_tui.cli_journal import journal_group
-from vidya_tui.cli_learn import evaluate, teach, train
+from vidya_tui.cli_learn import evaluate, train
 from vidya_tui.cli_models import doctor, model_group
 from vidya_tui.cli_pretrain import pretrain
 from vidya_tui.cli_talk import ask, open_app
+from vidya_tui.cli_teach import teach
 
 
 @click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="vidya")
+@click.option("--plain", is_flag=True, help="Line by line, for pipes and screen readers.")
 @common
 @click.pass_context
-def cli(context: click.Context, options: Options) -> None:
+def cli(context: click.Context, plain: bool, options: Options) -> None:
     """A language model that lives in your terminal and learns from you while you talk.
 
     Without a command it opens the app.
     """
     if context.invoked_subcommand is None:
-        context.exit(open_app(options))
+        context.exit(open_app(options, plain=plain))
+    elif plain:
+        raise click.UsageError("--plain goes without a command")
 
 
 for _command in (ask, teach, train, evaluate, pretrain, model_group, journal_group, bench, doctor):
@@ -48,6 +52,9 @@ def main() -> None:
     except click.UsageError as error:
         error.show()
         sys.exit(2)
+    except click.ClickException as error:
+        click.echo(f"vidya: {error.format_message()}", err=True)
+        sys.exit(1)
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
         sys.exit(130)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import queue
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,10 +14,11 @@ from typing import Any, TypeVar
 
 import click
 
-from engine.errors import VidyaError
+from engine.errors import ConfigError, VidyaError
 from learning.home import Home
 from learning.journal import Journal
-from learning.messages import Event, Failed, TeacherPort
+from learning.messages import Event, Failed, Learn, LessonDone, TeacherPort, UndoDone
+from vidya_tui.settings import load as load_settings
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Found = TypeVar("Found", bound=Event)
@@ -38,14 +40,34 @@ class Options:
         """Raises HomeError where it cannot be made."""
         return Home(self.home_path)
 
+    @property
+    def chosen_model(self) -> str:
+        """--model, else what `vidya model use` chose. Raises SettingsError."""
+        return self.model or load_settings(self.home.settings_path).model
+
+    @property
+    def chosen_device(self) -> str:
+        """--device, else the CPU. Raises ConfigError where the machine has no such device."""
+        if self.device in (None, "cpu"):
+            return "cpu"
+        import torch
+
+        if not re.fullmatch(r"cuda(:\d+)?", self.device or ""):
+            raise ConfigError(f"device {self.device!r} is unknown", "choose cpu or cuda")
+        if not torch.cuda.is_available():
+            raise ConfigError("this machine has no usable CUDA device", "leave --device out")
+        return self.device or "cpu"
+
 
 def common(function: Function) -> Function:
     """Adds the common options and passes them as `options`."""
 
     @click.option(
-        "--home", type=click.Path(path_type=Path), envvar="VIDYA_HOME", help="The home folder."
+        "--home",
+        type=click.Path(path_type=Path),
+        help="The home folder; else VIDYA_HOME, else the platform's data folder.",
     )
-    @click.option("--model", help="Name or folder of a model.")
+    @click.option("--model", help="Name or folder of a model; else that of `vidya model use`.")
     @click.option("--device", help="cpu or cuda.")
     @click.option("--seed", type=int, help="For answers that can be repeated.")
     @click.option("--json", "as_json", is_flag=True, help="One JSON object a line on stdout.")
@@ -114,11 +136,29 @@ class Desk:
             if isinstance(event, until):
                 return event
 
+    def learn(self, on_event: Callable[[Event], None]) -> None:
+        """Learns all that waits, takes out what was taken back, and returns when it is done.
+
+        Without a teacher it all waits. Raises VidyaError for a failure.
+        """
+        while self.teacher and (due := self._due()):
+            self.teacher.send(Learn())
+            while due:
+                event = self.events.get()
+                on_event(event)
+                if isinstance(event, Failed):
+                    raise VidyaError(event.what, event.next_step)
+                if isinstance(event, LessonDone | UndoDone):
+                    due.discard(event.lesson)
+
+    def _due(self) -> set[int | None]:
+        return {lesson.id for lesson in (*self.journal.waiting(), *self.journal.to_undo())}
+
 
 @contextmanager
 def desk(options: Options) -> Iterator[Desk]:
     """Locks the home, opens its journal and starts the teacher; closes them all."""
-    home = options.home
+    home, model, device = options.home, options.chosen_model, options.chosen_device
     with home.lock():
         from learning.teacher import open_teacher
 
@@ -128,8 +168,8 @@ def desk(options: Options) -> Iterator[Desk]:
             _mend_book(home, journal)
             place.teacher = open_teacher(
                 home,
-                model=options.model,
-                device=options.device or "cpu",
+                model=model,
+                device=device,
                 seed=options.seed,
                 on_event=place.events.put,
                 journal=journal,

@@ -1,24 +1,30 @@
-"""`vidya journal`: what was said and taught."""
+"""`vidya journal`: what was said and taught, and erasing it (cli_forget.py)."""
 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import click
 
-from engine.errors import VidyaError
+from engine.errors import DataError, VidyaError
 from learning.home import write_atomically
 from learning.journal import Journal
 from vidya_tui.cli_common import Options, common, print_json, say
-from vidya_tui.plain import plain
+from vidya_tui.cli_forget import forget
+from vidya_tui.plain import one_line
 
 
 @click.group("journal")
 def journal_group() -> None:
     """What was said and taught."""
+
+
+journal_group.add_command(forget)
 
 
 @contextmanager
@@ -32,25 +38,45 @@ def _journal(options: Options) -> Iterator[Journal]:
 
 @journal_group.command()
 @click.option("--limit", type=click.IntRange(1), default=20, show_default=True)
+@click.option("--asks", is_flag=True, help="The messages and their answers, instead of lessons.")
 @common
-def show(limit: int, options: Options) -> None:
-    """The last lessons and what became of them."""
+def show(limit: int, asks: bool, options: Options) -> None:
+    """The last lessons and what became of them, or (--asks) what was said."""
     with _journal(options) as journal:
-        for lesson in journal.lessons()[-limit:]:
-            prompt = lesson.prompt[-1].text if lesson.prompt else ""
-            row = {
-                "lesson": lesson.id,
-                "kind": lesson.kind,
-                "state": lesson.state,
-                "prompt": prompt,
-                "answer": lesson.answer,
-                "rejected": list(lesson.rejected),
-            }
+        for row in list(_said(journal) if asks else _taught(journal))[-limit:]:
             if options.as_json:
                 print_json(row)
+            elif asks:
+                answer = "-" if row["answer"] is None else row["answer"]
+                click.echo(f"{row['ask']:5d} {one_line(row['message'])} -> {one_line(answer)}")
             else:
-                said = f"{plain(prompt)} -> {plain(lesson.answer)}"
-                click.echo(f"{lesson.id:5d} {lesson.kind:12s} {lesson.state:14s} {said}")
+                words = f"{one_line(row['prompt'])} -> {one_line(row['answer'])}"
+                click.echo(f"{row['lesson']:5d} {row['kind']:12s} {row['state']:14s} {words}")
+
+
+def _taught(journal: Journal) -> Iterator[dict[str, Any]]:
+    for lesson in journal.lessons():
+        yield {
+            "lesson": lesson.id,
+            "kind": lesson.kind,
+            "state": lesson.state,
+            "prompt": lesson.prompt[-1].text if lesson.prompt else "",
+            "answer": lesson.answer,
+            "rejected": list(lesson.rejected),
+        }
+
+
+def _said(journal: Journal) -> Iterator[dict[str, Any]]:
+    talks = reversed(journal.conversations(limit=1_000_000))
+    rows = [(talk.id, *pair) for talk in talks for pair in journal.conversation(talk.id)]
+    for talk, ask, answer in sorted(rows, key=lambda row: row[1].id):
+        yield {
+            "ask": ask.id,
+            "conversation": talk,
+            "message": ask.turns[-1].text,
+            "answer": answer,
+            "candidates": [candidate.text for candidate in journal.candidates(ask.id)],
+        }
 
 
 @journal_group.command()
@@ -64,7 +90,8 @@ def search(text: str, options: Options) -> None:
             if options.as_json:
                 print_json(row)
             else:
-                click.echo("  ".join(plain(str(value)) for value in row.values()))
+                where = f"conversation {hit.conversation}, ask {hit.ask}, {hit.place}"
+                click.echo(f"{where}: {one_line(hit.text)}")
 
 
 @journal_group.command()
@@ -74,7 +101,7 @@ def search(text: str, options: Options) -> None:
 @click.option("--out", type=click.Path(path_type=Path), help="A file; standard output if left out.")
 @common
 def export(form: str, out: Path | None, options: Options) -> None:
-    """Writes everything, or prompt/chosen/rejected rows (trl)."""
+    """Writes everything (jsonl, what import reads), or prompt/chosen/rejected rows (trl)."""
     with _journal(options) as journal:
         rows = journal.export_trl() if form == "trl" else journal.export_rows()
         lines = [json.dumps(row, ensure_ascii=False) for row in rows]
@@ -89,35 +116,45 @@ def export(form: str, out: Path | None, options: Options) -> None:
     say(f"{len(lines)} rows written to {out}")
 
 
-@journal_group.command()
-@click.option("--lesson", type=int)
-@click.option("--ask", "ask_id", type=int)
-@click.option("--conversation", type=int)
-@click.option("--text", help="Everything that contains it.")
-@click.option("--all", "everything", is_flag=True)
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@journal_group.command("import")
+@click.argument("file", type=click.Path(path_type=Path))
 @common
-def forget(
-    lesson: int | None,
-    ask_id: int | None,
-    conversation: int | None,
-    text: str | None,
-    everything: bool,
-    yes: bool,
-    options: Options,
-) -> None:
-    """Really erases from the journal. The weights and the book are not touched: undo first."""
-    given = [v for v in (lesson, ask_id, conversation, text) if v is not None]
-    if len(given) + everything != 1:
-        raise click.UsageError("give one of --lesson, --ask, --conversation, --text or --all")
+def import_journal(file: Path, options: Options) -> None:
+    """Adds what `journal export` wrote to FILE (or `-`); what is here already is passed over."""
+    rows = _rows(file)
     home = options.home
     with home.lock(), _journal(options) as journal:
-        if not yes:
-            click.confirm("This cannot be taken back. Erase?", abort=True, err=True)
-        count = journal.forget(
-            conversation=conversation, ask=ask_id, lesson=lesson, text=text, all=everything
-        )
+        added, waiting = journal.import_rows(rows, f"{file}:"), len(journal.waiting())
     if options.as_json:
-        print_json({"forgotten": count})
-    else:
-        click.echo(f"{count} asks and lessons are erased")
+        print_json({"added": added, "waiting": waiting})
+        return
+    click.echo(f"{added} conversations and lessons added")
+    if waiting:
+        say(f"{waiting} lessons wait; the next `vidya` learns them")
+
+
+def _rows(file: Path) -> list[dict[str, Any]]:
+    """The rows of an export, each with its line. Raises DataError with file and line."""
+    advice = "give a file that `vidya journal export` wrote; nothing was added"
+    try:
+        data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+        text = data.decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{file}: cannot be read ({error})", advice) from error
+    rows = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"{file}:{number}: is no JSON ({error})", advice) from error
+        if not isinstance(row, dict):
+            raise DataError(f"{file}:{number}: is no object", advice)
+        if "prompt" in row and "chosen" in row and "table" not in row:
+            raise DataError(
+                f"{file}:{number}: is of the trl format, which has only the preferences",
+                "import what `vidya journal export --format jsonl` wrote",
+            )
+        rows.append(row | {"line": number})
+    return rows

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import platform
 import time
+from dataclasses import replace
+from pathlib import Path
 
 import click
 
@@ -21,12 +23,15 @@ def model_group() -> None:
 @model_group.command("list")
 @common
 def list_models(options: Options) -> None:
-    """The models there are."""
+    """The models there are; a star marks the one in use."""
     from learning.model_store import ModelStore
 
+    chosen = options.chosen_model
     for info in ModelStore(options.home).list():
+        used = chosen in (info.name, str(info.path))
         row = {
             "name": info.name,
+            "used": used,
             "parameters": info.parameters,
             "version": info.version,
             "bytes": info.bytes,
@@ -36,7 +41,8 @@ def list_models(options: Options) -> None:
             print_json(row)
         else:
             where = "comes with vidya" if info.shipped else f"version {info.version}"
-            click.echo(f"{info.name:12s} {info.parameters / 1e6:6.1f}M weights, {where}")
+            mark = "*" if used else " "
+            click.echo(f"{mark} {info.name:12s} {info.parameters / 1e6:6.1f}M weights, {where}")
 
 
 @model_group.command("show")
@@ -47,7 +53,7 @@ def show_model(name: str | None, options: Options) -> None:
     from engine.checkpoint import load_config
     from learning.model_store import ModelStore
 
-    info = ModelStore(options.home).info(name or options.model or "10m")
+    info = ModelStore(options.home).info(name or options.chosen_model)
     config = load_config(info.path).to_huggingface()
     row = {
         "name": info.name,
@@ -62,6 +68,58 @@ def show_model(name: str | None, options: Options) -> None:
         click.echo(json.dumps(config, indent=1))
 
 
+@model_group.command("use")
+@click.argument("name")
+@common
+def use_model(name: str, options: Options) -> None:
+    """Makes NAME (or a folder) the model of the app and of every command from now on."""
+    from learning.model_store import ModelStore
+    from vidya_tui.settings import load, save
+
+    home = options.home
+    info = ModelStore(home).info(name)
+    wanted = info.name if info.shipped or info.path.parent == home.models_path else str(info.path)
+    save(home.settings_path, replace(load(home.settings_path), model=wanted))
+    if options.as_json:
+        print_json({"model": wanted})
+    else:
+        click.echo(f"{wanted} is used from now on")
+
+
+@model_group.command("import")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--name", help="Its name in the home; the folder's if left out.")
+@common
+def import_model(folder: Path, name: str | None, options: Options) -> None:
+    """Copies a Llama model in Hugging Face's layout from FOLDER into the home."""
+    from learning.model_store import ModelStore
+    from learning.porting import import_model as copy_in
+
+    home = options.home
+    with home.lock():
+        info = copy_in(ModelStore(home), folder, name)
+    if options.as_json:
+        print_json({"name": info.name, "parameters": info.parameters, "bytes": info.bytes})
+    else:
+        click.echo(f"{info.name} is in the home; `vidya model use {info.name}` talks to it")
+
+
+@model_group.command("export")
+@click.argument("name")
+@click.argument("folder", type=click.Path(path_type=Path))
+@common
+def export_model(name: str, folder: Path, options: Options) -> None:
+    """Writes model NAME into a new FOLDER, as transformers loads it."""
+    from learning.model_store import ModelStore
+    from learning.porting import export_model as copy_out
+
+    written = copy_out(ModelStore(options.home), name, folder)
+    if options.as_json:
+        print_json({"name": name, "folder": str(written)})
+    else:
+        click.echo(f"{name} is written to {written}")
+
+
 @model_group.command()
 @click.argument("name", required=False)
 @common
@@ -69,7 +127,7 @@ def snapshots(name: str | None, options: Options) -> None:
     """Weights that can be rolled back to."""
     from learning.model_store import ModelStore
 
-    for shot in ModelStore(options.home).snapshots(name or options.model or "10m"):
+    for shot in ModelStore(options.home).snapshots(name or options.chosen_model):
         row = {
             "version": shot.version,
             "created": shot.created,
@@ -94,7 +152,7 @@ def rollback(version: int, options: Options) -> None:
     with home.lock():
         journal = Journal(home.journal_path)
         try:
-            shot = ModelStore(home).rollback(options.model or "10m", version, journal)
+            shot = ModelStore(home).rollback(options.chosen_model, version, journal)
         finally:
             journal.close()
     if options.as_json:
@@ -139,6 +197,11 @@ def doctor(options: Options) -> None:
             journal.close()
         except VidyaError as error:
             problems.append(str(error))
+    try:
+        report["model"] = options.chosen_model
+        ModelStore(home).info(options.chosen_model)
+    except VidyaError as error:
+        problems.append(str(error))
     report["problems"] = problems
     if options.as_json:
         print_json(report)

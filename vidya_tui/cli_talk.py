@@ -3,41 +3,44 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 
 import click
 
-from engine.config import Sampling
 from engine.errors import VidyaError
 from learning.messages import AskDone, CandidateDone, CandidateReset, CandidateText, Event
 from vidya_tui.cli_common import Options, common, desk, print_json
-from vidya_tui.plain import plain
+from vidya_tui.plain import plain as harmless
+from vidya_tui.settings import load
 
 
-def open_app(options: Options) -> int:
-    """Opens the app; returns its exit status."""
+def open_app(options: Options, *, plain: bool = False) -> int:
+    """Opens the app, or (plain, or where there is no terminal) the line mode; its exit status."""
     from learning.journal import Journal
-    from vidya_tui.app import run_app
-    from vidya_tui.settings import load
     from vidya_tui.worker import WorkerTeacher
 
     home = options.home
+
+    def teacher(on_event: Callable[[Event], None]) -> WorkerTeacher:
+        return WorkerTeacher(
+            home,
+            on_event=on_event,
+            model=options.model or settings.model,
+            device=options.device,
+            seed=options.seed,
+        )
+
     with home.lock():
         settings = load(home.settings_path)
         journal = Journal(home.journal_path)
         try:
-            return run_app(
-                home,
-                journal,
-                lambda on_event: WorkerTeacher(
-                    home,
-                    on_event=on_event,
-                    model=options.model or settings.model,
-                    device=options.device,
-                    seed=options.seed,
-                ),
-                settings,
-                seed=options.seed,
-            )
+            if plain or not (sys.stdin.isatty() and sys.stdout.isatty()):
+                from vidya_tui.line_mode import run_lines
+
+                return run_lines(home, journal, teacher, settings, seed=options.seed)
+            from vidya_tui.app import run_app
+
+            return run_app(home, journal, teacher, settings, seed=options.seed)
         finally:
             journal.close()
 
@@ -45,9 +48,9 @@ def open_app(options: Options) -> int:
 @click.command()
 @click.argument("prompt")
 @click.option("-n", "count", type=click.IntRange(1, 9), default=5, show_default=True)
-@click.option("--temperature", type=float)
-@click.option("--top-p", type=float)
-@click.option("--max-tokens", type=int)
+@click.option("--temperature", type=click.FloatRange(0, 10), help="0 is the likeliest answer.")
+@click.option("--top-p", type=click.FloatRange(0, 1, min_open=True))
+@click.option("--max-tokens", type=click.IntRange(1, 4096))
 @common
 def ask(
     prompt: str,
@@ -64,7 +67,8 @@ def ask(
         prompt = sys.stdin.buffer.read().decode("utf-8", "replace")
     if not prompt.strip():
         raise VidyaError("the message is empty", 'give a text: vidya ask "hello"')
-    sampling = Sampling().with_(temperature=temperature, top_p=top_p, max_tokens=max_tokens)
+    settings = load(options.home.settings_path)
+    sampling = settings.sampling.with_(temperature=temperature, top_p=top_p, max_tokens=max_tokens)
     with desk(options) as place:
         assert place.teacher is not None
         session = Session(
@@ -85,11 +89,11 @@ def ask(
                         }
                     )
                 elif count > 1:
-                    click.echo(f"{event.index}. {plain(event.text)}")
+                    click.echo(f"{event.index}. {harmless(event.text)}")
                 else:
                     click.echo()
             elif count == 1 and not options.as_json and isinstance(event, CandidateText):
-                click.echo(plain(event.delta), nl=False)
+                click.echo(harmless(event.delta), nl=False)
             elif count == 1 and not options.as_json and isinstance(event, CandidateReset):
                 click.echo()
 

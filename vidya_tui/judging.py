@@ -69,6 +69,11 @@ class Judging:
         if self._now is not None and self._now.streaming:
             self.teacher.send(Cancel(self._now.ask.id))
 
+    @property
+    def undoing(self) -> bool:
+        """Something that was taken back is still on its way out of the weights."""
+        return bool(self._undoing)
+
     # ------------------------------------------------------------ judging
 
     def pick(self, index: int) -> str:

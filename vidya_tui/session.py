@@ -124,6 +124,26 @@ class Session(Judging):
         self._in_book = self._for_book()
         self._broken = not self.cards
 
+    def reopen(self, ask: Ask) -> None:
+        """Goes back to one ask and its candidates, to judge it; later ones are passed over."""
+        self._leave()
+        self.conversation = ask.conversation
+        self._now, self._said = Exchange(ask), ask.turns
+        candidates = self.journal.candidates(ask.id)
+        self._now.cards = [Card(candidate.index) for candidate in candidates]
+        for candidate in candidates:
+            self._now.finish(candidate)
+        self._reload()
+        self._in_book = self._for_book()
+
+    def take_first(self) -> str | None:
+        """Makes the first candidate the answer, unjudged, where none is chosen yet; the answer."""
+        card = self._now.first_said() if self._now and self.answer is None else None
+        if self._now and card:
+            self.journal.set_answer(self._now.ask.id, card.said)
+            self._reload()
+        return self.answer
+
     def _add_ask(self, turns: Turns, lessons: Sequence[Lesson] = ()) -> Ask:
         conversation = self.conversation
         if conversation is None:

@@ -1,0 +1,104 @@
+"""Forgetting, whole: out of the weights, their snapshots, the owner's book, and the journal.
+
+The journal goes last, because it alone says what the others must lose: after a crash in between,
+forgetting the same again finishes the work. Later lessons than those forgotten leave the weights
+too, as with undo, and wait to be learned again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.checkpoint_files import WEIGHTS, read_metadata
+from engine.errors import NotFound
+from learning.forget import Doomed, erase
+from learning.home import Home
+from learning.journal import Journal
+from learning.owner_book import OwnerBook
+from learning.records import Rating
+
+
+@dataclass(frozen=True)
+class Forgotten:
+    """What was done."""
+
+    records: int
+    """Asks and lessons that are gone from the journal."""
+    book_lines: int
+    models: tuple[str, ...]
+    """Models whose weights went back to before the lessons."""
+    training_lost: bool
+    """Book training was among what those weights lost."""
+
+
+def forget(
+    home: Home,
+    journal: Journal,
+    doomed: Doomed,
+    folders: Iterable[Path] = (),
+    *,
+    text: str | None = None,
+    device: str = "cpu",
+) -> Forgotten:
+    """Erases what is doomed everywhere. The caller holds the home's lock.
+
+    folders: of the models whose weights may know it; none keeps all weights as they are. text:
+    lines of the book with it go too, whoever wrote them. Raises NotFound, with nothing erased,
+    where a model has no weights left without the lessons.
+    """
+    went_back, training_lost = [], False
+    for folder in folders:
+        if not (folder / WEIGHTS).exists():
+            continue
+        before = _version(folder)
+        if _take_out(home, folder, journal, doomed, device):
+            went_back.append(folder.name)
+            now = journal.trainings_in(_version(folder))
+            training_lost = training_lost or bool(journal.trainings_in(before) - now)
+        for shot in (folder / "snapshots").glob("*.safetensors"):
+            if journal.lessons_in(int(shot.stem)) & set(doomed.lessons):
+                shot.unlink()
+    lines = OwnerBook(home.book_path).erase(_exchanges(journal, doomed), text)
+    return Forgotten(erase(journal, doomed), lines, tuple(went_back), training_lost)
+
+
+def _version(folder: Path) -> int:
+    return int(read_metadata(folder / WEIGHTS).get("version", "0"))
+
+
+def _take_out(home: Home, folder: Path, journal: Journal, doomed: Doomed, device: str) -> bool:
+    """Whether the weights knew something of it. The oldest lesson first: the rest goes with it."""
+    known = journal.lessons_in(_version(folder)) & set(doomed.lessons)
+    if not known:
+        return False
+    from learning.learner import Learner  # brings torch
+
+    learner = Learner(home, folder, journal, device=device)
+    for lesson in sorted(known):
+        try:
+            learner.undo(journal.lesson(lesson))
+        except NotFound as error:
+            raise NotFound(
+                f"{folder.name}: {error.what}, so nothing was erased",
+                "add --keep-weights to forget it in the journal and the book only",
+            ) from error
+    return True
+
+
+def _exchanges(journal: Journal, doomed: Doomed) -> set[tuple[str, str]]:
+    """(question, answer) that the book has because of them, and of nothing that stays."""
+    gone, stays = set(), set()
+    for lesson in journal.lessons():
+        if lesson.answer and lesson.prompt:
+            pair = (lesson.prompt[-1].text, lesson.answer)
+            if lesson.id in doomed.lessons:
+                gone.add(pair)
+            elif lesson.state != "undone":
+                stays.add(pair)
+    for ask in map(journal.ask, doomed.asks):
+        for judged in journal.judgements(ask.id):
+            if not isinstance(judged.judgement, Rating):
+                gone.add((ask.turns[-1].text, judged.answer))
+    return gone - stays

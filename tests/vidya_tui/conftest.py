@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from learning.home import Home
+from tests.vidya_tui.shell import BOOK, Shell
+
+if TYPE_CHECKING:  # the other tests here are of an interface without torch
+    from engine.model import Model
+    from engine.tokenizer import Tokenizer
+
+
+@pytest.fixture
+def shell(
+    tmp_path: Path, tiny_model: Model, tiny_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> Shell:
+    """A home whose model in use is tiny, and a short book in place of the shipped one."""
+    import torch
+
+    import learning.memory
+    import personality.book
+    from engine.checkpoint import save_model
+
+    monkeypatch.delenv("VIDYA_HOME", raising=False)
+    book = tmp_path / "shipped.txt"
+    book.write_text(BOOK)
+    monkeypatch.setattr(learning.memory, "shipped_book_path", lambda: book)
+    monkeypatch.setattr(personality.book, "shipped_book_path", lambda: book)
+    home = Home(tmp_path / "home")
+    folder = home.models_path / "tiny"
+    save_model(tiny_model, folder, dtype=torch.float32)
+    tiny_tokenizer.save(folder)
+    home.settings_path.write_text('model = "tiny"\nmax_tokens = 8\n')
+    return Shell(home)

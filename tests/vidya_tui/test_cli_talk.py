@@ -1,0 +1,193 @@
+"""`vidya ask`, `teach`, `train` and `evaluate`, with a tiny model that is really taught."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from engine.errors import VidyaError
+from tests.vidya_tui.shell import Shell
+from vidya_tui.cli_common import Options
+
+
+def test_ask_prints_each_candidate_and_then_done(shell: Shell) -> None:
+    *candidates, done = shell.rows("ask", "hello", "-n", "3")
+    assert sorted(row["index"] for row in candidates) == [1, 2, 3]
+    assert len({row["text"] for row in candidates}) == 3
+    assert all(row["tokens"] <= 8 and row["logprob"] < 0 for row in candidates)
+    assert done["event"] == "done" and done["ask"] == 1
+    assert done["tokens_per_second"] > 0 and done["seconds_to_first_token"] > 0
+
+
+def test_the_same_seed_says_the_same(shell: Shell) -> None:
+    def said(*more: str) -> list[tuple[int, str, float]]:
+        rows = shell.rows("ask", "hello", "-n", "3", *more)[:-1]
+        return [(row["index"], row["text"], row["logprob"]) for row in rows]
+
+    once = said("--seed", "7")
+    assert said("--seed", "7") == once
+    assert said("--seed", "8") != once
+    assert said() != said()
+
+
+def test_sampling_options(shell: Shell) -> None:
+    greedy = [shell.rows("ask", "hello", "-n", "1", "--temperature", "0")[0] for _ in range(2)]
+    assert greedy[0]["text"] == greedy[1]["text"] and greedy[0]["logprob"] == 0.0
+    (row, _) = shell.rows("ask", "hello", "-n", "1", "--max-tokens", "2", "--top-p", "0.5")
+    assert row["tokens"] <= 2
+    for bad in (["-n", "0"], ["--temperature", "-1"], ["--top-p", "0"], ["--max-tokens", "0"]):
+        shell.run("ask", "hello", *bad, status=2)
+
+
+def test_ask_reads_standard_input(shell: Shell) -> None:
+    shell.run("ask", "-", "-n", "1", stdin="hello\nyou\n")
+    (row,) = shell.rows("journal", "show", "--asks")
+    assert row["message"] == "hello\nyou" and len(row["candidates"]) == 1
+    assert "empty" in shell.fails("ask", "-", stdin="  \n")
+
+
+def test_plain_words_without_json(shell: Shell) -> None:
+    lines = shell.run("ask", "hello", "-n", "2", "--seed", "1").stdout.splitlines()
+    assert sorted(line[:3] for line in lines if line[:2] in ("1.", "2.")) == ["1. ", "2. "]
+
+
+def test_pick_say_and_rate_are_learned_before_they_return(shell: Shell) -> None:
+    shell.rows("ask", "hello", "-n", "2", "--seed", "1")
+    fields = "lesson kind known_before known_after steps batch loss book_recall seconds rolled_back"
+    (picked,) = shell.rows("teach", "--pick", "2")
+    assert list(picked) == fields.split() and picked["kind"] == "pick"
+    (said,) = shell.rows("teach", "--say", "Hello to you.", "--ask", "1")
+    assert said["kind"] == "correction"
+    (rated,) = shell.rows("teach", "--rate", "good")
+    assert rated["kind"] == "rating"
+    assert all(row["state"] != "waiting" for row in shell.rows("journal", "show")[1:])
+    lines = shell.home.book_path.read_text().splitlines()
+    assert lines[-1] == "<|user|> hello <|assistant|> Hello to you." and len(lines) == 2
+
+
+def test_teach_without_waiting_needs_no_model(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shell.rows("ask", "hello", "-n", "2")
+    monkeypatch.setattr("learning.teacher.open_teacher", None)  # calling it would fail
+    assert shell.rows("teach", "--say", "Hi.", "--no-wait") == [
+        {"event": "journaled", "waiting": 1}
+    ]
+    file = shell.file("more.jsonl", '{"prompt": "a b", "answer": "c d"}\n')
+    result = shell.run("teach", "--file", str(file), "--no-wait")
+    assert "2 lessons wait" in result.stderr and result.stdout == ""
+    assert "<|user|> a b <|assistant|> c d" in shell.home.book_path.read_text()
+    monkeypatch.undo()
+
+
+def test_what_waited_is_learned_first(shell: Shell) -> None:
+    first, second = (
+        shell.file(f"{n}.jsonl", f'{{"prompt": "q {n}", "answer": "a {n}"}}\n') for n in (1, 2)
+    )
+    shell.run("teach", "--file", str(first), "--no-wait")
+    rows = shell.rows("teach", "--file", str(second))
+    assert [row["lesson"] for row in rows] == [1, 2]
+
+
+def test_teach_a_file_of_every_form(shell: Shell) -> None:
+    file = shell.file(
+        "lessons.jsonl",
+        '{"prompt": "who", "answer": "me", "id": 5}\n'
+        '{"prompt": "what", "chosen": "this", "rejected": ["that", "those"]}\n'
+        '{"prompt": "when", "answer": "now", "rating": "bad"}\n\n'
+        '{"turns": [{"role": "user", "text": "a"}, {"role": "assistant", "text": "b"}]}\n',
+    )
+    rows = shell.rows("teach", "--file", str(file))
+    assert [row["kind"] for row in rows] == ["example", "pick", "rating", "example"]
+    assert [row["lesson"] for row in rows] == [1, 2, 3, 4]
+    book = shell.home.book_path.read_text()
+    assert "who <|assistant|> me" in book and "now" not in book
+    row = '{"prompt": "from a pipe", "answer": "yes"}\n'
+    assert shell.rows("teach", "--file", "-", stdin=row)[0]["lesson"] == 5
+
+
+def test_teach_says_what_cannot_be(shell: Shell) -> None:
+    assert "nothing was asked yet" in shell.fails("teach", "--pick", "1")
+    shell.rows("ask", "hello", "-n", "1")
+    assert "there are: 1" in shell.fails("teach", "--pick", "3")
+    assert "ask 9 is not in the journal" in shell.fails("teach", "--ask", "9", "--pick", "1")
+    assert "empty" in shell.fails("teach", "--say", "  ")
+    shell.run("teach", "--pick", "1", "--say", "x", status=2)
+    shell.run("teach", "--file", "x", "--ask", "1", status=2)
+
+
+def test_train_reports_epochs_and_the_end(shell: Shell) -> None:
+    *epochs, done = shell.rows("train", "--epochs", "2", "--batch-size", "1")
+    assert [row["epoch"] for row in epochs] == [1, 2]
+    assert set(epochs[0]) == {"epoch", "steps", "examples", "loss", "recall", "seconds"}
+    assert epochs[0]["steps"] == 2, "two lines, one a step"
+    assert done["event"] == "done" and done["epochs"] == 2 and done["entries"] == 2
+    assert shell.rows("train", "--epochs", "1")[0]["steps"] == 1, "both lines in one step"
+
+
+def test_bad_lines_of_a_book_stop_or_are_skipped(shell: Shell) -> None:
+    book = shell.file("b.txt", "<|user|> one <|assistant|> two\nnonsense\n")
+    assert f"{book}:2:" in shell.fails("train", str(book))
+    result = shell.run("train", str(book), "--skip-bad", "--epochs", "1", "--json")
+    assert '"entries": 1' in result.stdout and f"{book}:2:" in result.stderr
+    shell.home.book_path.write_text("<|user|> one <|assistant|> two\nnonsense\n")
+    assert "book.txt:2:" in shell.fails("train")
+    assert shell.rows("train", "--skip-bad", "--epochs", "1")[-1]["entries"] == 3
+
+
+def test_evaluate_every_part(shell: Shell) -> None:
+    (result,) = shell.rows("evaluate")
+    assert set(result["book"]) == {"pairs", "recall", "nll"} and result["book"]["pairs"] == 2
+    lessons = shell.file(
+        "lessons.jsonl",
+        '{"prompt": "a", "answer": "b", "paraphrase": "aa"}\n'
+        '{"prompt": "a", "answer": "b", "rating": "bad"}\n'
+        '{"turns": [{"role": "user", "text": "c"}, {"role": "assistant", "text": "d"}]}\n',
+    )
+    long = "The river runs to the sea. " * 40  # far longer than the context
+    text = shell.file(
+        "text.jsonl",
+        f'{{"text": "{long}"}}\n'
+        '{"turns": [{"role": "user", "text": "c"}, {"role": "assistant", "text": "d"}]}\n',
+    )
+    (result,) = shell.rows("evaluate", "--lessons", str(lessons), "--text", str(text))
+    assert set(result) == {"lessons", "text"}
+    assert set(result["lessons"]) == {"recall", "paraphrase_recall", "nll"}
+    # a random model spreads over its 384 ids: the log of 384 nats a token
+    assert math.isclose(result["text"]["nll"], math.log(384), rel_tol=0.05)
+    assert 1 < result["text"]["bits_per_byte"] < 9
+    words = shell.run("evaluate", "--book", str(shell.home.path.parent / "shipped.txt")).stdout
+    assert words.startswith("book: pairs 2, recall ")
+
+
+@pytest.mark.parametrize(
+    "row", ['{"text": ""}', '{"text": 5}', '{"turns": []}', '{"turns": [{"role": "x"}]}', "{}"]
+)
+def test_rows_of_text_that_are_none(shell: Shell, row: str) -> None:
+    file = shell.file("text.jsonl", f'{{"text": "fine"}}\n{row}\n')
+    assert f"{file}:2:" in shell.fails("evaluate", "--text", str(file))
+
+
+def test_a_device_that_is_not_there(shell: Shell) -> None:
+    assert "choose cpu or cuda" in shell.fails("ask", "hello", "--device", "abacus")
+
+
+def test_options_before_the_command_count_too(tmp_path: Path, monkeypatch: object) -> None:
+    from click.testing import CliRunner
+
+    from vidya_tui.cli import cli
+
+    environment = {"VIDYA_HOME": str(tmp_path / "other")}
+    result = CliRunner(env=environment).invoke(
+        cli, ["--home", str(tmp_path / "mine"), "journal", "show"]
+    )
+    assert result.exit_code == 0
+    assert (tmp_path / "mine").exists() and not (tmp_path / "other").exists()
+
+
+def test_a_damaged_settings_file_is_named(shell: Shell) -> None:
+    shell.home.settings_path.write_text("model = ")
+    with pytest.raises(VidyaError, match="settings.toml"):
+        _ = Options(home_path=shell.home.path).chosen_model

@@ -1,0 +1,140 @@
+"""`vidya journal forget`: erases from the journal, the owner's book and the weights."""
+
+from __future__ import annotations
+
+import click
+
+from engine.errors import NotFound, VidyaError
+from learning.forget import Doomed
+from learning.home import Home
+from learning.journal import Journal
+from learning.messages import Event, LessonDone
+from learning.owner_book import OwnerBook
+from vidya_tui.cli_common import Options, common, desk, print_json, say
+
+
+@click.command()
+@click.option("--lesson", type=int, help="Number of a lesson.")
+@click.option("--ask", type=int, help="Number of an ask, and what was said after it.")
+@click.option("--conversation", type=int, help="Number of a conversation.")
+@click.option("--text", help="Everything that contains it.")
+@click.option("--all", "everything", is_flag=True, help="The whole journal.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--keep-weights", is_flag=True, help="Journal and book only; what is known stays.")
+@click.option("--no-relearn", is_flag=True, help="Let later lessons wait for the next `vidya`.")
+@common
+def forget(
+    lesson: int | None,
+    ask: int | None,
+    conversation: int | None,
+    text: str | None,
+    everything: bool,
+    yes: bool,
+    keep_weights: bool,
+    no_relearn: bool,
+    options: Options,
+) -> None:
+    """Really erases: from the journal, your book, and the weights and their snapshots.
+
+    The weights go back to before the lessons; later ones are then learned again. What you wrote
+    into the book yourself stays, unless it contains the --text.
+    """
+    given = [v for v in (lesson, ask, conversation, text) if v is not None]
+    if len(given) + everything != 1:
+        raise click.UsageError("give one of --lesson, --ask, --conversation, --text or --all")
+    home = options.home
+    with home.lock():
+        journal = Journal(home.journal_path)
+        try:
+            doomed = _doomed(home, journal, lesson, ask, conversation, text, everything)
+            if not yes and not _sure(doomed):
+                raise VidyaError("nothing was erased", "add --yes to erase without a question")
+            done = _forget(options, home, journal, doomed, text, keep_weights)
+            waiting = len(journal.waiting())
+        finally:
+            journal.close()
+    relearned = 0
+    if done["models"] and waiting and not no_relearn:
+        say(f"{waiting} later lessons are learned again")
+        relearned = _learn(options)
+    if options.as_json:
+        print_json({**done, "relearned": relearned, "waiting": waiting - relearned})
+        return
+    lines = f", {done['book_lines']} lines of your book" if done["book_lines"] else ""
+    click.echo(f"{done['forgotten']} asks and lessons are erased{lines}")
+    if keep_weights:
+        click.echo("the weights were kept: they may still say what they learned from it")
+    for name in done["models"]:  # type: ignore[attr-defined]
+        click.echo(f"{name}: its weights went back to before them")
+    if done["training_lost"]:
+        click.echo("book training since then is gone too; `vidya train` brings it back")
+
+
+def _doomed(
+    home: Home,
+    journal: Journal,
+    lesson: int | None,
+    ask: int | None,
+    conversation: int | None,
+    text: str | None,
+    everything: bool,
+) -> Doomed:
+    try:
+        return journal.to_forget(
+            conversation=conversation, ask=ask, lesson=lesson, text=text, all=everything
+        )
+    except NotFound:
+        if text and OwnerBook(home.book_path).holds(text):
+            return Doomed((), ())  # it stands in the book alone
+        raise
+
+
+def _sure(doomed: Doomed) -> bool:
+    what = f"{len(doomed.asks)} asks and {len(doomed.lessons)} lessons"
+    try:
+        return click.confirm(f"Erase {what}? This cannot be taken back.", err=True)
+    except click.Abort as stop:
+        if isinstance(stop.__context__, KeyboardInterrupt):
+            raise
+        click.echo(err=True)
+        return False  # nobody is there to answer
+
+
+def _forget(
+    options: Options,
+    home: Home,
+    journal: Journal,
+    doomed: Doomed,
+    text: str | None,
+    keep_weights: bool,
+) -> dict[str, object]:
+    from learning.model_store import ModelStore
+    from learning.unlearn import forget as forget_everywhere
+
+    folders = []
+    if not keep_weights:
+        store, chosen = ModelStore(home), options.chosen_model
+        others = [x.path for x in store.list() if not x.shipped and chosen not in (x.name, x.path)]
+        folders = [*others, store.info(chosen).path]  # the chosen one last: the journal follows it
+    done = forget_everywhere(
+        home, journal, doomed, folders, text=text, device=options.chosen_device
+    )
+    return {
+        "forgotten": done.records,
+        "book_lines": done.book_lines,
+        "models": list(done.models),
+        "training_lost": done.training_lost,
+    }
+
+
+def _learn(options: Options) -> int:
+    """Learns all that waits; how many lessons that were."""
+    learned = 0
+    with desk(options) as place:
+
+        def count(event: Event) -> None:
+            nonlocal learned
+            learned += isinstance(event, LessonDone)
+
+        place.learn(count)
+    return learned

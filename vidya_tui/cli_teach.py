@@ -1,0 +1,148 @@
+"""`vidya teach`: judges an ask, or teaches a file of lessons, one after another."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from engine.errors import DataError, VidyaError
+from learning.journal import Journal
+from learning.messages import Event, LessonDone, Request
+from learning.owner_book import OwnerBook
+from learning.records import Lesson
+from vidya_tui.cli_common import Desk, Options, common, desk, print_json, say
+
+
+@click.command()
+@click.option("--pick", type=int, help="Number of the candidate that was best.")
+@click.option("--say", "text", help="What the answer should have been.")
+@click.option("--rate", type=click.Choice(["good", "bad"]), help="How the answer was.")
+@click.option("--ask", "ask_id", type=int, help="Number of the ask; the latest if left out.")
+@click.option(
+    "--file", type=click.Path(path_type=Path), help="Lessons, a JSON object a line; - is stdin."
+)
+@click.option("--no-wait", is_flag=True, help="Only journal it; the next `vidya` learns it.")
+@common
+def teach(
+    pick: int | None,
+    text: str | None,
+    rate: str | None,
+    ask_id: int | None,
+    file: Path | None,
+    no_wait: bool,
+    options: Options,
+) -> None:
+    """Judges an ask, or teaches a file of lessons, and learns before it returns."""
+    given = [value for value in (pick, text, rate, file) if value is not None]
+    if len(given) != 1:
+        raise click.UsageError("give one of --pick, --say, --rate or --file")
+    if file is not None and ask_id is not None:
+        raise click.UsageError("--ask goes with --pick, --say or --rate")
+    lessons = _read(file) if file is not None else []
+
+    def show(event: Event) -> None:
+        if isinstance(event, LessonDone):
+            _print_lesson(event, options)
+
+    with _silent(options) if no_wait else desk(options) as place:
+        if file is None:
+            _judge(place, pick, text, rate, ask_id)
+            place.learn(show)
+        for lesson in lessons:
+            (kept,) = place.journal.add_lessons([lesson])
+            _into_book(place, kept)
+            place.learn(show)
+        waiting = len(place.journal.waiting())
+    if no_wait:
+        if options.as_json:
+            print_json({"event": "journaled", "waiting": waiting})
+        say(f"{waiting} lessons wait; the next `vidya` learns them")
+
+
+class _Nobody:
+    """A teacher for the session: what it journals is learned in `Desk.learn`, or waits."""
+
+    def send(self, request: Request) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+@contextmanager
+def _silent(options: Options) -> Iterator[Desk]:
+    """As `desk`, with no model behind it."""
+    home = options.home
+    with home.lock():
+        journal = Journal(home.journal_path)
+        try:
+            yield Desk(home, journal)
+        finally:
+            journal.close()
+
+
+def _read(file: Path) -> list[Lesson]:
+    from learning.lesson_file import parse_rows, read_lessons, to_lessons
+
+    if str(file) != "-":
+        return read_lessons(file)
+    lines = sys.stdin.buffer.read().decode("utf-8", "replace").splitlines()
+    return to_lessons(parse_rows(lines, "standard input"), "standard input")
+
+
+def _into_book(place: Desk, lesson: Lesson) -> None:
+    """What the owner taught word for word stands in the book, as in the app."""
+    if lesson.kind == "rating" or not lesson.answer or len(lesson.prompt) != 1:
+        return
+    try:
+        OwnerBook(place.home.book_path).add(lesson.prompt[-1].text, lesson.answer)
+    except DataError as error:
+        say(f"not written into the book: {error}")
+
+
+def _print_lesson(event: LessonDone, options: Options) -> None:
+    if options.as_json:
+        print_json({k: v for k, v in asdict(event).items() if k not in ("version", "state")})
+        return
+    words = "learned" if event.known_after else "needs practice"
+    if event.rolled_back:
+        words = "needs practice (rolled back, it would have cost too much of the book)"
+    recall = f"book recall {event.book_recall:.1%}"
+    click.echo(
+        f"lesson {event.lesson}: {words} in {event.seconds:.1f} s, {event.steps} steps, {recall}"
+    )
+
+
+def _judge(
+    place: Desk, pick: int | None, text: str | None, rate: str | None, ask_id: int | None
+) -> None:
+    """One judgement, as in the app: an earlier one of the same ask is taken back."""
+    from vidya_tui.session import Session
+
+    ask = place.journal.ask(ask_id) if ask_id is not None else place.journal.latest_ask()
+    if ask is None:
+        raise VidyaError("nothing was asked yet", 'ask first: vidya ask "hello"')
+    session = Session(place.journal, _Nobody(), book_path=place.home.book_path)
+    session.reopen(ask)
+    try:
+        if pick is not None:
+            numbers = [card.index for card in session.cards if card.said]
+            if pick not in numbers:
+                there = ", ".join(map(str, numbers)) or "none"
+                raise VidyaError(f"ask {ask.id} has no candidate {pick}", f"there are: {there}")
+            session.pick(pick)
+        elif text is not None:
+            if not text.strip():
+                raise VidyaError("--say is empty", "give the answer that should be said")
+            session.correct(text)
+        else:
+            if session.take_first() is None:
+                raise VidyaError(f"ask {ask.id} has no answer to rate", "teach one with --say")
+            session.rate("good" if rate == "good" else "bad")
+    except DataError as error:
+        say(f"not written into the book: {error}")
