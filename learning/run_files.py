@@ -151,14 +151,12 @@ def write_record(
         "seconds": round(progress.seconds, 1),
         "done": round(min(1.0, progress.done(settings)), 4),
         "curve_columns": ["tokens", "loss", "rate", "tokens_per_second"],
-        "curve": [
-            [tokens, round(loss, 4) if loss == loss else None, round(rate, 4), round(speed)]
-            for tokens, loss, rate, speed in progress.curve
-        ],
     }
-    text = json.dumps(record, indent=1, ensure_ascii=False)
+    # the rows of the curve on one line each: a thousand of them are to be read, not scrolled
+    rows = ",\n".join("  " + json.dumps(_rounded(entry)) for entry in progress.curve)
+    head = json.dumps(record, indent=1, ensure_ascii=False).removesuffix("\n}")
     try:
-        write_atomically(folder / RECORD, _short_lists(text) + "\n")
+        write_atomically(folder / RECORD, f'{head},\n "curve": [\n{rows}\n ]\n}}\n')
     except OSError as error:
         raise CheckpointError(
             f"{folder / RECORD}: cannot be written ({error.strerror})", "free some space"
@@ -194,15 +192,6 @@ def _device_name(device: torch.device) -> str:
     return f"{device.type}, {torch.get_num_threads()} threads"
 
 
-def _short_lists(text: str) -> str:
-    """The rows of the curve on one line each: a thousand of them are to be read, not scrolled."""
-    lines: list[str] = []
-    for line in text.splitlines():
-        inside = (
-            lines and lines[-1].lstrip().startswith("[") and not lines[-1].endswith(("]", "],"))
-        )
-        if inside:
-            lines[-1] += line.strip() + ("" if line.strip().startswith("]") else " ")
-        else:
-            lines.append(line)
-    return "\n".join(lines).replace(" ]", "]")
+def _rounded(entry: tuple[int, float, float, float]) -> list[float | None]:
+    tokens, loss, rate, speed = entry
+    return [tokens, round(loss, 4) if loss == loss else None, round(rate, 4), round(speed)]

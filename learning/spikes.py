@@ -1,6 +1,6 @@
 """Loss spikes: a step whose loss or gradient norm is far above what they have been is not taken.
 
-Both are compared with their running mean and spread (exponential, over the last hundred steps or so),
+Both are compared with their running mean and spread (exponential, over the last thirty steps or so),
 the norm as its logarithm. Only steps that are taken enter the statistics; after a few refusals in a
 row the next step is taken whatever it is, so that a lasting change of the data cannot stop training.
 """
@@ -39,7 +39,7 @@ class Spikes:
     """Standard deviations; 0 refuses only what is not finite."""
     warm: int = 50
     """Steps that are always taken at first."""
-    memory: int = 100
+    memory: int = 30
     """Steps that the statistics remember."""
     patience: int = 5
     """Refusals in a row after which a step is taken."""

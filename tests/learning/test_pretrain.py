@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,14 +14,17 @@ from typing import Any
 import pytest
 import torch
 
+from engine.checkpoint import load_tensors
 from engine.config import CONFIGS
-from engine.errors import ConfigError, NumericsError
+from engine.errors import CheckpointError, ConfigError, NumericsError
 from engine.model import Model
 from engine.tokenizer import Tokenizer
 from learning.corpus import Document
+from learning.optim import AdamWAlone
 from learning.pretrain import (
     PretrainReport,
     PretrainSettings,
+    Progress,
     accumulate,
     bits_per_byte,
     fresh_model,
@@ -25,8 +32,11 @@ from learning.pretrain import (
     pretrain,
     schedule,
 )
+from learning.run_files import TRAINING, read_record, run_folder
 from learning.token_stream import TokenStream
+from learning.tokens import Corpus, tokenise
 
+ROOT = Path(__file__).parents[2]
 T = Tokenizer({bytes([b]): b for b in range(256)})
 CONFIG = replace(CONFIGS["tiny"], vocab_size=T.vocab_size)
 DOCUMENTS = [
@@ -61,7 +71,15 @@ def test_schedule_rises_holds_and_falls() -> None:
 
 
 @pytest.mark.parametrize(
-    "fields", [{}, {"tokens": 5, "minutes": 1.0}, {"tokens": 5, "rows": 8, "micro_rows": 3}]
+    "fields",
+    [
+        {},
+        {"tokens": 5, "minutes": 1.0},
+        {"tokens": 5, "rows": 8, "micro_rows": 3},
+        {"tokens": -5},
+        {"tokens": 5, "row": 1},
+        {"tokens": 5, "warm_up": 0.6, "decay": 0.6},
+    ],
 )
 def test_contradictory_settings_are_refused(fields: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):
@@ -109,20 +127,144 @@ def test_micro_batches_do_not_change_loss_or_gradient() -> None:
         assert (gradient - gradients[0]).norm() < 0.03 * gradients[0].norm()
 
 
-def test_resumed_equals_uninterrupted(tmp_path: Path) -> None:
+@pytest.mark.parametrize("fp32", [True, False])
+def test_resumed_equals_uninterrupted_bit_for_bit(tmp_path: Path, fp32: bool) -> None:
+    settings = replace(SETTINGS, fp32=fp32, tokens=24 * 256)
     whole = fresh_model(CONFIG, 0)
-    pretrain(whole, _stream(), SETTINGS)
+    curve = pretrain(whole, _stream(), settings).curve
 
     first = fresh_model(CONFIG, 0)
-    stopped = pretrain(first, _stream(), SETTINGS, folder=tmp_path, stop=_stop_after(5))
-    assert stopped.step == 5
+    stopped = pretrain(first, _stream(), settings, folder=tmp_path, stop=_stop_after(13))
+    assert stopped.step == 13
     second = fresh_model(CONFIG, 99)  # its weights must come from the folder
-    resumed = pretrain(second, _stream(), SETTINGS, folder=tmp_path)
-    assert (resumed.step, resumed.tokens) == (12, 12 * 256)
+    resumed = pretrain(second, _stream(), settings, folder=tmp_path)
+    assert (resumed.step, resumed.tokens) == (24, 24 * 256)
     assert resumed.seconds > stopped.seconds
+    assert [entry[:3] for entry in resumed.curve] == [entry[:3] for entry in curve]
     for one, other in zip(whole.parameters(), second.parameters(), strict=True):
-        torch.testing.assert_close(one, other, atol=1e-6, rtol=1e-5)
+        assert torch.equal(one, other)
     assert not torch.equal(whole.embedding.weight, first.embedding.weight)
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+import torch
+from tests.learning.test_pretrain import CONFIG, SETTINGS, _stream, fresh_model, pretrain, replace
+
+torch.set_num_threads(1)
+settings = replace(SETTINGS, fp32=True, tokens=24 * 256, checkpoint_minutes=1e-9)
+def report(r):
+    if r.step == 20 and sys.argv[2] == "kill":  # the last checkpoint is that of step 19
+        os.kill(os.getpid(), signal.SIGKILL)
+pretrain(fresh_model(CONFIG, 0), _stream(), settings, folder=Path(sys.argv[1]), report=report)
+"""
+
+
+def test_killed_between_checkpoints_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
+    settings = replace(SETTINGS, fp32=True, tokens=24 * 256)
+    whole = fresh_model(CONFIG, 0)
+    curve = pretrain(whole, _stream(), settings).curve
+    for action, status in (("kill", -signal.SIGKILL), ("finish", 0)):
+        (tmp_path / ".training.safetensors.left").write_text("half")
+        command = [sys.executable, "-c", KILLED, str(tmp_path), action]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        assert done.returncode == status, done.stderr
+    record = json.loads((tmp_path / "record.json").read_text("utf-8"))
+    assert [e[0] for e in record["curve"]] == [10 * 256, 20 * 256]
+    assert [e[1] for e in record["curve"]] == [round(e[1], 4) for e in curve]
+    with run_folder(tmp_path):
+        assert not list(tmp_path.glob(".training*"))
+    tensors, _ = load_tensors(tmp_path / TRAINING)
+    for name, weight in whole.state_dict().items():
+        assert torch.equal(tensors[f"model/{name}"], weight)
+
+
+@pytest.mark.parametrize(
+    ("changes", "seed", "named"),
+    [({"rows": 8}, 3, "rows"), ({"row": 32}, 3, "row size"), ({}, 4, "shuffling seed")],
+)
+def test_a_run_goes_on_only_with_the_same_order(
+    tmp_path: Path, changes: dict[str, Any], seed: int, named: str
+) -> None:
+    pretrain(fresh_model(CONFIG, 0), _stream(), SETTINGS, folder=tmp_path, stop=_stop_after(1))
+    stream = TokenStream.of(DOCUMENTS, T, seed=seed)
+    with pytest.raises(ConfigError, match=named):
+        pretrain(fresh_model(CONFIG, 0), stream, replace(SETTINGS, **changes), folder=tmp_path)
+
+
+def test_neither_the_first_step_nor_the_last_is_taken_at_rate_0() -> None:
+    settings = replace(SETTINGS, warm_up=0.5, decay=0.5)
+    rates = []
+    for step in range(12):
+        middle = Progress(step, step * 256).middle(settings)
+        rates.append(schedule(middle, settings.warm_up, settings.decay))
+    assert [rates[0], rates[-1]] == pytest.approx([1 / 12] * 2)
+    assert rates[5:7] == pytest.approx([11 / 12] * 2)
+    for limit in ({"tokens": 12 * 256}, {"tokens": None, "minutes": 1.0}):
+        model = fresh_model(CONFIG, 0)
+        before = model.embedding.weight.clone()
+        pretrain(model, _stream(), replace(settings, **limit), stop=_stop_after(1))
+        assert not torch.equal(model.embedding.weight, before)
+
+
+class _Poisoned(TokenStream):
+    """Batch 70 is noise."""
+
+    def batches(self, *args: Any, **kwargs: Any) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+        for number, (ids, owners) in enumerate(super().batches(*args, **kwargs)):
+            noise = torch.randint(0, 256, ids.shape, generator=torch.Generator().manual_seed(0))
+            yield (noise if number == 70 else ids), owners
+
+
+def test_a_spike_is_skipped() -> None:
+    corpus = Corpus([tokenise(DOCUMENTS, T)], hold_out=False)
+    # the loss falls steeply so early, which widens what is usual: three deviations, not six
+    for spike, skipped in ((3.0, 1), (0.0, 0)):
+        settings = replace(SETTINGS, tokens=72 * 256, spike=spike)
+        model = fresh_model(CONFIG, 0)
+        assert pretrain(model, _Poisoned(corpus, seed=3), settings).skipped == skipped
+
+
+def test_adamw_alone_learns_and_resumes(tmp_path: Path) -> None:
+    def adamw(model: Model, settings: PretrainSettings) -> AdamWAlone:
+        return AdamWAlone(model, lr=settings.adam_lr, weight_decay=0.05, betas=(0.9, 0.95))
+
+    whole, part = fresh_model(CONFIG, 0), fresh_model(CONFIG, 0)
+    before = bits_per_byte(whole, T, DOCUMENTS)["all"]
+    pretrain(whole, _stream(), SETTINGS, optimizer_of=adamw)
+    assert bits_per_byte(whole, T, DOCUMENTS)["all"] < before
+    for stop in (_stop_after(4), _stop_after(100)):
+        pretrain(part, _stream(), SETTINGS, folder=tmp_path, stop=stop, optimizer_of=adamw)
+    assert torch.equal(part.embedding.weight, whole.embedding.weight)
+
+
+def test_the_record_says_what_the_weights_were_made_of(tmp_path: Path) -> None:
+    settings = replace(SETTINGS, tokens=20 * 256)
+    pretrain(fresh_model(CONFIG, 0), _stream(), settings, folder=tmp_path, told={"data": "mine"})
+    record = read_record(tmp_path)
+    assert record["data"] == "mine" and record["parameters"] == CONFIG.parameters
+    assert record["settings"]["muon_lr"] == 0.003 and record["done"] == 1.0
+    assert [len(entry) for entry in record["curve"]] == [len(record["curve_columns"])] * 2
+    assert record["code"].count("+") == 1
+    (tmp_path / "record.json").write_text("{")
+    assert read_record(tmp_path) == {}
+
+
+def test_a_folder_is_held_for_one_run(tmp_path: Path) -> None:
+    with (
+        run_folder(tmp_path),
+        pytest.raises(CheckpointError, match="another run"),
+        run_folder(tmp_path),
+    ):
+        pass
+    with run_folder(tmp_path):
+        pass
+
+
+def test_rows_longer_than_the_context_are_refused() -> None:
+    with pytest.raises(ConfigError, match="context"):
+        pretrain(fresh_model(CONFIG, 0), _stream(), replace(SETTINGS, row=256))
 
 
 def test_a_finished_run_is_left_alone(tmp_path: Path) -> None:

@@ -1,0 +1,140 @@
+"""`vidya pretrain` as a person runs it: a file of stories in, a model to talk to out."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
+"""Tiny products on two threads wait for each other longer than they compute."""
+TINY = ["--config", "tiny", "--rows", "4", "--row", "32"]
+
+
+def command(home: Path, *arguments: str) -> list[str]:
+    return [sys.executable, "-m", "vidya_tui", *arguments, "--home", str(home)]
+
+
+def run(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command(home, *arguments),
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+
+
+@pytest.fixture
+def stories(tmp_path: Path) -> Path:
+    file = tmp_path / "my_stories.txt"
+    file.write_text("\n\n\n".join(f"Once there were {i} cats. They slept." for i in range(60)))
+    return file
+
+
+def test_a_file_of_stories_becomes_a_model_in_the_home(tmp_path: Path, stories: Path) -> None:
+    home = tmp_path / "home"
+    made = run(home, "pretrain", str(stories), *TINY, "--tokens", "2560")
+    assert made.returncode == 0, made.stderr
+    assert "vidya --model my_stories" in made.stdout and "100.0%" in made.stderr
+    folder = home / "models" / "my_stories"
+    record = json.loads((folder / "record.json").read_text("utf-8"))
+    held = record["held_out_bits_per_byte"]
+    assert 0 < held["after"]["my_stories"] < held["before"]["my_stories"]
+    assert record["data"]["sources"]["my_stories"]["held_out"] >= 1
+    assert len(record["curve"]) == 2
+
+    again = run(home, "pretrain", str(stories), *TINY, "--tokens", "2560", "--json")
+    assert again.returncode == 0, again.stderr
+    assert json.loads(again.stdout)["tokens"] == 2560  # nothing was left to do
+
+    said = run(
+        home, "ask", "hello", "-n", "1", "--max-tokens", "4", "--model", "my_stories", "--json"
+    )
+    assert said.returncode == 0, said.stderr
+
+    other = run(home, "pretrain", str(stories), *TINY, "--tokens", "5120", "--seed", "7")
+    assert other.returncode == 1 and "seed" in other.stderr
+
+
+def test_ctrl_c_saves_and_the_same_command_goes_on(tmp_path: Path, stories: Path) -> None:
+    home = tmp_path / "home"
+    arguments = ("pretrain", str(stories), *TINY, "--tokens", "1000000", "--json")
+    with subprocess.Popen(
+        command(home, *arguments),
+        env=ENVIRONMENT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout and process.stderr
+        first = json.loads(process.stdout.readline())
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=120)
+    assert process.returncode == 130, errors
+    assert "goes on from here" in errors and "Traceback" not in errors
+    record = json.loads((home / "models" / "my_stories" / "record.json").read_text("utf-8"))
+    assert first["tokens"] <= record["tokens"] < 1_000_000
+    goes_on = run(home, *arguments[:-3], "--tokens", str(record["tokens"] + 1), "--json")
+    assert goes_on.returncode == 0, goes_on.stderr
+    assert json.loads(goes_on.stdout.splitlines()[-1])["tokens"] == record["tokens"] + 128
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "extra", "message"),
+    [
+        ("a.jsonl", '{"text": "good"}\n{"texts": "bad"}\n', [], "a.jsonl:2: "),
+        ("a.txt", "", [], "too little text"),
+        ("a.txt", "Some text.", ["--config", "huge"], "choose one of: tiny, 10m, 49m"),
+        ("a.txt", "Some text.", ["--mixture", "MIX"], "its sources are: a"),
+        ("a.txt", "Some text.", ["--from", "99m"], "'99m' does not exist"),
+        ("a.txt", "Some text.", ["--row", "4096"], "context"),
+        ("a.txt", "Some text.", ["--out", "BASE"], "there is a model already"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(
+    tmp_path: Path, name: str, content: str, extra: list[str], message: str
+) -> None:
+    (tmp_path / name).write_text(content)
+    (tmp_path / "mix.json").write_text('{"storys": 2}')
+    base = tmp_path / "base"
+    base.mkdir()
+    (base / "model.safetensors").write_text("")
+    places = {"MIX": str(tmp_path / "mix.json"), "BASE": str(base)}
+    options = ["--config", "tiny", *(places.get(word, word) for word in extra)]
+    result = run(tmp_path / "home", "pretrain", str(tmp_path / name), *options)
+    assert result.returncode == 1 and result.stdout == ""
+    assert message in result.stderr and "Traceback" not in result.stderr
+
+
+def test_bad_rows_are_passed_over_when_asked(tmp_path: Path) -> None:
+    rows = ['{"text": "a good row of text"}', "{", '{"text": "and one more of them"}']
+    (tmp_path / "a.jsonl").write_text("\n".join(rows))
+    data = str(tmp_path / "a.jsonl")
+    result = run(tmp_path / "home", "pretrain", data, *TINY, "--tokens", "128", "--skip-bad")
+    assert result.returncode == 0, result.stderr
+    assert "passed over" in result.stderr and "a.jsonl:2" in result.stderr
+
+
+def test_a_new_tokenizer_only_when_asked_for(tmp_path: Path, stories: Path) -> None:
+    pytest.importorskip("rustbpe")
+    out = tmp_path / "out"
+    result = run(
+        tmp_path / "home",
+        *("pretrain", str(stories), *TINY, "--tokens", "128"),
+        *("--new-tokenizer", "--out", str(out)),
+    )
+    assert result.returncode == 0, result.stderr
+    assert f"vidya --model {out}" in result.stdout
+    assert json.loads((out / "config.json").read_text("utf-8"))["vocab_size"] <= 512
+
+
+def test_two_limits_are_wrong_usage(tmp_path: Path, stories: Path) -> None:
+    both = ["--tokens", "5", "--minutes", "1"]
+    assert run(tmp_path / "home", "pretrain", str(stories), *both).returncode == 2
