@@ -1,0 +1,22 @@
+"""The corpus that a benchmark trains or measures on: files or a folder named in VIDYA_CORPUS."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from engine.errors import DataError
+from learning.corpus import Document, data_files, read_documents
+
+
+def corpus_files() -> list[Path]:
+    """Raises DataError where none is named, or nothing is there."""
+    named = os.environ.get("VIDYA_CORPUS", "")
+    if not named:
+        raise DataError("this benchmark needs a corpus", "name its folder or files in VIDYA_CORPUS")
+    return data_files([Path(part) for part in named.split(os.pathsep) if part])
+
+
+def corpus_documents() -> list[Document]:
+    """All documents of the corpus. Raises DataError."""
+    return [document for file in corpus_files() for document in read_documents(file)]

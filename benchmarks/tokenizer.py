@@ -1,0 +1,163 @@
+"""How large a vocabulary: bytes per token on held-out text against what the embedding costs.
+
+One tokenizer of 16,384 ids is trained; a smaller one is its first merges, since byte-pair merges are
+made greedily. `vidya`'s 10M blocks stay as they are and only the embedding changes. Left out: a model
+trained with each, which would take hours; compute per byte stands for it.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from benchmarks import BenchOptions
+from benchmarks.corpus import corpus_documents
+from benchmarks.report import machine, table, write
+from engine.config import CONFIGS
+from engine.tokenizer import PATTERN, RESERVED, SPECIALS, Tokenizer, train_tokenizer
+from learning.corpus import Document
+
+SIZES = (2048, 4096, 6144, 8192, 16384)
+SPECIAL_IDS = len(SPECIALS) + RESERVED
+NUMBERS = ("7 + 5 = 12", "12345", "3.14", "1,000")
+GROUPED = PATTERN.replace(r"\p{N}|", r"\p{N}{1,3}|")
+"""The same splits, but digits in threes, as larger models have them."""
+
+
+def run(options: BenchOptions) -> dict[str, Any]:
+    """Trains the tokenizers and measures them."""
+    result: dict[str, Any] = {"machine": machine()}
+    documents = corpus_documents()
+    every = 40 if options.quick else 4
+    started = time.perf_counter()
+    seen = [d for d in documents if not d.held_out][::every]
+    held = _by_kind([d for d in documents if d.held_out])
+    options.say(f"training on {len(seen)} documents")
+    largest = train_tokenizer(_texts(seen), SIZES[-1])
+    result["training"] = {
+        "documents": len(seen),
+        "bytes": sum(d.bytes for d in seen),
+        "share_of_documents": 1 / every,
+        "seconds": round(time.perf_counter() - started, 1),
+        "rustbpe": importlib.metadata.version("rustbpe"),
+        "pattern": PATTERN,
+    }
+    result["held_out_bytes"] = {kind: sum(map(_size, texts)) for kind, texts in held.items()}
+    result["sizes"] = [_measure(_first(largest, size), held) for size in SIZES]
+    result["digits"] = _digits(_first(largest, 6144), held)
+    if options.out:
+        _write(options, result)
+    return result
+
+
+def _texts(documents: list[Document]) -> Iterator[str]:
+    for document in documents:
+        yield from filter(None, [document.text, *(text for _, text in document.turns)])
+
+
+def _by_kind(documents: list[Document]) -> dict[str, list[str]]:
+    """Texts of conversations, of plain documents, and those with numbers to reckon with."""
+    talk = [d for d in documents if d.turns]
+    plain = [d for d in documents if not d.turns]
+    reckoning = [d for d in documents if "gsm8k" in d.source or "generated" in d.source]
+    kinds = {"talk": talk, "text": plain, "numbers": reckoning, "all": documents}
+    return {kind: list(_texts(members)) for kind, members in kinds.items()}
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))
+
+
+def _first(tokenizer: Tokenizer, size: int) -> Tokenizer:
+    """The tokenizer of `size` ids that training would have passed through."""
+    ranks = {token: rank for token, rank in tokenizer.ranks.items() if rank < size - SPECIAL_IDS}
+    return Tokenizer(ranks, tokenizer.pattern)
+
+
+def _bytes_per_token(tokenizer: Tokenizer, texts: list[str]) -> float:
+    return sum(map(_size, texts)) / max(1, sum(len(tokenizer.encode(text)) for text in texts))
+
+
+def _measure(tokenizer: Tokenizer, held: dict[str, list[str]]) -> dict[str, Any]:
+    config = CONFIGS["10m"]
+    blocks = config.parameters - config.vocab_size * config.dim
+    embedding = tokenizer.vocab_size * config.dim
+    each = {kind: _bytes_per_token(tokenizer, texts) for kind, texts in held.items()}
+    return {
+        "vocabulary": tokenizer.vocab_size,
+        "bytes_per_token": each,
+        "embedding_parameters": embedding,
+        "embedding_share": embedding / (embedding + blocks),
+        # two operations a weight and token; the tied embedding is multiplied once, on the way out
+        "mflop_per_byte": 2 * (blocks + embedding) / each["all"] / 1e6,
+        "context_bytes": config.context * each["talk"],
+    }
+
+
+def _digits(tokenizer: Tokenizer, held: dict[str, list[str]]) -> dict[str, Any]:
+    """What splitting digits one by one costs against letting three stand together."""
+    grouped = Tokenizer(tokenizer.ranks, GROUPED)
+
+    def pieces(text: str, with_: Tokenizer) -> list[str]:
+        return [with_.decode([i]) for i in with_.encode(text)]
+
+    return {
+        "single": {text: pieces(text, tokenizer) for text in NUMBERS},
+        "grouped": {text: pieces(text, grouped) for text in NUMBERS},
+        "bytes_per_token_single": _bytes_per_token(tokenizer, held["numbers"]),
+    }
+
+
+def _write(options: BenchOptions, result: dict[str, Any]) -> None:
+    assert options.out is not None
+    sizes = table(
+        [
+            "vocabulary",
+            "bytes/token",
+            "talk",
+            "text",
+            "numbers",
+            "embedding",
+            "share",
+            "MFLOP/byte",
+        ],
+        [
+            [
+                f"{row['vocabulary']:,}",
+                *(
+                    f"{row['bytes_per_token'][kind]:.2f}"
+                    for kind in ("all", "talk", "text", "numbers")
+                ),
+                f"{row['embedding_parameters'] / 1e6:.1f}M",
+                f"{row['embedding_share']:.0%}",
+                f"{row['mflop_per_byte']:.2f}",
+            ]
+            for row in result["sizes"]
+        ],
+    )
+    split = table(
+        ["text", "ids"],
+        [[text, " \u00b7 ".join(ids)] for text, ids in result["digits"]["single"].items()],
+    )
+    training = result["training"]
+    write(
+        options.out,
+        "tokenizer",
+        "How large a vocabulary",
+        "VIDYA_CORPUS=FOLDER vidya bench tokenizer",
+        [
+            f"Trained with rustbpe {training['rustbpe']} on every "
+            f"{round(1 / training['share_of_documents'])}th document that is not held out "
+            f"({training['bytes'] / 1e6:.0f} MB, {training['seconds']:.0f} s), measured on "
+            f"{result['held_out_bytes']['all'] / 1e6:.2f} MB held out (one document in 200). The blocks "
+            "are those of the 10M model; share is the embedding's of all weights; MFLOP/byte is one "
+            "forward pass for a byte of text, blocks and output together.",
+            sizes,
+            "Digits are split one by one, whatever the size, so that a number's places always lie "
+            "at the same distance from its end and 7 + 5 needs no token for 12:",
+            split,
+        ],
+        result,
+    )
