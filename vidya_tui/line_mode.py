@@ -102,6 +102,9 @@ def _loop(mode: LineMode, inbox: queue.Queue[Event | Line]) -> int:
                 mode.heard(item)
         except KeyboardInterrupt:
             mode.interrupted()
+    while not inbox.empty():
+        if not isinstance(item := inbox.get(), Line):
+            mode.heard(item)
     return mode.status
 
 
@@ -126,6 +129,8 @@ class LineMode:
         self._loaded = self._ending = self._training = self._stuck = False
         self._told = 0
         """Candidates of this ask that were read out."""
+        self._due: set[int] = set()
+        """Lessons whose outcome is still to be told."""
 
     def begin(self) -> None:
         """What was left undone is taken up."""
@@ -254,11 +259,16 @@ class LineMode:
                     self._session.recover()  # it was started anew
                 self._loaded = True
                 self._say(f"{event.model} is awake, version {event.version}")
-            case CandidateDone() | AskDone():
+            case CandidateDone():
                 self._read_out()
+            case AskDone():
+                self._read_out()
+                self._invite()
             case LessonDone():
+                self._due.discard(event.lesson)
                 self._say(f"lesson {event.lesson}: {progress_words.outcome(event)}")
             case UndoDone():
+                self._due.discard(event.lesson or 0)
                 self._say(event.what)
             case TrainProgress(epoch_ended=True):
                 known = "" if event.recall is None else progress_words.percent(event.recall)
@@ -294,9 +304,11 @@ class LineMode:
             self._training = False
         elif event.where in ("learn", "undo"):
             self._stuck = True
+            self._due.clear()
 
     def _lost(self, event: WorkerLost) -> None:
         self._training = False
+        self._due.clear()  # those that still wait are counted anew
         if event.restarting:
             self._say(f"the model's process ended ({event.reason}); starting it again")
         else:
@@ -311,7 +323,9 @@ class LineMode:
             return True
         if self._stuck:
             return False
-        return self._session.undoing or (self._learns and bool(self._session.journal.waiting()))
+        if self._learns:
+            self._due |= {lesson.id for lesson in self._session.journal.waiting()}
+        return self._session.undoing or bool(self._due)
 
     def _say(self, text: str) -> None:
         self._out.write(plain(text) + "\n")

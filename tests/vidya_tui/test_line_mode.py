@@ -1,0 +1,217 @@
+"""`vidya --plain`, with a scripted teacher: lines in, plain lines out."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from learning.home import Home
+from learning.journal import Journal
+from learning.messages import (
+    Event,
+    Failed,
+    Ready,
+    Request,
+    Train,
+    TrainDone,
+    TrainProgress,
+    WorkerLost,
+)
+from tests.fakes import ScriptedTeacher
+from vidya_tui.line_mode import LineMode, run_lines
+from vidya_tui.session import Session
+from vidya_tui.settings import Settings
+
+TEXTS = ("one answer", "\x1b[31mtwo\x1b[0m", "three", "four", "five")
+DONE = TrainDone(2, 4, 0.1, 0.5, 1.0, 3.0, False, False, 2, 10)
+
+
+@dataclass
+class Trainer(ScriptedTeacher):
+    """Trains too, in two epochs."""
+
+    def send(self, request: Request) -> None:
+        super().send(request)
+        if isinstance(request, Train) and self.on_event:
+            for epoch in (1, 2):
+                self.on_event(
+                    TrainProgress(epoch, 25, epoch, 50, 0.5, 0.5 * epoch, 1.0, 9.0, 2, True)
+                )
+            self.on_event(DONE)
+
+
+def talk(folder: Path, *lines: str, settings: Settings | None = None) -> tuple[list[str], Journal]:
+    """What is written when these lines come through a pipe, and the journal afterwards."""
+    home = Home(folder / "home")
+    journal = Journal(home.journal_path)
+    teacher = Trainer(TEXTS, journal=journal)
+
+    def make(on_event: Callable[[Event], None]) -> ScriptedTeacher:
+        teacher.on_event = on_event
+        on_event(Ready("10m", 1, 10_200_000, "cpu"))
+        return teacher
+
+    out = io.StringIO()
+    source = io.BytesIO("".join(f"{line}\n" for line in lines).encode())
+    status = run_lines(home, journal, make, settings or Settings(), source=source, out=out)
+    assert status == 0 and teacher.closed
+    assert "\x1b" not in out.getvalue() and "\r" not in out.getvalue()
+    return out.getvalue().splitlines(), journal
+
+
+def test_five_answers_a_pick_and_the_end(tmp_path: Path) -> None:
+    lines, journal = talk(tmp_path, "hello", "3")
+    assert lines == [
+        "vidya, line by line. /help lists the commands.",
+        "10m is awake, version 1",
+        "1. one answer",
+        "2. \u241b[31mtwo\u241b[0m",
+        "3. three",
+        "4. four",
+        "5. five",
+        "picked 3: three",
+        "lesson 2: learned in 0.1 s",
+    ]
+    assert journal.picks()[0][1] == 3 and journal.waiting() == []
+    book = (tmp_path / "home" / "book.txt").read_text()
+    assert "<|user|> hello <|assistant|> three" in book
+
+
+def test_correct_rate_undo_new(tmp_path: Path) -> None:
+    lines, journal = talk(
+        tmp_path, "hello", "/correct Hello!", "/rate good", "/rate off", "/undo", "/new", "again"
+    )
+    assert "the answer is now: Hello!" in lines
+    assert lines.count("lesson 2: learned in 0.1 s") == 1
+    assert "rated good" in lines and "rating withdrawn" in lines
+    assert "taking back the last lesson" in lines and "lesson 2 taken back" in lines
+    assert "a new conversation" in lines
+    assert [talk.title for talk in journal.conversations()] == ["again", "hello"]
+    assert journal.lesson(2).state == "undone"
+
+
+def test_train_has_a_line_for_each_epoch(tmp_path: Path) -> None:
+    lines, _ = talk(tmp_path, "/train 2")
+    assert lines[2:] == [
+        "training",
+        "epoch 1 of 25: loss 0.500, recall 50 %",
+        "epoch 2 of 25: loss 0.500, recall 100 %",
+        "trained after 2 epochs in 3.0 s: book recall 50 % \u2192 100 %",
+    ]
+
+
+def test_digits_are_messages_unless_candidates_wait(tmp_path: Path) -> None:
+    _, journal = talk(tmp_path, "7", " 2", "12 monkeys", "//slash")
+    rows = [row for row in journal.export_rows() if row["table"] == "asks"]
+    assert [row["message"] for row in rows] == ["7", "2", "12 monkeys", "/slash"]
+    assert journal.picks() == []
+
+
+def test_what_cannot_be_done_is_a_line(tmp_path: Path) -> None:
+    lines, _ = talk(tmp_path, "", "/nope", "/history", "/correct", "/pick 1", "hello", "9", "/undo")
+    said = "\n".join(lines)
+    assert "there is no command /nope" in said
+    assert "/history needs the screen" in said
+    assert "/correct needs the text here" in said
+    assert "no candidates wait" in said and "there is no candidate 9" in said
+
+
+def test_help_lists_what_works_here(tmp_path: Path) -> None:
+    lines, _ = talk(tmp_path, "/help", "/quit", "never said")
+    said = "\n".join(lines)
+    for usage in ("/correct [TEXT]:", "/rate good|bad|off:", "/train [EPOCHS]:", "/undo:", "/new:"):
+        assert usage in said
+    assert "/history" not in said and "1. one answer" not in said
+
+
+def test_plain_chat_has_no_numbers(tmp_path: Path) -> None:
+    lines, journal = talk(tmp_path, "hello", "/rate bad", settings=Settings(candidates=1))
+    assert "one answer" in lines and "rated bad" in lines
+    assert journal.lessons(kinds=("rating",))[0].state == "learned"
+
+
+def test_with_learning_off_the_end_does_not_wait(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    journal = Journal(home.journal_path)
+    teacher = ScriptedTeacher(TEXTS)  # it never learns
+
+    def make(on_event: Callable[[Event], None]) -> ScriptedTeacher:
+        teacher.on_event = on_event
+        on_event(Ready("10m", 1, 10_200_000, "cpu"))
+        return teacher
+
+    source, off = io.BytesIO(b"hello\n1\n"), Settings(learning=False)
+    assert run_lines(home, journal, make, off, source=source, out=io.StringIO()) == 0
+    assert len(journal.waiting()) == 1
+
+
+@dataclass
+class AtTerminal:
+    """A line mode that a person types into, fed by hand."""
+
+    folder: Path
+    out: io.StringIO = field(default_factory=io.StringIO)
+
+    def __post_init__(self) -> None:
+        self.journal = Journal(Home(self.folder / "home").journal_path)
+        self.teacher = ScriptedTeacher(TEXTS, manual=True, journal=self.journal)
+        session = Session(self.journal, self.teacher)
+        self.mode = LineMode(session, self.teacher, self.out, asking=True)
+        self.teacher.on_event = self.mode.heard
+        self.mode.begin()
+        self.mode.heard(Ready("10m", 1, 10_200_000, "cpu"))
+
+
+def test_at_a_terminal_a_line_counts_at_once(tmp_path: Path) -> None:
+    here = AtTerminal(tmp_path)
+    assert here.out.getvalue().startswith("vidya, line by line. /help lists the commands.\n> ")
+    here.mode.typed("hello")
+    here.teacher.pump(1)
+    here.mode.typed("2")  # long before it is whole
+    assert "picked 2" in here.out.getvalue()
+    here.teacher.finish()
+    assert here.journal.picks()[0][1] == 2
+    here.mode.typed(None)
+    assert here.mode.status == 0
+
+
+def test_ctrl_c_stops_the_answers_first_and_leaves_then(tmp_path: Path) -> None:
+    here = AtTerminal(tmp_path)
+    here.mode.typed("hello")
+    here.teacher.pump(1)
+    here.mode.interrupted()
+    assert here.mode.status is None and not here.mode._session.streaming
+    here.mode.interrupted()
+    assert here.mode.status == 130
+
+
+def test_a_model_that_cannot_be_loaded_ends_it(tmp_path: Path) -> None:
+    here = AtTerminal(tmp_path)
+    here.mode.heard(Failed("load", "no such model", "choose another"))
+    assert here.mode.status == 1 and "no such model; choose another" in here.out.getvalue()
+
+
+def test_a_lost_worker_is_told(tmp_path: Path) -> None:
+    here = AtTerminal(tmp_path)
+    here.mode.typed("hello")
+    here.teacher.die()
+    assert "starting it again" in here.out.getvalue()
+    here.mode.heard(Ready("10m", 1, 10_200_000, "cpu"))  # asks again what was never answered
+    here.teacher.finish()
+    assert "1. one answer" in here.out.getvalue()
+    here.mode.heard(WorkerLost("killed", restarting=False))
+    assert here.mode.status == 1
+
+
+def test_a_lesson_that_fails_does_not_hold_up_the_end(tmp_path: Path) -> None:
+    here = AtTerminal(tmp_path)
+    here.teacher.journal = None  # learns nothing
+    here.mode.typed("hello")
+    here.teacher.finish()
+    here.mode.typed("1")
+    here.mode.typed(None)
+    assert here.mode.status is None and "finishing what you taught" in here.out.getvalue()
+    here.mode.heard(Failed("learn", "out of memory", "nothing was lost"))
+    assert here.mode.status == 0
