@@ -58,7 +58,7 @@ MODELS = ("10m-base", "10m")
 """Measured where no model is named."""
 SEEDS, CONVERSATIONS = 3, 30
 QUICK_QUESTIONS, QUICK_CONVERSATIONS = 30, 3
-BITS_TOKENS, QUICK_BITS_TOKENS = 5_000, 500
+BITS_TOKENS, QUICK_BITS_TOKENS = 3_000, 500
 """Held-out tokens read of each source."""
 
 
@@ -73,39 +73,37 @@ def measure(options: BenchOptions, corpus: Sequence[Path]) -> dict[str, Any]:
 
     Raises NotFound for a model, DataError for a corpus, that is not there.
     """
-    began, where = time.perf_counter(), machine()
-    questions = chosen_questions(options)
-    seeds = chosen_seeds(options)
+    began, questions, seeds = time.perf_counter(), chosen_questions(options), chosen_seeds(options)
     documents = held_out(corpus)
-    models: dict[str, dict[str, Any]] = {}
-    samples: dict[str, dict[str, Any]] = {}
-    for name, folder in model_folders(options):
-        model, tokenizer = _load(folder)
-        answerer = answers_of(model, tokenizer)
-        count = QUICK_CONVERSATIONS if options.quick else CONVERSATIONS
-        with _one_thread():
-            models[name] = measure_answers(answerer, questions, seeds, options.say, name)
-            samples[name] = {
-                "conversations": conversations(answerer, questions, count, seeds[0]),
-                "openings": openings(answerer, seeds[0]),
-            }
-        limit = QUICK_BITS_TOKENS if options.quick else BITS_TOKENS
-        models[name]["bits_per_byte"] = _bits(model, tokenizer, documents, limit)
     result: dict[str, Any] = {
         "benchmark": "talk",
-        "machine": where,
+        "machine": machine(),
         "quick": options.quick,
         "questions": len(questions),
         "seeds": list(seeds),
         "sampling": Sampling().to_dict(),
-        "models": models,
+        "models": {},
         "skipped": [] if documents else ["bits per byte: no corpus; name it in VIDYA_CORPUS"],
-        "seconds": time.perf_counter() - began,
     }
-    if options.out is not None:
-        command = command_words(options, bool(documents))
-        write(options.out, "talk", TITLE, command, table_parts(result), result)
-        write_samples(options.out, samples_text(samples, command, seeds[0]))
+    samples: dict[str, dict[str, Any]] = {}
+    count = QUICK_CONVERSATIONS if options.quick else CONVERSATIONS
+    limit = QUICK_BITS_TOKENS if options.quick else BITS_TOKENS
+    for name, folder in model_folders(options):
+        with _one_thread():
+            model, tokenizer = _load(folder)
+            answerer = answers_of(model, tokenizer)
+            found = measure_answers(answerer, questions, seeds, options.say, name)
+            samples[name] = {
+                "conversations": conversations(answerer, questions, count, seeds[0]),
+                "openings": openings(answerer, seeds[0]),
+            }
+            found["bits_per_byte"] = _bits(model, tokenizer, documents, limit)
+        result["models"][name] = found
+        result["seconds"] = time.perf_counter() - began
+        if options.out is not None:  # after each model, so that an interruption loses one at most
+            command = command_words(options, bool(documents))
+            write(options.out, "talk", TITLE, command, table_parts(result), result)
+            write_samples(options.out, samples_text(samples, command, seeds[0]))
     return result
 
 
