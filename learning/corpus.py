@@ -23,7 +23,8 @@ HELD_OUT = 200
 """One document in so many is never trained on."""
 PART = 2_000
 """Characters after which a plain text is cut at the next end of a paragraph."""
-SUFFIXES = (".txt", ".md", ".jsonl", ".json")
+SUFFIXES = (".txt", ".jsonl")
+"""What is taken of a folder; each may be compressed."""
 
 OnBad = Callable[[DataError], None]
 """Takes what is wrong with a row that is passed over."""

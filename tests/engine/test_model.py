@@ -7,7 +7,7 @@ import torch
 
 from engine.cache import KeyValueCache
 from engine.config import CONFIGS
-from engine.model import Model, document_mask
+from engine.model import Model, document_mask, fused_attention
 
 
 def _ids(model: Model, rows: int, length: int, seed: int = 1) -> torch.Tensor:
@@ -106,3 +106,18 @@ def test_bfloat16_is_close(tiny_model: Model) -> None:
     exact = tiny_model(ids).log_softmax(-1)
     rounded = tiny_model.to(torch.bfloat16)(ids).float().log_softmax(-1)
     assert (exact - rounded).abs().mean() < 0.1
+
+
+@torch.no_grad()
+def test_attention_in_one_kernel_is_the_same(tiny_model: Model) -> None:
+    """What a GPU trains with, on a CPU: heads that share keys, and packed documents."""
+    attention = tiny_model.blocks[0].attention
+    h, k, e = attention.heads, attention.kv_heads, attention.head_dim
+    qkv = torch.randn(2, h + 2 * k, 12, e, generator=torch.Generator().manual_seed(0))
+    query, key, value = qkv.split([h, k, k], dim=1)
+    mask = document_mask(torch.tensor([[0] * 5 + [1] * 7, [0] * 12]))
+    mixed = fused_attention(query, key, value, mask)
+    for head in range(h):
+        shared = head // (h // k)
+        scores = query[:, head] @ key[:, shared].transpose(1, 2) / e**0.5 + mask[:, 0]
+        torch.testing.assert_close(mixed[:, head], scores.softmax(-1) @ value[:, shared])

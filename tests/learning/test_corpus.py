@@ -120,7 +120,7 @@ def test_a_line_that_is_no_utf8_is_named(tmp_path: Path) -> None:
 
 
 def test_a_folder_stands_for_its_data_files(tmp_path: Path) -> None:
-    for name in ("b.txt", "a.jsonl.zst", "c.png", "d.jsonl"):
+    for name in ("b.txt", "a.jsonl.zst", "c.png", "d.jsonl", "stats.json", "README.md"):
         (tmp_path / name).write_text("")
     names = [p.name for p in data_files([tmp_path])]
     assert names == ["a.jsonl.zst", "b.txt", "d.jsonl"]
