@@ -127,7 +127,7 @@ def load_config(folder: Path) -> ModelConfig:
     path = folder / "config.json"
     try:
         raw = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise CheckpointError(
             f"{path}: cannot be read ({error})",
             "a model folder needs the config.json of a Llama model",

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from engine.errors import ConfigError
+
+LONGEST = 1 << 20
+"""The longest context; tables of that many rows are made when a model is loaded."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,15 @@ class ModelConfig:
                     f"model config: {name} is {getattr(self, name)}",
                     "it must be a positive number",
                 )
+        if self.context > LONGEST:
+            raise ConfigError(
+                f"model config: context is {self.context}", f"it can be {LONGEST} at most"
+            )
+        if not (0.0 < self.rope_theta < math.inf and 0.0 <= self.norm_eps < 1.0):
+            raise ConfigError(
+                f"model config: rope_theta {self.rope_theta}, norm_eps {self.norm_eps}",
+                "rope_theta must be above 0, norm_eps from 0 to below 1",
+            )
         if self.dim % self.heads or self.heads % self.kv_heads or self.head_dim % 2:
             raise ConfigError(
                 f"model config: dim {self.dim}, heads {self.heads}, kv_heads {self.kv_heads} "
@@ -115,7 +128,7 @@ class ModelConfig:
                     "this engine needs head_dim * heads == hidden_size",
                 )
             return config
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise ConfigError(
                 f"config.json: {type(error).__name__}: {error}",
                 "it must be the config of a Llama model",

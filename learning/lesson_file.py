@@ -32,7 +32,7 @@ def parse_rows(lines: Iterable[str], name: str) -> list[dict[str, Any]]:
             continue
         try:
             row = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise DataError(f"{name}:{number}: is no JSON ({error})", _FORMS) from error
         if not isinstance(row, dict):
             raise DataError(f"{name}:{number}: is no object", _FORMS)
@@ -60,6 +60,8 @@ def to_lessons(rows: Iterable[dict[str, Any]], name: str) -> list[Lesson]:
 
 
 def _lesson(row: dict[str, Any]) -> Lesson:
+    if "paraphrase" in row:
+        _text(row["paraphrase"], "paraphrase")
     if "turns" in row:
         turns = tuple(Turn(t["role"], _text(t["text"], "text")) for t in row["turns"])
         roles = [turn.role for turn in turns]

@@ -5,8 +5,12 @@ Imports neither torch nor textual; each command loads what it needs.
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -22,7 +26,23 @@ from vidya_tui.cli_talk import ask, open_app
 from vidya_tui.cli_teach import teach
 
 
-@click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+class _ReaderGone(Exception):  # noqa: N818 - no error: whoever read stdout has enough
+    pass
+
+
+class _Commands(click.Group):
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:  # click would make exit status 1 of it
+            raise _ReaderGone from error
+
+
+@click.group(
+    cls=_Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, prog_name="vidya")
 @click.option("--plain", is_flag=True, help="Line by line, for pipes and screen readers.")
 @common
@@ -42,11 +62,17 @@ for _command in (ask, teach, train, evaluate, pretrain, model_group, journal_gro
     cli.add_command(_command)
 
 
+def _interrupt(number: int, frame: object) -> None:
+    raise KeyboardInterrupt
+
+
 def main() -> None:
     """The console script: exit status 0 done, 1 could not be done, 2 wrong usage, 130 interrupted."""
+    with contextlib.suppress(ValueError):  # not the main thread
+        signal.signal(signal.SIGTERM, _interrupt)  # `kill` is ctrl+c: what is open is closed
     try:
         status = cli.main(standalone_mode=False)
-        sys.exit(status if isinstance(status, int) else 0)
+        sys.stdout.flush()
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)
     except click.UsageError as error:
@@ -58,8 +84,9 @@ def main() -> None:
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
         sys.exit(130)
-    except BrokenPipeError:
-        sys.stderr.close()
+    except (_ReaderGone, BrokenPipeError):
+        # what is still in the buffer must not fail once more at the end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         sys.exit(0)
     except VidyaError as error:
         click.echo(f"vidya: {error}", err=True)
@@ -68,10 +95,10 @@ def main() -> None:
         if "--debug" in sys.argv:
             raise
         place = Path(sys.argv[0]).name
-        click.echo(
-            f"{place}: {type(error).__name__}: {error}; run again with --debug for more", err=True
-        )
+        what = " ".join(f"{type(error).__name__}: {error}".split())
+        click.echo(f"{place}: {what}; run again with --debug for more", err=True)
         sys.exit(1)
+    sys.exit(status if isinstance(status, int) else 0)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,118 @@
+"""Weights that cannot be saved are not kept in memory, and their lesson goes on waiting."""
+
+from __future__ import annotations
+
+import queue
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+import learning.learner
+import learning.memory
+from engine.checkpoint import save_model
+from engine.errors import CheckpointError
+from engine.model import Model
+from engine.tokenizer import Tokenizer
+from learning.home import Home, HomeError, remove_leftovers
+from learning.journal import Journal
+from learning.learner import Learner
+from learning.messages import Event, Failed, Learn
+from learning.model_store import ModelStore, keep_snapshot
+from learning.records import Lesson, Turn
+from learning.teacher import open_teacher
+from learning.teaching import TeachSettings
+
+Place = tuple[Home, Path, Journal]
+LESSON = Lesson("example", (Turn("user", "hello"),), "Hi.")
+
+
+@pytest.fixture
+def place(
+    tmp_path: Path, tiny_model: Model, tiny_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Place]:
+    """A home with a tiny model and no shipped book; what is to be saved meets a full disk."""
+
+    def full(*_: object) -> None:
+        raise CheckpointError("model.safetensors: cannot be written (disk full)", "free some space")
+
+    monkeypatch.setattr(learning.memory, "shipped_book_path", lambda: tmp_path / "none.txt")
+    monkeypatch.setattr(learning.memory, "own_talk", lambda *_: [])
+    monkeypatch.setattr(learning.learner, "save_tensors", full)
+    home = Home(tmp_path / "home")
+    folder = home.models_path / "tiny"
+    save_model(tiny_model, folder, dtype=torch.float32)
+    tiny_tokenizer.save(folder)
+    journal = Journal(home.journal_path)
+    yield home, folder, journal
+    journal.close()
+
+
+def test_a_lesson_that_cannot_be_saved_leaves_the_weights_as_they_were(place: Place) -> None:
+    home, folder, journal = place
+    learner = Learner(home, folder, journal, seed=0, settings=TeachSettings(steps=2, repair=1))
+    before = {k: v.clone() for k, v in learner._model.state_dict().items()}
+    (kept,) = journal.add_lessons([LESSON])
+    with pytest.raises(CheckpointError, match="cannot be written"):
+        learner.learn(kept)
+    after = learner._model.state_dict()
+    assert all(torch.equal(after[k], v) for k, v in before.items())
+    assert learner.version == learner.published.version == 0
+    assert journal.lesson(kept.id).state == "waiting"
+
+
+def test_the_teacher_says_so_and_the_lesson_waits(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, _, journal = place
+    events: queue.Queue[Event] = queue.Queue()
+    monkeypatch.setattr(learning.learner, "TeachSettings", lambda: TeachSettings(steps=2, repair=1))
+    teacher = open_teacher(home, model="tiny", on_event=events.put, journal=journal)
+    try:
+        (kept,) = journal.add_lessons([LESSON])
+        teacher.send(Learn())
+        while not isinstance(event := events.get(timeout=60), Failed):
+            pass
+        assert event.what == "model.safetensors: cannot be written (disk full)"
+        assert journal.lesson(kept.id).state == "waiting"
+    finally:
+        teacher.close()
+
+
+def test_two_teachers_do_not_share_one_home(place: Place) -> None:
+    home, _, journal = place
+    first = open_teacher(home, model="tiny", on_event=lambda _: None, journal=journal)
+    with pytest.raises(HomeError, match="in use"), home.learning(patience=0.1):
+        pass
+    first.close()
+    with home.learning(patience=0.1):
+        pass
+
+
+def test_a_snapshot_that_cannot_be_kept_is_said(place: Place) -> None:
+    _, folder, _ = place
+    (folder / "snapshots").write_text("in the way")
+    with pytest.raises(CheckpointError, match="cannot be written"):
+        keep_snapshot(folder)
+
+
+def test_a_model_folder_without_config_is_not_overwritten(place: Place, tmp_path: Path) -> None:
+    home, folder, _ = place
+    (folder / "config.json").unlink()
+    with pytest.raises(CheckpointError, match="has no config.json"):
+        ModelStore(home, tmp_path / "shipped").resolve("tiny")
+    assert (folder / "model.safetensors").exists()
+
+
+def test_what_a_killed_program_was_writing_is_removed_after_a_minute(tmp_path: Path) -> None:
+    import os
+
+    old, new, other = (tmp_path / name for name in (".m.1", ".m.2", "m"))
+    for path in (old, new, other):
+        path.write_text("x")
+    for path in (old, other):
+        os.utime(path, (time.time() - 100,) * 2)
+    remove_leftovers(tmp_path, ".m.*")
+    assert sorted(tmp_path.iterdir()) == [new, other]

@@ -1,0 +1,125 @@
+"""What the world does to a shell command: signals, closed pipes, damaged homes, absurd files."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from engine.checkpoint_files import WEIGHTS
+from learning.model_store import SHIPPED
+
+ROOT = Path(__file__).parents[2]
+VIDYA = [sys.executable, "-m", "vidya_tui"]
+
+
+def run(*arguments: str, home: Path, given: bytes = b"") -> subprocess.CompletedProcess[str]:
+    result = subprocess.run(
+        [*VIDYA, *arguments, "--home", str(home)],
+        input=given,
+        capture_output=True,
+        timeout=200,
+        check=False,
+        cwd=ROOT,
+    )
+    return subprocess.CompletedProcess(
+        result.args, result.returncode, result.stdout.decode(), result.stderr.decode()
+    )
+
+
+def refused(result: subprocess.CompletedProcess[str], words: str) -> None:
+    """Exit status 1, nothing on stdout, one calm line with these words on stderr."""
+    assert result.returncode == 1, result.stderr
+    assert result.stdout == ""
+    assert result.stderr.count("\n") == 1, result.stderr
+    assert words in result.stderr
+    assert "Traceback" not in result.stderr
+    assert "--debug" not in result.stderr  # an error that nobody thought of
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A home with the model that comes with vidya."""
+    shutil.copytree(SHIPPED / "10m", tmp_path / "home" / "models" / "10m")
+    return tmp_path / "home"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_with_130_and_one_word(tmp_path: Path, number: signal.Signals) -> None:
+    with subprocess.Popen(
+        [*VIDYA, "teach", "--file", "-", "--home", str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=ROOT,
+    ) as process:
+        time.sleep(4.0)  # it waits for its standard input
+        process.send_signal(number)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err.strip()) == (130, b"", b"interrupted")
+
+
+def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
+    rows = "".join(
+        json.dumps({"prompt": f"q{n}" * 50, "answer": "a" * 50}) + "\n" for n in range(3000)
+    )
+    lessons = tmp_path / "lessons.jsonl"
+    lessons.write_text(rows)
+    run("teach", "--file", str(lessons), "--no-wait", home=tmp_path / "home")
+    command = [*VIDYA, "journal", "show", "--limit", "3000", "--home", str(tmp_path / "home")]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 0
+
+
+def test_a_model_without_its_config_is_named(home: Path) -> None:
+    (home / "models" / "10m" / "config.json").unlink()
+    refused(run("evaluate", home=home), "has no config.json")
+
+
+def test_a_model_cut_short_is_named(home: Path) -> None:
+    weights = home / "models" / "10m" / WEIGHTS
+    weights.write_bytes(weights.read_bytes()[:100_000])
+    refused(run("evaluate", home=home), "is no whole safetensors file")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("max_position_embeddings", 10**12), ("rms_norm_eps", "nan"), ("intermediate_size", 1000)],
+)
+def test_a_config_that_does_not_fit_is_named(home: Path, key: str, value: object) -> None:
+    config = home / "models" / "10m" / "config.json"
+    raw = json.loads(config.read_text())
+    config.write_text(json.dumps({**raw, key: value}))
+    refused(run("evaluate", home=home), "config")
+
+
+def test_lessons_nested_without_end_are_no_json(tmp_path: Path) -> None:
+    file = tmp_path / "lessons.jsonl"
+    file.write_text("[" * 100_000)
+    refused(run("teach", "--file", str(file), home=tmp_path / "home"), f"{file}:1: is no JSON")
+
+
+def test_a_home_on_a_disk_that_may_only_be_read(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "ro,size=1m", "tmpfs", str(disk)]
+    if os.geteuid() or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("this machine lets nobody mount a disk")
+    try:
+        refused(run("journal", "show", home=disk), "cannot be written")
+    finally:
+        subprocess.run(["umount", "-l", str(disk)], check=True)
