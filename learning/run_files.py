@@ -73,7 +73,12 @@ def resume_run(
     path = folder / TRAINING if folder else None
     if path is None or not path.exists():
         return Progress()
-    tensors, state = load_tensors(path)
+    try:
+        tensors, state = load_tensors(path)
+    except CheckpointError as error:
+        raise CheckpointError(
+            error.what, "remove it to begin anew, or choose another --out"
+        ) from error
     try:
         begun = json.loads(state["identity"])
         raw = json.loads(state["progress"])

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.errors import CheckpointError
-from engine.tokenizer import RESERVED, SPECIALS, StreamDecoder, Tokenizer
+from engine.errors import CheckpointError, ConfigError
+from engine.tokenizer import RESERVED, SPECIALS, StreamDecoder, Tokenizer, train_tokenizer
 
 BYTES_ONLY = Tokenizer({bytes([b]): b for b in range(256)})
 
@@ -93,3 +94,9 @@ def test_damaged_file_is_refused(tiny_tokenizer: Tokenizer, tmp_path: Path, dama
         file.write_bytes(b"\xff\xfe no ranks here\n")
     with pytest.raises(CheckpointError):
         Tokenizer.load(tmp_path)
+
+
+def test_training_without_rustbpe_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "rustbpe", None)
+    with pytest.raises(ConfigError, match="pip install rustbpe"):
+        train_tokenizer(iter(["some text"]), 300)

@@ -251,6 +251,12 @@ def test_the_record_says_what_the_weights_were_made_of(tmp_path: Path) -> None:
     assert read_record(tmp_path) == {}
 
 
+def test_a_damaged_checkpoint_is_named(tmp_path: Path) -> None:
+    (tmp_path / TRAINING).write_bytes(b"cut short")
+    with pytest.raises(CheckpointError, match="training.safetensors.*begin anew"):
+        pretrain(fresh_model(CONFIG, 0), _stream(), SETTINGS, folder=tmp_path)
+
+
 def test_a_folder_is_held_for_one_run(tmp_path: Path) -> None:
     with (
         run_folder(tmp_path),
