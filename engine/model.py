@@ -154,6 +154,22 @@ class Model(nn.Module):
             cache.advance(t)
         return self.norm(x)
 
+    def trunk(self, ids: Tensor, layers: int) -> Tensor:
+        """What the first `layers` blocks make of ids [B, T], causal, without a cache: [B, T, D]."""
+        return self._blocks(self.embedding(ids), 0, layers)
+
+    def above(self, x: Tensor, layers: int) -> Tensor:
+        """`hidden_states` from what `trunk` gave: the other blocks and the norm, [B, T, D]."""
+        return self.norm(self._blocks(x, layers, len(self.blocks)))
+
+    def _blocks(self, x: Tensor, first: int, last: int) -> Tensor:
+        t = x.shape[1]
+        rope = (self.rope_cos[:t].to(x.dtype), self.rope_sin[:t].to(x.dtype))
+        mask = causal_mask(t, 0, self.device)
+        for layer in range(first, last):
+            x = self.blocks[layer](x, rope, mask, None, layer)
+        return x
+
     def logits(self, hidden: Tensor) -> Tensor:
         """Hidden states [..., D] to logits [..., V], through the tied embedding."""
         return F.linear(hidden, self.embedding.weight)

@@ -11,22 +11,28 @@ from torch import Tensor
 
 from engine.model import Model
 from engine.precision import autocast
-from learning.examples import Batch, Example, collate, micro_batches
+from learning.examples import Example, collate, micro_batches
+from learning.trunk import Upper
 
 CHECK_TOKENS = 2048
 """Padded tokens in a forward pass without gradients; small, so that the owner never waits for one."""
 
 
-def target_logits(model: Model, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
+def target_logits(
+    model: Model | Upper, examples: Sequence[Example]
+) -> tuple[Tensor, Tensor, Tensor]:
     """Logits where something is to be predicted: (logits [N, V], labels [N], row of each [N]).
 
     Only these positions go through the vocabulary, which is most of the memory.
     """
-    device = model.device
-    ids, labels = batch.ids.to(device), batch.labels.to(device)
+    device, batch = model.device, collate(examples)
+    labels = batch.labels.to(device)
+    wanted = labels >= 0
     with autocast(device):
-        hidden = model.hidden_states(ids)
-        wanted = labels >= 0
+        if isinstance(model, Upper):
+            hidden = model.hidden_states(examples)
+        else:
+            hidden = model.hidden_states(batch.ids.to(device))
         logits = model.logits(hidden[wanted])
     return logits.float(), labels[wanted], wanted.nonzero()[:, 0]
 
@@ -55,14 +61,14 @@ class Knowledge:
 
 @torch.no_grad()
 def knowledge(
-    model: Model, examples: Sequence[Example], *, pause: Callable[[], None] = lambda: None
+    model: Model | Upper, examples: Sequence[Example], *, pause: Callable[[], None] = lambda: None
 ) -> list[Knowledge]:
     """Checks examples by one forward pass: every target the likeliest token given the right ones
     before it is the same as exact greedy decoding. `pause` is called between micro-batches."""
     result: list[Knowledge | None] = [None] * len(examples)
     for group in micro_batches(examples, CHECK_TOKENS):
         pause()
-        logits, labels, rows = target_logits(model, collate([examples[i] for i in group]))
+        logits, labels, rows = target_logits(model, [examples[i] for i in group])
         nll = F.cross_entropy(logits, labels, reduction="none")
         right = logits.gather(1, labels[:, None])[:, 0]
         wrong = logits.scatter(1, labels[:, None], float("-inf")).amax(1)

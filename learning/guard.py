@@ -11,6 +11,7 @@ import torch
 from engine.model import Model
 from learning.examples import Example
 from learning.forward import Knowledge, knowledge, share_known
+from learning.trunk import Upper
 
 BOOK_BOUND = 0.95
 """A book that was known this well stays known this well."""
@@ -30,9 +31,10 @@ class Verdict:
     """In plain words, where it did not pass."""
 
 
-def finite(model: Model) -> bool:
+def finite(model: Model | Upper) -> bool:
     """True if every weight is a finite number."""
-    return all(bool(torch.isfinite(p).all()) for p in model.parameters())
+    whole = model.model if isinstance(model, Upper) else model
+    return all(bool(torch.isfinite(p).all()) for p in whole.parameters())
 
 
 def bound(before: float) -> float:
@@ -41,7 +43,7 @@ def bound(before: float) -> float:
 
 
 def examine(
-    model: Model,
+    model: Model | Upper,
     book: list[Example],
     earlier: list[Example],
     *,

@@ -35,6 +35,7 @@ from learning.model_store import SHIPPED, keep_snapshot
 from learning.records import Lesson, LessonReport, LessonState
 from learning.replay import Replay
 from learning.teaching import TeachSettings, known_before, teach
+from learning.trunk import Trunk, Upper
 
 
 class Stopped(Exception):  # noqa: N818 - not an error: the owner closes the program
@@ -74,6 +75,7 @@ class Learner:
         self._model = load_model(folder, device=device)
         self.version = read_version(folder / WEIGHTS)
         self._replay: Replay | None = None
+        self._trunk: Trunk | None = None
         self._book_recall: float | None = None
         self.published = self._copy()
         self._recover()
@@ -106,11 +108,28 @@ class Learner:
         )
 
     @property
+    def trunk(self) -> Trunk:
+        """The lower blocks, and what they make of the memory; lessons leave it alone."""
+        if self._trunk is None:
+            layers = self.settings.trunk_layers(len(self._model.blocks))
+            self._trunk = Trunk(self._model, layers)
+        return self._trunk
+
+    @property
+    def _upper(self) -> Upper:
+        """The model on its trunk."""
+        return Upper(self._model, self.trunk)
+
+    def _forget_memory(self) -> None:
+        """All weights or the books have changed: what was derived from them is made anew."""
+        self._replay, self._trunk, self._book_recall = None, None, None
+
+    @property
     def book_recall(self) -> float:
         """Exact recall of the book, 0 to 1, by the weights as they are."""
         if self._book_recall is None:
             self._book_recall = share_known(
-                knowledge(self._model, self.replay.book, pause=self._pause)
+                knowledge(self._upper, self.replay.book, pause=self._pause)
             )
         return self._book_recall
 
@@ -124,10 +143,10 @@ class Learner:
             self.journal.set_lesson_state(lesson.id, "learned")
             return self._report(lesson, started, known=True)
         replay = self.replay
-        knew = known_before(self._model, task)
+        knew = known_before(self._upper, task)
         book_before = self.book_recall
         earlier = [e for e in replay.taught if e.prompt != task.prompt]
-        earlier_before = share_known(knowledge(self._model, earlier, pause=self._pause))
+        earlier_before = share_known(knowledge(self._upper, earlier, pause=self._pause))
         before = self._weights()
         try:
             result = teach(
@@ -136,13 +155,14 @@ class Learner:
                 replay,
                 self.settings,
                 self._rng,
+                trunk=self.trunk,
                 pause=self._pause,
                 report=lambda step, loss: self._stepped(lesson, step, loss, started),
             )
             self._tell(LearnerState("checking", loss=result.loss, book_recall=book_before))
             book = [e for e in replay.book if e.prompt != task.prompt]
             verdict = examine(
-                self._model,
+                self._upper,
                 book,
                 earlier,
                 book_before=book_before,
@@ -182,6 +202,7 @@ class Learner:
             replay.remember(task.answer)
         else:
             replay.forget_prompt(task.prompt)
+        self.trunk.keep([*replay.memory, *replay.talk, *(e for e, _ in replay.riders)])
         report = self._report(lesson, started, known=known, knew=knew, steps=steps, loss=loss)
         return replace(report, batch=result.batch if result else 0, state=state)
 
@@ -274,7 +295,7 @@ class Learner:
                     self.journal.set_lesson_state(lesson.id, state)
         elif not passed:
             self._restore(before)
-        self._replay, self._book_recall = None, None
+        self._forget_memory()
         self.journal.add_measure("book_recall", recall if passed else recall_before)
         return TrainDone(
             epochs=last.epoch,
@@ -319,7 +340,7 @@ class Learner:
             undone = {other.id for other in self.journal.to_undo()}
             now = self._model, self.version
             self._model = load_model(self.folder, device=self._model.device, weights=path)
-            self._replay, self._book_recall = None, None
+            self._forget_memory()
             self.version = parent
             try:
                 self._publish([], f"without lesson {lesson.id}")
@@ -335,7 +356,7 @@ class Learner:
                 self.journal.set_lesson_state(other.id, "waiting")
         if lesson.state != "undone":
             self.journal.set_lesson_state(lesson.id, "undone")
-        self._replay, self._book_recall = None, None
+        self._forget_memory()
         again = f"; {len(lost)} later ones are learned again" if lost else ""
         what = f"took back lesson {lesson.id}{again}"
         return UndoDone(lesson.id, what, self.version), lost
@@ -373,7 +394,7 @@ class Learner:
             yield
         except BaseException:
             self._restore(weights)
-            self._replay, self._book_recall = None, None
+            self._forget_memory()
             raise
 
     def _publish(self, lessons: list[int], note: str, *, changed: bool = True) -> None:

@@ -3,7 +3,8 @@
 Each step is one batch of a lesson among replay (learning.accumulator): likelihood of the lesson,
 likelihood of what was known, KL to the weights before the lesson on the model's own talk. Steps go
 on until the lesson is known with a margin and nothing remembered is broken, or a limit is reached.
-Only the blocks' matrices move: embeddings and norms are shared by everything that is known.
+Only the matrices of the upper blocks move: embeddings and norms are shared by everything that is
+known, and what the lower blocks make of the memory can be kept (learning.trunk).
 benchmarks/results/ says what was tried. Left out: publication and the guard (learning.learner).
 """
 
@@ -30,6 +31,7 @@ from learning.direct.supervised import anchor_gradients, likelihood_gradients
 from learning.examples import Example
 from learning.forward import Knowledge, knowledge
 from learning.replay import Replay
+from learning.trunk import Trunk, Upper
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,13 @@ class TeachSettings:
     """Lead in logits that every token of the lesson needs to count as learned."""
     talk_weight: float = 1.0
     """Weight of the anchor on the model's own talk."""
+    trunk: float = 0.6
+    """Share of the blocks, from below, that a lesson leaves alone (rounded to whole blocks)."""
     mixture: Mixture = field(default_factory=Mixture)
+
+    def trunk_layers(self, layers: int) -> int:
+        """Blocks of a model of `layers` that stay; at least one moves."""
+        return min(layers - 1, round(self.trunk * layers))
 
 
 @dataclass(frozen=True)
@@ -88,15 +96,19 @@ def teach(
     settings: TeachSettings,
     rng: random.Random,
     *,
+    trunk: Trunk | None = None,
     pause: Callable[[], None] = lambda: None,
     report: Callable[[int, float], None] = lambda _step, _loss: None,
 ) -> TeachResult:
     """Changes the model in place. Raises NumericsError if a loss is not finite (the caller restores
-    the weights). `pause` is called before every micro-batch, `report` with (step, loss)."""
-    reference = copy.deepcopy(model).requires_grad_(False)
+    the weights). `pause` is called before every micro-batch, `report` with (step, loss). `trunk` is
+    that of the model, kept from lesson to lesson; a new one is made where it is left out."""
+    trunk = trunk or Trunk(model, settings.trunk_layers(len(model.blocks)))
+    matrices = trainable_matrices(model, trunk.layers)
+    reference = Upper(copy.deepcopy(model).requires_grad_(False), trunk)
+    student = Upper(model, trunk)
     answers = [task.answer] if task.answer else []
     before = reference_log_probabilities(reference, [*answers, *task.rejected])
-    matrices = trainable_matrices(model)
     optimizer = torch.optim.AdamW(
         matrices, lr=settings.lr, betas=(0.9, 0.98), weight_decay=0.0, fused=True
     )
@@ -104,11 +116,11 @@ def teach(
     memory = [e for e in replay.memory if e.prompt != task.prompt]
     checked: list[Knowledge] | None = None
     broken: list[Example] = []
-    known, loss, step, rows = goal_reached(model, task, before, settings), 0.0, 0, 0
+    known, loss, step, rows = goal_reached(student, task, before, settings), 0.0, 0, 0
     while not (known and not broken) and step < settings.steps + settings.repair:
         batch = accumulator.mix(answers, broken)
         rows = batch.rows + len(task.rejected)
-        loss = _gradients(model, reference, task, batch, before, settings, pause)
+        loss = _gradients(student, reference, task, batch, before, settings, pause)
         if not math.isfinite(loss):
             raise NumericsError(
                 "teaching: the loss is not finite", "the lesson waits for book training"
@@ -120,27 +132,28 @@ def teach(
         optimizer.zero_grad(set_to_none=True)
         step += 1
         report(step, loss)
-        known = goal_reached(model, task, before, settings)
+        known = goal_reached(student, task, before, settings)
         if known or step >= settings.steps:
-            checked = knowledge(model, memory, pause=pause)
+            checked = knowledge(student, memory, pause=pause)
             broken = worst_first(memory, checked)
     for parameter in model.parameters():
         parameter.requires_grad_(True)
     return TeachResult(step, loss, known, rows, tuple(checked) if checked is not None else None)
 
 
-def trainable_matrices(model: Model) -> list[Tensor]:
-    """The blocks' matrices, the only weights that a lesson moves; all others stop requiring grad."""
-    chosen: list[Tensor] = []
-    for name, parameter in model.named_parameters():
-        moves = parameter.dim() == 2 and "embedding" not in name
-        parameter.requires_grad_(moves)
-        if moves:
-            chosen.append(parameter)
+def trainable_matrices(model: Model, trunk: int) -> list[Tensor]:
+    """The matrices of the blocks above the trunk, the only weights that a lesson moves; all others
+    stop requiring grad."""
+    model.requires_grad_(False)
+    chosen: list[Tensor] = [
+        p for block in model.blocks[trunk:] for p in block.parameters() if p.dim() == 2
+    ]
+    for parameter in chosen:
+        parameter.requires_grad_(True)
     return chosen
 
 
-def goal_reached(model: Model, task: Task, before: Tensor, settings: TeachSettings) -> bool:
+def goal_reached(model: Model | Upper, task: Task, before: Tensor, settings: TeachSettings) -> bool:
     """The answer is what greedy decoding says, with a margin; a rejected one is not, and an answer
     that is only to be avoided has become less likely."""
     examples = [*([task.answer] if task.answer else []), *task.rejected]
@@ -160,8 +173,8 @@ def worst_first(memory: Sequence[Example], checked: Sequence[Knowledge]) -> list
 
 
 def _gradients(
-    model: Model,
-    reference: Model,
+    model: Upper,
+    reference: Upper,
     task: Task,
     batch: MixedBatch,
     before: Tensor,
@@ -196,7 +209,7 @@ def _gradients(
     return loss
 
 
-def known_before(model: Model, task: Task) -> bool:
+def known_before(model: Model | Upper, task: Task) -> bool:
     """Does the model already do what the lesson asks? (An answer to avoid: it is not the greedy one.)"""
     examples: Sequence[Example] = [task.answer] if task.answer else task.rejected
     checked = knowledge(model, examples)

@@ -10,8 +10,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-QUIET = 0.3
-"""Seconds after a key press in which the learner leaves the machine to the owner."""
+QUIET = 0.05
+"""Seconds after a key press in which no new micro-batch begins, so that the key is painted first.
+Short, since somebody who types without a pause would else keep the learner from learning."""
 
 
 class Turnstile:
@@ -40,7 +41,7 @@ class Turnstile:
 
     def give_way(self) -> None:
         """Blocks while an answer streams or a key was pressed a moment ago."""
-        while (wait := self._last_key + QUIET - time.monotonic()) > 0:
+        if (wait := self._last_key + QUIET - time.monotonic()) > 0:
             time.sleep(wait)
         with self._condition:
             self._condition.wait_for(lambda: self._answers == 0)

@@ -11,21 +11,22 @@ import torch
 from torch import Tensor
 
 from engine.model import Model
-from learning.examples import Example, collate
+from learning.examples import Example
 from learning.forward import row_log_probabilities, target_logits
 from learning.maths.preference import avoidance_loss, dpo_loss
+from learning.trunk import Upper
 
 BETA = 0.1
 
 
-def log_probabilities(model: Model, examples: Sequence[Example]) -> Tensor:
+def log_probabilities(model: Model | Upper, examples: Sequence[Example]) -> Tensor:
     """Sum of log p over each example's targets, [N], with gradient where it is enabled."""
-    logits, labels, rows = target_logits(model, collate(examples))
+    logits, labels, rows = target_logits(model, examples)
     return row_log_probabilities(logits, labels, rows, len(examples))
 
 
 def preference_gradients(
-    model: Model,
+    model: Model | Upper,
     chosen: Example,
     rejected: Sequence[Example],
     reference: Tensor,
@@ -49,7 +50,7 @@ def preference_gradients(
 
 
 def avoidance_gradients(
-    model: Model,
+    model: Model | Upper,
     rejected: Sequence[Example],
     reference: Tensor,
     *,
@@ -64,6 +65,6 @@ def avoidance_gradients(
 
 
 @torch.no_grad()
-def reference_log_probabilities(model: Model, examples: Sequence[Example]) -> Tensor:
+def reference_log_probabilities(model: Model | Upper, examples: Sequence[Example]) -> Tensor:
     """What the model thinks of the answers before the lesson, [N]."""
     return log_probabilities(model, examples)

@@ -8,9 +8,10 @@ import torch
 import torch.nn.functional as F
 
 from engine.model import Model
-from learning.examples import Example, collate, micro_batches
+from learning.examples import Example, micro_batches
 from learning.forward import target_logits
 from learning.maths.kl import kl_divergence
+from learning.trunk import Upper
 
 MICRO_TOKENS = 512
 """Padded tokens in a forward and backward pass: about 80 ms at 10M on two cores, which is the
@@ -18,7 +19,7 @@ longest that an answer being streamed waits for the learner."""
 
 
 def likelihood_gradients(
-    model: Model,
+    model: Model | Upper,
     examples: Sequence[Example],
     *,
     weight: float = 1.0,
@@ -33,7 +34,7 @@ def likelihood_gradients(
     loss_sum = 0.0
     for group in micro_batches(examples, MICRO_TOKENS):
         pause()
-        logits, labels, rows = target_logits(model, collate([examples[i] for i in group]))
+        logits, labels, rows = target_logits(model, [examples[i] for i in group])
         nll = F.cross_entropy(logits, labels, reduction="none")
         if weights is not None:
             nll = nll * torch.tensor([weights[i] for i in group], device=nll.device)[rows]
@@ -44,8 +45,8 @@ def likelihood_gradients(
 
 
 def anchor_gradients(
-    model: Model,
-    reference: Model,
+    model: Model | Upper,
+    reference: Model | Upper,
     examples: Sequence[Example],
     *,
     weight: float = 1.0,
@@ -60,10 +61,10 @@ def anchor_gradients(
     divergence_sum = 0.0
     for group in micro_batches(examples, MICRO_TOKENS):
         pause()
-        batch = collate([examples[i] for i in group])
+        members = [examples[i] for i in group]
         with torch.no_grad():
-            before, _, _ = target_logits(reference, batch)
-        now, _, _ = target_logits(model, batch)
+            before, _, _ = target_logits(reference, members)
+        now, _, _ = target_logits(model, members)
         divergence = kl_divergence(before, now).sum() / total
         (divergence * weight).backward()
         divergence_sum += divergence.item()
