@@ -17,6 +17,7 @@ from engine.errors import NotFound
 BENCHMARKS: dict[str, str] = {
     "latency": "start to first frame, key press to painted letter, memory, in the real app",
     "talk": "200 questions it has not read: variety, endings, fitting answers, claims to be a person",
+    "crash": "kill -9 at 50 random moments: is anything lost that the screen confirmed",
     "tokenizer": "size of the vocabulary: bytes per token against what the embedding costs",
     "optimizers": "Muon with AdamW against AdamW alone, equal tokens, a sweep for each, three seeds",
 }

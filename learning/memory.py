@@ -23,7 +23,7 @@ from learning.journal import Journal
 from learning.records import Lesson
 from learning.replay import Replay
 from learning.teaching import Task
-from personality.book import BookError, read_book, shipped_book_path
+from personality.book import BookError, EmptyBookError, read_book, shipped_book_path
 
 TALK = "talk.json"
 TALK_ROWS = 96
@@ -79,7 +79,7 @@ def book_examples(
         try:
             entries = read_book(path, skip_bad)
         except BookError as error:
-            if error.problems and error.problems[0][0] == 0 and path.name == "book.txt":
+            if isinstance(error, EmptyBookError) and path.name == "book.txt":
                 continue  # the owner's own book may still be empty
             raise DataError(str(error).splitlines()[0], "mend the line, then try again") from error
         for entry in entries:

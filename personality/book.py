@@ -78,6 +78,10 @@ class BookError(ValueError):
         return "\n".join(shown)
 
 
+class EmptyBookError(BookError):
+    """A book with nothing wrong in it, and nothing to learn."""
+
+
 def parse_line(text: str) -> Turns:
     """Turns of one line of a book; runs of white space inside a text become one space.
 
@@ -150,7 +154,7 @@ def read_book(path: str | os.PathLike[str], skip_bad: bool = False) -> list[Entr
         raise BookError(path, problems)
     if not entries:
         next_step = "write a line: <|user|> question <|assistant|> answer"
-        raise BookError(path, [(0, "holds no conversation", next_step)])
+        raise EmptyBookError(path, [(0, "holds no conversation", next_step)])
     return entries
 
 
