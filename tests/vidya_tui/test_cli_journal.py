@@ -1,0 +1,169 @@
+"""`vidya journal`: looking, copying, and erasing everywhere."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.vidya_tui.shell import Shell
+
+
+def teach(shell: Shell, **lessons: str) -> None:
+    rows = [json.dumps({"prompt": q, "answer": a}) for q, a in lessons.items()]
+    file = shell.file("lessons.jsonl", "\n".join(rows))
+    shell.rows("teach", "--file", str(file))
+    file.unlink()
+
+
+def shared(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those that another home has too: what a home's own weights did stays with it."""
+    return [row for row in rows if row["table"] not in ("saves", "lesson_events")]
+
+
+def traces(shell: Shell, text: str) -> list[str]:
+    files = [file for file in shell.home.path.rglob("*") if file.is_file()]
+    return [file.name for file in files if text.encode() in file.read_bytes()]
+
+
+def test_show_search_and_limits(shell: Shell) -> None:
+    shell.rows("ask", "hello there", "-n", "2")
+    shell.rows("teach", "--say", "Good day.", "--no-wait")
+    row = shell.rows("journal", "show")[-1]
+    assert (row["kind"], row["state"], row["prompt"]) == ("correction", "waiting", "hello there")
+    assert len(shell.rows("journal", "show", "--limit", "1")) == 1
+    assert "hello there -> Good day." in shell.run("journal", "show", "--asks").stdout
+    (hit,) = shell.rows("journal", "search", "GOOD DAY")
+    assert hit["place"] == "answer" and hit["ask"] == 1
+    assert "ask 1, answer: Good day." in shell.run("journal", "search", "good day").stdout
+
+
+def test_export_and_import_are_lossless_and_idempotent(shell: Shell, tmp_path: Path) -> None:
+    shell.rows("ask", "hello", "-n", "2")
+    shell.rows("teach", "--say", "Good day.", "--no-wait")
+    out = tmp_path / "out.jsonl"
+    assert "rows written" in shell.run("journal", "export", "--out", str(out)).stderr
+    assert shell.run("journal", "export").stdout == out.read_text()
+    (pair,) = shell.rows("journal", "export", "--format", "trl")
+    assert set(pair) == {"prompt", "chosen", "rejected"}
+    other = Shell(type(shell.home)(tmp_path / "other"))
+    assert other.rows("journal", "import", str(out)) == [{"added": 1, "waiting": 1}]
+    assert other.rows("journal", "import", str(out)) == [{"added": 0, "waiting": 1}]
+    assert other.rows("journal", "import", "-", stdin=out.read_text())[0]["added"] == 0
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert shared(other.rows("journal", "export")) == shared(rows)
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("{", "is no JSON"),
+        ("[1]", "is no object"),
+        ('{"table": "spoons"}', "not from a journal's export"),
+        ('{"prompt": "a", "chosen": "b", "rejected": "c"}', "trl"),
+    ],
+)
+def test_bad_rows_are_named_by_line(shell: Shell, row: str, said: str) -> None:
+    good = '{"table": "conversations", "id": 1, "created": 1.5}'
+    file = shell.file("bad.jsonl", f"{good}\n\n{row}\n")
+    message = shell.fails("journal", "import", str(file))
+    assert f"{file}:3:" in message and said in message
+    assert shell.rows("journal", "import", str(shell.file("good.jsonl", good)))[0]["added"] == 1
+    assert "cannot be read" in shell.fails("journal", "import", str(shell.home.path / "none"))
+
+
+def test_forget_erases_from_journal_book_weights_and_snapshots(shell: Shell) -> None:
+    teach(shell, hello="Hello, I am well.")
+    weights = shell.home.models_path / "tiny" / "model.safetensors"
+    teach(shell, secret="swordfish")
+    shell.home.book_path.write_text(
+        shell.home.book_path.read_text() + "<|user|> mine <|assistant|> by hand\n"
+    )
+    journal = shell.journal()
+    journal.close()
+    (done,) = shell.rows("journal", "forget", "--lesson", "2", "--yes", "--no-relearn")
+    assert done["forgotten"] == 1 and done["book_lines"] == 1
+    assert traces(shell, "swordfish") == []
+    book = shell.home.book_path.read_text()
+    assert "by hand" in book and "I am well" in book
+    assert weights.exists()
+
+
+def published(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> tuple[bytes, bytes]:
+    """Weights before, and with, a lesson that was published (the guard lets everything pass)."""
+    from learning.guard import Verdict
+
+    monkeypatch.setattr("learning.learner.examine", lambda *_, **__: Verdict(True, 1.0, 1.0))
+    weights = shell.home.models_path / "tiny" / "model.safetensors"
+    before = tensors(weights)
+    teach(shell, secret="swordfish", later="a later lesson")
+    return before, tensors(weights)
+
+
+def tensors(path: Path) -> bytes:
+    """The file's numbers, without what it says of itself."""
+    data = path.read_bytes()
+    return data[8 + int.from_bytes(data[:8], "little") :]
+
+
+def test_the_weights_go_back_to_before_it(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    before, after = published(shell, monkeypatch)
+    assert before != after
+    (done,) = shell.rows("journal", "forget", "--text", "SWORDFISH", "--yes", "--no-relearn")
+    assert done["models"] == ["tiny"] and done["relearned"] == 0
+    folder = shell.home.models_path / "tiny"
+    assert tensors(folder / "model.safetensors") == before
+    assert all(tensors(shot) == before for shot in (folder / "snapshots").glob("*"))
+    assert traces(shell, "swordfish") == []
+    rows = shell.rows("journal", "show")
+    assert [row["answer"] for row in rows] == ["a later lesson"]
+
+
+def test_later_lessons_are_learned_again(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    published(shell, monkeypatch)
+    with shell.journal().writing() as connection:  # as where the tiny model had managed
+        connection.execute("UPDATE lessons SET state = 'learned'")
+    (done,) = shell.rows("journal", "forget", "--lesson", "1", "--yes")
+    assert done["relearned"] == 1 and done["waiting"] == 0
+
+
+def test_keep_weights(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, after = published(shell, monkeypatch)
+    result = shell.run("journal", "forget", "--all", "--yes", "--keep-weights")
+    assert "the weights were kept" in result.stdout
+    assert tensors(shell.home.models_path / "tiny" / "model.safetensors") == after
+    assert shell.rows("journal", "show") == [] and traces(shell, "swordfish") == []
+
+
+def test_where_no_weights_without_it_are_left(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    published(shell, monkeypatch)
+    shutil.rmtree(shell.home.models_path / "tiny" / "snapshots")
+    message = shell.fails("journal", "forget", "--lesson", "1", "--yes")
+    assert "nothing was erased" in message and "--keep-weights" in message
+    assert len(shell.rows("journal", "show")) == 2
+
+
+def test_forget_asks_first_and_needs_one_thing(shell: Shell) -> None:
+    shell.rows("ask", "hello", "-n", "1")
+    for answer in ("n\n", ""):
+        assert "nothing was erased" in shell.fails("journal", "forget", "--ask", "1", stdin=answer)
+    assert "1 asks" in shell.run("journal", "forget", "--ask", "1", stdin="y\n").stderr
+    shell.run("journal", "forget", "--yes", status=2)
+    shell.run("journal", "forget", "--all", "--ask", "1", status=2)
+    assert "not in the journal" in shell.fails("journal", "forget", "--ask", "7", "--yes")
+    assert "not in the journal" in shell.fails("journal", "forget", "--conversation", "7")
+    assert "nowhere" in shell.fails("journal", "forget", "--text", "swordfish")
+
+
+def test_a_text_that_only_the_book_has(shell: Shell) -> None:
+    shell.home.book_path.write_text(
+        "<|user|> a <|assistant|> swordfish\n<|user|> b <|assistant|> c\n"
+    )
+    (done,) = shell.rows("journal", "forget", "--text", "swordfish", "--yes")
+    assert (done["forgotten"], done["book_lines"]) == (0, 1)
+    assert shell.home.book_path.read_text() == "<|user|> b <|assistant|> c\n"
