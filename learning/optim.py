@@ -2,7 +2,8 @@
 
 Muon (Jordan 2024; scaled as in 2502.16982) orthogonalises the momentum of a matrix; embeddings and
 norms, which are not matrices in that sense, are stepped by AdamW. AdamW alone is what it is measured
-against.
+against. torch.optim.Muon is not used because it multiplies in bfloat16 everywhere: a step of the 10M
+model took three minutes on a CPU without such instructions.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor, nn
+
+from engine.precision import fast_dtype
 
 Named = list[tuple[str, nn.Parameter]]
 
@@ -22,6 +25,58 @@ def matrices_and_rest(model: nn.Module) -> tuple[Named, Named]:
         [(n, p) for n, p in named if p.dim() == 2 and "embedding" not in n],
         [(n, p) for n, p in named if p.dim() != 2 or "embedding" in n],
     )
+
+
+def orthogonalised(matrices: Tensor, steps: int = 5, kind: torch.dtype = torch.float32) -> Tensor:
+    """The nearest matrices with all singular values near 1, by quintic Newton-Schulz iterations.
+
+    matrices: [N, A, B]. Returns [N, A, B] in `kind`; singular values come out between about 0.7 and 1.2
+    (Jordan 2024), those that were tiny excepted.
+    """
+    a, b, c = 3.4445, -4.7750, 2.0315
+    tall = matrices.shape[1] > matrices.shape[2]
+    x = (matrices.mT if tall else matrices).to(kind)
+    x = x / x.norm(dim=(1, 2), keepdim=True).clamp_min(1e-7)  # so that no singular value exceeds 1
+    for _ in range(steps):
+        gram = x @ x.mT
+        x = a * x + torch.baddbmm(gram, gram, gram, beta=b, alpha=c) @ x
+    return x.mT if tall else x
+
+
+class Muon(torch.optim.Optimizer):
+    """Momentum, made orthogonal, as the step of a matrix (Nesterov; decoupled weight decay).
+
+    Matrices of one shape are orthogonalised together. The step is scaled by 0.2 √max(A, B), so that its
+    size is that of AdamW's and both can use one learning rate (2502.16982).
+    """
+
+    def __init__(
+        self, matrices: list[nn.Parameter], lr: float, momentum: float, weight_decay: float
+    ) -> None:
+        super().__init__(matrices, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay})
+
+    @torch.no_grad()
+    def step(self, closure: None = None) -> None:  # type: ignore[override]
+        for group in self.param_groups:
+            alike: dict[torch.Size, list[tuple[nn.Parameter, Tensor]]] = {}
+            for parameter in group["params"]:
+                if parameter.grad is not None:
+                    update = self._momentum(parameter, parameter.grad, group["momentum"])
+                    alike.setdefault(parameter.shape, []).append((parameter, update))
+            for (rows, columns), members in alike.items():
+                kind = fast_dtype(members[0][0].device.type)
+                steps = orthogonalised(torch.stack([update for _, update in members]), kind=kind)
+                scale = group["lr"] * 0.2 * max(rows, columns) ** 0.5
+                for (parameter, _), step in zip(members, steps.unbind(), strict=True):
+                    parameter.mul_(1.0 - group["lr"] * group["weight_decay"])
+                    parameter.add_(step.to(parameter.dtype), alpha=-scale)
+
+    def _momentum(self, parameter: nn.Parameter, gradient: Tensor, momentum: float) -> Tensor:
+        state = self.state[parameter]
+        if "momentum_buffer" not in state:
+            state["momentum_buffer"] = torch.zeros_like(gradient)
+        buffer = state["momentum_buffer"].lerp_(gradient, 1.0 - momentum)
+        return gradient.lerp(buffer, momentum)
 
 
 class Optimizers:
@@ -78,12 +133,8 @@ class MuonAdamW(Optimizers):
         betas: tuple[float, float],
     ) -> None:
         self.matrices, self.others = matrices_and_rest(model)
-        muon = torch.optim.Muon(
-            [p for _, p in self.matrices],
-            lr=muon_lr,
-            momentum=0.95,
-            weight_decay=weight_decay,
-            adjust_lr_fn="match_rms_adamw",
+        muon = Muon(
+            [p for _, p in self.matrices], muon_lr, momentum=0.95, weight_decay=weight_decay
         )
         adam = torch.optim.AdamW(
             [p for _, p in self.others], lr=adam_lr, betas=betas, weight_decay=0.0, fused=True
