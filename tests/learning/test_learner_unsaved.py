@@ -12,7 +12,7 @@ import torch
 
 import learning.learner
 import learning.memory
-from engine.checkpoint import save_model
+from engine.checkpoint import save_model, save_tensors
 from engine.errors import CheckpointError
 from engine.model import Model
 from engine.tokenizer import Tokenizer
@@ -61,6 +61,37 @@ def test_a_lesson_that_cannot_be_saved_leaves_the_weights_as_they_were(place: Pl
     assert all(torch.equal(after[k], v) for k, v in before.items())
     assert learner.version == learner.published.version == 0
     assert journal.lesson(kept.id).state == "waiting"
+
+
+class Killed(BaseException):
+    """The program ends here."""
+
+
+@pytest.mark.parametrize("moment", ["before the file", "after the file"])
+def test_a_kill_within_a_publication_leaves_the_lesson_waiting(
+    place: Place, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    home, folder, journal = place
+    settings = TeachSettings(steps=2, repair=1)
+    learner = Learner(home, folder, journal, seed=0, settings=settings)
+    (kept,) = journal.add_lessons([LESSON])
+
+    def die(*_: object) -> None:
+        raise Killed
+
+    if moment == "before the file":
+        monkeypatch.setattr(learning.learner, "save_tensors", die)
+    else:
+        monkeypatch.setattr(learning.learner, "save_tensors", save_tensors)
+        monkeypatch.setattr(journal, "mark_saved", die)
+    with pytest.raises(Killed):
+        learner.learn(kept)
+    monkeypatch.undo()
+
+    again = Learner(home, folder, journal, seed=0, settings=settings)  # the file is the truth
+    assert journal.saved_version() == again.version == (0 if moment == "before the file" else 1)
+    assert [lesson.id for lesson in journal.waiting()] == [kept.id]
+    assert journal.lessons_in(again.version) == ({kept.id} if again.version else set())
 
 
 def test_the_teacher_says_so_and_the_lesson_waits(
