@@ -36,6 +36,7 @@ from learning.records import Lesson, LessonReport, LessonState
 from learning.replay import Replay
 from learning.teaching import TeachSettings, known_before, teach
 from learning.trunk import Trunk, Upper
+from learning.watch import Watch
 
 
 class Stopped(Exception):  # noqa: N818 - not an error: the owner closes the program
@@ -76,7 +77,7 @@ class Learner:
         self.version = read_version(folder / WEIGHTS)
         self._replay: Replay | None = None
         self._trunk: Trunk | None = None
-        self._book_recall: float | None = None
+        self._watch = Watch()
         self.published = self._copy()
         self._recover()
 
@@ -122,16 +123,18 @@ class Learner:
 
     def _forget_memory(self) -> None:
         """All weights or the books have changed: what was derived from them is made anew."""
-        self._replay, self._trunk, self._book_recall = None, None, None
+        self._replay, self._trunk, self._watch = None, None, Watch()
+
+    @property
+    def watch(self) -> Watch:
+        """What is known of the memory, all of which has been looked at."""
+        self._watch.look_at_new(self._upper, self.replay.memory, pause=self._pause)
+        return self._watch
 
     @property
     def book_recall(self) -> float:
-        """Exact recall of the book, 0 to 1, by the weights as they are."""
-        if self._book_recall is None:
-            self._book_recall = share_known(
-                knowledge(self._upper, self.replay.book, pause=self._pause)
-            )
-        return self._book_recall
+        """Exact recall of the book as last seen, 0 to 1."""
+        return self.watch.recall(self.replay.book)
 
     # ------------------------------------------------------------ lessons
 
@@ -144,9 +147,11 @@ class Learner:
             return self._report(lesson, started, known=True)
         replay = self.replay
         knew = known_before(self._upper, task)
-        book_before = self.book_recall
+        watch = self.watch
+        book = [e for e in replay.book if e.prompt != task.prompt]
         earlier = [e for e in replay.taught if e.prompt != task.prompt]
-        earlier_before = share_known(knowledge(self._upper, earlier, pause=self._pause))
+        book_before, earlier_before = watch.recall(book), watch.recall(earlier)
+        margins = watch.state()
         before = self._weights()
         try:
             result = teach(
@@ -156,31 +161,31 @@ class Learner:
                 self.settings,
                 self._rng,
                 trunk=self.trunk,
+                watch=watch,
                 pause=self._pause,
                 report=lambda step, loss: self._stepped(lesson, step, loss, started),
             )
-            self._tell(LearnerState("checking", loss=result.loss, book_recall=book_before))
-            book = [e for e in replay.book if e.prompt != task.prompt]
             verdict = examine(
-                self._upper,
-                book,
-                earlier,
+                self._model,
                 book_before=book_before,
+                book_recall=watch.recall(book),
+                earlier=len(earlier),
                 earlier_before=earlier_before,
-                checked=result.memory,
-                pause=self._pause,
+                earlier_recall=watch.recall(earlier),
             )
-            passed, recall = verdict.passed, verdict.book_recall
+            passed = verdict.passed
         except NumericsError:
-            result, passed, recall = None, False, book_before
+            result, passed = None, False
         except BaseException:
             self._restore(before)
+            watch.restore(margins)
             raise
         steps, loss, known = (
             (result.steps, result.loss, result.known) if result else (0, float("nan"), knew)
         )
         if not passed:
             self._restore(before)
+            watch.restore(margins)
             self.journal.set_lesson_state(lesson.id, "needs_practice")
             report = self._report(lesson, started, known=knew, knew=knew, steps=steps, loss=loss)
             return replace(
@@ -194,14 +199,13 @@ class Learner:
                 self.journal.set_lesson_state(rider, "learned")
             if steps:
                 replay.riders = []
-        self._book_recall = recall
         state: LessonState = "learned" if known else "needs_practice"
         self.journal.set_lesson_state(lesson.id, state)
-        self.journal.add_measure("book_recall", recall)
         if task.answer:
             replay.remember(task.answer)
         else:
             replay.forget_prompt(task.prompt)
+        self.journal.add_measure("book_recall", self.book_recall)
         self.trunk.keep([*replay.memory, *replay.talk, *(e for e, _ in replay.riders)])
         report = self._report(lesson, started, known=known, knew=knew, steps=steps, loss=loss)
         return replace(report, batch=result.batch if result else 0, state=state)
@@ -209,7 +213,8 @@ class Learner:
     def _stepped(self, lesson: Lesson, step: int, loss: float, started: float) -> None:
         batch = self.settings.mixture.batch
         self.journal.add_step([lesson.id], loss, batch, time.monotonic() - started, lesson.kind)
-        self._tell(LearnerState("learning", 1, batch, batch, loss, self._book_recall))
+        recall = self._watch.recall(self.replay.book)
+        self._tell(LearnerState("learning", 1, batch, batch, loss, recall))
 
     def _report(
         self,
@@ -229,7 +234,7 @@ class Learner:
             steps=steps,
             batch=0,
             loss=loss,
-            book_recall=self._book_recall if self._book_recall is not None else 0.0,
+            book_recall=self.book_recall,
             seconds=time.monotonic() - started,
             rolled_back=False,
             version=self.version,
@@ -282,7 +287,12 @@ class Learner:
             raise
         recall = share_known(knowledge(self._model, examples)) if passed else 0.0
         verdict = examine(
-            self._model, examples, rest, book_before=recall_before, earlier_before=rest_before
+            self._model,
+            book_before=recall_before,
+            book_recall=recall,
+            earlier=len(rest),
+            earlier_before=rest_before,
+            earlier_recall=share_known(knowledge(self._model, rest)) if passed else 0.0,
         )
         passed = passed and verdict.passed
         if passed and last.step:

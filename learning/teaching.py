@@ -29,9 +29,10 @@ from learning.direct.preference import (
 )
 from learning.direct.supervised import anchor_gradients, likelihood_gradients
 from learning.examples import Example
-from learning.forward import Knowledge, knowledge
+from learning.forward import knowledge
 from learning.replay import Replay
 from learning.trunk import Trunk, Upper
+from learning.watch import Watch
 
 
 @dataclass(frozen=True)
@@ -67,8 +68,13 @@ class Task:
     weight: float = 1.0
 
     @property
+    def example(self) -> Example:
+        """What to say, else one of those to avoid."""
+        return self.answer or self.rejected[0]
+
+    @property
     def prompt(self) -> str:
-        return (self.answer or self.rejected[0]).prompt
+        return self.example.prompt
 
 
 @dataclass(frozen=True)
@@ -80,9 +86,6 @@ class TeachResult:
     """Of the last step, all terms together; 0 if no step was needed."""
     known: bool
     batch: int
-    memory: tuple[Knowledge, ...] | None = None
-    """How well the memory (its own prompt left out) is known after the last step; None if no step
-    was taken."""
 
 
 AVOIDED_BY = 2.0
@@ -97,12 +100,14 @@ def teach(
     rng: random.Random,
     *,
     trunk: Trunk | None = None,
+    watch: Watch | None = None,
     pause: Callable[[], None] = lambda: None,
     report: Callable[[int, float], None] = lambda _step, _loss: None,
 ) -> TeachResult:
     """Changes the model in place. Raises NumericsError if a loss is not finite (the caller restores
-    the weights). `pause` is called before every micro-batch, `report` with (step, loss). `trunk` is
-    that of the model, kept from lesson to lesson; a new one is made where it is left out."""
+    the weights). `pause` is called before every micro-batch, `report` with (step, loss). `trunk`
+    and `watch` are those of the model, kept from lesson to lesson; new ones are made where they are
+    left out. Afterwards the watch knows what the lesson has broken."""
     trunk = trunk or Trunk(model, settings.trunk_layers(len(model.blocks)))
     matrices = trainable_matrices(model, trunk.layers)
     reference = Upper(copy.deepcopy(model).requires_grad_(False), trunk)
@@ -113,8 +118,8 @@ def teach(
         matrices, lr=settings.lr, betas=(0.9, 0.98), weight_decay=0.0, fused=True
     )
     accumulator = BatchAccumulator(replay, settings.mixture, rng)
-    memory = [e for e in replay.memory if e.prompt != task.prompt]
-    checked: list[Knowledge] | None = None
+    watch = watch or Watch()
+    watch.look_at_new(student, replay.memory, pause=pause)
     broken: list[Example] = []
     known, loss, step, rows = goal_reached(student, task, before, settings), 0.0, 0, 0
     while not (known and not broken) and step < settings.steps + settings.repair:
@@ -134,11 +139,10 @@ def teach(
         report(step, loss)
         known = goal_reached(student, task, before, settings)
         if known or step >= settings.steps:
-            checked = knowledge(student, memory, pause=pause)
-            broken = worst_first(memory, checked)
+            broken = watch.after_steps(student, replay, task.example, rng, pause=pause)
     for parameter in model.parameters():
         parameter.requires_grad_(True)
-    return TeachResult(step, loss, known, rows, tuple(checked) if checked is not None else None)
+    return TeachResult(step, loss, known, rows)
 
 
 def trainable_matrices(model: Model, trunk: int) -> list[Tensor]:
@@ -164,12 +168,6 @@ def goal_reached(model: Model | Upper, task: Task, before: Tensor, settings: Tea
         not item.known and -item.nll <= float(was) - AVOIDED_BY
         for item, was in zip(checked, before, strict=True)
     )
-
-
-def worst_first(memory: Sequence[Example], checked: Sequence[Knowledge]) -> list[Example]:
-    """Remembered examples that are no longer known, those with the smallest margin first."""
-    wrong = [(item.margin, i) for i, item in enumerate(checked) if not item.known]
-    return [memory[i] for _, i in sorted(wrong)]
 
 
 def _gradients(

@@ -1,0 +1,136 @@
+"""How well everything remembered was known when it was last looked at, and what to look at again.
+
+Looking at the whole memory after every lesson would cost more than the lesson, and more with each
+one. A lesson lowers margins: most where questions are close to it, and only what had a small margin
+can break. So the closest, the weakest and some at random are looked at; whatever the largest fall
+seen there could have broken is looked at too. All others are taken to have fallen as most did.
+Left out: proof. `overdue` lists what was not looked at for longest, for a pause to catch up with.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from engine.model import Model
+from learning.examples import Example
+from learning.forward import knowledge
+from learning.replay import Replay
+from learning.trunk import Upper
+
+SAMPLE = 32
+"""Examples of each kind that are looked at first: close, weak, random."""
+SAFETY = 1.25
+"""What had a margin of more than this times the largest fall seen is taken to be known still."""
+AGEING = 0.75
+"""Share of the falls seen that are below the one by which the margins of all others are lowered."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The state of one example."""
+
+    margin: float
+    """Smallest lead in logits, see learning.forward.Knowledge; lowered by ageing."""
+    round: int
+    """When it was really looked at."""
+
+
+class Watch:
+    """Margins of the memory of one model."""
+
+    def __init__(self) -> None:
+        self._seen: dict[tuple[int, ...], Seen] = {}
+        self._round = 0
+
+    def recall(self, examples: Sequence[Example]) -> float:
+        """Share known, 0 to 1, as last seen; 1 where there is nothing to know."""
+        if not examples:
+            return 1.0
+        return sum(self.margin(e) > 0.0 for e in examples) / len(examples)
+
+    def margin(self, example: Example) -> float:
+        """As last seen; KeyError for what was never looked at."""
+        return self._seen[example.ids].margin
+
+    def look(
+        self,
+        model: Model | Upper,
+        examples: Iterable[Example],
+        *,
+        pause: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Looks at these now."""
+        unique = list({e.ids: e for e in examples}.values())
+        for example, item in zip(unique, knowledge(model, unique, pause=pause), strict=True):
+            self._seen[example.ids] = Seen(item.margin, self._round)
+
+    def look_at_new(
+        self,
+        model: Model | Upper,
+        memory: Iterable[Example],
+        *,
+        pause: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Looks at what was never looked at, and forgets what is not in memory any more."""
+        memory = list(memory)
+        ids = {e.ids for e in memory}
+        self._seen = {key: seen for key, seen in self._seen.items() if key in ids}
+        self.look(model, [e for e in memory if e.ids not in self._seen], pause=pause)
+
+    def after_steps(
+        self,
+        model: Model | Upper,
+        replay: Replay,
+        lesson: Example,
+        rng: random.Random,
+        *,
+        pause: Callable[[], None] = lambda: None,
+    ) -> list[Example]:
+        """What the steps for this lesson have broken, smallest margin first.
+
+        All of the memory must have been looked at before. Examples of the lesson's own prompt are
+        left out, since it replaces them.
+        """
+        memory = [e for e in replay.memory if e.prompt != lesson.prompt]
+        before = {e.ids: self.margin(e) for e in memory}
+        self._round += 1
+        weak = sorted(memory, key=lambda e: before[e.ids])[:SAMPLE]
+        some = rng.sample(memory, min(SAMPLE, len(memory)))
+        todo = {e.ids: e for e in [*replay.nearest(lesson, SAMPLE), *weak, *some]}
+        looked: set[tuple[int, ...]] = set()
+        falls: list[float] = []
+        while todo:
+            self.look(model, todo.values(), pause=pause)
+            looked |= todo.keys()
+            falls += [before[ids] - self._seen[ids].margin for ids in todo]
+            reach = SAFETY * max(falls)
+            todo = {e.ids: e for e in memory if e.ids not in looked and before[e.ids] < reach}
+        if falls:
+            usual = max(0.0, sorted(falls)[int(AGEING * (len(falls) - 1))])
+            for example in memory:
+                if example.ids not in looked:
+                    old = self._seen[example.ids]
+                    # never to 0: nothing is called forgotten that was not looked at
+                    lowered = max(old.margin - usual, 1e-6) if old.margin > 0 else old.margin
+                    self._seen[example.ids] = Seen(lowered, old.round)
+        return self.broken(memory)
+
+    def broken(self, memory: Iterable[Example]) -> list[Example]:
+        """What is not known, smallest margin first."""
+        wrong = [e for e in memory if self.margin(e) <= 0.0]
+        return sorted(wrong, key=self.margin)
+
+    def overdue(self, memory: Iterable[Example], count: int) -> list[Example]:
+        """Up to `count` that were not looked at in this round, those longest ago first."""
+        old = [e for e in memory if self._seen[e.ids].round < self._round]
+        return sorted(old, key=lambda e: self._seen[e.ids].round)[:count]
+
+    def state(self) -> dict[tuple[int, ...], Seen]:
+        """For `restore`, when steps are taken back."""
+        return dict(self._seen)
+
+    def restore(self, state: dict[tuple[int, ...], Seen]) -> None:
+        """The margins as they were."""
+        self._seen = dict(state)

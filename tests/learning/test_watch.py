@@ -1,0 +1,141 @@
+"""learning.watch: what a lesson may have broken is looked at, the rest is taken to have aged."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import pytest
+
+import learning.watch
+from engine.model import Model
+from learning.examples import Example
+from learning.forward import Knowledge
+from learning.replay import Replay
+from learning.watch import SAMPLE, Watch
+
+
+def _example(number: int) -> Example:
+    return Example((1, number, 2, 3), (False, False, True, True), f"question {number}")
+
+
+class _World:
+    """Margins by example, in place of a model; counts what is looked at."""
+
+    def __init__(self, count: int, monkeypatch: pytest.MonkeyPatch, model: Model) -> None:
+        self.memory = [_example(i) for i in range(count)]
+        self.margins = {e.ids: 3.0 for e in self.memory}
+        self.looked: list[Example] = []
+        self.model = model
+        self.replay = Replay(model, list(self.memory), [], [])
+        monkeypatch.setattr(learning.watch, "knowledge", self._knowledge)
+
+    def _knowledge(self, _: Model, examples: Sequence[Example], **__: object) -> list[Knowledge]:
+        self.looked += examples
+        return [Knowledge(1.0, 2, self.margins[e.ids]) for e in examples]
+
+
+@pytest.fixture
+def world(monkeypatch: pytest.MonkeyPatch, tiny_model: Model) -> _World:
+    return _World(200, monkeypatch, tiny_model)
+
+
+def _after(world: _World, watch: Watch, lesson: Example | None = None) -> list[Example]:
+    world.looked.clear()
+    lesson = lesson or _example(300)
+    return watch.after_steps(world.model, world.replay, lesson, random.Random(0))
+
+
+def test_all_is_looked_at_once_and_only_what_is_new_later(world: _World) -> None:
+    watch = Watch()
+    watch.look_at_new(world.model, world.memory)
+    assert len(world.looked) == 200
+    watch.look_at_new(world.model, world.memory)
+    assert len(world.looked) == 200
+    assert watch.recall(world.memory) == 1.0
+    assert watch.recall([]) == 1.0
+
+
+def test_a_small_fall_needs_no_look_at_the_whole_memory(world: _World) -> None:
+    watch = Watch()
+    watch.look_at_new(world.model, world.memory)
+    for ids in world.margins:
+        world.margins[ids] -= 0.5
+    assert _after(world, watch) == []
+    assert len(world.looked) <= 3 * SAMPLE
+    unseen = [e for e in world.memory if e not in world.looked]
+    assert {watch.margin(e) for e in unseen} == {2.5}  # aged as the others fell
+
+
+def test_a_large_fall_is_followed_until_nothing_more_can_be_broken(world: _World) -> None:
+    watch = Watch()
+    watch.look_at_new(world.model, world.memory)
+    for ids in world.margins:
+        world.margins[ids] -= 3.5
+    broken = _after(world, watch)
+    assert len(world.looked) == 200
+    assert len(broken) == 200
+    assert watch.recall(world.memory) == 0.0
+
+
+def test_the_weak_are_always_looked_at(world: _World) -> None:
+    weak = world.memory[17]
+    world.margins[weak.ids] = 0.1
+    watch = Watch()
+    watch.look_at_new(world.model, world.memory)
+    world.margins[weak.ids] = -0.2
+    assert _after(world, watch) == [weak]
+    assert watch.recall(world.memory) == pytest.approx(199 / 200)
+
+
+def test_nothing_is_called_forgotten_that_was_not_looked_at(world: _World) -> None:
+    watch = Watch()
+    watch.look_at_new(world.model, world.memory)
+    seen: set[tuple[int, ...]] = set()
+    for lesson in range(6):
+        for ids in world.margins:
+            world.margins[ids] -= 0.9
+        _after(world, watch, _example(300 + lesson))
+        seen |= {e.ids for e in world.looked}
+        wrong = {e.ids for e in world.memory if watch.margin(e) <= 0}
+        assert wrong <= seen
+
+
+def test_the_lessons_own_prompt_is_left_out(world: _World) -> None:
+    watch = Watch()
+    watch.look_at_new(world.model, world.memory)
+    own = world.memory[5]
+    world.margins[own.ids] = -5.0
+    assert _after(world, watch, own) == []
+
+
+def test_what_is_not_remembered_any_more_is_dropped(world: _World) -> None:
+    watch = Watch()
+    watch.look_at_new(world.model, world.memory)
+    watch.look_at_new(world.model, world.memory[1:])
+    with pytest.raises(KeyError):
+        watch.margin(world.memory[0])
+
+
+def test_overdue_are_those_not_looked_at_for_longest(world: _World) -> None:
+    watch = Watch()
+    watch.look_at_new(world.model, world.memory)
+    assert watch.overdue(world.memory, 10) == []
+    _after(world, watch)
+    overdue = watch.overdue(world.memory, 1000)
+    assert {e.ids for e in overdue} == {e.ids for e in world.memory} - {
+        e.ids for e in world.looked
+    }
+    watch.look(world.model, overdue)
+    assert watch.overdue(world.memory, 10) == []
+
+
+def test_steps_taken_back_restore_the_margins(world: _World) -> None:
+    watch = Watch()
+    watch.look_at_new(world.model, world.memory)
+    state = watch.state()
+    for ids in world.margins:
+        world.margins[ids] = -1.0
+    _after(world, watch)
+    watch.restore(state)
+    assert watch.recall(world.memory) == 1.0
