@@ -174,14 +174,18 @@ def doctor(options: Options) -> None:
     problems: list[str] = []
     import torch
 
+    from engine.precision import fast_dtype
+
     report["torch"] = torch.__version__
     report["device"] = "cuda" if torch.cuda.is_available() else "cpu"
     report["threads"] = torch.get_num_threads()
-    a = torch.randn(1024, 1024).bfloat16()
+    precision = fast_dtype("cpu")
+    a = torch.randn(1024, 1024).to(precision)
     started = time.perf_counter()
     for _ in range(10):
         a @ a
-    report["bf16_gflops"] = round(10 * 2 * 1024**3 / (time.perf_counter() - started) / 1e9)
+    report["precision"] = str(precision).removeprefix("torch.")
+    report["gflops"] = round(10 * 2 * 1024**3 / (time.perf_counter() - started) / 1e9)
     from learning.journal import Journal
     from learning.model_store import ModelStore
 

@@ -100,6 +100,6 @@ def test_snapshots_and_rollback(shell: Shell) -> None:
 
 def test_doctor(shell: Shell) -> None:
     (report,) = shell.rows("doctor")
-    assert report["problems"] == [] and report["model"] == "tiny" and report["bf16_gflops"] >= 0
+    assert report["problems"] == [] and report["model"] == "tiny" and report["gflops"] >= 0
     shell.home.settings_path.write_text('model = "gone"\n')
     assert "see above" in shell.fails("doctor")
