@@ -45,8 +45,12 @@ class MixedBatch:
         return len(self.lesson) + len(self.replay) + len(self.talk) + len(self.riders)
 
 
+COPIES = 4
+"""Times that a broken example is in a batch: one row in 32 mends it too slowly."""
+
+
 class BatchAccumulator:
-    """Fills batches. `broken` examples, found by a check between steps, displace the near ones."""
+    """Fills batches. `broken` examples, found by a check between steps, displace near ones."""
 
     def __init__(self, replay: Replay, mixture: Mixture, rng: random.Random) -> None:
         self._replay = replay
@@ -57,9 +61,9 @@ class BatchAccumulator:
         """A batch around the lesson; with an empty lesson it is all replay (consolidation)."""
         mixture, replay, rng = self._mixture, self._replay, self._rng
         prompt = lesson[0].prompt if lesson else ""
-        near = list(broken[: mixture.near]) or (
-            replay.nearest(lesson[0], mixture.near) if lesson else []
-        )
+        near = (list(broken) * COPIES)[: mixture.near]
+        if lesson:
+            near += replay.nearest(lesson[0], mixture.near - len(near))
         chosen = near + replay.draw(rng, replay.taught, mixture.earlier, prompt)
         riders = [r for r in replay.riders if r[0].prompt != prompt or not prompt]
         riders = rng.sample(riders, min(mixture.riders, len(riders)))

@@ -34,9 +34,12 @@ from learning.messages import LearnerState, TrainDone, UndoDone
 from learning.model_store import SHIPPED, keep_snapshot
 from learning.records import Lesson, LessonReport, LessonState
 from learning.replay import Replay
-from learning.teaching import TeachSettings, known_before, teach
+from learning.teaching import Task, TeachSettings, known_before, teach
 from learning.trunk import Trunk, Upper
 from learning.watch import Watch
+
+PIECE = 32
+"""Examples that `catch_up` looks at before the next request is considered."""
 
 
 class Stopped(Exception):  # noqa: N818 - not an error: the owner closes the program
@@ -78,6 +81,7 @@ class Learner:
         self._replay: Replay | None = None
         self._trunk: Trunk | None = None
         self._watch = Watch()
+        self._given_up: set[tuple[int, ...]] = set()
         self.published = self._copy()
         self._recover()
 
@@ -124,6 +128,7 @@ class Learner:
     def _forget_memory(self) -> None:
         """All weights or the books have changed: what was derived from them is made anew."""
         self._replay, self._trunk, self._watch = None, None, Watch()
+        self._given_up = set()
 
     @property
     def watch(self) -> Watch:
@@ -209,6 +214,53 @@ class Learner:
         self.trunk.keep([*replay.memory, *replay.talk, *(e for e, _ in replay.riders)])
         report = self._report(lesson, started, known=known, knew=knew, steps=steps, loss=loss)
         return replace(report, batch=result.batch if result else 0, state=state)
+
+    def catch_up(self) -> bool:
+        """One small piece of work for a pause: looks at what was not looked at for longest, or mends
+        what is found broken. False where nothing is left to do.
+
+        A lesson looks only at what it may have broken; this is how the rest is found.
+        """
+        memory, watch = self.replay.memory, self.watch
+        overdue = watch.overdue(memory, PIECE)
+        watch.look(self._upper, overdue, pause=self._pause)
+        lost = [e for e in watch.lost(memory) if e.ids not in self._given_up]
+        if not lost:
+            return bool(overdue)
+        self._tell(LearnerState("learning", book_recall=self.book_recall))
+        self._mend(lost[0])
+        return True
+
+    def _mend(self, example: Example) -> None:
+        """Teaches again what was known once; given up where that costs something else."""
+        before, margins = self._weights(), self._watch.state()
+        lost = len(self._watch.lost(self.replay.memory))
+        try:
+            teach(
+                self._model,
+                Task(example),
+                self.replay,
+                self.settings,
+                self._rng,
+                trunk=self.trunk,
+                watch=self._watch,
+                pause=self._pause,
+            )
+            self._watch.look(self._upper, [example], pause=self._pause)
+            better = len(self._watch.lost(self.replay.memory)) < lost and finite(self._model)
+            if better:
+                with self._or_back_to(before):
+                    self._publish([], "mended what a lesson had broken")
+                return
+        except NumericsError:
+            pass
+        except BaseException:
+            self._restore(before)
+            self._watch.restore(margins)
+            raise
+        self._restore(before)
+        self._watch.restore(margins)
+        self._given_up.add(example.ids)
 
     def _stepped(self, lesson: Lesson, step: int, loss: float, started: float) -> None:
         batch = self.settings.mixture.batch

@@ -27,7 +27,8 @@ from personality.book import BookError, EmptyBookError, read_book, shipped_book_
 
 TALK = "talk.json"
 TALK_ROWS = 96
-TALK_LENGTH = 96
+TALK_LENGTH = 48
+"""Ids of each row that are replayed; longer rows hold talk no better and cost twice as much."""
 MAX_RIDERS = 20
 
 
@@ -99,7 +100,7 @@ def own_talk(model: Model, tokenizer: Tokenizer, folder: Path) -> list[Example]:
         ):
             return [
                 Example(tuple(row), (False, *([True] * (len(row) - 1))))
-                for row in rows
+                for row in (row[:TALK_LENGTH] for row in rows)
                 if len(row) > 1
             ]
     except (OSError, ValueError, TypeError):

@@ -32,21 +32,14 @@ class Replay:
     """Weak lessons that ride along, with their weights."""
 
     def __post_init__(self) -> None:
-        self._index()
-
-    def _index(self) -> None:
-        """Features of every remembered prompt, [N, D], unit length."""
+        """Weighs words by their rarity in the memory as it is now; that stays."""
         memory = self.memory
         seen = torch.zeros(self.model.config.vocab_size)
         for example in memory:
             seen[list(set(_prompt_ids(example)))] += 1
         idf = torch.log((1 + len(memory)) / (1 + seen))
         self._table = self.model.embedding.weight.detach().float().cpu() * idf[:, None]
-        self._features = (
-            torch.stack([self._feature(e) for e in memory])
-            if memory
-            else torch.zeros(0, self._table.shape[1])
-        )
+        self._features: dict[tuple[int, ...], Tensor] = {}
 
     @property
     def memory(self) -> list[Example]:
@@ -57,28 +50,26 @@ class Replay:
         """A lesson was learned; what it contradicts is no longer replayed."""
         self.forget_prompt(example.prompt)
         self.taught.append(example)
-        self._index()
 
     def remember_all(self, examples: Iterable[Example]) -> None:
         """`remember` of many, in order."""
         latest = {example.prompt: example for example in [*self.taught, *examples]}
         self.book = [e for e in self.book if e.prompt not in latest]
         self.taught = list(latest.values())
-        self._index()
 
     def forget_prompt(self, prompt: str) -> None:
         """Drops everything that answers the same question."""
         self.book = [e for e in self.book if e.prompt != prompt]
         self.taught = [e for e in self.taught if e.prompt != prompt]
-        self._index()
 
     def nearest(self, example: Example, count: int) -> list[Example]:
         """The `count` remembered examples whose prompts are closest, its own prompt left out."""
-        memory = self.memory
-        if not memory:
+        memory = [e for e in self.memory if e.prompt != example.prompt]
+        if not memory or count < 1:
             return []
-        order = (self._features @ self._feature(example)).argsort(descending=True).tolist()
-        return [memory[i] for i in order if memory[i].prompt != example.prompt][:count]
+        features = torch.stack([self._feature(e) for e in memory])
+        closest = (features @ self._feature(example)).topk(min(count, len(memory))).indices
+        return [memory[i] for i in closest.tolist()]
 
     def draw(
         self, rng: random.Random, pool: Sequence[Example], count: int, without: str
@@ -88,8 +79,11 @@ class Replay:
         return rng.sample(allowed, min(count, len(allowed)))
 
     def _feature(self, example: Example) -> Tensor:
-        mean = self._table[_prompt_ids(example)].mean(0)
-        return mean / mean.norm().clamp_min(1e-6)
+        """Of the prompt, [D], unit length."""
+        if example.ids not in self._features:
+            mean = self._table[_prompt_ids(example)].mean(0)
+            self._features[example.ids] = mean / mean.norm().clamp_min(1e-6)
+        return self._features[example.ids]
 
 
 def _prompt_ids(example: Example) -> list[int]:

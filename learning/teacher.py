@@ -225,6 +225,7 @@ class Teacher:
             try:
                 if isinstance(job, Learn):
                     self._learn_waiting()
+                    self._use_the_pause()
                 elif isinstance(job, Undo):
                     self._undo(job)
                 else:
@@ -257,6 +258,11 @@ class Teacher:
                 self._journal.set_lesson_state(waiting[0].id, "needs_practice")
                 raise
             self._emit(LessonDone(**asdict(report)))
+
+    def _use_the_pause(self) -> None:
+        """While nobody wants anything, all of the memory is looked at, and mended where it broke."""
+        while self._learning and self._jobs.empty() and self._learner.catch_up():
+            self._pause()
 
     def _undo(self, job: Undo) -> None:
         lesson = (

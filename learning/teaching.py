@@ -3,6 +3,7 @@
 Each step is one batch of a lesson among replay (learning.accumulator): likelihood of the lesson,
 likelihood of what was known, KL to the weights before the lesson on the model's own talk. Steps go
 on until the lesson is known with a margin and nothing remembered is broken, or a limit is reached.
+Adam has no first moment here: in three steps it would only push on where the first one pushed.
 Only the matrices of the upper blocks move: embeddings and norms are shared by everything that is
 known, and what the lower blocks make of the memory can be kept (learning.trunk).
 benchmarks/results/ says what was tried. Left out: publication and the guard (learning.learner).
@@ -39,7 +40,7 @@ from learning.watch import Watch
 class TeachSettings:
     """Measured on lessons_tune.jsonl, never on the lessons that results are reported for."""
 
-    lr: float = 3e-4
+    lr: float = 6e-4
     """Peak rate of AdamW at 10M; falls linearly to a tenth over `steps`."""
     steps: int = 20
     """Steps to learn the lesson in ..."""
@@ -115,7 +116,7 @@ def teach(
     answers = [task.answer] if task.answer else []
     before = reference_log_probabilities(reference, [*answers, *task.rejected])
     optimizer = torch.optim.AdamW(
-        matrices, lr=settings.lr, betas=(0.9, 0.98), weight_decay=0.0, fused=True
+        matrices, lr=settings.lr, betas=(0.0, 0.98), weight_decay=0.0, fused=True
     )
     accumulator = BatchAccumulator(replay, settings.mixture, rng)
     watch = watch or Watch()
@@ -139,7 +140,13 @@ def teach(
         report(step, loss)
         known = goal_reached(student, task, before, settings)
         if known or step >= settings.steps:
-            broken = watch.after_steps(student, replay, task.example, rng, pause=pause)
+            if broken:  # all is looked at again only when these are mended
+                watch.look(student, broken, pause=pause)
+                broken = watch.broken(broken)
+            if not broken:
+                broken = watch.after_steps(student, replay, task.example, rng, pause=pause)
+    if broken:  # the limit: what else these steps have done was not looked at yet
+        watch.after_steps(student, replay, task.example, rng, pause=pause)
     for parameter in model.parameters():
         parameter.requires_grad_(True)
     return TeachResult(step, loss, known, rows)

@@ -35,6 +35,8 @@ class Seen:
     """Smallest lead in logits, see learning.forward.Knowledge; lowered by ageing."""
     round: int
     """When it was really looked at."""
+    once: bool
+    """It was known at some time."""
 
 
 class Watch:
@@ -64,7 +66,9 @@ class Watch:
         """Looks at these now."""
         unique = list({e.ids: e for e in examples}.values())
         for example, item in zip(unique, knowledge(model, unique, pause=pause), strict=True):
-            self._seen[example.ids] = Seen(item.margin, self._round)
+            old = self._seen.get(example.ids)
+            once = item.known or (old is not None and old.once)
+            self._seen[example.ids] = Seen(item.margin, self._round, once)
 
     def look_at_new(
         self,
@@ -114,13 +118,17 @@ class Watch:
                     old = self._seen[example.ids]
                     # never to 0: nothing is called forgotten that was not looked at
                     lowered = max(old.margin - usual, 1e-6) if old.margin > 0 else old.margin
-                    self._seen[example.ids] = Seen(lowered, old.round)
+                    self._seen[example.ids] = Seen(lowered, old.round, old.once)
         return self.broken(memory)
 
     def broken(self, memory: Iterable[Example]) -> list[Example]:
         """What is not known, smallest margin first."""
         wrong = [e for e in memory if self.margin(e) <= 0.0]
         return sorted(wrong, key=self.margin)
+
+    def lost(self, memory: Iterable[Example]) -> list[Example]:
+        """What was known once and is not now, smallest margin first."""
+        return [e for e in self.broken(memory) if self._seen[e.ids].once]
 
     def overdue(self, memory: Iterable[Example], count: int) -> list[Example]:
         """Up to `count` that were not looked at in this round, those longest ago first."""

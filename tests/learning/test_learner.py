@@ -119,3 +119,32 @@ def test_weights_that_are_not_finite_are_never_published(
     assert report.rolled_back and report.state == "needs_practice"
     assert learner.version == version
     assert all(torch.isfinite(p).all() for p in learner.published.model.parameters())
+
+
+def test_a_pause_mends_what_is_found_broken(place: tuple[Home, Path, Journal]) -> None:
+    learner = open_learner(place)
+    assert read_book(learner) == 1.0
+    assert not learner.catch_up(), "all is known and was looked at"
+    version = learner.version
+    with torch.no_grad():  # a lesson that nobody looked after
+        for block in learner._model.blocks[1:]:
+            for weight in block.parameters():
+                weight.mul_(0.3)
+    learner.watch.look(learner._upper, learner.replay.book)
+    assert learner.watch.lost(learner.replay.book)
+    rounds = 0
+    while learner.catch_up() and rounds < 20:
+        rounds += 1
+    assert learner.version > version
+    assert learner.book_recall == 1.0
+    model = load_model(learner.folder)
+    assert all(item.known for item in knowledge(model, learner.replay.book))
+
+
+def test_what_was_never_known_is_left_to_book_training(place: tuple[Home, Path, Journal]) -> None:
+    learner = open_learner(place)
+    assert learner.book_recall < 0.5
+    version = learner.version
+    while learner.catch_up():
+        pass
+    assert learner.version == version

@@ -123,9 +123,7 @@ def test_overdue_are_those_not_looked_at_for_longest(world: _World) -> None:
     assert watch.overdue(world.memory, 10) == []
     _after(world, watch)
     overdue = watch.overdue(world.memory, 1000)
-    assert {e.ids for e in overdue} == {e.ids for e in world.memory} - {
-        e.ids for e in world.looked
-    }
+    assert {e.ids for e in overdue} == {e.ids for e in world.memory} - {e.ids for e in world.looked}
     watch.look(world.model, overdue)
     assert watch.overdue(world.memory, 10) == []
 
@@ -139,3 +137,14 @@ def test_steps_taken_back_restore_the_margins(world: _World) -> None:
     _after(world, watch)
     watch.restore(state)
     assert watch.recall(world.memory) == 1.0
+
+
+def test_lost_is_what_was_known_once(world: _World) -> None:
+    never, once = world.memory[3], world.memory[4]
+    world.margins[never.ids] = -1.0
+    watch = Watch()
+    watch.look_at_new(world.model, world.memory)
+    world.margins[once.ids] = -2.0
+    watch.look(world.model, [once])
+    assert watch.broken(world.memory) == [once, never]
+    assert watch.lost(world.memory) == [once]
