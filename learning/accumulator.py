@@ -20,6 +20,8 @@ class Mixture:
 
     batch: int = 32
     """Rows in all."""
+    variations: int = 4
+    """Other wordings of the lesson's question."""
     near: int = 8
     """Remembered examples closest to the lesson, or those that the last steps broke."""
     earlier: int = 6

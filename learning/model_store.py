@@ -155,7 +155,8 @@ class ModelStore:
 
 
 def keep_snapshot(folder: Path) -> None:
-    """Moves the current weights aside before new ones are written; drops the oldest snapshots."""
+    """Moves the current weights aside before new ones are written; drops the oldest snapshots, but
+    not the first of a model that did not come with the program: undo begins there."""
     current = folder / WEIGHTS
     if not current.exists():
         return
@@ -177,7 +178,8 @@ def keep_snapshot(folder: Path) -> None:
             f"{kept}: cannot be written ({error.strerror})",
             "free some space; what was taught waits in the journal",
         ) from error
-    for old in sorted(snapshots.glob("*.safetensors"))[:-KEEP_SNAPSHOTS]:
+    first = 0 if (SHIPPED / folder.name / WEIGHTS).exists() else 1
+    for old in sorted(snapshots.glob("*.safetensors"))[first:-KEEP_SNAPSHOTS]:
         old.unlink(missing_ok=True)
 
 

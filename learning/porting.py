@@ -31,14 +31,7 @@ def import_model(store: ModelStore, source: Path, name: str | None = None) -> Mo
     """Copies the model folder `source` into the home, as `name` or under its own; it is whole or
     not there. Raises CheckpointError or ConfigError for what this engine cannot run."""
     name = name or source.expanduser().resolve().name
-    if not _NAME.fullmatch(name):
-        raise CheckpointError(
-            f"{name!r} is no name for a model", "give one of letters, digits, . _ - with --name"
-        )
-    if any(info.name == name for info in store.list()):
-        raise CheckpointError(
-            f"there is a model {name!r} already", "give it another name with --name"
-        )
+    check_free(store, name)
     source = source.expanduser()
     if not source.is_dir():
         raise CheckpointError(f"{source}: is no folder", "give the folder of a Llama model")
@@ -91,6 +84,18 @@ def export_model(store: ModelStore, name: str, target: Path) -> Path:
             f"{target}: cannot be written ({error})", "choose another folder"
         ) from error
     return target
+
+
+def check_free(store: ModelStore, name: str) -> None:
+    """Raises CheckpointError where a new model of the home cannot have this name."""
+    if not _NAME.fullmatch(name):
+        raise CheckpointError(
+            f"{name!r} is no name for a model", "give one of letters, digits, . _ - with --name"
+        )
+    if any(info.name == name for info in store.list()):
+        raise CheckpointError(
+            f"there is a model {name!r} already", "give it another name with --name"
+        )
 
 
 def _check_tokenizer(source: Path) -> None:

@@ -67,6 +67,8 @@ class Task:
     """What to say; None where something is only to be avoided."""
     rejected: tuple[Example, ...] = ()
     weight: float = 1.0
+    variations: tuple[Example, ...] = ()
+    """The same answer to other wordings of the question."""
 
     @property
     def example(self) -> Example:
@@ -123,8 +125,11 @@ def teach(
     watch.look_at_new(student, replay.memory, pause=pause)
     broken: list[Example] = []
     known, loss, step, rows = goal_reached(student, task, before, settings), 0.0, 0, 0
+    prompts = {e.prompt for e in replay.memory}
+    others = [e for e in task.variations if e.prompt not in prompts]
     while not (known and not broken) and step < settings.steps + settings.repair:
-        batch = accumulator.mix(answers, broken)
+        wordings = rng.sample(others, min(settings.mixture.variations, len(others)))
+        batch = accumulator.mix([*answers, *wordings], broken)
         rows = batch.rows + len(task.rejected)
         loss = _gradients(student, reference, task, batch, before, settings, pause)
         if not math.isfinite(loss):

@@ -86,6 +86,28 @@ def use_model(name: str, options: Options) -> None:
         click.echo(f"{wanted} is used from now on")
 
 
+@model_group.command("grow")
+@click.argument("config")
+@click.option("--from", "source", help="The model to grow; the one in use if left out.")
+@click.option("--name", help="Its name in the home; CONFIG if left out.")
+@common
+def grow_into(config: str, source: str | None, name: str | None, options: Options) -> None:
+    """Makes a larger model (CONFIG: 49m) out of a taught one, with all that it knows."""
+    from learning.growth import grow_model
+    from learning.model_store import ModelStore
+
+    home = options.home
+    with home.lock():
+        info = grow_model(
+            ModelStore(home), source or options.chosen_model, config, name, seed=options.seed or 0
+        )
+    if options.as_json:
+        print_json({"name": info.name, "parameters": info.parameters, "version": info.version})
+    else:
+        size = f"{info.parameters / 1e6:.1f}M weights"
+        click.echo(f"{info.name} has {size}; `vidya model use {info.name}` talks to it")
+
+
 @model_group.command("import")
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--name", help="Its name in the home; the folder's if left out.")

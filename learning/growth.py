@@ -1,0 +1,53 @@
+"""A larger model out of a taught one, with all that it knows: the same weights, function-preservingly
+grown (engine.grow), under the same version, so that the journal's lessons count as learned in it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+import torch
+
+from engine.checkpoint import load_model, save_model
+from engine.checkpoint_files import WEIGHTS, read_version
+from engine.config import CONFIGS
+from engine.errors import CheckpointError, ConfigError
+from engine.grow import grow
+from learning.memory import TALK
+from learning.model_store import ModelInfo, ModelStore
+from learning.porting import TOKENIZER, check_free
+
+
+def grow_model(
+    store: ModelStore, source: str, config_name: str, name: str | None = None, *, seed: int = 0
+) -> ModelInfo:
+    """Grows model `source` of the home to CONFIGS[config_name] and installs it as `name` (the
+    configuration's if left out); whole or not there. Raises ConfigError, CheckpointError, NotFound.
+    """
+    if config_name not in CONFIGS:
+        raise ConfigError(
+            f"config {config_name!r} does not exist", f"choose one of: {', '.join(CONFIGS)}"
+        )
+    name = name or config_name
+    check_free(store, name)
+    folder = store.resolve(source)
+    small = load_model(folder)
+    large = grow(small, CONFIGS[config_name], generator=torch.Generator().manual_seed(seed))
+    version = read_version(folder / WEIGHTS)
+    temporary = store.place(f".{name}.{os.getpid()}")
+    try:
+        temporary.mkdir(parents=True)
+        for file in (*TOKENIZER, TALK):
+            if (folder / file).exists():
+                shutil.copyfile(folder / file, temporary / file)
+        record = {"version": str(version), "note": f"grown from {source}"}
+        save_model(large, temporary, dtype=torch.float32, metadata=record)
+        os.replace(temporary, store.place(name))
+    except OSError as error:
+        raise CheckpointError(
+            f"{store.place(name)}: cannot be written ({error})", "free some space, then try again"
+        ) from error
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    return store.info(name)

@@ -1,0 +1,71 @@
+"""learning.growth: a taught model goes on as a larger one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from engine.checkpoint import load_model, save_model
+from engine.checkpoint_files import WEIGHTS, read_version
+from engine.config import CONFIGS
+from engine.errors import CheckpointError, ConfigError
+from engine.model import Model
+from engine.tokenizer import Tokenizer
+from learning.growth import grow_model
+from learning.home import Home
+from learning.model_store import ModelStore, keep_snapshot
+
+
+@pytest.fixture
+def store(
+    tmp_path: Path, tiny_model: Model, tiny_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> ModelStore:
+    large = replace(tiny_model.config, layers=3, hidden=256, vocab_size=9999)
+    monkeypatch.setitem(CONFIGS, "larger", large)
+    home = Home(tmp_path / "home")
+    folder = home.models_path / "mine"
+    save_model(tiny_model, folder, dtype=torch.float32, metadata={"version": "7"})
+    tiny_tokenizer.save(folder)
+    (folder / "talk.json").write_text("[[1, 2, 3]]")
+    return ModelStore(home)
+
+
+def test_grown_with_tokenizer_talk_and_version(store: ModelStore, tiny_model: Model) -> None:
+    info = grow_model(store, "mine", "larger")
+    assert (info.name, info.version, info.shipped) == ("larger", 7, False)
+    assert info.parameters > tiny_model.config.parameters
+    large = load_model(info.path)
+    ids = torch.tensor([[1, 50, 7, 300]])
+    with torch.no_grad():
+        torch.testing.assert_close(
+            large(ids), load_model(store.place("mine"))(ids), atol=1e-5, rtol=0
+        )
+    assert Tokenizer.load(info.path).vocab_size == large.config.vocab_size
+    assert (info.path / "talk.json").read_text() == "[[1, 2, 3]]"
+    assert grow_model(store, "mine", "larger", "second").name == "second"
+
+
+def test_clear_errors_and_nothing_left_behind(store: ModelStore) -> None:
+    with pytest.raises(ConfigError, match="config '99m' does not exist"):
+        grow_model(store, "mine", "99m")
+    with pytest.raises(CheckpointError, match="a model 'mine' already"):
+        grow_model(store, "mine", "larger", "mine")
+    with pytest.raises(CheckpointError, match="is no name"):
+        grow_model(store, "mine", "larger", "../x")
+    with pytest.raises(ConfigError, match="cannot grow: heads of 16"):
+        grow_model(store, "mine", "10m", "big")
+    assert [p.name for p in store.place("mine").parent.iterdir()] == ["mine"]
+
+
+def test_the_first_weights_of_a_grown_model_are_kept(store: ModelStore) -> None:
+    folder = grow_model(store, "mine", "larger").path
+    model = load_model(folder)
+    for version in range(8, 16):
+        keep_snapshot(folder)
+        save_model(model, folder, metadata={"version": str(version)})
+    kept = sorted(int(p.stem) for p in (folder / "snapshots").iterdir())
+    assert kept == [7, 11, 12, 13, 14]
+    assert read_version(folder / WEIGHTS) == 15
