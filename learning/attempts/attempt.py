@@ -1,0 +1,43 @@
+"""What all attempts share: the protocol, fresh Adam, and the pull back to the book's weights."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from engine.model import Model
+from learning.teaching import Task
+
+LR = 1e-4
+"""Of the attempts for which no rate was recorded: the one at which something was learned."""
+
+
+class Attempt(Protocol):
+    """Teaches the model that it was made with."""
+
+    def learn(self, lesson: Task) -> float:
+        """Changes the weights in place; returns the loss before the last step, 0 if none was made."""
+        ...
+
+
+def fresh_adam(model: Model, lr: float) -> torch.optim.Adam:
+    """Adam over all weights without a past: its first step moves every weight by lr, whichever way
+    the gradient's sign points and however small it is."""
+    model.requires_grad_(True)
+    model.zero_grad(set_to_none=True)
+    return torch.optim.Adam(model.parameters(), lr=lr)
+
+
+class Anchor:
+    """The weights that are pulled back to (L2-SP as a step of its own, 1802.01483)."""
+
+    def __init__(self, model: Model) -> None:
+        self._home: list[Tensor] = [p.detach().clone() for p in model.parameters()]
+
+    @torch.no_grad()
+    def pull(self, model: Model, share: float) -> None:
+        """w <- w + share (w_book - w)."""
+        for weight, home in zip(model.parameters(), self._home, strict=True):
+            weight.lerp_(home, share)

@@ -1,0 +1,62 @@
+"""Attempt 8: all of it together. Hoped for: that what each lacks the others have.
+
+The turns of a conversation whose loss is above the threshold are learned in four steps, by
+likelihood and contrast, with the Adam state of the book, each step followed by the elastic pull.
+Fails as its parts do: none of them brings what the weights hold into the batch, so none can tell a
+step that costs the book from one that does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.model import Model
+from learning.attempts.attempt import LR, Anchor
+from learning.attempts.conversation import TURNS
+from learning.attempts.elastic import REPEATS
+from learning.attempts.preference import PULL, against, contrast
+from learning.attempts.threshold import THRESHOLD
+from learning.attempts.warm_adam import adam_after_book
+from learning.direct.supervised import likelihood_gradients
+from learning.examples import Example
+from learning.forward import knowledge
+from learning.teaching import Task
+
+
+class Combined:
+    """Steps for every TURNS lessons."""
+
+    def __init__(self, model: Model, book: Sequence[Example], lr: float = LR) -> None:
+        self._model = model
+        self._optimizer = adam_after_book(model, book, lr)
+        self._anchor = Anchor(model)
+        self._waiting: list[Task] = []
+
+    def learn(self, lesson: Task) -> float:
+        if lesson.answer is not None:
+            self._waiting.append(lesson)
+        if len(self._waiting) < TURNS:
+            return 0.0
+        lessons = [task for task in self._waiting if _loss(self._model, task) > THRESHOLD]
+        pairs = [pair for task in lessons if (pair := against(self._model, task))]
+        self._waiting.clear()
+        loss = 0.0
+        for _ in range(REPEATS if pairs else 0):
+            loss = sum(self._gradients(pair, 1.0 / len(pairs)) for pair in pairs)
+            self._optimizer.step()
+            self._optimizer.zero_grad(set_to_none=True)
+            self._anchor.pull(self._model, PULL)
+        return loss
+
+    def _gradients(self, pair: Sequence[Example], share: float) -> float:
+        """Adds those of share · (likelihood + contrast); returns that loss."""
+        likelihood = likelihood_gradients(self._model, pair[:1], weight=share)
+        value = contrast(self._model, pair)
+        (share * value).backward()  # type: ignore[no-untyped-call]
+        return share * (likelihood + float(value.detach()))
+
+
+def _loss(model: Model, task: Task) -> float:
+    """Nats a token."""
+    (item,) = knowledge(model, [task.example])
+    return item.nll / item.tokens

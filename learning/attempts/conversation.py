@@ -1,0 +1,39 @@
+"""Attempt 7: the gradients of the five turns of a conversation, then one step.
+
+Hoped for: a batch of five is less noisy than a single example. Fails because it is still a batch of
+nothing but new lessons: the step knows no more of the book than before, there are five times fewer
+of them, so that no lesson is known right after it was taught, and the last turns of a conversation
+that is cut short are never learned at all.
+"""
+
+from __future__ import annotations
+
+from engine.model import Model
+from learning.attempts.attempt import LR, fresh_adam
+from learning.direct.supervised import likelihood_gradients
+from learning.examples import Example
+from learning.teaching import Task
+
+TURNS = 5
+
+
+class ConversationSteps:
+    """One step with fresh Adam for every TURNS lessons, on the mean of their losses."""
+
+    def __init__(self, model: Model, lr: float = LR, turns: int = TURNS) -> None:
+        self._model, self._lr, self._turns = model, lr, turns
+        self._waiting: list[Example] = []
+
+    def learn(self, lesson: Task) -> float:
+        if lesson.answer is not None:
+            self._waiting.append(lesson.answer)
+        if len(self._waiting) < self._turns:
+            return 0.0
+        optimizer, loss = fresh_adam(self._model, self._lr), 0.0
+        for example in self._waiting:
+            share = 1.0 / len(self._waiting)
+            loss += share * likelihood_gradients(self._model, [example], weight=share)
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+        self._waiting.clear()
+        return loss
