@@ -37,6 +37,8 @@ class MixedBatch:
     """What one optimizer step sees."""
 
     lesson: tuple[Example, ...]
+    wordings: tuple[Example, ...]
+    """The lesson's answer to other wordings of its question."""
     replay: tuple[Example, ...]
     """Book and earlier lessons."""
     talk: tuple[Example, ...]
@@ -44,7 +46,8 @@ class MixedBatch:
 
     @property
     def rows(self) -> int:
-        return len(self.lesson) + len(self.replay) + len(self.talk) + len(self.riders)
+        rows = len(self.lesson) + len(self.wordings) + len(self.replay)
+        return rows + len(self.talk) + len(self.riders)
 
 
 COPIES = 4
@@ -59,20 +62,26 @@ class BatchAccumulator:
         self._mixture = mixture
         self._rng = rng
 
-    def mix(self, lesson: Sequence[Example], broken: Sequence[Example] = ()) -> MixedBatch:
+    def mix(
+        self,
+        lesson: Sequence[Example],
+        broken: Sequence[Example] = (),
+        wordings: Sequence[Example] = (),
+    ) -> MixedBatch:
         """A batch around the lesson; with an empty lesson it is all replay (consolidation)."""
         mixture, replay, rng = self._mixture, self._replay, self._rng
-        prompt = lesson[0].prompt if lesson else ""
+        prompts = {e.prompt for e in lesson}
         near = (list(broken) * COPIES)[: mixture.near]
         if lesson:
-            near += replay.nearest(lesson[0], mixture.near - len(near))
-        chosen = near + replay.draw(rng, replay.taught, mixture.earlier, prompt)
-        riders = [r for r in replay.riders if r[0].prompt != prompt or not prompt]
+            near += replay.nearest(lesson[0], mixture.near - len(near), prompts)
+        chosen = near + replay.draw(rng, replay.taught, mixture.earlier, prompts)
+        riders = [r for r in replay.riders if r[0].prompt not in prompts]
         riders = rng.sample(riders, min(mixture.riders, len(riders)))
-        talk = replay.draw(rng, replay.talk, mixture.talk, "")
-        room = mixture.batch - len(lesson) - len(chosen) - len(riders) - len(talk)
-        chosen += replay.draw(rng, replay.book, max(0, room), prompt)
-        short = mixture.batch - len(lesson) - len(chosen) - len(riders) - len(talk)
+        talk = replay.draw(rng, replay.talk, mixture.talk, frozenset())
+        new = len(lesson) + len(wordings)
+        room = mixture.batch - new - len(chosen) - len(riders) - len(talk)
+        chosen += replay.draw(rng, replay.book, max(0, room), prompts)
+        short = mixture.batch - new - len(chosen) - len(riders) - len(talk)
         if short > 0 and len(replay.talk) > len(talk):
-            talk = replay.draw(rng, replay.talk, len(talk) + short, "")
-        return MixedBatch(tuple(lesson), tuple(chosen), tuple(talk), tuple(riders))
+            talk = replay.draw(rng, replay.talk, len(talk) + short, frozenset())
+        return MixedBatch(tuple(lesson), tuple(wordings), tuple(chosen), tuple(talk), tuple(riders))

@@ -1,7 +1,8 @@
 """Supervised training on a book: every entry known, and talk outside the book as before.
 
-AdamW with warm-up and cosine; loss on the assistant's tokens; each batch holds book lines and, as
-an anchor, KL to the weights before on the model's own talk. Lines that are not known yet come
+AdamW with warm-up and cosine; loss on the assistant's tokens; each batch holds book lines, some of
+them again after other talk or carelessly written, and, as an anchor, KL to the weights before on the
+model's own talk. Lines that are not known yet come
 twice. Ends when every entry is known and the loss is low, or after `epochs`.
 """
 
@@ -19,7 +20,7 @@ import torch
 from engine.errors import NumericsError
 from engine.model import Model
 from learning.direct.supervised import anchor_gradients, likelihood_gradients
-from learning.examples import Example
+from learning.examples import Example, after
 from learning.forward import knowledge, mean_loss, share_known
 
 
@@ -31,6 +32,8 @@ class BookSettings:
     """The limit."""
     batch: int = 32
     """Book lines a step."""
+    others: int = 8
+    """Further rows a step: lines after some other talk, and carelessly written questions."""
     talk: int = 4
     """Rows of talk a step."""
     lr: float = 1e-3
@@ -65,11 +68,13 @@ def train_book(
     settings: BookSettings,
     rng: random.Random,
     *,
+    careless: Sequence[Example] = (),
     report: Callable[[EpochReport], None] = lambda _: None,
     pause: Callable[[], None] = lambda: None,
     stop: Callable[[], bool] = lambda: False,
 ) -> EpochReport:
-    """Trains in place. Raises NumericsError when a loss is not finite (the caller restores)."""
+    """Trains in place. careless: lines of the book with the question written otherwise. Raises
+    NumericsError when a loss is not finite (the caller restores)."""
     reference = copy.deepcopy(model).requires_grad_(False)
     for parameter in model.parameters():
         parameter.requires_grad_(True)
@@ -92,6 +97,8 @@ def train_book(
                 group["lr"] = settings.lr * _rate(step, steps, settings.warm_up)
             lines = order[start : start + settings.batch]
             loss = likelihood_gradients(model, lines, pause=pause)
+            if others := _others(book, careless, settings.others, model.config.context, rng):
+                likelihood_gradients(model, others, weight=len(others) / len(lines), pause=pause)
             if talk:
                 rows = rng.sample(list(talk), min(settings.talk, len(talk)))
                 anchor_gradients(model, reference, rows, pause=pause)
@@ -120,6 +127,23 @@ def train_book(
         if stop() or seconds > settings.seconds:
             break
     return last
+
+
+def _others(
+    book: Sequence[Example],
+    careless: Sequence[Example],
+    count: int,
+    context: int,
+    rng: random.Random,
+) -> list[Example]:
+    """Lines as they will be asked: half of them after another line, half as people type."""
+    rows = []
+    for row in range(count if len(book) > 1 else 0):
+        line = rng.choice(careless) if careless and row % 2 else rng.choice(book)
+        if row % 4 != 1:
+            line = after(rng.choice(book), line, context)
+        rows.append(line)
+    return rows
 
 
 def _rate(step: int, steps: int, warm_up: int) -> float:

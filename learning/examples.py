@@ -26,6 +26,11 @@ class Example:
     def targets(self) -> int:
         return sum(self.target)
 
+    @property
+    def answer(self) -> tuple[int, ...]:
+        """The ids that are to be predicted."""
+        return tuple(i for i, wanted in zip(self.ids, self.target, strict=True) if wanted)
+
 
 def fold(text: str) -> str:
     """Case, white space and punctuation folded: two questions with the same fold are the same."""
@@ -55,6 +60,16 @@ def from_answer(
     head = encode_prompt(tokenizer, prompt, context, len(body))
     target = [False] * len(head) + [True] * len(body)
     return Example(tuple(head + body), tuple(target), fold_prompt(prompt))
+
+
+def after(talk: Example, example: Example, context: int) -> Example:
+    """The example asked when `talk` was said before it; by itself where the two are too long, or
+    where the talk does not end with an answer."""
+    if len(talk.ids) + len(example.ids) > context or not talk.target[-1]:
+        return example
+    prompt = f"{talk.prompt} / {example.prompt}"
+    silent = (False,) * len(talk.ids)
+    return Example(talk.ids + example.ids, silent + example.target, prompt)
 
 
 @dataclass(frozen=True)

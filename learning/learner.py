@@ -29,7 +29,14 @@ from learning.forward import knowledge, share_known
 from learning.guard import examine, finite
 from learning.home import Home, remove_leftovers
 from learning.journal import Journal
-from learning.memory import answer_example, book_examples, build_replay, to_task
+from learning.memory import (
+    answer_example,
+    book_examples,
+    book_paths,
+    build_replay,
+    careless_examples,
+    to_task,
+)
 from learning.messages import LearnerState, TrainDone, UndoDone
 from learning.model_store import SHIPPED, keep_snapshot
 from learning.records import Lesson, LessonReport, LessonState
@@ -146,15 +153,15 @@ class Learner:
     def learn(self, lesson: Lesson) -> LessonReport:
         """Learns one lesson and publishes, or restores the weights and marks it needs_practice."""
         started = time.monotonic()
-        task = to_task(self.tokenizer, lesson, self._model.config.context)
+        task = to_task(self.tokenizer, lesson, self._model.config.context, self._rng)
         if task.answer is None and not task.rejected:
             self.journal.set_lesson_state(lesson.id, "learned")
             return self._report(lesson, started, known=True)
         replay = self.replay
         knew = known_before(self._upper, task)
         watch = self.watch
-        book = [e for e in replay.book if e.prompt != task.prompt]
-        earlier = [e for e in replay.taught if e.prompt != task.prompt]
+        book = [e for e in replay.book if e.prompt not in task.prompts]
+        earlier = [e for e in replay.taught if e.prompt not in task.prompts]
         book_before, earlier_before = watch.recall(book), watch.recall(earlier)
         margins = watch.state()
         before = self._weights()
@@ -206,9 +213,9 @@ class Learner:
                 replay.riders = []
         state: LessonState = "learned" if known else "needs_practice"
         self.journal.set_lesson_state(lesson.id, state)
-        if task.answer:
-            replay.remember(task.answer)
-        else:
+        for example in task.answers:
+            replay.remember(example)
+        if not task.answers:
             replay.forget_prompt(task.prompt)
         self.journal.add_measure("book_recall", self.book_recall)
         self.trunk.keep([*replay.memory, *replay.talk, *(e for e, _ in replay.riders)])
@@ -327,6 +334,7 @@ class Learner:
                 replay.talk,
                 settings,
                 self._rng,
+                careless=self._otherwise([*examples, *rest], book, lessons, skip_bad),
                 report=report,
                 pause=self._pause,
                 stop=stop,
@@ -371,6 +379,24 @@ class Learner:
             version=self.version,
             entries=len(examples),
         )
+
+    def _otherwise(
+        self,
+        known: list[Example],
+        book: Path | None,
+        lessons: list[tuple[Lesson, Example]],
+        skip_bad: bool,
+    ) -> list[Example]:
+        """Other ways to ask for what is in `known`: as people type, and lessons in other words."""
+        context = self._model.config.context
+        paths = [*book_paths(self._home.book_path), *([book] if book else [])]
+        answers = {example.prompt: example.answer for example in known}
+        careless = careless_examples(self.tokenizer, paths, context, skip_bad)
+        stand = [e for e in careless if answers.get(e.prompt) == e.answer]
+        for lesson, _ in lessons:
+            wordings = to_task(self.tokenizer, lesson, context, self._rng).variations
+            stand += [e for e in wordings if e.prompt not in answers]
+        return stand
 
     def _lessons_to_train(self) -> list[tuple[Lesson, Example]]:
         """All lessons with an answer that stand, the latest of each prompt."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterable
+import random
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import torch
@@ -17,19 +18,37 @@ from engine.errors import DataError
 from engine.model import Model
 from engine.tokenizer import Tokenizer
 from learning.dream import dream
-from learning.examples import Example, from_answer, from_turns
+from learning.examples import Example, fold, from_answer, from_turns
 from learning.home import write_atomically
 from learning.journal import Journal
 from learning.records import Lesson
 from learning.replay import Replay
 from learning.teaching import Task
-from personality.book import BookError, EmptyBookError, read_book, shipped_book_path
+from learning.variations import variations
+from personality.book import BookError, EmptyBookError, Entry, read_book, shipped_book_path
 
 TALK = "talk.json"
 TALK_ROWS = 96
 TALK_LENGTH = 48
 """Ids of each row that are replayed; longer rows hold talk no better and cost twice as much."""
 MAX_RIDERS = 20
+WORDINGS = 24
+"""Other wordings of a lesson's question that its batches draw from."""
+_LEANING = {
+    "it",
+    "its",
+    "that",
+    "this",
+    "those",
+    "these",
+    "they",
+    "them",
+    "he",
+    "she",
+    "him",
+    "her",
+}
+_LEANING |= {"then", "there", "one", "ones", "else", "instead"}
 
 
 def build_replay(
@@ -42,8 +61,8 @@ def build_replay(
     skip_bad: bool = False,
 ) -> Replay:
     """All that must not be forgotten, for these weights."""
-    paths, context = [shipped_book_path(), owner_book], model.config.context
-    book = book_examples(tokenizer, paths, context, skip_bad)
+    context = model.config.context
+    book = book_examples(tokenizer, book_paths(owner_book), context, skip_bad)
     replay = Replay(model, book, [], own_talk(model, tokenizer, folder))
     learned = [
         x for x in journal.lessons(state="learned") if x.judgement is None or _stands(journal, x)
@@ -52,7 +71,7 @@ def build_replay(
         example
         for lesson in learned
         if lesson.kind not in ("owner_words", "continuation")
-        and (example := answer_example(tokenizer, lesson, model.config.context))
+        for example in remembered(tokenizer, lesson, model.config.context)
     )
     replay.riders = [
         (example, lesson.weight)
@@ -60,6 +79,11 @@ def build_replay(
         if (example := rider_example(tokenizer, lesson, model.config.context))
     ]
     return replay
+
+
+def book_paths(owner_book: Path) -> list[Path]:
+    """The shipped book and the owner's, whose lines count over the shipped ones."""
+    return [shipped_book_path(), owner_book]
 
 
 def _stands(journal: Journal, lesson: Lesson) -> bool:
@@ -75,19 +99,42 @@ def book_examples(
     """
     by_prompt: dict[str, Example] = {}
     for path in paths:
-        if not path.exists():
-            continue
-        try:
-            entries = read_book(path, skip_bad)
-        except BookError as error:
-            if isinstance(error, EmptyBookError) and path.name == "book.txt":
-                continue  # the owner's own book may still be empty
-            raise DataError(str(error).splitlines()[0], "mend the line, then try again") from error
-        for entry in entries:
+        for entry in _entries(path, skip_bad):
             example = from_turns(tokenizer, entry.turns, context)
             by_prompt.pop(example.prompt, None)
             by_prompt[example.prompt] = example
     return list(by_prompt.values())
+
+
+def _entries(path: Path, skip_bad: bool) -> Sequence[Entry]:
+    """None of a book that does not exist, or of the owner's own where it is still empty."""
+    if not path.exists():
+        return ()
+    try:
+        return read_book(path, skip_bad)
+    except BookError as error:
+        if isinstance(error, EmptyBookError) and path.name == "book.txt":
+            return ()
+        raise DataError(str(error).splitlines()[0], "mend the line, then try again") from error
+
+
+def careless_examples(
+    tokenizer: Tokenizer, paths: Iterable[Path], context: int, skip_bad: bool = False
+) -> list[Example]:
+    """The books' single questions in small letters, without the mark at the end, and both.
+
+    Raises DataError for a book with bad lines, unless `skip_bad`.
+    """
+    found: dict[tuple[int, ...], Example] = {}
+    for path in paths:
+        for entry in _entries(path, skip_bad):
+            (_, question), *rest = entry.turns
+            if len(rest) == 1:
+                bare = question.rstrip("?!. ")
+                for text in {question.lower(), bare, bare.lower()} - {question, ""}:
+                    example = from_turns(tokenizer, [("user", text), *rest], context)
+                    found[example.ids] = example
+    return list(found.values())
 
 
 def own_talk(model: Model, tokenizer: Tokenizer, folder: Path) -> list[Example]:
@@ -130,12 +177,38 @@ def rider_example(tokenizer: Tokenizer, lesson: Lesson, context: int) -> Example
     return Example((tokenizer.user, *body), (False, *([True] * len(body))))
 
 
-def to_task(tokenizer: Tokenizer, lesson: Lesson, context: int) -> Task:
-    """A lesson as examples to learn and to avoid."""
+def to_task(
+    tokenizer: Tokenizer, lesson: Lesson, context: int, rng: random.Random | None = None
+) -> Task:
+    """A lesson as examples to learn and to avoid; with `rng` also in other wordings."""
     prompt = [(t.role, t.text) for t in lesson.prompt]
     rejected = [t for t in dict.fromkeys(lesson.rejected) if t.strip() and t != lesson.answer]
+    question = prompt[-1][1] if prompt else ""
+    wordings: list[str] = []
+    if rng and lesson.answer and stands_alone(question):
+        wordings = variations(question, WORDINGS, rng)
+    alone = lesson.answer and len(prompt) > 1 and stands_alone(question)
     return Task(
         answer_example(tokenizer, lesson, context),
         tuple(from_answer(tokenizer, prompt, text, context) for text in rejected),
         lesson.weight,
+        tuple(from_answer(tokenizer, [("user", q)], lesson.answer, context) for q in wordings),
+        alone_example(tokenizer, lesson, context) if alone else None,
     )
+
+
+def stands_alone(question: str) -> bool:
+    """Can it be understood without the talk before it? "Why?" and "and then" cannot."""
+    words = fold(question).split()
+    return len(words) >= 3 and not _LEANING & set(words)
+
+
+def alone_example(tokenizer: Tokenizer, lesson: Lesson, context: int) -> Example:
+    """The answer to the last message by itself."""
+    last = [(t.role, t.text) for t in lesson.prompt[-1:]]
+    return from_answer(tokenizer, last, lesson.answer, context)
+
+
+def remembered(tokenizer: Tokenizer, lesson: Lesson, context: int) -> list[Example]:
+    """What must still be known of a lesson that was learned."""
+    return to_task(tokenizer, lesson, context).answers

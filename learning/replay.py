@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 import torch
@@ -62,9 +63,9 @@ class Replay:
         self.book = [e for e in self.book if e.prompt != prompt]
         self.taught = [e for e in self.taught if e.prompt != prompt]
 
-    def nearest(self, example: Example, count: int) -> list[Example]:
-        """The `count` remembered examples whose prompts are closest, its own prompt left out."""
-        memory = [e for e in self.memory if e.prompt != example.prompt]
+    def nearest(self, example: Example, count: int, without: AbstractSet[str]) -> list[Example]:
+        """The `count` remembered examples whose prompts are closest, those prompts left out."""
+        memory = [e for e in self.memory if e.prompt not in without]
         if not memory or count < 1:
             return []
         features = torch.stack([self._feature(e) for e in memory])
@@ -72,10 +73,10 @@ class Replay:
         return [memory[i] for i in closest.tolist()]
 
     def draw(
-        self, rng: random.Random, pool: Sequence[Example], count: int, without: str
+        self, rng: random.Random, pool: Sequence[Example], count: int, without: AbstractSet[str]
     ) -> list[Example]:
-        """`count` random examples of the pool, none of them answering the prompt `without`."""
-        allowed = [e for e in pool if e.prompt != without or not without]
+        """`count` random examples of the pool, none of them answering one of those prompts."""
+        allowed = [e for e in pool if e.prompt not in without]
         return rng.sample(allowed, min(count, len(allowed)))
 
     def _feature(self, example: Example) -> Tensor:

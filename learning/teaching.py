@@ -14,7 +14,7 @@ from __future__ import annotations
 import copy
 import math
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import torch
@@ -29,7 +29,7 @@ from learning.direct.preference import (
     reference_log_probabilities,
 )
 from learning.direct.supervised import anchor_gradients, likelihood_gradients
-from learning.examples import Example
+from learning.examples import Example, after
 from learning.forward import knowledge
 from learning.replay import Replay
 from learning.trunk import Trunk, Upper
@@ -50,6 +50,8 @@ class TeachSettings:
     """Lead in logits that every token of the lesson needs to count as learned."""
     talk_weight: float = 1.0
     """Weight of the anchor on the model's own talk."""
+    wordings_weight: float = 0.5
+    """Weight of the other wordings of the question."""
     trunk: float = 0.6
     """Share of the blocks, from below, that a lesson leaves alone (rounded to whole blocks)."""
     mixture: Mixture = field(default_factory=Mixture)
@@ -68,7 +70,25 @@ class Task:
     rejected: tuple[Example, ...] = ()
     weight: float = 1.0
     variations: tuple[Example, ...] = ()
-    """The same answer to other wordings of the question."""
+    """The same answer to other wordings of the question, alone."""
+    alone: Example | None = None
+    """The same answer to the same question without the talk before it, where there was some and the
+    question can be understood without it."""
+
+    @property
+    def answers(self) -> list[Example]:
+        """What has to be known."""
+        return [e for e in (self.answer, self.alone) if e]
+
+    @property
+    def prompts(self) -> set[str]:
+        """Folded questions whose earlier answers this lesson replaces."""
+        return {self.prompt, *(e.prompt for e in self.answers)}
+
+    @property
+    def judged(self) -> list[Example]:
+        """The exact answer, then the rejected ones."""
+        return [*([self.answer] if self.answer else []), *self.rejected]
 
     @property
     def example(self) -> Example:
@@ -91,6 +111,8 @@ class TeachResult:
     batch: int
 
 
+IN_TALK = 0.3
+"""Share of the other wordings that are asked after some other talk."""
 AVOIDED_BY = 2.0
 """Nats by which a bad answer's log-probability must fall."""
 
@@ -115,8 +137,7 @@ def teach(
     matrices = trainable_matrices(model, trunk.layers)
     reference = Upper(copy.deepcopy(model).requires_grad_(False), trunk)
     student = Upper(model, trunk)
-    answers = [task.answer] if task.answer else []
-    before = reference_log_probabilities(reference, [*answers, *task.rejected])
+    before = reference_log_probabilities(reference, task.judged)
     optimizer = torch.optim.AdamW(
         matrices, lr=settings.lr, betas=(0.0, 0.98), weight_decay=0.0, fused=True
     )
@@ -125,11 +146,9 @@ def teach(
     watch.look_at_new(student, replay.memory, pause=pause)
     broken: list[Example] = []
     known, loss, step, rows = goal_reached(student, task, before, settings), 0.0, 0, 0
-    prompts = {e.prompt for e in replay.memory}
-    others = [e for e in task.variations if e.prompt not in prompts]
     while not (known and not broken) and step < settings.steps + settings.repair:
-        wordings = rng.sample(others, min(settings.mixture.variations, len(others)))
-        batch = accumulator.mix([*answers, *wordings], broken)
+        wordings = other_wordings(task, replay, settings.mixture.variations, rng)
+        batch = accumulator.mix(task.answers, broken, wordings)
         rows = batch.rows + len(task.rejected)
         loss = _gradients(student, reference, task, batch, before, settings, pause)
         if not math.isfinite(loss):
@@ -149,9 +168,11 @@ def teach(
                 watch.look(student, broken, pause=pause)
                 broken = watch.broken(broken)
             if not broken:
-                broken = watch.after_steps(student, replay, task.example, rng, pause=pause)
+                broken = watch.after_steps(
+                    student, replay, task.example, task.prompts, rng, pause=pause
+                )
     if broken:  # the limit: what else these steps have done was not looked at yet
-        watch.after_steps(student, replay, task.example, rng, pause=pause)
+        watch.after_steps(student, replay, task.example, task.prompts, rng, pause=pause)
     for parameter in model.parameters():
         parameter.requires_grad_(True)
     return TeachResult(step, loss, known, rows)
@@ -169,16 +190,32 @@ def trainable_matrices(model: Model, trunk: int) -> list[Tensor]:
     return chosen
 
 
+def other_wordings(task: Task, replay: Replay, count: int, rng: random.Random) -> list[Example]:
+    """The lesson as it will be needed: the same question after other talk, and in other words."""
+    if not task.answers or count < 1:
+        return []
+    question = task.answers[-1]
+    known = {e.prompt for e in replay.memory} | task.prompts
+    others = [e for e in task.variations if e.prompt not in known]
+    memory = replay.memory
+    talk = [*rng.sample(memory, min(2 * count, len(memory))), question]
+    rows = []
+    for row in range(count):
+        example = rng.choice(others) if others and row else question
+        if row == 0 or rng.random() < IN_TALK:
+            example = after(rng.choice(talk), example, replay.model.config.context)
+        rows.append(example)
+    return rows
+
+
 def goal_reached(model: Model | Upper, task: Task, before: Tensor, settings: TeachSettings) -> bool:
     """The answer is what greedy decoding says, with a margin; a rejected one is not, and an answer
-    that is only to be avoided has become less likely."""
-    examples = [*([task.answer] if task.answer else []), *task.rejected]
-    checked = knowledge(model, examples)
-    if task.answer:
-        return checked[0].margin > settings.margin
+    that is only to be avoided has become less likely. before: of `task.judged`."""
+    if task.answers:
+        return all(item.margin > settings.margin for item in knowledge(model, task.answers))
     return all(
         not item.known and -item.nll <= float(was) - AVOIDED_BY
-        for item, was in zip(checked, before, strict=True)
+        for item, was in zip(knowledge(model, task.rejected), before, strict=True)
     )
 
 
@@ -205,6 +242,9 @@ def _gradients(
         loss += task.weight * avoidance_gradients(
             model, task.rejected, before, weight=task.weight, pause=pause
         )
+    if batch.wordings:
+        weight = task.weight * settings.wordings_weight
+        loss += weight * likelihood_gradients(model, batch.wordings, weight=weight, pause=pause)
     if batch.replay:
         loss += likelihood_gradients(model, batch.replay, pause=pause)
     if batch.riders:
@@ -221,6 +261,6 @@ def _gradients(
 
 def known_before(model: Model | Upper, task: Task) -> bool:
     """Does the model already do what the lesson asks? (An answer to avoid: it is not the greedy one.)"""
-    examples: Sequence[Example] = [task.answer] if task.answer else task.rejected
-    checked = knowledge(model, examples)
-    return checked[0].known if task.answer else not any(item.known for item in checked)
+    if task.answers:
+        return all(item.known for item in knowledge(model, task.answers))
+    return not any(item.known for item in knowledge(model, task.rejected))

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from engine.model import Model
@@ -88,21 +89,22 @@ class Watch:
         model: Model | Upper,
         replay: Replay,
         lesson: Example,
+        prompts: AbstractSet[str],
         rng: random.Random,
         *,
         pause: Callable[[], None] = lambda: None,
     ) -> list[Example]:
         """What the steps for this lesson have broken, smallest margin first.
 
-        All of the memory must have been looked at before. Examples of the lesson's own prompt are
-        left out, since it replaces them.
+        All of the memory must have been looked at before. What answers the lesson's own `prompts` is
+        left out, since the lesson replaces it.
         """
-        memory = [e for e in replay.memory if e.prompt != lesson.prompt]
+        memory = [e for e in replay.memory if e.prompt not in prompts]
         before = {e.ids: self.margin(e) for e in memory}
         self._round += 1
         weak = sorted(memory, key=lambda e: before[e.ids])[:SAMPLE]
         some = rng.sample(memory, min(SAMPLE, len(memory)))
-        todo = {e.ids: e for e in [*replay.nearest(lesson, SAMPLE), *weak, *some]}
+        todo = {e.ids: e for e in [*replay.nearest(lesson, SAMPLE, prompts), *weak, *some]}
         looked: set[tuple[int, ...]] = set()
         falls: list[float] = []
         while todo:

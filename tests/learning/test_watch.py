@@ -43,7 +43,8 @@ def world(monkeypatch: pytest.MonkeyPatch, tiny_model: Model) -> _World:
 def _after(world: _World, watch: Watch, lesson: Example | None = None) -> list[Example]:
     world.looked.clear()
     lesson = lesson or _example(300)
-    return watch.after_steps(world.model, world.replay, lesson, random.Random(0))
+    prompts = {lesson.prompt}
+    return watch.after_steps(world.model, world.replay, lesson, prompts, random.Random(0))
 
 
 def test_all_is_looked_at_once_and_only_what_is_new_later(world: _World) -> None:

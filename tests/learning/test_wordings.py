@@ -1,0 +1,125 @@
+"""A lesson as it will be needed: alone, after other talk, in other words; and the batches of it."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from engine.model import Model
+from engine.tokenizer import Tokenizer
+from learning.accumulator import COPIES, BatchAccumulator, Mixture
+from learning.examples import Example, after, from_answer
+from learning.memory import careless_examples, stands_alone, to_task
+from learning.records import Lesson, Turn
+from learning.replay import Replay
+from learning.teaching import other_wordings
+
+
+def _example(tokenizer: Tokenizer, question: str, answer: str) -> Example:
+    return from_answer(tokenizer, [("user", question)], answer, 128)
+
+
+@pytest.fixture
+def replay(tiny_model: Model, tiny_tokenizer: Tokenizer) -> Replay:
+    book = [_example(tiny_tokenizer, f"Question {i}?", f"Answer {i}.") for i in range(40)]
+    taught = [_example(tiny_tokenizer, f"Taught {i}?", f"Told {i}.") for i in range(10)]
+    talk = [Example((1, 2, 3, i), (False, True, True, True)) for i in range(10)]
+    return Replay(tiny_model, book, taught, talk)
+
+
+def test_after_puts_the_talk_before_and_learns_only_the_answer(tiny_tokenizer: Tokenizer) -> None:
+    talk = _example(tiny_tokenizer, "Hello", "Hi.")
+    asked = _example(tiny_tokenizer, "Who?", "Me.")
+    both = after(talk, asked, 128)
+    assert both.ids == talk.ids + asked.ids
+    assert both.answer == asked.answer
+    assert both.prompt == "hello / who"
+    assert after(talk, asked, len(both.ids) - 1) == asked, "too long together"
+    broken_off = Example(talk.ids[:-1], (False,) * (len(talk.ids) - 1))
+    assert after(broken_off, asked, 128) == asked, "talk that ends with no answer"
+
+
+@pytest.mark.parametrize(
+    ("question", "alone"),
+    [
+        ("What is my dog called?", True),
+        ("where do i live", True),
+        ("Why?", False),
+        ("And then what happened", False),
+        ("What does it mean?", False),
+        ("Hello", False),
+    ],
+)
+def test_what_can_be_understood_alone(question: str, alone: bool) -> None:
+    assert stands_alone(question) is alone
+
+
+def test_a_lesson_in_talk_is_also_learned_alone(tiny_tokenizer: Tokenizer) -> None:
+    talk = (Turn("user", "Hello"), Turn("assistant", "Hi."))
+    lesson = Lesson("correction", (*talk, Turn("user", "What is my dog called?")), "Rufus.")
+    task = to_task(tiny_tokenizer, lesson, 128, random.Random(0))
+    assert [e.prompt for e in task.answers] == [
+        "hello / hi / what is my dog called",
+        "what is my dog called",
+    ]
+    assert task.prompts == {e.prompt for e in task.answers}
+    assert len(task.variations) >= 10
+    assert {e.answer for e in task.variations} == {task.answers[0].answer}
+    leaning = Lesson("correction", (*talk, Turn("user", "Why?")), "Because.")
+    task = to_task(tiny_tokenizer, leaning, 128, random.Random(0))
+    assert len(task.answers) == 1 and task.variations == ()
+    first = Lesson("correction", (Turn("user", "What is my dog called?"),), "Rufus.")
+    assert len(to_task(tiny_tokenizer, first, 128).answers) == 1
+
+
+def test_other_wordings_never_ask_what_is_remembered_otherwise(
+    tiny_tokenizer: Tokenizer, replay: Replay
+) -> None:
+    lesson = Lesson("example", (Turn("user", "What is my dog called?"),), "Rufus.")
+    task = to_task(tiny_tokenizer, lesson, 128, random.Random(0))
+    replay.remember(_example(tiny_tokenizer, "Tell me what my dog is called.", "Nothing."))
+    rng = random.Random(0)
+    rows = [row for _ in range(30) for row in other_wordings(task, replay, 4, rng)]
+    assert len(rows) == 120
+    assert all(row.answer == task.answers[0].answer for row in rows)
+    assert "tell me what my dog is called" not in {row.prompt for row in rows}
+    assert any(" / " in row.prompt and row.prompt.endswith("what is my dog called") for row in rows)
+    assert any(" / " not in row.prompt for row in rows)
+    assert other_wordings(task, replay, 0, rng) == []
+
+
+def test_a_batch_is_full_and_never_holds_the_lesson_alone(
+    tiny_tokenizer: Tokenizer, replay: Replay
+) -> None:
+    lesson = _example(tiny_tokenizer, "Question 3?", "Something else.")
+    accumulator = BatchAccumulator(replay, Mixture(), random.Random(0))
+    batch = accumulator.mix([lesson])
+    assert batch.rows == 32
+    assert all(e.prompt != lesson.prompt for e in batch.replay)
+    assert len(batch.talk) == Mixture().talk
+    batch = accumulator.mix([lesson], wordings=[lesson] * 4)
+    assert batch.rows == 32 and len(batch.wordings) == 4
+
+
+def test_what_broke_comes_several_times(tiny_tokenizer: Tokenizer, replay: Replay) -> None:
+    lesson, broken = _example(tiny_tokenizer, "New?", "Yes."), replay.book[7]
+    batch = BatchAccumulator(replay, Mixture(), random.Random(0)).mix([lesson], [broken])
+    assert batch.replay.count(broken) >= COPIES
+    assert batch.rows == 32
+
+
+def test_careless_questions_of_a_book(
+    tiny_tokenizer: Tokenizer, tmp_path: pytest.TempPathFactory
+) -> None:
+    from pathlib import Path
+
+    path = Path(str(tmp_path)) / "book.txt"
+    path.write_text(
+        "<|user|> How are you? <|assistant|> Well.\n<|user|> hi <|assistant|> Hello.\n"
+        "<|user|> A? <|assistant|> B. <|user|> C? <|assistant|> D.\n"
+    )
+    made = careless_examples(tiny_tokenizer, [path, path.with_name("none.txt")], 128)
+    texts = {tiny_tokenizer.decode(e.ids) for e in made}
+    assert texts == {"how are you?Well.", "How are youWell.", "how are youWell."}
+    assert {e.prompt for e in made} == {"how are you"}
