@@ -18,6 +18,7 @@ BENCHMARKS: dict[str, str] = {
     "latency": "start to first frame, key press to painted letter, memory, in the real app",
     "talk": "200 questions it has not read: variety, endings, fitting answers, claims to be a person",
     "crash": "kill -9 at 50 random moments: is anything lost that the screen confirmed",
+    "collapse": "100 lessons in a row, by every attempt that failed and by the recipe: what is left",
     "tokenizer": "size of the vocabulary: bytes per token against what the embedding costs",
     "optimizers": "Muon with AdamW against AdamW alone, equal tokens, a sweep for each, three seeds",
 }

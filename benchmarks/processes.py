@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 
@@ -13,6 +14,23 @@ def resident_bytes(pid: int) -> int | None:
     try:
         for line in (_PROC / str(pid) / "status").read_text("utf-8").splitlines():
             if line.startswith("VmRSS:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return None
+
+
+def forget_peak() -> None:
+    """`peak_bytes` of this process counts from now on, where the system can be told so."""
+    with contextlib.suppress(OSError):
+        (_PROC / "self" / "clear_refs").write_text("5")
+
+
+def peak_bytes() -> int | None:
+    """The most that this process has had in RAM at once."""
+    try:
+        for line in (_PROC / "self" / "status").read_text("utf-8").splitlines():
+            if line.startswith("VmHWM:"):
                 return int(line.split()[1]) * 1024
     except OSError:
         pass

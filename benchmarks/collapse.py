@@ -1,0 +1,326 @@
+"""Does teaching one lesson after another destroy what was known? Every failed attempt, and the recipe.
+
+Each method is taught the same 100 lessons, then, from the start again, 40 picks by a hidden
+preference; after every ten lessons everything is asked again, of the weights alone. Seeds shuffle
+the lessons and the replay. Every measurement is appended to collapse_rows.jsonl in --out as it
+comes: a run that was cut short goes on where it was, method by method (take lines out of the file to
+measure them again); the tables are made of all rows there. VIDYA_COLLAPSE_METHODS names methods,
+with commas between them; VIDYA_CORPUS is where held-out talk is read from.
+
+"Known" is exact: each token of the answer is the likeliest, as greedy decoding would say it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from benchmarks import BenchOptions
+from benchmarks.collapse_data import (
+    LESSONS,
+    PREFERENCE,
+    Row,
+    Yardstick,
+    make_yardstick,
+    pick_prompts,
+    preferred,
+    read_lessons,
+)
+from benchmarks.collapse_pupils import METHODS, RECIPE, WITHOUT_PAUSES, Pupil, open_pupil
+from benchmarks.collapse_report import summary, write_report
+from benchmarks.collapse_rows import Rows
+from benchmarks.processes import forget_peak, peak_bytes
+from benchmarks.report import machine
+from engine.chat_format import encode_prompt
+from engine.checkpoint import load_model
+from engine.checkpoint_files import WEIGHTS
+from engine.config import CONFIGS, Sampling
+from engine.errors import NotFound
+from engine.generate import Finished, generate
+from engine.model import Model
+from engine.tokenizer import Tokenizer
+from learning.examples import Example
+from learning.forward import knowledge, mean_loss, share_known
+from learning.growth import grow_model
+from learning.home import Home
+from learning.memory import own_talk
+from learning.model_store import ModelStore
+from learning.records import Lesson, Turn
+from personality.book import shipped_book_path
+
+DEFAULT_MODEL = "10m"
+EVERY = 10
+"""Lessons between two measurements."""
+PICKS, CANDIDATES = 40, 5
+"""Picks, fewer where the prompts run out: there is nothing to pick where all or none of the
+candidates are as preferred."""
+PAUSE = {"10m": 20.0}
+OTHER_PAUSE = 60.0
+"""Seconds after a lesson that consolidation may take."""
+QUICK_METHODS = (RECIPE, "single-1e-4", "elastic-0.02", "conversation")
+QUICK_LESSONS, QUICK_PICKS, QUICK_WIN_PROMPTS, QUICK_PAUSE = 10, 2, 10, 0.5
+
+
+def run(options: BenchOptions) -> dict[str, Any]:
+    """Measures what is not in the rows yet. Raises NotFound for a model or a method."""
+    methods = chosen_methods(options.quick)
+    seeds = options.seeds[:1] if options.quick else options.seeds
+    started, found = time.perf_counter(), machine()
+    with start_folder(options) as folder:
+        exam = Exam(options, folder)
+        rows = Rows(options.out, {"model": folder.name, "start": exam.start, "quick": exam.quick})
+        # the recipe first, then each seed of all others: what is cut short is whole as far as it is
+        ours = [(m, s) for m in methods if m == RECIPE for s in seeds]
+        others = [(m, s) for s in seeds for m in methods if m != RECIPE]
+        result: dict[str, Any] = {}
+        for method, seed in [*ours, *others]:
+            for part, measure in (("lessons", exam.lessons), ("picks", exam.picks)):
+                if rows.has(method, seed, part):
+                    options.say(f"{method}, seed {seed}, {part}: measured before")
+                    continue
+                for row in measure(method, seed):
+                    rows.add(method, seed, part, row)
+                    options.say(f"{method}, seed {seed}, {part}: {words(row)}")
+                rows.finish(method, seed, part)
+            result = {
+                "benchmark": "collapse",
+                "machine": found,
+                "quick": exam.quick,
+                "lessons": len(exam.rows),
+                "picks": exam.pick_count,
+                "preference": PREFERENCE,
+                "pause_seconds": exam.pause,
+                "talk": exam.yardstick.talk_source,
+                "models": summary(rows.finished()),
+                "seconds": time.perf_counter() - started,
+            }
+            if options.out is not None:
+                write_report(options.out, result, command_words(options))
+    return result
+
+
+def words(row: dict[str, Any]) -> str:
+    """One row for people."""
+    return " ".join(
+        f"{key} {value:.3g}" if isinstance(value, float) else f"{key} {value}"
+        for key, value in row.items()
+        if value is not None
+    )
+
+
+def chosen_methods(quick: bool) -> list[str]:
+    """Those that VIDYA_COLLAPSE_METHODS names, else all but the recipe without pauses, which takes
+    as long as the recipe. Raises NotFound."""
+    named = [m for m in os.environ.get("VIDYA_COLLAPSE_METHODS", "").split(",") if m.strip()]
+    for name in named:
+        if name.strip() not in METHODS:
+            raise NotFound(
+                f"method {name.strip()!r} does not exist", f"choose among: {', '.join(METHODS)}"
+            )
+    usual = QUICK_METHODS if quick else [name for name in METHODS if name != WITHOUT_PAUSES]
+    return [name.strip() for name in named] or list(usual)
+
+
+@contextmanager
+def start_folder(options: BenchOptions) -> Iterator[Path]:
+    """A copy of the model to begin with, which stays as it is: the shipped one; a named one of the
+    owner's home; one of that configuration grown from the shipped one where the home has none."""
+    place = Path(tempfile.mkdtemp(prefix="vidya-collapse-"))
+    name = options.model or DEFAULT_MODEL
+    try:
+        store = ModelStore(Home(place))
+        if name == DEFAULT_MODEL and options.model is None:
+            yield store.resolve(name)
+            return
+        try:
+            found = ModelStore(Home(options.home)).info(name).path
+        except NotFound:
+            if name not in CONFIGS:
+                raise
+            yield grow_model(store, DEFAULT_MODEL, name).path
+            return
+        ignored = shutil.ignore_patterns("snapshots", ".*")
+        yield Path(shutil.copytree(found, store.place(found.name), ignore=ignored))
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+class Exam:
+    """What is taught and asked, for models that begin as the one in the folder."""
+
+    def __init__(self, options: BenchOptions, folder: Path) -> None:
+        self.quick, self._folder = options.quick, folder
+        self._tokenizer, model = Tokenizer.load(folder), load_model(folder)
+        talk = own_talk(model, self._tokenizer, folder)
+        self._context = model.config.context
+        self.rows: list[Row] = read_lessons()
+        if self.quick:
+            self.rows = self.rows[:: len(self.rows) // QUICK_LESSONS][:QUICK_LESSONS]
+        self.yardstick: Yardstick = make_yardstick(self._tokenizer, self._context, self.rows, talk)
+        self.pause = QUICK_PAUSE if self.quick else PAUSE.get(folder.name, OTHER_PAUSE)
+        self.pick_count = QUICK_PICKS if self.quick else PICKS
+        self._pick_prompts, asked = pick_prompts()
+        self._win_prompts = asked[:QUICK_WIN_PROMPTS] if self.quick else asked
+        self._won_at_first: dict[int, float] = {}
+        self.start = fingerprint([folder / WEIGHTS, shipped_book_path(), LESSONS])
+
+    # ------------------------------------------------------------ lessons
+
+    def lessons(self, method: str, seed: int) -> Iterator[dict[str, Any]]:
+        """A row before the first lesson and after every EVERY."""
+        order = list(range(len(self.rows)))
+        random.Random(seed).shuffle(order)
+        clock = Clock(self.pause)
+        forget_peak()
+        with open_pupil(method, self._folder, seed) as pupil:
+            yield {"at": 0, **self._asked_again(pupil.model, [])}
+            right_after: list[bool] = []
+            for count, index in enumerate(order, 1):
+                clock.teach(pupil, self.rows[index].lesson())
+                example = self.yardstick.lessons[index]
+                right_after.append(knowledge(pupil.model, [example])[0].known)
+                clock.rest(pupil)
+                if count % EVERY == 0 or count == len(order):
+                    yield {
+                        "at": count,
+                        "right_after": sum(right_after) / count,
+                        **self._asked_again(pupil.model, order[:count]),
+                        **clock.row(),
+                    }
+
+    def _asked_again(self, model: Model, taught: Sequence[int]) -> dict[str, float | None]:
+        """Everything that is measured of weights; shares of nothing are None."""
+        yard = self.yardstick
+
+        def share(examples: Sequence[Example]) -> float | None:
+            return share_known(knowledge(model, examples)) if examples else None
+
+        return {
+            "known": share([yard.lessons[i] for i in taught]),
+            "paraphrases": share([yard.paraphrases[i] for i in taught]),
+            "contradictions": share([yard.lessons[i] for i in taught if yard.contradicts[i]]),
+            "book": share(yard.book),
+            "talk_nll": mean_loss(knowledge(model, yard.talk)),
+        }
+
+    # ------------------------------------------------------------ picks
+
+    def picks(self, method: str, seed: int) -> Iterator[dict[str, Any]]:
+        """A row before the first pick and after the last."""
+        clock = Clock(self.pause)
+        forget_peak()
+        with open_pupil(method, self._folder, seed) as pupil:
+            if seed not in self._won_at_first:  # the same for all methods
+                self._won_at_first[seed] = self._win_rate(pupil.model, seed)
+            yield {
+                "at": 0,
+                "win": self._won_at_first[seed],
+                **self._asked_again(pupil.model, []),
+            }
+            count = asked = 0
+            prompts = list(self._pick_prompts)
+            random.Random(seed).shuffle(prompts)
+            for prompt in prompts:
+                asked += 1
+                lesson = pick(prompt, self._answers(pupil.model, prompt, CANDIDATES, seed, asked))
+                if lesson is not None:
+                    clock.teach(pupil, lesson)
+                    clock.rest(pupil)
+                    count += 1
+                if count == self.pick_count:
+                    break
+            yield {
+                "at": count,
+                "asked": asked,
+                "win": self._win_rate(pupil.model, seed),
+                **self._asked_again(pupil.model, []),
+                **clock.row(),
+            }
+
+    def _win_rate(self, model: Model, seed: int) -> float:
+        """Share of first candidates that are as preferred, on prompts without picks."""
+        said = [
+            preferred(text)
+            for number, prompt in enumerate(self._win_prompts)
+            for text in self._answers(model, prompt, 1, seed, number)
+        ]
+        return sum(said) / len(said)
+
+    def _answers(self, model: Model, prompt: str, n: int, seed: int, number: int) -> list[str]:
+        """Candidates as the app samples them."""
+        sampling = Sampling()
+        ids = encode_prompt(self._tokenizer, [("user", prompt)], self._context, sampling.max_tokens)
+        generator = torch.Generator().manual_seed(1000 * seed + number)
+        events = generate(model, self._tokenizer, ids, n, sampling, generator=generator)
+        done = [event for event in events if isinstance(event, Finished)]
+        return [event.text for event in sorted(done, key=lambda event: event.index)]
+
+
+def pick(prompt: str, texts: Sequence[str]) -> Lesson | None:
+    """The first candidate that is as preferred is chosen over all others; None where all or none
+    are."""
+    texts = [text.strip() for text in texts if text.strip()]
+    chosen = next((text for text in texts if preferred(text)), None)
+    if chosen is None or all(map(preferred, texts)):
+        return None
+    others = tuple(text for text in dict.fromkeys(texts) if text != chosen)
+    return Lesson("pick", (Turn("user", prompt),), chosen, others)
+
+
+class Clock:
+    """Seconds of lessons and pauses, and what the guard threw away."""
+
+    def __init__(self, pause: float) -> None:
+        self._pause = pause
+        self._lessons: list[float] = []
+        self._pauses: list[float] = []
+        self._rolled_back = 0
+
+    def teach(self, pupil: Pupil, lesson: Lesson) -> None:
+        started = time.perf_counter()
+        kept = pupil.learn(lesson)
+        self._lessons.append(time.perf_counter() - started)
+        self._rolled_back += not kept
+
+    def rest(self, pupil: Pupil) -> None:
+        self._pauses.append(pupil.rest(self._pause))
+
+    def row(self) -> dict[str, float | int | None]:
+        """Of all so far. Memory is the most that the process has used since it began to teach."""
+        lessons, pauses, peak = sorted(self._lessons), sorted(self._pauses), peak_bytes()
+        if not lessons:
+            return {"rolled_back": 0}
+        return {
+            "seconds_median": lessons[len(lessons) // 2],
+            "seconds_max": lessons[-1],
+            "pause_median": pauses[len(pauses) // 2],
+            "pause_max": pauses[-1],
+            "rolled_back": self._rolled_back,
+            "memory_mb": peak / 2**20 if peak is not None else None,
+        }
+
+
+def fingerprint(files: Sequence[Path]) -> str:
+    """Of what all methods start from: rows of another start are not put into one table with these."""
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def command_words(options: BenchOptions) -> str:
+    """The command that makes the tables again."""
+    model = f" --model {options.model}" if options.model else ""
+    quick = " --quick" if options.quick else f" --seeds {len(options.seeds)}"
+    corpus = "VIDYA_CORPUS=FOLDER " if os.environ.get("VIDYA_CORPUS") else ""
+    return f"{corpus}vidya bench collapse{quick}{model} --out benchmarks/results"

@@ -1,0 +1,125 @@
+"""What is taught and asked in the collapse benchmark: lessons, prompts, held-out talk, the preference."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.talk import held_out
+from benchmarks.talk_data import load
+from engine.errors import DataError
+from engine.tokenizer import Tokenizer
+from learning.examples import Example, from_answer, from_turns
+from learning.memory import book_examples
+from learning.records import Lesson, Turn
+from personality.book import shipped_book_path
+
+DATA = Path(__file__).with_name("data")
+LESSONS = DATA / "lessons100.jsonl"
+OPENINGS = DATA / "talk_openings.txt"
+TALK_ROWS = 60
+"""Held-out conversations whose likelihood is measured ..."""
+TALK_TOKENS = 96
+"""... each no longer than this."""
+WIN_PROMPTS = 80
+"""Prompts that no pick was made on, by which the win rate is measured."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One lesson of the file."""
+
+    prompt: str
+    answer: str
+    paraphrase: str
+    contradicts: bool
+
+    def lesson(self) -> Lesson:
+        return Lesson("example", (Turn("user", self.prompt),), self.answer)
+
+
+def read_lessons(path: Path = LESSONS) -> list[Row]:
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
+    return [
+        Row(r["prompt"], r["answer"], r["paraphrase"], bool(r.get("contradicts"))) for r in rows
+    ]
+
+
+@dataclass(frozen=True)
+class Yardstick:
+    """Everything whose recall or likelihood is measured, for one tokenizer. Lessons, paraphrases and
+    rows are in the same order."""
+
+    lessons: list[Example]
+    paraphrases: list[Example]
+    contradicts: list[bool]
+    book: list[Example]
+    """Entries that no lesson contradicts."""
+    talk: list[Example]
+    talk_source: str
+
+
+def make_yardstick(
+    tokenizer: Tokenizer, context: int, rows: Sequence[Row], own_talk: Sequence[Example]
+) -> Yardstick:
+    """`own_talk`: the model's own, half of which is used where no corpus is named."""
+    lessons, paraphrases = (
+        [from_answer(tokenizer, [("user", q)], row.answer, context) for q, row in asked]
+        for asked in (
+            [(row.prompt, row) for row in rows],
+            [(row.paraphrase, row) for row in rows],
+        )
+    )
+    asked = {e.prompt for e in lessons}
+    book = book_examples(tokenizer, [shipped_book_path()], context)
+    talk, source = _held_out_talk(tokenizer, context), "held-out conversations of the corpus"
+    if not talk:
+        talk = list(own_talk)[len(own_talk) // 2 :]
+        source = "the model's own talk, since no corpus was named in VIDYA_CORPUS"
+    return Yardstick(
+        lessons,
+        paraphrases,
+        [row.contradicts for row in rows],
+        [e for e in book if e.prompt not in asked],
+        talk,
+        source,
+    )
+
+
+def _held_out_talk(tokenizer: Tokenizer, context: int) -> list[Example]:
+    """The same few short conversations each time; the assistant's words are the targets."""
+    named = os.environ.get("VIDYA_CORPUS", "")
+    corpus = [Path(part) for part in named.split(os.pathsep) if part]
+    if not corpus:
+        return []
+    documents = sorted((d for d in held_out(corpus) if d.turns), key=lambda d: d.lot)
+    examples = (from_turns(tokenizer, d.turns, context) for d in documents)
+    short = [e for e in examples if len(e.ids) <= min(TALK_TOKENS, context - 1) and e.targets]
+    if not short:
+        raise DataError(
+            f"{named}: holds no short held-out conversations", "name another VIDYA_CORPUS, or none"
+        )
+    return random.Random(0).sample(short, min(TALK_ROWS, len(short)))
+
+
+# ---------------------------------------------------------------- picks
+
+
+def preferred(text: str) -> bool:
+    """The hidden preference: the answer asks something back."""
+    return "?" in text
+
+
+PREFERENCE = "an answer that asks something back (contains a question mark)"
+
+
+def pick_prompts() -> tuple[list[str], list[str]]:
+    """(prompts on which picks are made, prompts on which the win rate is measured)."""
+    openings = [line for line in OPENINGS.read_text("utf-8").splitlines() if line.strip()]
+    asked = [q.turns[0][1] for q in load() if len(q.turns) == 1]
+    random.Random(0).shuffle(asked)
+    return openings + asked[WIN_PROMPTS:], asked[:WIN_PROMPTS]

@@ -1,0 +1,117 @@
+"""The two kinds of pupil in the collapse benchmark: Vidya's learner as it is, and an attempt.
+
+The learner is the one that the app runs, with replay, guard, journal and publication, so that its
+seconds are those that an owner waits.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+
+from engine.checkpoint import load_model
+from engine.model import Model
+from engine.tokenizer import Tokenizer
+from learning.attempts import ATTEMPTS
+from learning.home import Home
+from learning.journal import Journal
+from learning.learner import Learner
+from learning.memory import book_examples, to_task
+from learning.records import Lesson
+from personality.book import shipped_book_path
+
+RECIPE, WITHOUT_PAUSES = "recipe", "recipe-without-pauses"
+METHODS: dict[str, str] = {
+    RECIPE: "Vidya's learner, with the pauses in which it mends",
+    **{name: attempt.what for name, attempt in ATTEMPTS.items()},
+    WITHOUT_PAUSES: "Vidya's learner, never given a pause",
+}
+"""Name -> what it is, in the order of the tables."""
+
+
+class Pupil(Protocol):
+    """What is taught."""
+
+    @property
+    def model(self) -> Model:
+        """The weights that answer now."""
+        ...
+
+    def learn(self, lesson: Lesson) -> bool:
+        """Returns False where the guard threw the steps away."""
+        ...
+
+    def rest(self, seconds: float) -> float:
+        """A pause of at most `seconds`; returns those that were used."""
+        ...
+
+
+@contextmanager
+def open_pupil(method: str, folder: Path, seed: int) -> Iterator[Pupil]:
+    """A pupil whose model is a copy of the folder's. Raises KeyError for an unknown method."""
+    if method in ATTEMPTS:
+        yield AttemptPupil(method, folder)
+        return
+    place = Path(tempfile.mkdtemp(prefix="vidya-collapse-"))
+    try:
+        home = Home(place)
+        own = home.models_path / folder.name
+        shutil.copytree(folder, own, ignore=shutil.ignore_patterns("snapshots", ".*"))
+        journal = Journal(home.journal_path)
+        try:
+            yield LearnerPupil(home, own, journal, seed, pauses=method == RECIPE)
+        finally:
+            journal.close()
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+class LearnerPupil:
+    """Vidya's learner."""
+
+    def __init__(
+        self, home: Home, folder: Path, journal: Journal, seed: int, *, pauses: bool
+    ) -> None:
+        self._journal, self._pauses = journal, pauses
+        self._learner = Learner(home, folder, journal, seed=seed)
+
+    @property
+    def model(self) -> Model:
+        return self._learner.published.model
+
+    def learn(self, lesson: Lesson) -> bool:
+        (journaled,) = self._journal.add_lessons([lesson])
+        return not self._learner.learn(journaled).rolled_back
+
+    def rest(self, seconds: float) -> float:
+        started = time.perf_counter()
+        if self._pauses:
+            while time.perf_counter() - started < seconds and self._learner.catch_up():
+                pass
+        return time.perf_counter() - started
+
+
+class AttemptPupil:
+    """One of learning.attempts, which knows no pause, no journal and no guard."""
+
+    def __init__(self, method: str, folder: Path) -> None:
+        self._model, self._tokenizer = load_model(folder), Tokenizer.load(folder)
+        self._context = self._model.config.context
+        book = book_examples(self._tokenizer, [shipped_book_path()], self._context)
+        self._attempt = ATTEMPTS[method].make(self._model, book)
+
+    @property
+    def model(self) -> Model:
+        return self._model
+
+    def learn(self, lesson: Lesson) -> bool:
+        self._attempt.learn(to_task(self._tokenizer, lesson, self._context))
+        return True
+
+    def rest(self, seconds: float) -> float:
+        return 0.0
