@@ -171,7 +171,8 @@ class Exam:
         self.pick_count = QUICK_PICKS if self.quick else PICKS
         self._pick_prompts, asked = pick_prompts()
         self._win_prompts = asked[:QUICK_WIN_PROMPTS] if self.quick else asked
-        self._won_at_first: dict[int, float] = {}
+        self._won_at_first: dict[tuple[int, torch.dtype], float] = {}
+        self._asked_at_first: dict[torch.dtype, dict[str, float | None]] = {}
         self.start = fingerprint([folder / WEIGHTS, shipped_book_path(), LESSONS])
 
     # ------------------------------------------------------------ lessons
@@ -183,7 +184,7 @@ class Exam:
         clock = Clock(self.pause)
         forget_peak()
         with open_pupil(method, self._folder, seed) as pupil:
-            yield {"at": 0, **self._asked_again(pupil.model, [])}
+            yield {"at": 0, **self._at_first(pupil.model)}
             right_after: list[bool] = []
             for count, index in enumerate(order, 1):
                 clock.teach(pupil, self.rows[index].lesson())
@@ -197,6 +198,12 @@ class Exam:
                         **self._asked_again(pupil.model, order[:count]),
                         **clock.row(),
                     }
+
+    def _at_first(self, model: Model) -> dict[str, float | None]:
+        """`_asked_again` before anything is taught, which is the same for all methods."""
+        if model.dtype not in self._asked_at_first:
+            self._asked_at_first[model.dtype] = self._asked_again(model, [])
+        return self._asked_at_first[model.dtype]
 
     def _asked_again(self, model: Model, taught: Sequence[int]) -> dict[str, float | None]:
         """Everything that is measured of weights; shares of nothing are None."""
@@ -220,13 +227,10 @@ class Exam:
         clock = Clock(self.pause)
         forget_peak()
         with open_pupil(method, self._folder, seed) as pupil:
-            if seed not in self._won_at_first:  # the same for all methods
-                self._won_at_first[seed] = self._win_rate(pupil.model, seed)
-            yield {
-                "at": 0,
-                "win": self._won_at_first[seed],
-                **self._asked_again(pupil.model, []),
-            }
+            first = seed, pupil.model.dtype  # the same for all methods
+            if first not in self._won_at_first:
+                self._won_at_first[first] = self._win_rate(pupil.model, seed)
+            yield {"at": 0, "win": self._won_at_first[first], **self._at_first(pupil.model)}
             count = asked = 0
             prompts = list(self._pick_prompts)
             random.Random(seed).shuffle(prompts)
