@@ -12,6 +12,7 @@ with commas between them; VIDYA_CORPUS is where held-out talk is read from.
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 import random
@@ -100,6 +101,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
                 "picks": exam.pick_count,
                 "preference": PREFERENCE,
                 "pause_seconds": exam.pause,
+                "threads": torch.get_num_threads(),
                 "talk": exam.yardstick.talk_source,
                 "models": summary(rows.finished()),
                 "seconds": time.perf_counter() - started,
@@ -182,6 +184,7 @@ class Exam:
         order = list(range(len(self.rows)))
         random.Random(seed).shuffle(order)
         clock = Clock(self.pause)
+        gc.collect()
         forget_peak()
         with open_pupil(method, self._folder, seed) as pupil:
             yield {"at": 0, **self._at_first(pupil.model)}
@@ -225,6 +228,7 @@ class Exam:
     def picks(self, method: str, seed: int) -> Iterator[dict[str, Any]]:
         """A row before the first pick and after the last."""
         clock = Clock(self.pause)
+        gc.collect()
         forget_peak()
         with open_pupil(method, self._folder, seed) as pupil:
             first = seed, pupil.model.dtype  # the same for all methods
@@ -287,26 +291,32 @@ class Clock:
     def __init__(self, pause: float) -> None:
         self._pause = pause
         self._lessons: list[float] = []
+        self._worked: list[float] = []
         self._pauses: list[float] = []
         self._rolled_back = 0
 
     def teach(self, pupil: Pupil, lesson: Lesson) -> None:
-        started = time.perf_counter()
+        started, worked = time.perf_counter(), time.process_time()
         kept = pupil.learn(lesson)
         self._lessons.append(time.perf_counter() - started)
+        self._worked.append(time.process_time() - worked)
         self._rolled_back += not kept
 
     def rest(self, pupil: Pupil) -> None:
         self._pauses.append(pupil.rest(self._pause))
 
     def row(self) -> dict[str, float | int | None]:
-        """Of all so far. Memory is the most that the process has used since it began to teach."""
-        lessons, pauses, peak = sorted(self._lessons), sorted(self._pauses), peak_bytes()
+        """Of all so far. cpu: seconds of processor time, which other work on the machine does not
+        stretch. Memory is the most that the process has used since it began to teach."""
+        lessons, worked, pauses = map(sorted, (self._lessons, self._worked, self._pauses))
+        peak = peak_bytes()
         if not lessons:
             return {"rolled_back": 0}
         return {
             "seconds_median": lessons[len(lessons) // 2],
             "seconds_max": lessons[-1],
+            "cpu_median": worked[len(worked) // 2],
+            "cpu_max": worked[-1],
             "pause_median": pauses[len(pauses) // 2],
             "pause_max": pauses[-1],
             "rolled_back": self._rolled_back,

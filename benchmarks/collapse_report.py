@@ -116,8 +116,10 @@ def parts(result: Mapping[str, Any]) -> list[str]:
         "answer is the likeliest. Book: the entries that no lesson contradicts, as a share of what "
         f"was known of them before. Talk: {result['talk']}; the rise of the loss a token. Means "
         "over seeds, ± the standard deviation. After each lesson the learner may use a pause of at "
-        f"most {result['pause_seconds']:.0f} s to look at what it knows and to mend it; its seconds "
-        "are counted apart. Memory is that of the whole process, the measuring included."
+        f"most {result['pause_seconds']:g} s to look at what it knows and to mend it; its seconds "
+        f"are counted apart. Seconds are medians, on {result['threads']} thread(s); those of processor "
+        "time are not stretched by other work on the machine. Memory is that of the whole process, the "
+        "measuring included."
     ]
     if result["quick"]:
         found.append("**--quick: only to see that it works; not to be quoted.**")
@@ -149,6 +151,7 @@ LESSON_HEAD = (
     "talk",
     "s a lesson",
     "longest",
+    "CPU s",
     "s of pause",
     "longest pause",
     "rolled back",
@@ -170,6 +173,7 @@ def _lesson_row(name: str, method: Mapping[str, Any]) -> list[object]:
         _percent(part, "talk_rise", sign=True),
         _mean(part, "seconds_median"),
         _mean(part, "seconds_max"),
+        _mean(part, "cpu_median"),
         _mean(part, "pause_median"),
         _mean(part, "pause_max"),
         _mean(part, "rolled_back"),

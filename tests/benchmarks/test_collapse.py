@@ -184,6 +184,7 @@ def test_the_tables_name_every_method_and_what_it_is() -> None:
         "picks": 40,
         "preference": "p",
         "pause_seconds": 20.0,
+        "threads": 1,
         "talk": "t",
         "quick": True,
         "models": summary(two_seeds()),
