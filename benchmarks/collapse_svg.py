@@ -10,7 +10,17 @@ WIDTH, PANEL, LEFT, RIGHT, TOP = 860, 250, 52, 200, 58
 GAP = 64
 """Between two panels, for the lower axis and the next title."""
 PLOT = WIDTH - LEFT - RIGHT
-COLOURS = ("#3b82c4", "#8b6fc9", "#c2569b", "#b8860b", "#3a9a8f", "#7a8f2b", "#9a6b4f", "#7d8590")
+COLOURS = (
+    "#3b82c4",
+    "#8b6fc9",
+    "#c2569b",
+    "#b8860b",
+    "#3a9a8f",
+    "#7a8f2b",
+    "#9a6b4f",
+    "#7d8590",
+    "#cf3b4b",
+)
 """Of the baselines, one for each stem of a name; all readable on white and on black."""
 FIRST = "#e8590c"
 """Of the first line, which is also thicker."""
