@@ -45,6 +45,7 @@ from learning.teaching import Task, TeachSettings, known_before, teach
 from learning.trunk import Trunk, Upper
 from learning.watch import Watch
 
+WATCH = "watch.json"
 PIECE = 32
 """Examples that `catch_up` looks at before the next request is considered."""
 
@@ -140,7 +141,10 @@ class Learner:
     @property
     def watch(self) -> Watch:
         """What is known of the memory, all of which has been looked at."""
-        self._watch.look_at_new(self._upper, self.replay.memory, pause=self._pause)
+        memory = self.replay.memory
+        if not self._watch:
+            self._watch.load(self.folder / WATCH, self.version, memory)
+        self._watch.look_at_new(self._upper, memory, pause=self._pause)
         return self._watch
 
     @property
@@ -317,6 +321,7 @@ class Learner:
         context, started = self._model.config.context, time.monotonic()
         # the owner's book may have grown
         replay = self._replay = self._build_replay(skip_bad)
+        self._watch = Watch()  # what it knows will not be true of the trained weights
         lessons = [] if book else self._lessons_to_train()
         if book:
             examples = _required(book_examples(self.tokenizer, [book], context, skip_bad), book)
@@ -499,6 +504,8 @@ class Learner:
             {"version": str(version), "note": note},
         )
         self.journal.mark_saved(version)
+        if self._watch:
+            self._watch.save(self.folder / WATCH, version)
         self.version = version
         self.published = self._copy() if changed else Published(version, self.published.model)
 

@@ -9,14 +9,18 @@ Left out: proof. `overdue` lists what was not looked at for longest, for a pause
 
 from __future__ import annotations
 
+import hashlib
+import json
 import random
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from pathlib import Path
 
 from engine.model import Model
 from learning.examples import Example
 from learning.forward import knowledge
+from learning.home import write_atomically
 from learning.replay import Replay
 from learning.trunk import Upper
 
@@ -35,7 +39,7 @@ class Seen:
     margin: float
     """Smallest lead in logits, see learning.forward.Knowledge; lowered by ageing."""
     round: int
-    """When it was really looked at."""
+    """When it was really looked at; -1: before this program began."""
     once: bool
     """It was known at some time."""
 
@@ -46,6 +50,10 @@ class Watch:
     def __init__(self) -> None:
         self._seen: dict[tuple[int, ...], Seen] = {}
         self._round = 0
+
+    def __len__(self) -> int:
+        """Examples that were looked at."""
+        return len(self._seen)
 
     def recall(self, examples: Sequence[Example]) -> float:
         """Share known, 0 to 1, as last seen; 1 where there is nothing to know."""
@@ -137,6 +145,25 @@ class Watch:
         old = [e for e in memory if self._seen[e.ids].round < self._round]
         return sorted(old, key=lambda e: self._seen[e.ids].round)[:count]
 
+    def save(self, path: Path, version: int) -> None:
+        """Writes what is known of the weights that were published under this version."""
+        seen = {_key(ids): [round(s.margin, 3), s.once] for ids, s in self._seen.items()}
+        write_atomically(path, json.dumps({"version": version, "seen": seen}))
+
+    def load(self, path: Path, version: int, memory: Iterable[Example]) -> None:
+        """Reads what `save` wrote for the same version; anything else is passed over, since all that
+        is lost by it is the time to look again."""
+        try:
+            record = json.loads(path.read_text("utf-8"))
+            if record["version"] != version:
+                return
+            for example in memory:
+                if (found := record["seen"].get(_key(example.ids))) is not None:
+                    margin, once = found
+                    self._seen[example.ids] = Seen(float(margin), -1, bool(once))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return
+
     def state(self) -> dict[tuple[int, ...], Seen]:
         """For `restore`, when steps are taken back."""
         return dict(self._seen)
@@ -144,3 +171,7 @@ class Watch:
     def restore(self, state: dict[tuple[int, ...], Seen]) -> None:
         """The margins as they were."""
         self._seen = dict(state)
+
+
+def _key(ids: tuple[int, ...]) -> str:
+    return hashlib.blake2b(str(ids).encode(), digest_size=8).hexdigest()

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 
+from vidya_tui.machine import prepare
+
 if TYPE_CHECKING:
     from engine.model import Model
     from engine.tokenizer import Tokenizer
+
+prepare(os.environ)
 
 SENTENCES = (
     "The cat sat on the mat and looked at the moon.",

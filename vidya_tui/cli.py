@@ -24,6 +24,7 @@ from vidya_tui.cli_models import doctor, model_group
 from vidya_tui.cli_pretrain import pretrain
 from vidya_tui.cli_talk import ask, open_app
 from vidya_tui.cli_teach import teach
+from vidya_tui.machine import prepare
 
 
 class _ReaderGone(Exception):  # noqa: N818 - no error: whoever read stdout has enough
@@ -70,6 +71,7 @@ def main() -> None:
     """The console script: exit status 0 done, 1 could not be done, 2 wrong usage, 130 interrupted."""
     with contextlib.suppress(ValueError):  # not the main thread
         signal.signal(signal.SIGTERM, _interrupt)  # `kill` is ctrl+c: what is open is closed
+    prepare(os.environ)
     try:
         status = cli.main(standalone_mode=False)
         sys.stdout.flush()

@@ -36,6 +36,7 @@ from learning.messages import (
     encode,
 )
 from vidya_tui.log import open_log, write_log
+from vidya_tui.machine import prepare
 
 RESTARTS = 3
 """Restarts within WINDOW seconds after which the worker is given up."""
@@ -242,9 +243,9 @@ def worker_command(
 
 
 def worker_environment(ours: Mapping[str, str]) -> dict[str, str]:
-    """The worker's environment: ours, with huge pages for the weights, and this program's code."""
+    """The worker's environment: ours, made ready for torch, and this program's code."""
     env = dict(ours)
-    env.setdefault("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1")
+    prepare(env)
     root = str(Path(__file__).resolve().parent.parent)
     installed = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
     if root not in installed:

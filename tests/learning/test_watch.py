@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -149,3 +150,20 @@ def test_lost_is_what_was_known_once(world: _World) -> None:
     watch.look(world.model, [once])
     assert watch.broken(world.memory) == [once, never]
     assert watch.lost(world.memory) == [once]
+
+
+def test_saved_for_one_version_of_the_weights(world: _World, tmp_path: Path) -> None:
+    path, watch = tmp_path / "watch.json", Watch()
+    watch.look_at_new(world.model, world.memory)
+    watch.save(path, 7)
+    again, other = Watch(), Watch()
+    again.load(path, 7, world.memory)
+    assert len(again) == 200 and again.recall(world.memory) == 1.0
+    assert len(again.overdue(world.memory, 1000)) == 200, "a pause looks at all of it again"
+    other.load(path, 8, world.memory)
+    assert len(other) == 0
+    for text in ("", "[]", '{"version": 7}', '{"version": 7, "seen": [1]}', "\ufffd"):
+        path.write_text(text)
+        other.load(path, 7, world.memory)
+    other.load(tmp_path / "none.json", 7, world.memory)
+    assert len(other) == 0

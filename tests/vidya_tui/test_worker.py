@@ -135,6 +135,7 @@ def test_the_child_gets_huge_pages_and_this_code(watch: Callable[..., Watched]) 
     ready = watched.events[0]
     assert isinstance(ready, Ready) and ready.device == "glibc.malloc.hugetlb=1"
     assert worker_environment({"GLIBC_TUNABLES": "mine"})["GLIBC_TUNABLES"] == "mine"
+    assert worker_environment({})["OMP_WAIT_POLICY"] == "passive"
     assert worker_environment({"PYTHONPATH": "/a"})["PYTHONPATH"] == f"{ROOT}{os.pathsep}/a"
 
 

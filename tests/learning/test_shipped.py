@@ -1,0 +1,24 @@
+"""The model that comes with the program, and what is kept beside it."""
+
+from __future__ import annotations
+
+from engine.checkpoint import load_model
+from engine.tokenizer import Tokenizer
+from learning.forward import knowledge
+from learning.memory import book_examples
+from learning.model_store import SHIPPED
+from learning.watch import Watch
+from personality.book import shipped_book_path
+
+
+def test_margins_beside_the_10m_are_those_of_its_weights() -> None:
+    folder = SHIPPED / "10m"
+    model, tokenizer = load_model(folder), Tokenizer.load(folder)
+    book = book_examples(tokenizer, [shipped_book_path()], model.config.context)
+    watch = Watch()
+    watch.load(folder / "watch.json", 0, book)
+    assert len(watch) == len(book), "make watch.json anew where the book or the weights change"
+    assert watch.recall(book) >= 0.95
+    some = book[::20]
+    for example, item in zip(some, knowledge(model, some), strict=True):
+        assert abs(item.margin - watch.margin(example)) < 0.5
