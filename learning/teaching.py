@@ -135,7 +135,7 @@ def teach(
     left out. Afterwards the watch knows what the lesson has broken."""
     trunk = trunk or Trunk(model, settings.trunk_layers(len(model.blocks)))
     matrices = trainable_matrices(model, trunk.layers)
-    reference = Upper(copy.deepcopy(model).requires_grad_(False), trunk)
+    reference = Upper(copy_above(model, trunk.layers), trunk)
     student = Upper(model, trunk)
     before = reference_log_probabilities(reference, task.judged)
     optimizer = torch.optim.AdamW(
@@ -188,6 +188,15 @@ def trainable_matrices(model: Model, trunk: int) -> list[Tensor]:
     for parameter in chosen:
         parameter.requires_grad_(True)
     return chosen
+
+
+def copy_above(model: Model, layers: int) -> Model:
+    """A copy of the model, frozen, that shares what a lesson leaves alone."""
+    shared = [model.embedding, model.norm, *model.blocks[:layers]]
+    frozen = copy.deepcopy(model, {id(part): part for part in shared})
+    for block in frozen.blocks[layers:]:
+        block.requires_grad_(False)
+    return frozen
 
 
 def other_wordings(task: Task, replay: Replay, count: int, rng: random.Random) -> list[Example]:

@@ -24,7 +24,7 @@ from vidya_tui.cli_models import doctor, model_group
 from vidya_tui.cli_pretrain import pretrain
 from vidya_tui.cli_talk import ask, open_app
 from vidya_tui.cli_teach import teach
-from vidya_tui.machine import prepare
+from vidya_tui.machine import HUGE_PAGES, prepare
 
 
 class _ReaderGone(Exception):  # noqa: N818 - no error: whoever read stdout has enough
@@ -63,6 +63,10 @@ for _command in (ask, teach, train, evaluate, pretrain, model_group, journal_gro
     cli.add_command(_command)
 
 
+_LEARNING = {"teach", "train", "pretrain", "bench"}
+"""Commands that are worth starting again with huge pages, which a process cannot give itself."""
+
+
 def _interrupt(number: int, frame: object) -> None:
     raise KeyboardInterrupt
 
@@ -71,6 +75,9 @@ def main() -> None:
     """The console script: exit status 0 done, 1 could not be done, 2 wrong usage, 130 interrupted."""
     with contextlib.suppress(ValueError):  # not the main thread
         signal.signal(signal.SIGTERM, _interrupt)  # `kill` is ctrl+c: what is open is closed
+    if HUGE_PAGES[0] not in os.environ and _LEARNING & set(sys.argv[1:]):
+        prepare(os.environ)
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
     prepare(os.environ)
     try:
         status = cli.main(standalone_mode=False)
