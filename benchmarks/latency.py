@@ -7,6 +7,7 @@ too, as it is for a person. Left out: the owner's own terminal and connection.
 
 from __future__ import annotations
 
+import json
 import random
 import re
 import shutil
@@ -117,8 +118,10 @@ def measure_starts(home: Home, model: str, count: int, options: BenchOptions) ->
     """Start to first frame and to the model being awake. The first start, which makes the journal
     and may have to read the program from the disk, is told apart."""
     frames, awake, spent = [], [], []
+    home.settings_path.write_text(f"model = {json.dumps(model)}\n", "utf-8")
+    alone = [sys.executable, "-m", "vidya_tui"]  # as people type it: `vidya`
     for _ in range(count + 1):
-        with Terminal(app_command(home, model)) as terminal:
+        with Terminal(alone, env={"VIDYA_HOME": str(home.path)}) as terminal:
             frames.append(wait_frame(terminal))
             spent.append(cpu_seconds(terminal.process.pid) or 0.0)
             terminal.wait(

@@ -50,7 +50,7 @@ class Terminal:
         env: Mapping[str, str] | None = None,
     ) -> None:
         self.screen = TerminalScreen(columns, lines)
-        ours = {k: v for k, v in (env or os.environ).items() if k not in _DROPPED}
+        ours = {k: v for k, v in os.environ.items() if k not in _DROPPED} | dict(env or {})
         ours |= {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
         self._master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))

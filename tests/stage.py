@@ -111,7 +111,7 @@ def play(
             on_event(LearnerState("idle", book_recall=0.98))
         return teacher
 
-    app = VidyaApp(home, journal, make, settings or Settings(theme="dark"))
+    app = VidyaApp(home, lambda: journal, make, settings or Settings(theme="dark"))
 
     async def run() -> None:
         async with app.run_test(size=size) as pilot:

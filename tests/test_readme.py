@@ -14,6 +14,7 @@ from vidya_tui.cli import cli
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
+CONTEXT = click.Context(cli)
 NOT_LISTED = {"vidya.egg-info", "build", "dist", "__pycache__"}
 
 
@@ -36,7 +37,9 @@ def commands() -> list[str]:
 
 
 def walk(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    for name, command in group.commands.items():
+    for name in group.list_commands(CONTEXT):
+        command = group.get_command(CONTEXT, name)
+        assert command is not None
         if isinstance(command, click.Group):
             yield from walk(command, (*path, name))
         else:
@@ -49,9 +52,11 @@ def resolve(text: str) -> tuple[tuple[str, ...], list[str]]:
     command: click.Command = cli
     path: tuple[str, ...] = ()
     while isinstance(command, click.Group) and words and not words[0].startswith("-"):
-        assert words[0] in command.commands, f"{text}: there is no {words[0]}"
         path += (words[0],)
-        command = command.commands[words.pop(0)]
+        found = command.get_command(CONTEXT, words[0])
+        assert found is not None, f"{text}: there is no {words[0]}"
+        command = found
+        words = words[1:]
     known = {name for option in command.params for name in (*option.opts, *option.secondary_opts)}
     options = [word for word in words if re.fullmatch(r"--?[a-z][a-z-]*", word)]
     assert set(options) <= known, f"{text}: unknown {set(options) - known}"

@@ -1,5 +1,73 @@
-"""`python -m vidya_tui`."""
+"""The console script and `python -m vidya_tui`: exit statuses, signals, and one line for each error.
 
-from vidya_tui.cli import main
+`vidya` alone, by far the commonest command, opens the app without loading the parser of commands.
+"""
 
-main()
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+from pathlib import Path
+
+from engine.errors import VidyaError
+from vidya_tui.machine import HUGE_PAGES, prepare
+
+_LEARNING = {"teach", "train", "pretrain", "bench"}
+"""Commands that are worth starting again with huge pages, which a process cannot give itself."""
+
+
+def main() -> None:
+    """Exits with 0 done, 1 could not be done, 2 wrong usage, 130 interrupted."""
+    with contextlib.suppress(ValueError):  # not the main thread
+        signal.signal(signal.SIGTERM, _interrupt)  # `kill` is ctrl+c: what is open is closed
+    if HUGE_PAGES[0] not in os.environ and _LEARNING & set(sys.argv[1:]):
+        prepare(os.environ)
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
+    prepare(os.environ)
+    try:
+        status = _run(sys.argv[1:])
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        _say("interrupted")
+        status = 130
+    except BrokenPipeError:
+        # what is still in the buffer must not fail once more at the end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        status = 0
+    except VidyaError as error:
+        _say(f"vidya: {error}")
+        status = 1
+    except Exception as error:
+        if "--debug" in sys.argv:
+            raise
+        place = Path(sys.argv[0]).name
+        what = " ".join(f"{type(error).__name__}: {error}".split())
+        _say(f"{place}: {what}; run again with --debug for more")
+        status = 1
+    sys.exit(status)
+
+
+def _run(arguments: list[str]) -> int:
+    if arguments:
+        from vidya_tui.cli import run
+
+        return run(arguments)
+    from vidya_tui.opening import open_app
+    from vidya_tui.options import Options
+
+    return open_app(Options())
+
+
+def _interrupt(number: int, frame: object) -> None:
+    raise KeyboardInterrupt
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -15,7 +15,7 @@ import threading
 import traceback
 from collections.abc import Callable, Iterable
 from pathlib import Path, PurePath
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
 from textual.app import App, SystemCommand
@@ -26,16 +26,16 @@ from textual.timer import Timer
 
 from engine.errors import VidyaError
 from learning.home import Home
-from learning.journal import Journal
-from learning.messages import Event, TeacherPort
 from vidya_tui import commands, themes
 from vidya_tui.commands import Run, Situation
-from vidya_tui.desk import Desk
 from vidya_tui.inbox import Inbox
 from vidya_tui.log import write_log
 from vidya_tui.screens.chat import ChatScreen
-from vidya_tui.session import Session
 from vidya_tui.settings import Settings
+
+if TYPE_CHECKING:  # the first frame waits for no more than it needs
+    from learning.journal import Journal
+    from learning.messages import Event, TeacherPort
 
 STYLES = Path(__file__).parent / "styles"
 FRAMES = 12
@@ -43,7 +43,7 @@ FRAMES = 12
 IDLE_FRAMES = 6
 """Frames without an event after which the drawing rests."""
 
-MakeTeacher = Callable[[Callable[[Event], None]], TeacherPort]
+MakeTeacher = Callable[[Callable[["Event"], None]], "TeacherPort"]
 
 
 class VidyaApp(App[None]):
@@ -71,17 +71,21 @@ class VidyaApp(App[None]):
     def __init__(
         self,
         home: Home,
-        journal: Journal,
+        open_journal: Callable[[], Journal],
         make_teacher: MakeTeacher,
         settings: Settings,
         *,
         seed: int | None = None,
     ) -> None:
-        """seed: of the first candidates; None draws them anew each time."""
+        """open_journal: called after the first frame; `run_app` closes the journal. seed: of the first
+        candidates; None draws them anew each time."""
         super().__init__()
         self._seed = seed
         self._home = home
-        self._journal = journal
+        self._open_journal = open_journal
+        self.journal: Journal | None = None
+        self.failure: VidyaError | None = None
+        """Why the app could not begin."""
         self._make_teacher = make_teacher
         self._settings = settings
         self._inbox = Inbox(lambda: self.post_message(self.Arrived()))
@@ -89,7 +93,7 @@ class VidyaApp(App[None]):
         self._quiet_frames = 0
         self._leaving = False
         self.teacher: TeacherPort | None = None
-        self.chat = ChatScreen(journal)
+        self.chat = ChatScreen()
 
     def get_default_screen(self) -> Screen[object]:
         return self.chat  # type: ignore[return-value]
@@ -107,8 +111,17 @@ class VidyaApp(App[None]):
     # ------------------------------------------------------------ the teacher's events
 
     def _start(self) -> None:
-        """After the first frame: the teacher, and the session with it."""
+        """After the first frame: journal and teacher, and the session with them."""
+        from vidya_tui.desk import Desk
+        from vidya_tui.session import Session
+
         _collect_again()
+        try:
+            journal = self.journal = self._open_journal()
+        except VidyaError as error:
+            self.failure = error
+            self.exit(return_code=1)
+            return
         try:
             teacher = self._make_teacher(self._inbox.put)
         except VidyaError as error:
@@ -117,14 +130,14 @@ class VidyaApp(App[None]):
         self.teacher = teacher
         settings = self._settings
         session = Session(
-            self._journal,
+            journal,
             teacher,
             sampling=settings.sampling,
             candidates=settings.candidates,
             seed=self._seed,
             book_path=self._home.book_path,
         )
-        desk = Desk(self._journal, session, teacher, learning=settings.learning)
+        desk = Desk(journal, session, teacher, learning=settings.learning)
         self.chat.begin(desk, teacher)
 
     def on_vidya_app_arrived(self) -> None:
@@ -239,19 +252,24 @@ def _arguments(command: commands.Command, now: Situation) -> Iterable[str]:
 
 def run_app(
     home: Home,
-    journal: Journal,
+    open_journal: Callable[[], Journal],
     make_teacher: MakeTeacher,
     settings: Settings,
     *,
     seed: int | None = None,
 ) -> int:
-    """Runs the app until the owner leaves. Returns the exit status."""
+    """Runs the app until the owner leaves. Returns the exit status. Raises VidyaError where the
+    journal cannot be opened."""
     gc.disable()
-    app = VidyaApp(home, journal, make_teacher, settings, seed=seed)
+    app = VidyaApp(home, open_journal, make_teacher, settings, seed=seed)
     try:
         app.run()
     finally:
         _collect_again()
         if not app.leaving:
             app.close_teacher()
+        if app.journal is not None:
+            app.journal.close()
+    if app.failure is not None:
+        raise app.failure
     return app.return_code or 0

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from vidya_tui.cli_common import Options, common, print_json, say
+from vidya_tui.cli_common import common, print_json, say
+from vidya_tui.options import Options
 
 
 @click.command()

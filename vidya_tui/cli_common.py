@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import json
 import queue
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,49 +13,14 @@ from typing import Any, TypeVar
 
 import click
 
-from engine.errors import ConfigError, VidyaError
+from engine.errors import VidyaError
 from learning.home import Home
 from learning.journal import Journal
 from learning.messages import Event, Failed, Learn, LessonDone, TeacherPort, UndoDone
-from vidya_tui.settings import load as load_settings
+from vidya_tui.options import Options
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Found = TypeVar("Found", bound=Event)
-
-
-@dataclass(frozen=True)
-class Options:
-    """The common options; those given after the command win over those before it."""
-
-    home_path: Path | None = None
-    model: str | None = None
-    device: str | None = None
-    seed: int | None = None
-    as_json: bool = False
-    debug: bool = False
-
-    @property
-    def home(self) -> Home:
-        """Raises HomeError where it cannot be made."""
-        return Home(self.home_path)
-
-    @property
-    def chosen_model(self) -> str:
-        """--model, else what `vidya model use` chose. Raises SettingsError."""
-        return self.model or load_settings(self.home.settings_path).model
-
-    @property
-    def chosen_device(self) -> str:
-        """--device, else the CPU. Raises ConfigError where the machine has no such device."""
-        if self.device in (None, "cpu"):
-            return "cpu"
-        import torch
-
-        if not re.fullmatch(r"cuda(:\d+)?", self.device or ""):
-            raise ConfigError(f"device {self.device!r} is unknown", "choose cpu or cuda")
-        if not torch.cuda.is_available():
-            raise ConfigError("this machine has no usable CUDA device", "leave --device out")
-        return self.device or "cpu"
 
 
 def common(function: Function) -> Function:

@@ -10,7 +10,8 @@ from learning.home import Home
 from learning.journal import Journal
 from learning.messages import Event, LessonDone
 from learning.owner_book import OwnerBook
-from vidya_tui.cli_common import Options, common, desk, print_json, say
+from vidya_tui.cli_common import common, desk, print_json, say
+from vidya_tui.options import Options
 
 
 @click.command()

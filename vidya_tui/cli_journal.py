@@ -14,8 +14,9 @@ import click
 from engine.errors import DataError, VidyaError
 from learning.home import write_atomically
 from learning.journal import Journal
-from vidya_tui.cli_common import Options, common, print_json, say
+from vidya_tui.cli_common import common, print_json, say
 from vidya_tui.cli_forget import forget
+from vidya_tui.options import Options
 from vidya_tui.plain import one_line
 
 

@@ -10,7 +10,8 @@ import click
 
 from engine.errors import DataError, VidyaError
 from learning.messages import Event, Train, TrainDone, TrainProgress
-from vidya_tui.cli_common import Options, common, desk, print_json, say
+from vidya_tui.cli_common import common, desk, print_json, say
+from vidya_tui.options import Options
 
 
 @click.command()

@@ -12,7 +12,8 @@ import click
 
 from engine.errors import VidyaError
 from vidya_tui import __version__
-from vidya_tui.cli_common import Options, common, print_json
+from vidya_tui.cli_common import common, print_json
+from vidya_tui.options import Options
 
 
 @click.group("model")

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from engine.errors import DataError
-from vidya_tui.cli_common import Options, common, print_json, say
+from vidya_tui.cli_common import common, print_json, say
+from vidya_tui.options import Options
 
 if TYPE_CHECKING:
     from learning.parallel import Team

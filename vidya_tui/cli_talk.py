@@ -1,48 +1,17 @@
-"""`vidya` (the app) and `vidya ask`."""
+"""`vidya ask`."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 
 import click
 
 from engine.errors import VidyaError
 from learning.messages import AskDone, CandidateDone, CandidateReset, CandidateText, Event
-from vidya_tui.cli_common import Options, common, desk, print_json
+from vidya_tui.cli_common import common, desk, print_json
+from vidya_tui.options import Options
 from vidya_tui.plain import plain as harmless
 from vidya_tui.settings import load
-
-
-def open_app(options: Options, *, plain: bool = False) -> int:
-    """Opens the app, or (plain, or where there is no terminal) the line mode; its exit status."""
-    from learning.journal import Journal
-    from vidya_tui.worker import WorkerTeacher
-
-    home = options.home
-
-    def teacher(on_event: Callable[[Event], None]) -> WorkerTeacher:
-        return WorkerTeacher(
-            home,
-            on_event=on_event,
-            model=options.model or settings.model,
-            device=options.device,
-            seed=options.seed,
-        )
-
-    with home.lock():
-        settings = load(home.settings_path)
-        journal = Journal(home.journal_path)
-        try:
-            if plain or not (sys.stdin.isatty() and sys.stdout.isatty()):
-                from vidya_tui.line_mode import run_lines
-
-                return run_lines(home, journal, teacher, settings, seed=options.seed)
-            from vidya_tui.app import run_app
-
-            return run_app(home, journal, teacher, settings, seed=options.seed)
-        finally:
-            journal.close()
 
 
 @click.command()

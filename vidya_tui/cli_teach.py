@@ -15,7 +15,8 @@ from learning.journal import Journal
 from learning.messages import Event, LessonDone, Request
 from learning.owner_book import OwnerBook
 from learning.records import Lesson
-from vidya_tui.cli_common import Desk, Options, common, desk, print_json, say
+from vidya_tui.cli_common import Desk, common, desk, print_json, say
+from vidya_tui.options import Options
 
 
 @click.command()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from engine.errors import VidyaError
@@ -27,23 +26,13 @@ from learning.messages import (
     UndoDone,
     WorkerLost,
 )
-from vidya_tui import picture, progress_words
+from vidya_tui import hearing, picture, progress_words
 from vidya_tui.commands import Argument, Run, Situation
 from vidya_tui.picture import Notes
 from vidya_tui.progress_words import Learning
 from vidya_tui.session import Session
 from vidya_tui.widgets.conversation import Entry
-
-
-@dataclass(frozen=True)
-class Words:
-    """Something to tell the owner."""
-
-    text: str
-    """Empty: what was said before no longer matters."""
-    trouble: bool = False
-    stay: bool = False
-    """Until something else is said."""
+from vidya_tui.words import Words
 
 
 class Desk:
@@ -56,7 +45,7 @@ class Desk:
         """learning: whether lessons are learned at all; they wait where not."""
         self.session = session
         self.learning = Learning()
-        self._journal = journal
+        self.journal = journal
         self._teacher = teacher
         self._learns = learning
         self._notes = Notes()
@@ -69,7 +58,7 @@ class Desk:
 
     def begin(self) -> None:
         """Once, at the start: what was left undone is taken up."""
-        self._taught = self._journal.last_lesson() is not None
+        self._taught = self.journal.last_lesson() is not None
         self._take_up()
 
     # ------------------------------------------------------------ what is shown
@@ -208,7 +197,7 @@ class Desk:
 
     def _understand(self, event: Event) -> Words | None:
         words = self._meaning(event)
-        self.learning = progress_words.after(self.learning, event)
+        self.learning = hearing.after(self.learning, event)
         return words
 
     def _meaning(self, event: Event) -> Words | None:
@@ -260,5 +249,5 @@ class Desk:
         """Puts what became of a lesson under the answer it is about, if that is on the screen."""
         if len(self._notes):
             with contextlib.suppress(VidyaError):  # a lesson that was forgotten meanwhile
-                lesson = self._journal.lesson(lesson_id)
+                lesson = self.journal.lesson(lesson_id)
                 self._notes.outcome(lesson, self.session.turns, words)

@@ -1,47 +1,14 @@
-"""One ask and its candidates as they are written: cards that grow, are drawn anew, and end.
+"""One ask and its candidates as they are written.
 
 State only: no journal, no teacher, no widgets. session.py decides what the owner may do with it.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
-from typing import Literal
 
-from learning.records import Ask, Candidate, Ending, Pick
-
-
-@dataclass
-class Card:
-    """One candidate as it is shown."""
-
-    index: int
-    """1 to n."""
-    text: str = ""
-    state: Literal["waiting", "streaming", "done"] = "waiting"
-    ending: Ending | None = None
-    tokens: int = 0
-    confidence: float | None = None
-    """Mean probability of its tokens (geometric), 0 to 1; None until it is done."""
-    chosen: bool = False
-
-    @property
-    def said(self) -> str:
-        """The text without white space around it, as an answer has it."""
-        return self.text.strip()
-
-    def finish(self, candidate: Candidate) -> None:
-        """It is complete, and this is all of it."""
-        self.text, self.state, self.ending = candidate.text, "done", candidate.ending
-        self.tokens = len(candidate.tokens)
-        if candidate.logprobs:
-            self.confidence = math.exp(sum(candidate.logprobs) / len(candidate.logprobs))
-
-    def stop(self) -> None:
-        """No more of it will come."""
-        if self.state != "done":
-            self.state, self.ending = "done", "cancelled"
+from learning.records import Ask, Candidate, Pick
+from vidya_tui.card import Card
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,10 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from learning.messages import Event
+if TYPE_CHECKING:  # the first frame waits for no more than it needs
+    from learning.messages import Event
 
 
 class Inbox:

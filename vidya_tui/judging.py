@@ -15,7 +15,8 @@ from learning.journal import Journal, Judged
 from learning.messages import Cancel, Keep, Learn, TeacherPort, Undo
 from learning.owner_book import OwnerBook
 from learning.records import Ask, Correction, Lesson, Pick, Rating, Turn, Turns
-from vidya_tui.exchange import Card, EarlyPick, Exchange
+from vidya_tui.card import Card
+from vidya_tui.exchange import EarlyPick, Exchange
 
 
 class Judging:

@@ -6,12 +6,16 @@ Pure functions and one small collection; no widgets. Left out: drawing (screens/
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from learning.records import Lesson, Turns
 from vidya_tui.commands import Situation
 from vidya_tui.plain import one_line
-from vidya_tui.session import Card, Session
 from vidya_tui.widgets.conversation import Entry
+
+if TYPE_CHECKING:  # the first frame waits for no more than it needs
+    from learning.records import Lesson, Turns
+    from vidya_tui.card import Card
+    from vidya_tui.session import Session
 
 
 @dataclass

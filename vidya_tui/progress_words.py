@@ -1,24 +1,17 @@
-"""What the learner does, in plain words: events in, a few lines of text out.
+"""What the learner does, in plain words: a few lines of text of what is known of it.
 
 Pure functions of frozen values, so that every sentence can be tested without a screen. Left out:
-how the lines are drawn (widgets/learning.py).
+how events change it (hearing.py), how the
+lines are drawn (widgets/learning.py).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from learning.messages import (
-    Event,
-    Failed,
-    LearnerState,
-    LessonDone,
-    Ready,
-    TrainDone,
-    TrainProgress,
-    UndoDone,
-    WorkerLost,
-)
+if TYPE_CHECKING:  # the first frame waits for no more than it needs
+    from learning.messages import LearnerState, LessonDone, TrainDone, TrainProgress
 
 PHASES = {
     "idle": "",
@@ -41,48 +34,14 @@ class Learning:
     loaded: bool = False
     lost: bool = False
     """The model's process ended and will not come back."""
-    state: LearnerState = LearnerState("idle")
+    state: LearnerState | None = None
+    """None until it has said something."""
     outcome: str = ""
     """What became of the last lesson."""
     training: TrainProgress | None = None
     """Set from the start of book training to its end."""
     recall: float | None = None
     """Recall of the book, 0 to 1."""
-
-
-def after(now: Learning, event: Event) -> Learning:
-    """What is known after an event."""
-    match event:
-        case Ready():
-            return replace(now, model=event.model, version=event.version, loaded=True, lost=False)
-        case LearnerState():
-            recall = now.recall if event.book_recall is None else event.book_recall
-            return replace(now, state=event, recall=recall)
-        case LessonDone():
-            return replace(
-                now, version=event.version, outcome=outcome(event), recall=event.book_recall
-            )
-        case UndoDone():
-            return replace(now, version=event.version, outcome="")
-        case TrainProgress():
-            recall = now.recall if event.recall is None else event.recall
-            return replace(now, training=event, recall=recall)
-        case TrainDone():
-            recall = event.recall_before if event.rolled_back else event.recall_after
-            return replace(
-                now, training=None, version=event.version, outcome=trained(event), recall=recall
-            )
-        case Failed(where="train"):
-            return replace(now, training=None)
-        case WorkerLost():
-            return replace(
-                now,
-                loaded=False,
-                lost=not event.restarting,
-                training=None,
-                state=replace(now.state, phase="idle", gathered=0, batch=0),
-            )
-    return now
 
 
 def percent(share: float) -> str:
@@ -151,6 +110,8 @@ def doing(now: Learning) -> str:
             f"book, epoch {progress.epoch} of {progress.epochs}, loss {progress.loss:.2f}, "
             f"{seconds(progress.seconds_left)} left"
         )
+    if state is None:
+        return now.outcome or "ready"
     words = PHASES[state.phase]
     if state.phase == "gathering" and state.batch:
         return f"{words} {state.gathered} of {state.batch}"
@@ -161,7 +122,7 @@ def doing(now: Learning) -> str:
 
 def waiting(now: Learning) -> str:
     """How many lessons wait; empty where none does."""
-    count = now.state.waiting
+    count = now.state.waiting if now.state else 0
     return f"{count} lesson{'' if count == 1 else 's'} waiting" if count else ""
 
 

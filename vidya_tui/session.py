@@ -36,7 +36,8 @@ from learning.messages import (
     WorkerLost,
 )
 from learning.records import Ask, Candidate, Lesson, Turn, Turns
-from vidya_tui.exchange import Card, EarlyPick, Exchange
+from vidya_tui.card import Card
+from vidya_tui.exchange import EarlyPick, Exchange
 from vidya_tui.judging import Judging, tidy
 
 __all__ = ["Card", "Session"]

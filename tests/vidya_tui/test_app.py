@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import random
 import subprocess
@@ -13,6 +14,8 @@ from textual import events
 from textual.geometry import Size
 
 from engine.errors import VidyaError
+from learning.home import Home
+from learning.journal import Journal
 from learning.messages import (
     Cancel,
     CancelTraining,
@@ -30,6 +33,7 @@ from learning.messages import (
     WorkerLost,
 )
 from learning.records import Pick, Rating
+from tests.fakes import ScriptedTeacher
 from tests.stage import TEXTS, Stage, play
 from vidya_tui.app import VidyaApp
 from vidya_tui.settings import Settings
@@ -916,6 +920,36 @@ def test_the_interface_has_no_torch() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, cwd=ROOT
     )
     assert done.stdout.strip() == "False", done.stderr
+
+
+def test_the_first_frame_waits_for_no_more_than_it_needs() -> None:
+    late = ("learning.messages", "learning.journal", "vidya_tui.desk", "sqlite3", "click")
+    code = f"""
+import sys, vidya_tui.__main__, vidya_tui.opening, vidya_tui.app
+print([name for name in {late!r} if name in sys.modules])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, cwd=ROOT
+    )
+    assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_a_journal_that_cannot_be_opened_ends_the_app_with_the_reason(tmp_path: Path) -> None:
+    def broken() -> Journal:
+        raise VidyaError("the journal is damaged", "restore it from a copy")
+
+    app = VidyaApp(Home(tmp_path), broken, ScriptedTeacher, Settings(theme="dark"))
+
+    async def run() -> None:
+        async with app.run_test() as pilot:
+            for _ in range(100):
+                if app.failure is not None:
+                    break
+                await pilot.pause(0.02)
+
+    asyncio.run(run())
+    assert app.return_code == 1 and "damaged" in str(app.failure)
+    assert app.teacher is None
 
 
 # ---------------------------------------------------------------- anything at all

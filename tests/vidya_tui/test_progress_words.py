@@ -15,9 +15,9 @@ from learning.messages import (
     UndoDone,
     WorkerLost,
 )
+from vidya_tui.hearing import after
 from vidya_tui.progress_words import (
     Learning,
-    after,
     doing,
     fraction,
     outcome,

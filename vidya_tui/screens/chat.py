@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -18,14 +18,8 @@ from textual.screen import Screen
 from textual.widgets import Footer, Static, TextArea
 
 from engine.errors import VidyaError
-from learning.journal import Journal
-from learning.messages import Event, OwnerActive, TeacherPort
 from vidya_tui import commands, picture
 from vidya_tui.commands import Run, Situation
-from vidya_tui.desk import Desk, Words
-from vidya_tui.screens.correct import CorrectScreen, Retyped
-from vidya_tui.screens.help import HelpScreen
-from vidya_tui.screens.history import HistoryScreen
 from vidya_tui.screens.steady import Steady
 from vidya_tui.widgets.candidates import CandidatePanel
 from vidya_tui.widgets.completion import CompletionList
@@ -33,6 +27,12 @@ from vidya_tui.widgets.conversation import ConversationView
 from vidya_tui.widgets.learning import LearningLine, LearningPanel
 from vidya_tui.widgets.notice import Notice
 from vidya_tui.widgets.prompt import Prompt
+from vidya_tui.words import Words
+
+if TYPE_CHECKING:  # the first frame waits for no more than it needs
+    from learning.messages import Event, TeacherPort
+    from vidya_tui.desk import Desk
+    from vidya_tui.screens.correct import Retyped
 
 WELCOME = (
     "Say something. Vidya answers five times; press the number of the answer you like best, and "
@@ -66,9 +66,8 @@ class ChatScreen(Steady, Screen[None]):
     VERTICAL_BREAKPOINTS = [(0, "-low"), (30, "-tall")]
     BINDINGS: ClassVar[list[BindingType]] = _bindings()
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._journal = journal
         self._desk: Desk | None = None
         self._teacher: TeacherPort | None = None
         self._early: list[str] = []
@@ -159,6 +158,8 @@ class ChatScreen(Steady, Screen[None]):
     @on(Prompt.Active)
     def _active(self) -> None:
         now = time.monotonic()
+        from learning.messages import OwnerActive
+
         if self._teacher is not None and now - self._last_active >= ACTIVE_EVERY:
             self._last_active = now
             self._teacher.send(OwnerActive())
@@ -229,8 +230,10 @@ class ChatScreen(Steady, Screen[None]):
         """Carries out a command. `typed` goes back into the prompt where that fails."""
         name = run.command.name
         if name == "history":
-            self.app.push_screen(HistoryScreen(self._journal), self._chosen)
+            self._attempt(self._look_back, typed)
         elif name == "help":
+            from vidya_tui.screens.help import HelpScreen
+
             self.app.push_screen(HelpScreen())
         elif name == "quit":
             self.app.call_later(self.app.action_quit)
@@ -257,7 +260,14 @@ class ChatScreen(Steady, Screen[None]):
             self._attempt(lambda: desk.say(entered.text), text)
             self.conversation.jump_to_end()
 
+    def _look_back(self) -> None:
+        from vidya_tui.screens.history import HistoryScreen
+
+        self.app.push_screen(HistoryScreen(self._need().journal), self._chosen)
+
     def _retype(self) -> None:
+        from vidya_tui.screens.correct import CorrectScreen
+
         desk = self._need()
 
         def closed(result: Retyped | None) -> None:

@@ -20,8 +20,8 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
 
+from vidya_tui.card import Card
 from vidya_tui.plain import plain
-from vidya_tui.session import Card
 
 INDENT = 3
 """Columns before the text of a stacked card: a mark, the number, a space."""

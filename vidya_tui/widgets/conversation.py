@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from textual import events
 from textual.app import ComposeResult
@@ -17,8 +18,10 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.widgets import Static
 
-from learning.records import Role
 from vidya_tui.plain import plain
+
+if TYPE_CHECKING:  # the first frame waits for no more than it needs
+    from learning.records import Role
 
 WINDOW = 50
 """Entries that are mounted while the owner is at the end."""

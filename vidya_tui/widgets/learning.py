@@ -84,7 +84,7 @@ class LearningPanel(Vertical):
         if now.training is not None:
             share = words.fraction(now.training)
             progress = f"{bar(share, BAR)} {words.percent(share)}"
-        elif now.state.phase == "gathering" and now.state.batch:
+        elif now.state and now.state.phase == "gathering" and now.state.batch:
             progress = bar(now.state.gathered / now.state.batch, BAR)
         last = f"last: {now.outcome}" if now.outcome not in ("", doing) else ""
         lines = [doing, progress, words.waiting(now), words.recall(now), last]

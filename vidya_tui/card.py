@@ -1,0 +1,42 @@
+"""A candidate as it is shown: text that grows, is drawn anew, and ends."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:  # the first frame waits for no more than it needs
+    from learning.records import Candidate, Ending
+
+
+@dataclass
+class Card:
+    """One candidate as it is shown."""
+
+    index: int
+    """1 to n."""
+    text: str = ""
+    state: Literal["waiting", "streaming", "done"] = "waiting"
+    ending: Ending | None = None
+    tokens: int = 0
+    confidence: float | None = None
+    """Mean probability of its tokens (geometric), 0 to 1; None until it is done."""
+    chosen: bool = False
+
+    @property
+    def said(self) -> str:
+        """The text without white space around it, as an answer has it."""
+        return self.text.strip()
+
+    def finish(self, candidate: Candidate) -> None:
+        """It is complete, and this is all of it."""
+        self.text, self.state, self.ending = candidate.text, "done", candidate.ending
+        self.tokens = len(candidate.tokens)
+        if candidate.logprobs:
+            self.confidence = math.exp(sum(candidate.logprobs) / len(candidate.logprobs))
+
+    def stop(self) -> None:
+        """No more of it will come."""
+        if self.state != "done":
+            self.state, self.ending = "done", "cancelled"

@@ -1,0 +1,61 @@
+"""What is known of the learner after each of its events."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from learning.messages import (
+    Event,
+    Failed,
+    LearnerState,
+    LessonDone,
+    Ready,
+    TrainDone,
+    TrainProgress,
+    UndoDone,
+    WorkerLost,
+)
+from vidya_tui import progress_words
+from vidya_tui.progress_words import Learning
+
+
+def after(now: Learning, event: Event) -> Learning:
+    """What is known after an event."""
+    match event:
+        case Ready():
+            return replace(now, model=event.model, version=event.version, loaded=True, lost=False)
+        case LearnerState():
+            recall = now.recall if event.book_recall is None else event.book_recall
+            return replace(now, state=event, recall=recall)
+        case LessonDone():
+            return replace(
+                now,
+                version=event.version,
+                outcome=progress_words.outcome(event),
+                recall=event.book_recall,
+            )
+        case UndoDone():
+            return replace(now, version=event.version, outcome="")
+        case TrainProgress():
+            recall = now.recall if event.recall is None else event.recall
+            return replace(now, training=event, recall=recall)
+        case TrainDone():
+            recall = event.recall_before if event.rolled_back else event.recall_after
+            return replace(
+                now,
+                training=None,
+                version=event.version,
+                outcome=progress_words.trained(event),
+                recall=recall,
+            )
+        case Failed(where="train"):
+            return replace(now, training=None)
+        case WorkerLost():
+            return replace(
+                now,
+                loaded=False,
+                lost=not event.restarting,
+                training=None,
+                state=LearnerState("idle", now.state.waiting if now.state else 0),
+            )
+    return now

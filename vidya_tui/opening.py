@@ -1,0 +1,52 @@
+"""`vidya` without a command: the app in a terminal, the line mode elsewhere.
+
+Loads no more than the first frame needs; journal and worker come after it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from vidya_tui.options import Options
+from vidya_tui.settings import load
+
+if TYPE_CHECKING:
+    from learning.journal import Journal
+    from learning.messages import Event, TeacherPort
+
+
+def open_app(options: Options, *, plain: bool = False) -> int:
+    """Opens the app, or (plain, or where there is no terminal) the line mode; its exit status."""
+    home = options.home
+
+    def teacher(on_event: Callable[[Event], None]) -> TeacherPort:
+        from vidya_tui.worker import WorkerTeacher
+
+        return WorkerTeacher(
+            home,
+            on_event=on_event,
+            model=options.model or settings.model,
+            device=options.device,
+            seed=options.seed,
+        )
+
+    def open_journal() -> Journal:
+        from learning.journal import Journal
+
+        return Journal(home.journal_path)
+
+    with home.lock():
+        settings = load(home.settings_path)
+        if plain or not (sys.stdin.isatty() and sys.stdout.isatty()):
+            from vidya_tui.line_mode import run_lines
+
+            journal = open_journal()
+            try:
+                return run_lines(home, journal, teacher, settings, seed=options.seed)
+            finally:
+                journal.close()
+        from vidya_tui.app import run_app
+
+        return run_app(home, open_journal, teacher, settings, seed=options.seed)
