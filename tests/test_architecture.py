@@ -28,6 +28,7 @@ TORCH_FREE = [
     "learning.channels",
     "learning.home",
     "learning.messages",
+    "learning.methods",
     "learning.records",
     "personality.book",
     "engine.config",

@@ -1,4 +1,5 @@
-"""settings.toml: what the owner may set, checked as it is read, and written whole.
+"""settings.toml: what the owner may set, checked as it is read; what is saved leaves the rest of the
+file as the owner wrote it.
 
 Knows the values and their bounds; which themes and models exist, those who use them know.
 """
@@ -6,8 +7,10 @@ Knows the values and their bounds; which themes and models exist, those who use 
 from __future__ import annotations
 
 import json
+import re
 import tomllib
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +21,19 @@ from learning.home import write_atomically
 _DRAWN = Sampling()
 
 
+EAGER = ("at once", "in pauses")
+"""When lessons are learned."""
+RECIPE = "recipe"
+"""The method that Vidya learns by; any other is one of the attempts that failed."""
+
+
 class SettingsError(VidyaError):
     """A setting that is unknown, of the wrong kind, or out of its bounds."""
+
+    def __init__(self, what: str, next_step: str = "", *, key: str = "") -> None:
+        super().__init__(what, next_step)
+        self.key = key
+        """Which setting; empty where it is the file."""
 
 
 @dataclass(frozen=True)
@@ -36,10 +50,24 @@ class Settings:
     """Longest answer in tokens, 1 to 4096."""
     learning: bool = True
     """Whether Vidya learns while you talk; lessons wait while it is off."""
+    eager: str = EAGER[0]
+    """When: "at once", or "in pauses" of the owner."""
+    method: str = RECIPE
+    """How: "recipe", or for the curious one of learning.methods that failed."""
+    owner_words: bool = True
+    """Whether the owner's own messages are learned too, as very weak lessons."""
+    keep_unchosen: bool = True
+    """Whether candidates that were not chosen stay in the journal once the talk has gone on."""
+    idle_practice: int = 0
+    """Minutes without a key after which lessons that need it are practised, to 240; 0: never."""
     theme: str = ""
     """Name of a theme; empty follows the terminal."""
+    motion: bool = True
+    """Whether anything on the screen glides."""
     model: str = "10m"
     """Name of a model in the home, or the path of one."""
+    keys: Mapping[str, str] = field(default_factory=dict)
+    """Command -> its keys, where they are not the usual ones."""
 
     def __post_init__(self) -> None:
         """Raises SettingsError."""
@@ -47,8 +75,19 @@ class Settings:
         _number("temperature", self.temperature, "0 to 10", lambda value: 0 <= value <= 10)
         _number("top_p", self.top_p, "above 0 and at most 1", lambda value: 0 < value <= 1)
         _whole_number("max_tokens", self.max_tokens, 1, 4096)
-        if not isinstance(self.learning, bool):
-            raise _wrong("learning", f"is {_shown(self.learning)}", "write true or false")
+        for key in ("learning", "owner_words", "keep_unchosen", "motion"):
+            if not isinstance(value := getattr(self, key), bool):
+                raise _wrong(key, f"is {_shown(value)}", "write true or false")
+        _whole_number("idle_practice", self.idle_practice, 0, 240)
+        _one_of("eager", self.eager, EAGER)
+        if self.method != RECIPE:
+            from learning.methods import METHODS
+
+            _one_of("method", self.method, (RECIPE, *METHODS))
+        if not isinstance(self.keys, Mapping) or not all(
+            isinstance(keys, str) for keys in self.keys.values()
+        ):
+            raise _wrong("keys", "is not a table of texts", 'write [keys], then train = "ctrl+t"')
         for key in ("theme", "model"):
             value = getattr(self, key)
             if not isinstance(value, str):
@@ -68,10 +107,14 @@ class Settings:
         )
 
 
+_HEAD = "# Settings of vidya; /settings in the app changes them too."
+
+
 def load(path: Path) -> Settings:
     """The settings in a file; defaults where it or a key is missing. Raises SettingsError."""
     try:
-        raw = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+        text = path.read_bytes().decode("utf-8-sig")
+        raw = tomllib.loads(text)
     except FileNotFoundError:
         return Settings()
     except OSError as error:
@@ -84,23 +127,59 @@ def load(path: Path) -> Settings:
         raise SettingsError(
             f"{path}: not TOML: {error}", 'write `key = value`, texts in "quotes"'
         ) from error
-    known = [field.name for field in fields(Settings)]
-    for key in raw:
-        if key not in known:
-            raise _wrong(_name(key), "no such setting", f"the settings are {', '.join(known)}")
-    return Settings(**raw)
+    known = [part.name for part in fields(Settings)]
+    try:
+        for key in raw:
+            if key not in known:
+                raise _wrong(
+                    _name(key), "no such setting", f"the settings are {', '.join(known)}", key
+                )
+        return Settings(**raw)
+    except SettingsError as error:
+        line = _line(text, error.key)
+        what = error.what.replace("settings.toml:", f"settings.toml:{line}:", 1)
+        raise SettingsError(what, error.next_step, key=error.key) from None
 
 
 def save(path: Path, settings: Settings) -> None:
-    """Writes all settings; a crash leaves the old file or the new one. Raises SettingsError."""
-    lines = ["# Settings of vidya; /settings in the app changes them too."]
-    lines += [f"{key} = {_toml(value)}" for key, value in asdict(settings).items()]
+    """Writes what changed; comments, order and whatever else is in the file stay. A crash leaves the
+    old file or the new one. Raises SettingsError."""
+    import tomlkit  # takes longer than a frame, and few sessions save
+    from tomlkit.exceptions import ParseError
+
+    fresh, defaults = not path.exists(), Settings()
     try:
-        write_atomically(path, "\n".join(lines) + "\n")
+        text = "" if fresh else path.read_bytes().decode("utf-8-sig")
+        document = tomlkit.parse(text or f"{_HEAD}\n")
+        for key, value in asdict(settings).items():
+            if key in document:
+                old = document[key]
+                changed = (old.unwrap() if hasattr(old, "unwrap") else old) != value
+                # to Python, 1 is True
+                if changed or isinstance(value, bool) is not isinstance(old, bool):
+                    document[key] = value
+            elif (fresh and value != {}) or value != getattr(defaults, key):
+                document[key] = value
+        write_atomically(path, tomlkit.dumps(document))
+    except (ParseError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path}: not TOML: {error}", "mend it, or remove it") from error
     except OSError as error:
         raise SettingsError(
             f"{path}: cannot be written ({error.strerror})", "make room or mend its permissions"
         ) from error
+
+
+def _line(text: str, key: str) -> int:
+    """The line of a file on which a setting stands, from 1."""
+    names = "|".join(map(re.escape, {key, _toml(key), f"'{key}'"}))
+    found = re.search(rf"^[ \t]*(?:\[[ \t]*)?(?:{names})[ \t]*[=.\]]", text, re.MULTILINE)
+    return text.count("\n", 0, found.start()) + 1 if found else 1
+
+
+def _one_of(key: str, value: Any, known: tuple[str, ...]) -> None:
+    if value not in known:
+        names = ", ".join(f'"{name}"' for name in known)
+        raise _wrong(key, f"is {_shown(value)}", f"write one of {names}")
 
 
 def _whole_number(key: str, value: Any, low: int, high: int) -> None:
@@ -114,8 +193,8 @@ def _number(key: str, value: Any, bounds: str, fits: Any) -> None:
         raise _wrong(key, f"is {_shown(value)}", f"write a number, {bounds}")
 
 
-def _wrong(key: str, what: str, next_step: str) -> SettingsError:
-    return SettingsError(f"settings.toml: {key}: {what}", next_step)
+def _wrong(key: str, what: str, next_step: str, place: str | None = None) -> SettingsError:
+    return SettingsError(f"settings.toml: {key}: {what}", next_step, key=place or key)
 
 
 def _shown(value: Any) -> str:

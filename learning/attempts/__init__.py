@@ -20,6 +20,7 @@ from learning.attempts.single_steps import SingleSteps
 from learning.attempts.threshold import ThresholdSteps
 from learning.attempts.warm_adam import WarmAdamSteps
 from learning.examples import Example
+from learning.methods import METHODS
 
 Make = Callable[[Model, Sequence[Example]], Attempt]
 
@@ -37,31 +38,19 @@ class Named:
 
 
 ATTEMPTS: dict[str, Named] = {
-    "single-1e-4": Named(1, "one step on the lesson, lr 1e-4", lambda m, _: SingleSteps(m, 1e-4)),
-    "single-5e-5": Named(1, "one step on the lesson, lr 5e-5", lambda m, _: SingleSteps(m, 5e-5)),
-    "single-1e-5": Named(1, "one step on the lesson, lr 1e-5", lambda m, _: SingleSteps(m, 1e-5)),
-    "repeats": Named(2, "four steps on the lesson, lr 1e-5", lambda m, _: SingleSteps(m, 1e-5, 4)),
-    "warm-adam": Named(3, "one step with the book's Adam state", WarmAdamSteps),
-    "threshold": Named(4, "steps while the loss is above 1.5", lambda m, _: ThresholdSteps(m)),
-    "elastic-0.02": Named(
-        5, "four steps, each pulled back by 0.02", lambda m, _: ElasticSteps(m, 0.02)
-    ),
-    "elastic-0.01": Named(
-        5, "four steps, each pulled back by 0.01", lambda m, _: ElasticSteps(m, 0.01)
-    ),
-    "elastic-0.1": Named(
-        5, "four steps, each pulled back by 0.1", lambda m, _: ElasticSteps(m, 0.1)
-    ),
-    "dpo-moving": Named(
-        6, "DPO against a reference that moves along", lambda m, _: MovingReferenceDPO(m)
-    ),
-    "contrastive": Named(
-        6, "contrastive loss, pulled back by 0.02", lambda m, _: ContrastiveElastic(m)
-    ),
-    "conversation": Named(
-        7, "five lessons' gradients, then one step", lambda m, _: ConversationSteps(m)
-    ),
-    "combined": Named(8, "two to seven together", Combined),
+    "single-1e-4": Named(1, METHODS["single-1e-4"], lambda m, _: SingleSteps(m, 1e-4)),
+    "single-5e-5": Named(1, METHODS["single-5e-5"], lambda m, _: SingleSteps(m, 5e-5)),
+    "single-1e-5": Named(1, METHODS["single-1e-5"], lambda m, _: SingleSteps(m, 1e-5)),
+    "repeats": Named(2, METHODS["repeats"], lambda m, _: SingleSteps(m, 1e-5, 4)),
+    "warm-adam": Named(3, METHODS["warm-adam"], WarmAdamSteps),
+    "threshold": Named(4, METHODS["threshold"], lambda m, _: ThresholdSteps(m)),
+    "elastic-0.02": Named(5, METHODS["elastic-0.02"], lambda m, _: ElasticSteps(m, 0.02)),
+    "elastic-0.01": Named(5, METHODS["elastic-0.01"], lambda m, _: ElasticSteps(m, 0.01)),
+    "elastic-0.1": Named(5, METHODS["elastic-0.1"], lambda m, _: ElasticSteps(m, 0.1)),
+    "dpo-moving": Named(6, METHODS["dpo-moving"], lambda m, _: MovingReferenceDPO(m)),
+    "contrastive": Named(6, METHODS["contrastive"], lambda m, _: ContrastiveElastic(m)),
+    "conversation": Named(7, METHODS["conversation"], lambda m, _: ConversationSteps(m)),
+    "combined": Named(8, METHODS["combined"], Combined),
 }
 """Name -> attempt."""
 

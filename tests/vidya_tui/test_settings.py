@@ -46,7 +46,11 @@ def test_what_is_written_counts_and_the_rest_stays(tmp_path: Path) -> None:
         temperature=st.floats(0, 10),
         top_p=st.floats(0, 1, exclude_min=True),
         max_tokens=st.integers(1, 4096),
+        eager=st.sampled_from(["at once", "in pauses"]),
+        idle_practice=st.integers(0, 240),
+        motion=st.booleans(),
         theme=st.text().filter(str.isprintable),
+        keys=st.dictionaries(st.text(), st.text()),
         model=st.text(min_size=1).filter(str.isprintable),
     )
 )
@@ -71,6 +75,11 @@ def test_saved_settings_are_read_back(tmp_path: Path, settings: Settings) -> Non
         ("top_p = false", "top_p: is false; write a number, above 0 and at most 1"),
         ("max_tokens = 0", "max_tokens: is 0; write a whole number, 1 to 4096"),
         ("learning = 1", "learning: is 1; write true or false"),
+        ("motion = 0", "motion: is 0; write true or false"),
+        ("idle_practice = 241", "idle_practice: is 241; write a whole number, 0 to 240"),
+        ('eager = "now"', 'eager: is "now"; write one of "at once", "in pauses"'),
+        ("keys = 1", 'keys: is not a table of texts; write [keys], then train = "ctrl+t"'),
+        ("[keys]\ntrain = 1", 'keys: is not a table of texts; write [keys], then train = "ctrl+t"'),
         ("theme = 2024-01-01", "theme: is 2024-01-01; write a name in quotes"),
         ("theme = [1]", "theme: is [1]; write a name in quotes"),
         ('theme = "\\u001b[2J"', "theme: has characters that cannot be shown; write a plain name"),
@@ -78,14 +87,63 @@ def test_saved_settings_are_read_back(tmp_path: Path, settings: Settings) -> Non
         (
             "colour = 1",
             "colour: no such setting; the settings are candidates, temperature, top_p, "
-            "max_tokens, learning, theme, model",
+            "max_tokens, learning, eager, method, owner_words, keep_unchosen, idle_practice, theme, "
+            "motion, model, keys",
         ),
     ],
 )
 def test_a_wrong_value_is_named_with_what_to_write(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(SettingsError) as caught:
         load(written(tmp_path, text))
-    assert str(caught.value) == f"settings.toml: {message}"
+    assert str(caught.value) == f"settings.toml:1: {message}"
+
+
+def test_the_line_of_a_wrong_value_is_named(tmp_path: Path) -> None:
+    text = '# candidates = 0\ncandidates = 3 # fine\n\n  "top_p" = 2\n[keys]\nquit = "ctrl+q"\n'
+    with pytest.raises(SettingsError, match=r"settings\.toml:4: top_p: is 2;"):
+        load(written(tmp_path, text))
+    with pytest.raises(SettingsError, match=r"settings\.toml:3: keys: is not a table of texts;"):
+        load(written(tmp_path, "candidates = 2\n\n[ keys ]\nquit = 1\n"))
+
+
+def test_a_method_is_the_recipe_or_one_of_those_that_failed(tmp_path: Path) -> None:
+    assert Settings().method == "recipe"
+    assert load(written(tmp_path, 'method = "warm-adam"')).method == "warm-adam"
+    with pytest.raises(SettingsError, match='write one of "recipe", "single-1e-4"'):
+        load(written(tmp_path, 'method = "hope"'))
+
+
+OWNERS = """\
+# my settings
+temperature = 0.5   # calm
+
+candidates = 3
+colour = "of another program"
+
+[keys]
+# f8 is taken here
+undo = "f9"
+"""
+
+
+def test_saving_keeps_what_the_owner_wrote(tmp_path: Path) -> None:
+    path = written(tmp_path, OWNERS)
+    save(path, Settings(temperature=0.7, candidates=3, learning=False, keys={"undo": "f9"}))
+    assert path.read_text() == OWNERS.replace("0.5", "0.7").replace(
+        "[keys]", "learning = false\n\n[keys]"
+    ).replace('program"\n\n', 'program"\n')
+
+
+def test_saving_beside_a_wrong_value_leaves_it_and_one_in_a_broken_file_is_refused(
+    tmp_path: Path,
+) -> None:
+    path = written(tmp_path, "max_tokens = 0\nlearning = 1\n")
+    save(path, Settings(candidates=2))
+    assert path.read_text() == "max_tokens = 64\nlearning = true\ncandidates = 2\n"
+    path = written(tmp_path, "candidates: 5\n")
+    with pytest.raises(SettingsError, match="not TOML"):
+        save(path, Settings())
+    assert path.read_text() == "candidates: 5\n"
 
 
 def test_an_unknown_key_cannot_write_to_the_terminal(tmp_path: Path) -> None:
