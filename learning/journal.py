@@ -18,12 +18,15 @@ from typing import Any
 
 from engine.config import Sampling
 from engine.errors import JournalError, NotFound
+from learning.branches import Branches
 from learning.forget import Doomed, erase, find_doomed
 from learning.journal_export import export_rows, export_trl, import_rows
 from learning.journal_lessons import LessonJournal, insert_lesson
 from learning.journal_rows import (
     ASK_COLUMNS,
+    BRANCHES,
     CANDIDATE_COLUMNS,
+    NEWEST_SHORTER,
     ask_from_row,
     candidate_from_row,
     candidate_values,
@@ -116,47 +119,58 @@ class Journal(LessonJournal):
         )
         return [Conversation(*row) for row in rows]
 
-    def conversation(self, conversation: int) -> list[tuple[Ask, str | None]]:
-        """(ask, its answer now) in order. An ask that was asked anew stands only in its last form.
-
-        Raises NotFound.
-        """
+    def branches(self, conversation: int) -> Branches:
+        """Which ask of a conversation follows which. Raises NotFound."""
         if self.row("SELECT 1 FROM conversations WHERE id = ?", conversation) is None:
             raise NotFound(
                 f"conversation {conversation} is not in the journal", "find it with /history"
             )
-        asks: list[Ask] = []
-        sql = f"SELECT {ASK_COLUMNS} FROM asks WHERE conversation = ? ORDER BY id"
-        for ask in (ask_from_row(row) for row in self.rows(sql, conversation)):
-            while asks and len(asks[-1].turns) >= len(ask.turns):
-                asks.pop()
-            asks.append(ask)
-        sql = f"""SELECT a.ask, a.text {_ANSWERS}
-            AND a.ask IN (SELECT id FROM asks WHERE conversation = ?) ORDER BY a.id"""
-        answers: dict[int, str] = dict(self.rows(sql, conversation))
+        return Branches(self.rows(BRANCHES, conversation))
+
+    def conversation(
+        self, conversation: int, ask: int | None = None
+    ) -> list[tuple[Ask, str | None]]:
+        """(ask, its answer now) from the beginning to an ask; None: to what was asked last.
+
+        Raises NotFound.
+        """
+        branches = self.branches(conversation)
+        path = branches.path(ask or branches.newest() or 0)
+        answers = self._answers(conversation)
+        asks = [self.ask(node.ask) for node in path]
         pairs: list[tuple[Ask, str | None]] = []
-        for place, ask in enumerate(asks):
+        for place, one in enumerate(asks):
             said = None
             if place + 1 < len(asks):
                 # an answer that was taken back is still what the talk went on with
-                went_on = asks[place + 1].turns[len(ask.turns)]
+                went_on = asks[place + 1].turns[len(one.turns)]
                 said = went_on.text if went_on.role == "assistant" else None
-            pairs.append((ask, answers.get(ask.id, said)))
+            pairs.append((one, answers.get(one.id, said)))
         return pairs
 
-    def turns(self, conversation: int) -> Turns:
-        """Everything said, with the answers as they are now. Raises NotFound."""
-        pairs = self.conversation(conversation)
-        if not pairs:
+    def turns(self, conversation: int, ask: int | None = None) -> Turns:
+        """Everything said up to an ask (None: what was asked last) and its answer, with the
+        answers as they are now. Raises NotFound."""
+        branches = self.branches(conversation)
+        path = branches.path(ask or branches.newest() or 0)
+        if not path:
             return ()
-        turns = list(pairs[-1][0].turns)
-        for ask, answer in pairs:
-            place = len(ask.turns)
-            if answer is not None and place < len(turns) and turns[place].role == "assistant":
-                turns[place] = Turn("assistant", answer)
-        if (last := pairs[-1][1]) is not None:
-            turns.append(Turn("assistant", last))
+        turns = list(self.ask(path[-1].ask).turns)
+        answers = self._answers(conversation)
+        for node in path:
+            answer = answers.get(node.ask)
+            if answer is not None and node.turns < len(turns):
+                if turns[node.turns].role == "assistant":
+                    turns[node.turns] = Turn("assistant", answer)
+            elif answer is not None:
+                turns.append(Turn("assistant", answer))
         return tuple(turns)
+
+    def _answers(self, conversation: int) -> dict[int, str]:
+        """Ask -> its answer now, where it has one."""
+        sql = f"""SELECT a.ask, a.text {_ANSWERS}
+            AND a.ask IN (SELECT id FROM asks WHERE conversation = ?) ORDER BY a.id"""
+        return dict(self.rows(sql, conversation))
 
     def add_ask(
         self,
@@ -165,14 +179,22 @@ class Journal(LessonJournal):
         sampling: Sampling,
         seed: int | None = None,
         lessons: Sequence[Lesson] = (),
+        parent: int | None = None,
     ) -> Ask:
-        """The owner's message, and the weak lessons that come with it, are on disk on return."""
+        """The owner's message, and the weak lessons that come with it, are on disk on return.
+
+        parent: the ask whose answer it goes on from. None: where there are earlier turns, the
+        newest ask of the conversation that has two fewer.
+        """
         turns = tuple(Turn(turn.role, writable(turn.text)) for turn in turns)
         if not turns or turns[-1].role != "user":
             raise JournalError("an ask must end with the owner's message", "say something first")
         now = time.time()
         with self.writing() as connection:
             _must_exist(connection, "conversations", conversation, "conversation")
+            if parent is None and len(turns) > 1:
+                shorter = connection.execute(NEWEST_SHORTER, (conversation, len(turns)))
+                parent = shorter.fetchone()[0]
             number = _insert(
                 connection,
                 "asks",
@@ -182,10 +204,11 @@ class Journal(LessonJournal):
                 sampling=json.dumps(sampling.to_dict()),
                 seed=seed,
                 created=now,
+                parent=parent,
             )
             for lesson in lessons:
                 insert_lesson(connection, lesson, ask=number)
-        return Ask(number, conversation, turns, sampling, seed, now)
+        return Ask(number, conversation, turns, sampling, seed, now, parent)
 
     def ask(self, ask: int) -> Ask:
         """Raises NotFound."""

@@ -15,12 +15,13 @@ from typing import Any, get_args
 
 from engine.config import Sampling
 from engine.errors import ConfigError, DataError
+from learning.journal_rows import NEWEST_SHORTER
 from learning.records import Ending, LessonKind, LessonState, Role
 from learning.store import Store
 
 TABLES: dict[str, tuple[str, ...]] = {
     "conversations": ("id", "created"),
-    "asks": ("id", "conversation", "history", "message", "sampling", "seed", "created"),
+    "asks": ("id", "conversation", "history", "message", "sampling", "seed", "created", "parent"),
     "candidates": ("ask", "number", "text", "tokens", "logprobs", "ending", "version", "created"),
     "judgements": ("id", "ask", "kind", "number", "text", "value", "answer", "created"),
     "withdrawals": ("judgement", "created"),
@@ -50,10 +51,11 @@ IMPORTED = (
 LINKS = {
     "conversation": "conversations",
     "ask": "asks",
+    "parent": "asks",
     "judgement": "judgements",
 }
 """Columns that hold a number which is another one in the journal that reads."""
-OPTIONAL = ("ask", "judgement", "number", "text", "value", "seed", "replaces")
+OPTIONAL = ("ask", "judgement", "parent", "number", "text", "value", "seed", "replaces")
 NAMES: dict[str, tuple[str, ...]] = {
     "kind": ("pick", "correction", "rating", *get_args(LessonKind)),
     "state": get_args(LessonState),
@@ -134,6 +136,9 @@ def _import(
     columns = TABLES[table]
     if table not in IMPORTED:
         return 0
+    unknown = table == "asks" and "parent" not in row  # an export from before there were branches
+    if unknown:
+        row["parent"] = None
     values = {column: _checked(column, row[column]) for column in columns if column != "id"}
     for column, target in LINKS.items():
         if values.get(column) is not None:
@@ -142,6 +147,9 @@ def _import(
             values[column] = numbers[target][values[column]]
     if _is_here(connection, table, values):
         return 0
+    if unknown:
+        shorter = (values["conversation"], len(values["history"]) + 1)
+        values["parent"] = connection.execute(NEWEST_SHORTER, shorter).fetchone()[0]
     if table == "lessons" and values["state"] != "undone":
         values["state"] = "waiting"
     for column in JSON_COLUMNS:

@@ -23,7 +23,13 @@ from learning.records import (
 )
 from learning.store import Row
 
-ASK_COLUMNS = "id, conversation, history, message, sampling, seed, created"
+ASK_COLUMNS = "id, conversation, history, message, sampling, seed, created, parent"
+BRANCHES = """SELECT id, parent, CASE WHEN parent IS NULL THEN json_array_length(history) + 1 END
+    FROM asks WHERE conversation = ? ORDER BY id"""
+"""The tree of a conversation. Its index holds it but for the roots' histories, which are short."""
+NEWEST_SHORTER = """SELECT max(id) FROM asks
+    WHERE conversation = ? AND json_array_length(history) = ? - 3"""
+"""(conversation, turns of an ask) -> what it goes on from, where nobody says."""
 CANDIDATE_COLUMNS = "ask, number, text, tokens, logprobs, ending, version"
 LESSON_COLUMNS = "id, judgement, kind, prompt, answer, rejected, weight, replaces, state"
 
@@ -42,9 +48,10 @@ def turns_from_json(text: str) -> Turns:
 
 
 def ask_from_row(row: Row) -> Ask:
-    number, conversation, history, message, sampling, seed, created = row
+    number, conversation, history, message, sampling, seed, created, parent = row
     turns = (*turns_from_json(history), Turn("user", message))
-    return Ask(number, conversation, turns, Sampling(**json.loads(sampling)), seed, created)
+    drawn = Sampling(**json.loads(sampling))
+    return Ask(number, conversation, turns, drawn, seed, created, parent)
 
 
 def candidate_values(candidate: Candidate) -> dict[str, object]:

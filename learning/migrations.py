@@ -122,6 +122,22 @@ MIGRATIONS: tuple[Migration, ...] = (
         "CREATE INDEX publication_lessons_lesson ON publication_lessons (lesson)",
         "CREATE INDEX measures_name ON measures (name)",
     ),
+    # 2: which ask goes on from which, so that every branch of a conversation can be found
+    (
+        "ALTER TABLE asks ADD COLUMN parent INTEGER REFERENCES asks ON DELETE SET NULL",
+        # Until now an ask followed the newest one before it that was two turns shorter.
+        """CREATE TEMP TABLE lengths AS
+            SELECT id, conversation, json_array_length(history) AS turns FROM asks""",
+        "CREATE INDEX temp.lengths_turns ON lengths (conversation, turns, id)",
+        """UPDATE asks SET parent = (SELECT max(b.id) FROM lengths a JOIN lengths b
+            ON b.conversation = a.conversation AND b.turns = a.turns - 2 AND b.id < a.id
+            WHERE a.id = asks.id)""",
+        "DROP TABLE temp.lengths",
+        "DROP INDEX asks_conversation",
+        # holds what the tree is made of: the histories, which grow and grow, stay unread
+        "CREATE INDEX asks_conversation ON asks (conversation, id, parent)",
+        "CREATE INDEX asks_parent ON asks (parent)",
+    ),
 )
 
 

@@ -53,6 +53,8 @@ class Ask:
     seed: int | None
     created: float
     """Seconds since the epoch."""
+    parent: int | None = None
+    """The ask whose answer it goes on from; None at the beginning."""
 
 
 @dataclass(frozen=True)

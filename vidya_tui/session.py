@@ -14,6 +14,7 @@ from pathlib import Path
 from engine.config import Sampling
 from engine.errors import NotFound, VidyaError
 from learning.book_mend import mend_book
+from learning.branches import Branches, Node
 from learning.channels import (
     learn_from_continuation,
     learn_from_human,
@@ -64,6 +65,8 @@ class Session(Judging):
         self.conversation: int | None = None
         self._asked = 0
         self._broken = False  # the streams of this ask ended before they were whole
+        self._branches = Branches()
+        self._path: dict[int, Node] = {}  # by the message's position among the turns
 
     # ------------------------------------------------------------ talking
 
@@ -77,11 +80,13 @@ class Session(Judging):
         if not text:
             raise VidyaError("nothing was typed", "type a message, then press Enter")
         self._go_on()
-        turns = self.turns
+        turns, before = self.turns, self.ask
+        parent = before.id if before else None
         if turns and turns[-1].role == "user":
             turns, text = turns[:-1], f"{turns[-1].text}\n{text}"
+            parent = before.parent if before else None
         turns = (*turns, Turn("user", text))
-        ask = self._add_ask(turns, (learn_from_human(turns),))
+        ask = self._add_ask(turns, parent, (learn_from_human(turns),))
         self._in_book = None
         self._generate(ask)
         return ask
@@ -90,31 +95,72 @@ class Session(Judging):
         """Asks the last message again, for other candidates."""
         if self._now is None:
             raise VidyaError("nothing was asked yet", "type a message, then press Enter")
-        ask = self._add_ask(self._said)
+        ask = self._add_ask(self._said, self._now.ask.parent)
         if self._now.early:  # asked again before what was picked was even whole
             self._take_early_back(self._now)
         self.stop()
         self._generate(ask)
         return ask
 
+    def edit(self, position: int, text: str) -> Ask:
+        """Asks an earlier message in other words; `position` is its place among the turns.
+
+        What was asked there before, and all that followed it, stays beside it as a branch.
+        """
+        text = tidy(text)
+        if not text:
+            raise VidyaError("nothing was typed", "type the message as it should have been")
+        turns = (*self.turns[:position], Turn("user", text))
+        ask = self._add_ask(turns, self._node(position).parent, (learn_from_human(turns),))
+        if self._now is not None and not self._now.early:
+            self.stop()
+        self._in_book = None
+        self._generate(ask)
+        return ask
+
+    def variants(self, position: int) -> tuple[int, int]:
+        """(which is shown, of how many) of the message at that place among the turns."""
+        node = self._path.get(position)
+        beside = self._branches.beside(node.ask) if node else []
+        return (beside.index(node.ask) + 1, len(beside)) if node else (1, 1)
+
+    def turn_to(self, position: int, step: int) -> None:
+        """Goes `step` variants on (or back) at a message, to what was last said after it."""
+        node = self._node(position)
+        beside = self._branches.beside(node.ask)
+        at = beside.index(node.ask) + step
+        if not 0 <= at < len(beside) or self.conversation is None:
+            many = f"{len(beside)} variants" if len(beside) > 1 else "only one variant"
+            raise VidyaError(f"this message has {many}", "/edit makes another")
+        self.open(self.conversation, self._branches.end(beside[at]))
+
+    def _node(self, position: int) -> Node:
+        """The ask of the message at that place among the turns."""
+        if position not in self._path:
+            raise VidyaError("there is no message of yours there", "choose one of yours")
+        return self._path[position]
+
     def new(self) -> None:
         """Begins another conversation; it is in the journal with its first message."""
         self._leave()
         self.conversation = None
 
-    def open(self, conversation: int) -> None:
-        """Goes on with an earlier conversation. Raises NotFound.
+    def open(self, conversation: int, at: int | None = None) -> None:
+        """Goes on with an earlier conversation, at an ask of it or at what was asked last.
 
         Where its last message has no candidates, `recover` or `regenerate` asks for them.
+        Raises NotFound.
         """
-        pairs = self.journal.conversation(conversation)
-        turns = self.journal.turns(conversation)
-        ask, answer = pairs[-1] if pairs else (None, None)
-        candidates = self.journal.candidates(ask.id) if ask else []
+        at = at or self.journal.branches(conversation).newest()
+        turns = self.journal.turns(conversation, at)
+        ask = self.journal.ask(at) if at else None
+        answer = self.journal.answer(at) if at else None
+        candidates = self.journal.candidates(at) if at else []
         self._leave()
         self.conversation = conversation
         if ask is None:
             return
+        self._look_around(ask)
         self._now = self._early.get(ask.id) or Exchange(ask)
         if self._now.early is None:
             self._now.cards = [Card(candidate.index) for candidate in candidates]
@@ -129,6 +175,7 @@ class Session(Judging):
         """Goes back to one ask and its candidates, to judge it; later ones are passed over."""
         self._leave()
         self.conversation = ask.conversation
+        self._look_around(ask)
         self._now, self._said = Exchange(ask), ask.turns
         candidates = self.journal.candidates(ask.id)
         self._now.cards = [Card(candidate.index) for candidate in candidates]
@@ -145,15 +192,21 @@ class Session(Judging):
             self._reload()
         return self.answer
 
-    def _add_ask(self, turns: Turns, lessons: Sequence[Lesson] = ()) -> Ask:
+    def _add_ask(self, turns: Turns, parent: int | None, lessons: Sequence[Lesson] = ()) -> Ask:
         conversation = self.conversation
         if conversation is None:
             conversation = self.journal.new_conversation()
         seed = None if self.seed is None else self.seed + self._asked
-        ask = self.journal.add_ask(conversation, turns, self.sampling, seed, lessons)
+        ask = self.journal.add_ask(conversation, turns, self.sampling, seed, lessons, parent)
         self.conversation = conversation
         self._asked += 1
+        self._look_around(ask)
         return ask
+
+    def _look_around(self, ask: Ask) -> None:
+        """The branches of the conversation, and the way to an ask."""
+        self._branches = self.journal.branches(ask.conversation)
+        self._path = {node.turns - 1: node for node in self._branches.path(ask.id)}
 
     def _generate(self, ask: Ask) -> None:
         self._now, self._said = Exchange(ask), ask.turns
@@ -183,6 +236,7 @@ class Session(Judging):
         if self._now is not None and not self._now.early:
             self.stop()
         self._now, self._said = None, ()
+        self._path = {}
         self.answer = self.rating = self._in_book = None
         self._broken = False
 

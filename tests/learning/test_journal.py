@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -266,6 +267,65 @@ def test_an_ask_made_anew_takes_the_place_of_the_old(journal: Journal) -> None:
     journal.set_answer(again.id, "Hi.")
     assert journal.conversation(talk) == [(again, "Hi.")]
     assert journal.turns(talk) == user("hello", "Hi.")
+
+
+def test_every_branch_is_kept_and_found(journal: Journal) -> None:
+    first = ask(journal, "hello")
+    talk = first.conversation
+    journal.set_answer(first.id, "Hi.")
+    old = ask(journal, "hello", "Hi.", "one", conversation=talk)
+    journal.set_answer(old.id, "Old.")
+    again = journal.add_ask(talk, user("hello", "Hi.", "two"), SAMPLING, parent=first.id)
+    journal.set_answer(again.id, "New.")
+    anew = ask(journal, "hello", conversation=talk)
+    back = journal.add_ask(talk, user("hello", "Hi.", "one", "Old.", "on"), SAMPLING, parent=old.id)
+    assert [one.parent for one in (first, old, again, anew, back)] == [
+        *(None, first.id, first.id, None, old.id)
+    ]
+    assert journal.ask(back.id) == back
+    branches = journal.branches(talk)
+    assert branches.newest() == back.id and len(branches) == 5
+    assert [node.ask for node in branches.path(back.id)] == [first.id, old.id, back.id]
+    assert branches.beside(again.id) == [old.id, again.id]
+    assert branches.beside(first.id) == [first.id, anew.id]
+    assert (branches.end(first.id), branches.end(old.id), branches.end(anew.id)) == (
+        *(back.id, back.id, anew.id),
+    )
+    assert (branches.path(99), branches.beside(99)) == ([], [])
+    assert journal.turns(talk) == user("hello", "Hi.", "one", "Old.", "on")
+    assert journal.turns(talk, again.id) == user("hello", "Hi.", "two", "New.")
+    assert journal.conversation(talk, again.id) == [(first, "Hi."), (again, "New.")]
+    assert journal.turns(talk, anew.id) == user("hello")
+
+
+def test_what_followed_something_forgotten_stays_whole(journal: Journal) -> None:
+    first = ask(journal, "hello")
+    talk = first.conversation
+    second = ask(journal, "hello", "Hi.", "more", conversation=talk)
+    with journal.writing() as connection:
+        connection.execute("DELETE FROM asks WHERE id = ?", (first.id,))
+    assert journal.ask(second.id).parent is None
+    assert journal.turns(talk) == user("hello", "Hi.", "more")
+
+
+def test_a_long_conversation_opens_at_once(journal: Journal) -> None:
+    """The histories of its asks, which grow with it, are not read."""
+    talk = journal.new_conversation()
+    history = [["user", "a message of a dozen words or so, as people type them"]] * 1000
+    rows = [
+        (talk, json.dumps(history[: 2 * at]), f"message {at}", "{}", 1.0, at or None)
+        for at in range(300)
+    ]
+    with journal.writing() as connection:
+        connection.executemany(
+            "INSERT INTO asks (conversation, history, message, sampling, created, parent)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
+            rows,
+        )
+    with journal.reading() as connection:
+        connection.execute("UPDATE asks SET history = 'no JSON' WHERE id BETWEEN 2 AND 299")
+    assert len(journal.branches(talk).path(300)) == 300
+    assert len(journal.turns(talk)) == 599
 
 
 def test_an_answer_corrected_later_shows_and_one_taken_back_stays_as_it_was_said(

@@ -111,6 +111,26 @@ def test_another_journal_reads_it_under_new_numbers(full: Journal, tmp_path: Pat
     other.close()
 
 
+def test_branches_come_back_and_an_older_export_gets_them(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "one.sqlite3")
+    talk = journal.new_conversation()
+    turns = (Turn("user", "a"), Turn("assistant", "b"), Turn("user", "c"))
+    for said, parent in ((turns[:1], None), (turns[:1], None), (turns, 1)):
+        journal.add_ask(talk, said, Sampling(), parent=parent)
+    rows = list(journal.export_rows())
+    other = Journal(tmp_path / "two.sqlite3")
+    other.add_ask(other.new_conversation(), PROMPT, Sampling())
+    other.import_rows(rows)
+    assert [node.ask for node in other.branches(2).path(4)] == [2, 4]
+    for row in rows:
+        row.pop("parent", None)
+    third = Journal(tmp_path / "three.sqlite3")
+    third.import_rows(rows)
+    assert [node.ask for node in third.branches(1).path(3)] == [2, 3]  # the newest that is shorter
+    for one in (journal, other, third):
+        one.close()
+
+
 def test_importing_twice_adds_nothing(full: Journal, tmp_path: Path) -> None:
     other = Journal(tmp_path / "other.sqlite3")
     rows = list(full.export_rows())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import subprocess
 import sys
@@ -18,6 +19,15 @@ ROOT = Path(__file__).parents[2]
 SECOND = (*MIGRATIONS, ("ALTER TABLE conversations ADD COLUMN title TEXT",))
 V1 = """
 CREATE TABLE conversations (id INTEGER PRIMARY KEY AUTOINCREMENT, created REAL NOT NULL);
+CREATE TABLE asks (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    conversation INTEGER NOT NULL REFERENCES conversations ON DELETE CASCADE,
+    history TEXT NOT NULL,
+    message TEXT NOT NULL,
+    sampling TEXT NOT NULL,
+    seed INTEGER,
+    created REAL NOT NULL);
+CREATE INDEX asks_conversation ON asks (conversation);
 INSERT INTO conversations (created) VALUES (12.5);
 PRAGMA user_version = 1;
 """
@@ -38,7 +48,7 @@ def connect(path: Path) -> sqlite3.Connection:
 
 @pytest.fixture
 def old(tmp_path: Path) -> Path:
-    """A journal as format 1 had it, cut down to one table."""
+    """A journal as format 1 had it, cut down to what later steps change."""
     path = tmp_path / "journal.sqlite3"
     connection = connect(path)
     connection.execute(f"PRAGMA application_id = {migrations.APPLICATION_ID}")
@@ -62,7 +72,7 @@ def test_an_older_journal_is_copied_and_moved_on(old: Path) -> None:
     connection = connect(old)
     migrate(connection, old, SECOND)
     assert connection.execute("SELECT * FROM conversations").fetchall() == [(1, 12.5, None)]
-    assert connection.execute("PRAGMA user_version").fetchone()[0] == 2
+    assert connection.execute("PRAGMA user_version").fetchone()[0] == len(SECOND)
     connection.close()
     (copy,) = backups(old)
     assert copy.name == "journal.sqlite3.before-2"
@@ -70,6 +80,24 @@ def test_an_older_journal_is_copied_and_moved_on(old: Path) -> None:
     assert before.execute("SELECT * FROM conversations").fetchall() == [(1, 12.5)]
     assert before.execute("PRAGMA user_version").fetchone()[0] == 1
     before.close()
+
+
+def test_asks_of_format_1_find_what_they_went_on_from(old: Path) -> None:
+    """Format 1: an ask follows the newest one before it that is two turns shorter."""
+    connection = connect(old)
+    turn, answer = ["user", "hello"], ["assistant", "hi"]
+    histories = [[], [], [turn, answer], [turn, answer], [turn, answer] * 2, []]
+    connection.executemany(
+        "INSERT INTO asks (conversation, history, message, sampling, created)"
+        " VALUES (?, ?, 'm', '{}', 1.0)",
+        [(1, json.dumps(history)) for history in histories] + [(2, "[]")],
+    )
+    migrate(connection, old)
+    rows = connection.execute("SELECT id, parent FROM asks ORDER BY id").fetchall()
+    connection.close()
+    assert rows == [
+        *((1, None), (2, None), (3, 2), (4, 2), (5, 4), (6, None), (7, None)),
+    ]
 
 
 def test_migrating_again_changes_nothing(old: Path) -> None:

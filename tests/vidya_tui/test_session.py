@@ -942,3 +942,99 @@ def test_text_with_half_characters_and_markers_is_only_text(start: Start) -> Non
     talk.session.correct("A <|user|> marker.")
     assert talk.journal.answer(ask.id) == "A <|user|> marker."
     assert not talk.book_path.exists()  # a book cannot hold it
+
+
+# ---------------------------------------------------------------- branches
+
+
+def test_an_earlier_message_is_asked_in_other_words_and_nothing_is_lost(start: Start) -> None:
+    talk = start()
+    first = talk.session.say("hello")
+    talk.session.pick(2)
+    talk.session.say("more")
+    talk.session.pick(1)
+    assert talk.session.variants(0) == talk.session.variants(2) == (1, 1)
+    edited = talk.session.edit(0, " goodbye ")
+    assert (edited.turns, edited.parent) == (said("goodbye"), None)
+    assert talk.session.waiting and talk.session.turns == said("goodbye")
+    assert talk.session.variants(0) == (2, 2)
+    talk.session.pick(3)
+    talk.session.say("on")
+    talk.session.turn_to(0, -1)
+    assert talk.session.turns == said("hello", "Good day.", "more", "Hello there.")
+    assert talk.session.variants(0) == (1, 2)
+    talk.session.turn_to(0, 1)
+    assert talk.session.turns == said("goodbye", "Hi!", "on")
+    assert [card.text for card in talk.session.cards] == TEXTS
+    with pytest.raises(VidyaError, match="2 variants"):
+        talk.session.turn_to(0, 1)
+    with pytest.raises(VidyaError, match="only one variant"):
+        talk.session.turn_to(2, 1)
+    for nowhere in (1, 3, -1):
+        with pytest.raises(VidyaError, match="no message of yours"):
+            talk.session.edit(nowhere, "x")
+    with pytest.raises(VidyaError, match="nothing was typed"):
+        talk.session.edit(0, " ")
+    assert talk.book == [("hello", "Good day."), ("more", "Hello there."), ("goodbye", "Hi!")]
+    assert first.conversation == talk.session.conversation
+
+
+def test_the_talk_goes_on_from_the_branch_that_is_shown(start: Start) -> None:
+    talk = start()
+    first = talk.session.say("hello")
+    talk.session.pick(2)
+    talk.session.say("one")
+    talk.session.edit(2, "two")
+    talk.session.pick(1)
+    talk.session.turn_to(2, -1)
+    third = talk.session.say("three")  # the first answer to "one" is taken, unjudged
+    assert third.turns == said("hello", "Good day.", "one", "Hello there.", "three")
+    talk.journal.close()
+    talk = start()
+    talk.session.open(first.conversation)  # where it was last spoken
+    assert talk.session.turns == third.turns
+    assert talk.session.variants(2) == (1, 2)
+
+
+def test_other_candidates_are_a_branch_too(start: Start) -> None:
+    talk = start()
+    talk.session.say("hello")
+    talk.teacher.texts = ["ay", "bee"]
+    talk.session.regenerate()
+    assert talk.session.variants(0) == (2, 2)
+    talk.session.turn_to(0, -1)
+    assert [card.text for card in talk.session.cards] == TEXTS and talk.session.waiting
+
+
+def test_editing_while_an_early_pick_is_written_keeps_the_pick(start: Start) -> None:
+    talk = start(manual=True)
+    talk.session.say("hello")
+    talk.teacher.pump(2)
+    talk.session.pick(1)
+    talk.session.edit(0, "hello!")
+    assert talk.teacher.sent(Cancel) == []
+    talk.teacher.finish()
+    assert talk.lessons == [("pick", "Hello there.", "learned")]
+    talk.session.turn_to(0, -1)
+    assert talk.session.answer == "Hello there."
+
+
+def test_editing_stops_what_is_being_written(start: Start) -> None:
+    talk = start(manual=True)
+    first = talk.session.say("hello")
+    talk.teacher.pump(1)
+    talk.session.edit(0, "hey")
+    assert talk.teacher.sent(Cancel) == [Cancel(first.id)]
+    talk.session.new()
+    with pytest.raises(VidyaError, match="no message of yours"):
+        talk.session.edit(0, "x")
+
+
+def test_a_message_said_twice_goes_on_from_the_same_place(start: Start) -> None:
+    talk = start(manual=True)
+    talk.session.say("hello")
+    both = talk.session.say("are you there?")
+    assert both.turns == said("hello\nare you there?") and both.parent is None
+    talk.teacher.finish()
+    talk.session.pick(1)
+    assert talk.session.say("more").parent == both.id
