@@ -52,6 +52,10 @@ class KeyValueCache:
         """All layers have stored `tokens` more."""
         self.length += tokens
 
+    def filled(self) -> Tensor:
+        """What is stored so far, [layers, 2, B, K, length, E]."""
+        return self._buffer[..., : self.length, :]
+
     def expand(self, rows: int, size: int | None = None) -> KeyValueCache:
         """A new cache in which each of `rows` sequences begins with this cache's only row."""
         if self.rows != 1:

@@ -1,7 +1,8 @@
-"""Divergences between two policies over the vocabulary."""
+"""Divergences between two policies: exact over the vocabulary, or estimated on tokens that were drawn."""
 
 from __future__ import annotations
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor
 
@@ -17,3 +18,29 @@ def kl_divergence(reference_logits: Tensor, logits: Tensor) -> Tensor:
     reference = F.log_softmax(reference_logits.float(), -1)
     policy = F.log_softmax(logits.float(), -1)
     return (reference.exp() * (reference - policy)).sum(-1)
+
+
+def k1(log_probabilities: Tensor, reference: Tensor) -> Tensor:
+    """δ = log π - log π_ref  of sampled tokens: unbiased for KL(π || π_ref), of high variance.
+
+    log_probabilities, reference: any shape, of tokens drawn from π. Meant for the reward, where its
+    gradient is unbiased too (2512.21852); as a loss its expected gradient is zero.
+    """
+    same_shape(log_probabilities=log_probabilities, reference=reference)
+    return log_probabilities - reference
+
+
+def k2(log_probabilities: Tensor, reference: Tensor) -> Tensor:
+    """δ² / 2: biased as an estimate, but as a loss its gradient is that of KL(π || π_ref) on
+    tokens drawn from π. Arguments as for `k1`. Schulman 2020, 2512.21852."""
+    return 0.5 * k1(log_probabilities, reference).square()
+
+
+def k3(log_probabilities: Tensor, reference: Tensor) -> Tensor:
+    """e^-δ - 1 + δ: unbiased as an estimate and never negative; as a loss its gradient is biased.
+
+    δ is held above -20, so that the exponential stays finite. Arguments as for `k1`.
+    2402.03300, eq. 4.
+    """
+    delta = k1(log_probabilities, reference).clamp(min=-20.0)
+    return torch.expm1(-delta) + delta

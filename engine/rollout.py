@@ -1,0 +1,244 @@
+"""Many answers to many prompts in one batch that stays full, for those who learn from them.
+
+Each prompt is prefilled once and its keys and values are copied to every answer that begins there;
+a row whose answer has ended takes the next one at once. Drawn from the plain distribution at one
+temperature, with the log-probability of each token under it, so that importance ratios are exact.
+Left out: everything that makes an answer nicer for people (top-p, penalties, distinctness,
+streaming); that is engine.generate.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from engine.cache import KeyValueCache
+from engine.config import ModelConfig
+from engine.errors import DataError
+from engine.model import Model
+from engine.sampling import sample
+
+ROWS = 64
+"""Answers that are stepped together: more cost as much a token, and wait longer for the last one."""
+PREFILL_TOKENS = 2048
+"""Padded prompt tokens in one pass."""
+SHRINK = 0.75
+"""Share of rows in use below which the batch is made smaller, once no answer waits."""
+
+
+@dataclass(frozen=True)
+class Answered:
+    """One answer."""
+
+    prompt: int
+    """Index of the prompt it answers."""
+    tokens: tuple[int, ...]
+    """With the special token that ended it, where one was drawn."""
+    logprobs: tuple[float, ...]
+    """Of each token at the temperature of the rollout; 0 under greedy decoding."""
+    ending: Literal["end", "length"]
+
+
+class RowCache(KeyValueCache):
+    """Keys and values of rows of different length: row b has `lengths[b]` tokens, from slot 0 on."""
+
+    def __init__(
+        self, config: ModelConfig, rows: int, size: int, dtype: torch.dtype, device: torch.device
+    ) -> None:
+        super().__init__(config, rows, size, dtype, device)
+        self._buffer.zero_()  # slots that are masked must not be NaN
+        self.lengths = torch.zeros(rows, dtype=torch.long, device=device)
+        self._all = torch.arange(rows, device=device)
+
+    def append(self, layer: int, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        """Stores one token a row, key and value [B, K, 1, E], behind what the row has; returns
+        [B, K, S, E] with S for the longest row."""
+        keys, values = self._buffer[layer]
+        keys[self._all, :, self.lengths] = key[:, :, 0]
+        values[self._all, :, self.lengths] = value[:, :, 0]
+        return keys[:, :, : self.length + 1], values[:, :, : self.length + 1]
+
+    def advance(self, tokens: int) -> None:
+        self.lengths = self.lengths + tokens
+        self.length += tokens
+
+    def mask(self) -> Tensor:
+        """For the next token of each row: additive, [B, 1, 1, S]."""
+        slots = torch.arange(self.length + 1, device=self.lengths.device)
+        hidden = slots > self.lengths[:, None]
+        mask = torch.zeros(hidden.shape, device=hidden.device).masked_fill_(hidden, float("-inf"))
+        return mask[:, None, None]
+
+    def begin(self, row: int, prompt: Tensor) -> None:
+        """The row begins anew with a prompt's keys and values, [layers, 2, K, P, E]."""
+        self._buffer[:, :, row, :, : prompt.shape[3]] = prompt
+        self.lengths[row] = prompt.shape[3]
+
+    def settle(self) -> None:
+        """After rows have begun or gone: the longest row decides how far attention looks."""
+        self.length = int(self.lengths.max()) if len(self.lengths) else 0
+
+    def keep(self, rows: Tensor) -> None:
+        super().keep(rows)
+        self.lengths = self.lengths[rows]
+        self._all = torch.arange(len(rows), device=rows.device)
+
+
+@dataclass
+class _Row:
+    """An answer while it is drawn."""
+
+    prompt: int
+    tokens: list[int] = field(default_factory=list)
+    logprobs: list[float] = field(default_factory=list)
+
+
+@dataclass
+class _Prompt:
+    """A prefilled prompt and how many answers to it are still to begin."""
+
+    state: Tensor
+    """[layers, 2, K, P, E]."""
+    logits: Tensor
+    """[V] of the first token."""
+    left: int
+
+
+class Rollout:
+    """Draws `group` answers to each prompt. `answers` does the work."""
+
+    def __init__(
+        self,
+        model: Model,
+        prompts: Sequence[Sequence[int]],
+        group: int,
+        *,
+        end: int,
+        max_tokens: int,
+        temperature: float = 1.0,
+        generator: torch.Generator,
+        rows: int = ROWS,
+        pause: Callable[[], None] = lambda: None,
+    ) -> None:
+        """end: the first id that ends an answer, all above it do too; the tokenizer's special tokens
+        are the highest ids. `pause` is called between passes. temperature 0: greedy decoding.
+        Raises DataError for a prompt that leaves no room for an answer."""
+        longest = max(map(len, prompts), default=0)
+        if prompts and longest + 1 > model.config.context:
+            raise DataError(
+                f"a prompt of {longest} tokens fills the model's context of {model.config.context}",
+                "shorten it, or take a model with a longer context",
+            )
+        self._model, self._prompts, self._group = model, prompts, group
+        self._end, self._temperature = end, temperature
+        self._limits = [min(max_tokens, model.config.context - len(p)) for p in prompts]
+        self._generator, self._pause = generator, pause
+        self._count = min(rows, len(prompts) * group)
+        self._size = longest + max(self._limits, default=0)
+
+    @torch.no_grad()
+    def answers(self) -> list[list[Answered]]:
+        """Per prompt its answers, in no particular order."""
+        found: list[list[Answered]] = [[] for _ in self._prompts]
+        if not self._count:
+            return found
+        model = self._model
+        cache = RowCache(model.config, self._count, self._size, model.dtype, model.device)
+        waiting = deque(i for i in range(len(self._prompts)) for _ in range(self._group))
+        ready: dict[int, _Prompt] = {}
+        rows: list[_Row | None] = [None] * self._count
+        logits = torch.zeros(self._count, model.config.vocab_size, device=model.device)
+        while True:
+            for place, row in enumerate(rows):
+                if row is None and waiting:
+                    rows[place] = self._begin(waiting, ready, place, cache, logits)
+            if not waiting and sum(row is not None for row in rows) <= SHRINK * len(rows):
+                kept = [i for i, row in enumerate(rows) if row is not None]
+                if not kept:
+                    return found
+                index = torch.tensor(kept, device=model.device)
+                cache.keep(index)
+                rows, logits = [rows[i] for i in kept], logits[index]
+            self._pause()
+            drawn = self._draw(logits)
+            for place, (row, token, logprob) in enumerate(zip(rows, *drawn, strict=True)):
+                if row is not None and (done := self._take(row, token, logprob)):
+                    found[row.prompt].append(done)
+                    rows[place] = None
+                    cache.lengths[place] = 0
+            if not waiting and not any(rows):
+                return found
+            cache.settle()
+            hidden = model.hidden_states(
+                torch.tensor(drawn[0], device=model.device)[:, None],
+                positions=cache.lengths[:, None],
+                mask=cache.mask(),
+                cache=cache,
+            )
+            logits = model.logits(hidden[:, -1]).float()
+
+    def _draw(self, logits: Tensor) -> tuple[list[int], list[float]]:
+        if self._temperature == 0.0:
+            return logits.argmax(-1).tolist(), [0.0] * len(logits)
+        ids, logprobs = sample(logits / self._temperature, self._generator)
+        return ids.tolist(), logprobs.tolist()
+
+    def _take(self, row: _Row, token: int, logprob: float) -> Answered | None:
+        """The answer with one more token, where that ends it."""
+        row.tokens.append(token)
+        row.logprobs.append(logprob)
+        ending: Literal["end", "length"] = "end" if token >= self._end else "length"
+        if ending == "length" and len(row.tokens) < self._limits[row.prompt]:
+            return None
+        return Answered(row.prompt, tuple(row.tokens), tuple(row.logprobs), ending)
+
+    def _begin(
+        self,
+        waiting: deque[int],
+        ready: dict[int, _Prompt],
+        place: int,
+        cache: RowCache,
+        logits: Tensor,
+    ) -> _Row:
+        index = waiting.popleft()
+        if index not in ready:
+            ready.update(self._prefill(index))
+        prompt = ready[index]
+        cache.begin(place, prompt.state)
+        logits[place] = prompt.logits
+        prompt.left -= 1
+        if not prompt.left:
+            del ready[index]
+        return _Row(index)
+
+    def _prefill(self, first: int) -> dict[int, _Prompt]:
+        """This prompt and those after it that fit into one pass, padded on the right: causality
+        keeps the padding from being seen."""
+        self._pause()
+        chosen = [first]
+        width = len(self._prompts[first])
+        for index in range(first + 1, len(self._prompts)):
+            wider = max(width, len(self._prompts[index]))
+            if wider * (len(chosen) + 1) > PREFILL_TOKENS:
+                break
+            chosen.append(index)
+            width = wider
+        model = self._model
+        ids = torch.zeros(len(chosen), width, dtype=torch.long)
+        for place, index in enumerate(chosen):
+            ids[place, : len(self._prompts[index])] = torch.tensor(list(self._prompts[index]))
+        cache = KeyValueCache(model.config, len(chosen), width, model.dtype, model.device)
+        hidden = model.hidden_states(ids.to(model.device), cache=cache)
+        lengths = [len(self._prompts[index]) for index in chosen]
+        last = hidden[torch.arange(len(chosen)), torch.tensor(lengths) - 1]
+        logits = model.logits(last).float()
+        state = cache.filled()
+        return {
+            index: _Prompt(state[:, :, place, :, :length].clone(), logits[place], self._group)
+            for place, (index, length) in enumerate(zip(chosen, lengths, strict=True))
+        }

@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from engine.config import GREEDY
+from engine.errors import DataError
+from engine.generate import Finished, generate
+from engine.model import Model
+from engine.rollout import Answered, Rollout
+from engine.tokenizer import Tokenizer
+
+TEXTS = (
+    "The cat",
+    "What do you like to eat? I like warm bread",
+    "hello",
+    "My name is Vidya, and I",
+)
+
+
+def prompts(tokenizer: Tokenizer) -> list[list[int]]:
+    return [[tokenizer.user, *tokenizer.encode(t), tokenizer.assistant] for t in TEXTS]
+
+
+def draw(model: Model, tokenizer: Tokenizer, **changes: object) -> list[list[Answered]]:
+    options = {"end": tokenizer.user, "max_tokens": 12, "rows": 5, "group": 4, **changes}
+    group = options.pop("group")
+    generator = torch.Generator().manual_seed(3)
+    given = options.pop("prompts", None) or prompts(tokenizer)
+    return Rollout(model, given, group, generator=generator, **options).answers()  # type: ignore[arg-type]
+
+
+@torch.no_grad()
+def check(model: Model, prompt: list[int], answer: Answered, temperature: float) -> None:
+    """The log-probabilities are those of one plain forward pass."""
+    ids = torch.tensor([prompt + list(answer.tokens)])
+    logits = model(ids)[0, len(prompt) - 1 : -1] / temperature
+    now = logits.log_softmax(-1).gather(1, torch.tensor(answer.tokens)[:, None])[:, 0]
+    torch.testing.assert_close(now, torch.tensor(answer.logprobs), atol=2e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize("rows", [1, 3, 16])
+@pytest.mark.parametrize("temperature", [1.0, 0.7])
+def test_every_prompt_gets_its_answers_with_exact_probabilities(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, rows: int, temperature: float
+) -> None:
+    found = draw(tiny_model, tiny_tokenizer, rows=rows, temperature=temperature)
+    assert [len(answers) for answers in found] == [4, 4, 4, 4]
+    for index, (prompt, answers) in enumerate(zip(prompts(tiny_tokenizer), found, strict=True)):
+        for answer in answers:
+            assert answer.prompt == index
+            check(tiny_model, prompt, answer, temperature)
+
+
+def test_an_answer_ends_with_a_special_token_or_at_the_limit(
+    tiny_model: Model, tiny_tokenizer: Tokenizer
+) -> None:
+    answers = [a for group in draw(tiny_model, tiny_tokenizer, group=40) for a in group]
+    assert {a.ending for a in answers} == {"end", "length"}
+    for answer in answers:
+        *body, last = answer.tokens
+        assert all(token < tiny_tokenizer.user for token in body)
+        if answer.ending == "end":
+            assert last >= tiny_tokenizer.user
+        else:
+            assert last < tiny_tokenizer.user and len(answer.tokens) == 12
+
+
+def test_greedy_says_what_the_other_generator_says(
+    tiny_model: Model, tiny_tokenizer: Tokenizer
+) -> None:
+    found = draw(tiny_model, tiny_tokenizer, group=1, temperature=0.0)
+    for prompt, (answer,) in zip(prompts(tiny_tokenizer), found, strict=True):
+        sampling = GREEDY.with_(max_tokens=12)
+        generator = torch.Generator().manual_seed(0)
+        events = generate(tiny_model, tiny_tokenizer, prompt, 1, sampling, generator=generator)
+        (other,) = [event for event in events if isinstance(event, Finished)]
+        if tiny_tokenizer.user <= answer.tokens[-1] != tiny_tokenizer.end:
+            continue  # the other one never draws these
+        assert other.tokens == answer.tokens
+
+
+def test_the_batch_stays_full(tiny_model: Model, tiny_tokenizer: Tokenizer) -> None:
+    """With one row fewer passes would need more; with all rows busy each pass gives `rows` tokens."""
+    passes = 0
+
+    def count() -> None:
+        nonlocal passes
+        passes += 1
+
+    found = draw(tiny_model, tiny_tokenizer, group=20, rows=8, pause=count)
+    tokens = sum(len(a.tokens) for group in found for a in group)
+    assert passes <= math.ceil(tokens / 8) + 12 + len(TEXTS)
+
+
+def test_drawn_from_the_model(tiny_model: Model, tiny_tokenizer: Tokenizer) -> None:
+    """The first tokens of many answers are as frequent as they are likely."""
+    prompt = prompts(tiny_tokenizer)[0]
+    with torch.no_grad():
+        tiny_model.embedding.weight[7] += (
+            3.0 * tiny_model.hidden_states(torch.tensor([prompt]))[0, -1] / 64.0
+        )
+        expected = tiny_model(torch.tensor([prompt]))[0, -1].softmax(-1)
+    found = draw(tiny_model, tiny_tokenizer, prompts=[prompt], group=600, max_tokens=1, rows=200)
+    drawn = sum(a.tokens[0] == 7 for a in found[0]) / 600
+    assert expected[7] > 0.02
+    assert drawn == pytest.approx(float(expected[7]), abs=4 * math.sqrt(float(expected[7]) / 600))
+
+
+def test_a_prompt_that_fills_the_context_is_told(
+    tiny_model: Model, tiny_tokenizer: Tokenizer
+) -> None:
+    with pytest.raises(DataError, match="fills the model's context of 128"):
+        draw(tiny_model, tiny_tokenizer, prompts=[[1] * 128])
+    (answers,) = draw(tiny_model, tiny_tokenizer, prompts=[[1] * 127], group=2)
+    assert [len(a.tokens) for a in answers] == [1, 1]
+
+
+def test_nothing_asked_nothing_answered(tiny_model: Model, tiny_tokenizer: Tokenizer) -> None:
+    options = {"end": 1, "max_tokens": 3, "generator": torch.Generator()}
+    assert Rollout(tiny_model, [], 4, **options).answers() == []  # type: ignore[arg-type]
