@@ -30,6 +30,7 @@ TORCH_FREE = [
     "learning.messages",
     "learning.methods",
     "learning.records",
+    "learning.rewards.task",
     "personality.book",
     "engine.config",
     "engine.errors",
