@@ -1,8 +1,9 @@
 """The journal: every message, candidate, judgement and lesson, on disk before anyone is told so.
 
 Rows are appended, never changed (but for a lesson's current state) and never deleted, except by
-`forget`. What an ask's answer is now is worked out from its judgements: the newest that stands and
-carries a text wins, so taking one back brings the earlier answer forth again.
+`forget` and, where the owner does not want them kept, `drop_unchosen`. What an ask's answer is now is
+worked out from its judgements: the newest that stands and carries a text wins, so taking one back
+brings the earlier answer forth again.
 
 Thread-safe, and several processes may have the file open. Imports no torch.
 """
@@ -245,6 +246,22 @@ class Journal(LessonJournal):
             ask,
         )
         return [candidate_from_row(row) for row in rows]
+
+    def drop_unchosen(self, ask: int | None = None) -> None:
+        """Erases candidates that are not their ask's answer, and what lessons of picks that no longer
+        wait remember of them. Those of `ask` stay: it can still be judged."""
+        with self.writing() as connection:
+            connection.execute(
+                f"""DELETE FROM candidates WHERE ask IS NOT ?1
+                AND trim(text, char(32, 9, 10, 13)) IS NOT (SELECT a.text {_ANSWERS}
+                    AND a.ask = candidates.ask ORDER BY a.id DESC LIMIT 1)""",
+                (ask,),
+            )
+            connection.execute(
+                """UPDATE lessons SET rejected = '[]' WHERE kind = 'pick' AND state != 'waiting'
+                AND rejected != '[]' AND ask IS NOT ?1""",
+                (ask,),
+            )
 
     # ------------------------------------------------------------ judgements and answers
 

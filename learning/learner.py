@@ -23,6 +23,8 @@ from engine.errors import NotFound, NumericsError
 from engine.model import Model
 from engine.precision import fast_dtype
 from engine.tokenizer import Tokenizer
+from learning.attempts import ATTEMPTS, Attempt
+from learning.attempts.attempt import learn_once
 from learning.book import BookSettings, EpochReport, train_book
 from learning.examples import Example
 from learning.forward import knowledge, share_known
@@ -38,12 +40,13 @@ from learning.memory import (
     to_task,
 )
 from learning.messages import LearnerState, TrainDone, UndoDone
+from learning.methods import RECIPE
 from learning.model_store import SHIPPED, keep_snapshot
 from learning.records import Lesson, LessonReport, LessonState
 from learning.replay import Replay
-from learning.teaching import Task, TeachSettings, known_before, teach
+from learning.teaching import Task, TeachResult, TeachSettings, known_before, teach
 from learning.trunk import Trunk, Upper
-from learning.watch import Watch
+from learning.watch import Seen, Watch
 
 WATCH = "watch.json"
 PIECE = 32
@@ -90,6 +93,8 @@ class Learner:
         self._trunk: Trunk | None = None
         self._watch = Watch()
         self._given_up: set[tuple[int, ...]] = set()
+        self._method = RECIPE
+        self._attempt: Attempt | None = None
         self.published = self._copy()
         self._recover()
 
@@ -137,6 +142,7 @@ class Learner:
         """All weights or the books have changed: what was derived from them is made anew."""
         self._replay, self._trunk, self._watch = None, None, Watch()
         self._given_up = set()
+        self._attempt = None
 
     @property
     def watch(self) -> Watch:
@@ -170,17 +176,7 @@ class Learner:
         margins = watch.state()
         before = self._weights()
         try:
-            result = teach(
-                self._model,
-                task,
-                replay,
-                self.settings,
-                self._rng,
-                trunk=self.trunk,
-                watch=watch,
-                pause=self._pause,
-                report=lambda step, loss: self._stepped(lesson, step, loss, started),
-            )
+            result = self._teach(lesson, task, started)
             verdict = examine(
                 self._model,
                 book_before=book_before,
@@ -193,27 +189,26 @@ class Learner:
         except NumericsError:
             result, passed = None, False
         except BaseException:
-            self._restore(before)
-            watch.restore(margins)
+            self._back_to(before, margins)
             raise
         steps, loss, known = (
             (result.steps, result.loss, result.known) if result else (0, float("nan"), knew)
         )
         if not passed:
-            self._restore(before)
-            watch.restore(margins)
+            self._back_to(before, margins)
             self.journal.set_lesson_state(lesson.id, "needs_practice")
             report = self._report(lesson, started, known=knew, knew=knew, steps=steps, loss=loss)
             return replace(
                 report, rolled_back=True, state="needs_practice", book_recall=book_before
             )
         if steps or lesson.id not in self.journal.lessons_in(self.version):
-            riders = [x.id for x in self.journal.riders()] if steps else []
+            ridden = steps and self._method == RECIPE
+            riders = [x.id for x in self.journal.riders()] if ridden else []
             with self._or_back_to(before):
                 self._publish([lesson.id, *riders], f"lesson {lesson.id}", changed=steps > 0)
             for rider in riders:
                 self.journal.set_lesson_state(rider, "learned")
-            if steps:
+            if ridden:
                 replay.riders = []
         state: LessonState = "learned" if known else "needs_practice"
         self.journal.set_lesson_state(lesson.id, state)
@@ -226,12 +221,42 @@ class Learner:
         report = self._report(lesson, started, known=known, knew=knew, steps=steps, loss=loss)
         return replace(report, batch=result.batch if result else 0, state=state)
 
+    def teach_by(self, method: str) -> None:
+        """Learns lessons by RECIPE, or by one of ATTEMPTS, from the next one on. The guard judges
+        those as well, so that most of their lessons end as needs_practice."""
+        if method != self._method:
+            self._method, self._attempt = method, None
+
+    def _teach(self, lesson: Lesson, task: Task, started: float) -> TeachResult:
+        if self._method == RECIPE:
+            return teach(
+                self._model,
+                task,
+                self.replay,
+                self.settings,
+                self._rng,
+                trunk=self.trunk,
+                watch=self._watch,
+                pause=self._pause,
+                report=lambda step, loss: self._stepped(lesson, step, loss, started),
+            )
+        if self._attempt is None:
+            self._attempt = ATTEMPTS[self._method].make(self._model, self.replay.book)
+        result = learn_once(self._attempt, self._model, task)
+        self._stepped(lesson, result.steps, result.loss, started)
+        self._trunk = None  # all weights have moved
+        self._watch.look(self._upper, self.replay.memory, pause=self._pause)
+        return result
+
     def catch_up(self) -> bool:
         """One small piece of work for a pause: looks at what was not looked at for longest, or mends
         what is found broken. False where nothing is left to do.
 
-        A lesson looks only at what it may have broken; this is how the rest is found.
+        A lesson looks only at what it may have broken; this is how the rest is found. An attempt that
+        fails is not helped by it.
         """
+        if self._method != RECIPE:
+            return False
         memory, watch = self.replay.memory, self.watch
         overdue = watch.overdue(memory, PIECE)
         watch.look(self._upper, overdue, pause=self._pause)
@@ -473,6 +498,13 @@ class Learner:
 
     def _weights(self) -> dict[str, Tensor]:
         return {k: v.detach().clone() for k, v in self._model.state_dict().items()}
+
+    def _back_to(self, weights: dict[str, Tensor], margins: dict[tuple[int, ...], Seen]) -> None:
+        """As before a lesson, or as if it had never begun."""
+        self._restore(weights)
+        self._watch.restore(margins)
+        if self._method != RECIPE:
+            self._trunk = None
 
     def _restore(self, weights: dict[str, Tensor]) -> None:
         self._model.load_state_dict(weights)

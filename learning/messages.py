@@ -15,6 +15,7 @@ from typing import Any, Literal, get_args, get_origin
 
 from engine.config import Sampling
 from engine.errors import VidyaError
+from learning.methods import RECIPE
 from learning.records import Ending, LessonState, Turn, Turns
 
 # ---------------------------------------------------------------- requests
@@ -79,9 +80,14 @@ class CancelTraining:
 
 @dataclass(frozen=True)
 class SetLearning:
-    """Switch the background learner on or off (lessons wait meanwhile)."""
+    """How the background learner works from now on."""
 
     on: bool
+    """Off: lessons wait."""
+    in_pauses: bool = False
+    """A lesson begins only once the owner has typed nothing for a while."""
+    method: str = RECIPE
+    """RECIPE, or one of learning.methods.METHODS."""
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,8 @@ in learning.attempts.
 
 from __future__ import annotations
 
+RECIPE = "recipe"
+"""The way that does not fail: learning.teaching."""
 METHODS: dict[str, str] = {
     "single-1e-4": "one step on the lesson, lr 1e-4",
     "single-5e-5": "one step on the lesson, lr 5e-5",

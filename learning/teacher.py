@@ -50,11 +50,14 @@ from learning.messages import (
     Undo,
     UndoDone,
 )
+from learning.methods import RECIPE
 from learning.model_store import ModelStore
 from learning.turnstile import Turnstile
 
 TELL_EVERY = 0.25
 """Seconds between two reports of the learner."""
+PAUSE = 10.0
+"""Seconds without a key that count as a pause of the owner."""
 DEFAULT_MODEL = "10m"
 
 
@@ -97,7 +100,7 @@ class Teacher:
         self._seed = seed
         self._turnstile = Turnstile()
         self._stopping, self._cancel_training = threading.Event(), threading.Event()
-        self._learning = True
+        self._learning, self._in_pauses, self._method = True, False, RECIPE
         self._told = 0.0
         self._learner = Learner(
             home,
@@ -138,7 +141,8 @@ class Teacher:
         elif isinstance(request, CancelTraining):
             self._cancel_training.set()
         elif isinstance(request, SetLearning):
-            self._learning = request.on
+            self._learning, self._in_pauses = request.on, request.in_pauses
+            self._method = request.method
             self._jobs.put(Learn())
         elif isinstance(request, OwnerActive):
             self._turnstile.key_pressed()
@@ -246,7 +250,10 @@ class Teacher:
         for withdrawn in self._journal.to_undo():
             self._undo(Undo(withdrawn.id))
         while self._learning and (waiting := self._journal.waiting()):
+            if not self._in_a_pause(len(waiting)):
+                return
             self._pause()
+            self._learner.teach_by(self._method)
             batch = self._learner.settings.mixture.batch
             self._emit(LearnerState("gathering", len(waiting), min(len(waiting), batch), batch))
             try:
@@ -258,6 +265,22 @@ class Teacher:
                 self._journal.set_lesson_state(waiting[0].id, "needs_practice")
                 raise
             self._emit(LessonDone(**asdict(report)))
+
+    def _in_a_pause(self, waiting: int) -> bool:
+        """Whether a lesson may begin; where that is for pauses only, waits for one. False where
+        something else is to be done first: learning is asked for again after it."""
+        told = False
+        while self._in_pauses and self._learning and self._turnstile.quiet_for() < PAUSE:
+            if any(not isinstance(job, Learn) for job in tuple(self._jobs.queue)):
+                self._jobs.put(Learn())
+                return False
+            if not told:
+                self._emit(LearnerState("paused", waiting))
+                told = True
+            time.sleep(0.1)
+            if self._stopping.is_set():
+                raise Stopped
+        return self._learning
 
     def _use_the_pause(self) -> None:
         """While nobody wants anything, all of the memory is looked at, and mended where it broke."""

@@ -39,6 +39,10 @@ class Turnstile:
         """The owner types."""
         self._last_key = time.monotonic()
 
+    def quiet_for(self) -> float:
+        """Seconds since a key was pressed."""
+        return time.monotonic() - self._last_key
+
     def give_way(self) -> None:
         """Blocks while an answer streams or a key was pressed a moment ago."""
         if (wait := self._last_key + QUIET - time.monotonic()) > 0:

@@ -62,6 +62,10 @@ class Session(Judging):
         self.sampling = sampling or Sampling()
         self.candidates = candidates
         self.seed = seed
+        self.owner_words = True
+        """Whether what the owner says is learned too, weakly."""
+        self.keep_unchosen = True
+        """Whether candidates stay in the journal that were not chosen before the talk went on."""
         self.conversation: int | None = None
         self._asked = 0
         self._broken = False  # the streams of this ask ended before they were whole
@@ -86,7 +90,7 @@ class Session(Judging):
             turns, text = turns[:-1], f"{turns[-1].text}\n{text}"
             parent = before.parent if before else None
         turns = (*turns, Turn("user", text))
-        ask = self._add_ask(turns, parent, (learn_from_human(turns),))
+        ask = self._add_ask(turns, parent, self._words(turns))
         self._in_book = None
         self._generate(ask)
         return ask
@@ -111,7 +115,7 @@ class Session(Judging):
         if not text:
             raise VidyaError("nothing was typed", "type the message as it should have been")
         turns = (*self.turns[:position], Turn("user", text))
-        ask = self._add_ask(turns, self._node(position).parent, (learn_from_human(turns),))
+        ask = self._add_ask(turns, self._node(position).parent, self._words(turns))
         if self._now is not None and not self._now.early:
             self.stop()
         self._in_book = None
@@ -201,7 +205,13 @@ class Session(Judging):
         self.conversation = conversation
         self._asked += 1
         self._look_around(ask)
+        if not self.keep_unchosen:
+            self.journal.drop_unchosen(ask.id)
         return ask
+
+    def _words(self, turns: Turns) -> tuple[Lesson, ...]:
+        """What the owner's own message teaches."""
+        return (learn_from_human(turns),) if self.owner_words else ()
 
     def _look_around(self, ask: Ask) -> None:
         """The branches of the conversation, and the way to an ask."""
@@ -237,6 +247,8 @@ class Session(Judging):
             self.stop()
         self._now, self._said = None, ()
         self._path = {}
+        if not self.keep_unchosen:
+            self.journal.drop_unchosen()
         self.answer = self.rating = self._in_book = None
         self._broken = False
 

@@ -17,14 +17,13 @@ from typing import Any
 from engine.config import Sampling
 from engine.errors import VidyaError
 from learning.home import write_atomically
+from learning.methods import METHODS, RECIPE
 
 _DRAWN = Sampling()
 
 
 EAGER = ("at once", "in pauses")
 """When lessons are learned."""
-RECIPE = "recipe"
-"""The method that Vidya learns by; any other is one of the attempts that failed."""
 
 
 class SettingsError(VidyaError):
@@ -80,10 +79,7 @@ class Settings:
                 raise _wrong(key, f"is {_shown(value)}", "write true or false")
         _whole_number("idle_practice", self.idle_practice, 0, 240)
         _one_of("eager", self.eager, EAGER)
-        if self.method != RECIPE:
-            from learning.methods import METHODS
-
-            _one_of("method", self.method, (RECIPE, *METHODS))
+        _one_of("method", self.method, (RECIPE, *METHODS))
         if not isinstance(self.keys, Mapping) or not all(
             isinstance(keys, str) for keys in self.keys.values()
         ):

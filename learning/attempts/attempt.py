@@ -1,14 +1,18 @@
-"""What all attempts share: the protocol, fresh Adam, and the pull back to the book's weights."""
+"""What all attempts share: the protocol, how one is used for a lesson, fresh Adam, and the pull back
+to the book's weights.
+"""
 
 from __future__ import annotations
 
+import math
 from typing import Protocol
 
 import torch
 from torch import Tensor
 
+from engine.errors import NumericsError
 from engine.model import Model
-from learning.teaching import Task
+from learning.teaching import Task, TeachResult, known_before
 
 LR = 1e-4
 """Of the attempts for which no rate was recorded: the one at which something was learned."""
@@ -20,6 +24,17 @@ class Attempt(Protocol):
     def learn(self, lesson: Task) -> float:
         """Changes the weights in place; returns the loss before the last step, 0 if none was made."""
         ...
+
+
+def learn_once(attempt: Attempt, model: Model, task: Task) -> TeachResult:
+    """One lesson by an attempt, as learning.teaching would report it. Raises NumericsError."""
+    loss = attempt.learn(task)
+    model.requires_grad_(True)
+    if not math.isfinite(loss):
+        raise NumericsError(
+            "teaching: the loss is not finite", "the lesson waits for book training"
+        )
+    return TeachResult(1 if loss else 0, loss, known_before(model, task), 1)
 
 
 def fresh_adam(model: Model, lr: float) -> torch.optim.Adam:

@@ -1038,3 +1038,41 @@ def test_a_message_said_twice_goes_on_from_the_same_place(start: Start) -> None:
     talk.teacher.finish()
     talk.session.pick(1)
     assert talk.session.say("more").parent == both.id
+
+
+# ---------------------------------------------------------------- privacy
+
+
+def test_candidates_that_were_not_chosen_need_not_be_kept(tmp_path: Path) -> None:
+    talk = Talk(tmp_path)
+    talk.session.keep_unchosen = False
+    first = talk.session.say("hello").id
+    talk.session.pick(2)
+    assert len(talk.journal.candidates(first)) == 5, "they can still be picked"
+    second = talk.session.say("and then?").id
+    (kept,) = talk.journal.candidates(first)
+    assert kept.text == "Good day." and talk.journal.answer(first) == "Good day."
+    (lesson,) = talk.journal.lessons(kinds=["pick"])
+    assert lesson.answer == "Good day." and lesson.rejected == ()
+    assert len(talk.journal.candidates(second)) == 5
+    talk.session.new()
+    assert talk.journal.candidates(second) == []
+
+
+def test_a_lesson_that_waits_keeps_what_it_needs(tmp_path: Path) -> None:
+    talk = Talk(tmp_path)
+    talk.teacher.journal = None  # nothing is learned
+    talk.session.keep_unchosen = False
+    talk.session.say("hello")
+    talk.session.pick(2)
+    talk.session.new()
+    (lesson,) = talk.journal.lessons(kinds=["pick"])
+    assert lesson.state == "waiting" and len(lesson.rejected) == 4
+
+
+def test_the_owners_words_need_not_be_learned(tmp_path: Path) -> None:
+    talk = Talk(tmp_path)
+    talk.session.owner_words = False
+    talk.session.say("hello")
+    talk.session.pick(1)
+    assert [item.kind for item in talk.journal.lessons()] == ["pick"]
