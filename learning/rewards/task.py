@@ -14,9 +14,12 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 from engine.errors import ConfigError, NotFound
+
+if TYPE_CHECKING:
+    from learning.rewards.sandbox import Sandbox
 
 Split = Literal["train", "held_out"]
 HELD_OUT = 5
@@ -136,15 +139,6 @@ class Task(Protocol):
         ...
 
 
-class Caller(Protocol):
-    """Runs a function of ours on model text in a process that can be killed (Sandbox)."""
-
-    def call(self, function: str, args: Sequence[Any], seconds: float) -> Any:
-        """What "module:function" returns for the arguments, all of it writable as JSON. Raises where
-        it does not answer within `seconds`, or dies."""
-        ...
-
-
 @dataclass(frozen=True)
 class TaskOptions:
     """What a task may be given."""
@@ -152,15 +146,31 @@ class TaskOptions:
     weights: Weights = Weights()
     data: Path | None = None
     """File or folder of problems; None: generated, or by name from the Hugging Face hub."""
+    length: int | None = None
+    """Characters of an answer up to which the component "length" is 1; None: the task's own."""
     difficulty: Mapping[str, Any] = field(default_factory=dict)
     """Settings of the task's generator, e.g. {"max_terms": 3}; the rest keeps its default."""
-    sandbox: Caller | None = None
+    sandbox: Sandbox | None = None
     """Where model text is run or evaluated; None: the task opens its own when it needs one."""
 
 
 Make = Callable[[str, TaskOptions], Task]
 
-_OWN: dict[str, tuple[str, str]] = {}
+_OWN: dict[str, tuple[str, str]] = {
+    "chain_sum": ("learning.rewards.sums:chain_sum", "sums and differences: 4 + 3 - 5"),
+    "basic_arithmetic": (
+        "learning.rewards.sums:basic_arithmetic",
+        "all four operations with brackets: 2 * (7 - 3)",
+    ),
+    "syllogism": (
+        "learning.rewards.syllogism:syllogism",
+        "all cats are animals, no animals are fish: are no cats fish?",
+    ),
+    "propositional_logic": (
+        "learning.rewards.propositions:propositional_logic",
+        "P -> Q, P: what follows from both together?",
+    ),
+}
 """Name, (module:function that makes it, one line)."""
 
 

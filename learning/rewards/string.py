@@ -1,0 +1,52 @@
+"""Facts with one right answer that has several names: equal after normalisation, never contained.
+
+Normalised as TriviaQA does (case, punctuation, articles, white space), and without accents. An
+answer of which nothing is left is wrong, whatever the truth. Left out: spelling mistakes, dates.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+from learning.rewards.answer import Answer
+
+LONGEST = 500
+"""Characters; a longer answer names no fact."""
+_ARTICLES = {"a", "an", "the"}
+_NOT_WORDS = re.compile(r"[\W_]++")
+_LEAD = re.compile(r"^(?:so )?(?:the )?(?:final )?answer (?:is|would be) ", re.IGNORECASE)
+
+
+def normalise(text: str) -> str:
+    """Lower-case words with single spaces; an article is left out unless nothing else is left."""
+    folded = unicodedata.normalize("NFKD", text[: 2 * LONGEST]).casefold()
+    kept = "".join(c for c in folded if not unicodedata.combining(c) and c not in "'’‘´`")
+    words = _NOT_WORDS.sub(" ", kept).split()
+    return " ".join([word for word in words if word not in _ARTICLES] or words)
+
+
+def names(truth: object) -> list[str]:
+    """The names of the truth (a text or several), normalised, those of which nothing is left dropped."""
+    given = [truth] if isinstance(truth, str) else truth
+    if not isinstance(given, Iterable):
+        return []
+    return [name for name in (normalise(n) for n in given if isinstance(n, str)) if name]
+
+
+def string_score(truth: object, answer: Answer) -> float:
+    """1 where the answer is one of the names of the truth, else 0. Never raises.
+
+    Without a field the last line counts, without a leading `the answer is`.
+    """
+    said = answer.said
+    if said is None or len(said) > LONGEST and answer.fields:
+        return 0.0
+    if not answer.fields:
+        said = said.splitlines()[-1]
+        if len(said) > LONGEST:
+            return 0.0
+        said = _LEAD.sub("", said.strip())
+    mine = normalise(said)
+    return float(bool(mine) and mine in names(truth))
