@@ -11,7 +11,7 @@ import random
 from dataclasses import dataclass
 
 from engine.errors import ConfigError
-from learning.rewards.answer import in_format
+from learning.rewards.answer import Answer, in_format
 from learning.rewards.number import number_score
 from learning.rewards.task import Problem, TaskOptions
 from learning.rewards.verified import Draw, VerifiedTask, configure, generated, one_by_one
@@ -134,6 +134,11 @@ def basic_arithmetic(name: str, options: TaskOptions) -> VerifiedTask:
     return _task(name, "all four operations with brackets", options, draw)
 
 
+def worked_out(truth: str, answer: Answer) -> float:
+    """1 for the number, which a quotient like `6 / 2` is not yet. Never raises."""
+    return 0.0 if "/" in (answer.said or "") else number_score(truth, answer)
+
+
 def join(operator: str, left: Node, right: Node) -> Node:
     """The expression with its value; a division must come out even."""
     a, b = left.value, right.value
@@ -173,7 +178,7 @@ def _task(name: str, line: str, options: TaskOptions, draw: Draw) -> VerifiedTas
         name,
         line,
         generated(draw),
-        one_by_one(number_score),
+        one_by_one(worked_out),
         options.weights,
         options.length or 200,
         needs_field=True,
