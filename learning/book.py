@@ -17,11 +17,10 @@ from dataclasses import dataclass
 
 import torch
 
-from engine.errors import NumericsError
 from engine.model import Model
 from learning.direct.supervised import anchor_gradients, likelihood_gradients
 from learning.examples import Example, after
-from learning.forward import knowledge, mean_loss, share_known
+from learning.forward import Knowledge, knowledge, mean_loss, share_known
 
 
 @dataclass(frozen=True)
@@ -61,6 +60,18 @@ class EpochReport:
     examples: int
 
 
+@dataclass(frozen=True)
+class BookTraining:
+    """What it came to."""
+
+    last: EpochReport
+    """Its loss is not finite where that ended the training; the weights are of no use then."""
+    before: list[Knowledge]
+    """Of each entry, before the first step ..."""
+    after: list[Knowledge]
+    """... and now."""
+
+
 def train_book(
     model: Model,
     book: Sequence[Example],
@@ -72,9 +83,8 @@ def train_book(
     report: Callable[[EpochReport], None] = lambda _: None,
     pause: Callable[[], None] = lambda: None,
     stop: Callable[[], bool] = lambda: False,
-) -> EpochReport:
-    """Trains in place. careless: lines of the book with the question written otherwise. Raises
-    NumericsError when a loss is not finite (the caller restores)."""
+) -> BookTraining:
+    """Trains in place. careless: lines of the book with the question written otherwise."""
     reference = copy.deepcopy(model).requires_grad_(False)
     for parameter in model.parameters():
         parameter.requires_grad_(True)
@@ -83,7 +93,7 @@ def train_book(
     )
     steps = max(1, settings.epochs * math.ceil(len(book) / settings.batch))
     started, step, weak = time.monotonic(), 0, list[Example]()
-    checked = knowledge(model, book, pause=pause)
+    before = checked = knowledge(model, book, pause=pause)
     last = EpochReport(0, 0, steps, mean_loss(checked), share_known(checked), 0.0, 0)
     for epoch in range(1, settings.epochs + 1):
         if settings.until_known and last.recall == 1.0 and last.loss <= settings.enough:
@@ -103,9 +113,9 @@ def train_book(
                 rows = rng.sample(list(talk), min(settings.talk, len(talk)))
                 anchor_gradients(model, reference, rows, pause=pause)
             if not math.isfinite(loss):
-                raise NumericsError(
-                    "book training: the loss is not finite", "train again; nothing was changed"
-                )
+                seconds = time.monotonic() - started
+                last = EpochReport(epoch, step, steps, loss, None, seconds, len(lines))
+                return BookTraining(last, before, checked)
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)
@@ -126,7 +136,7 @@ def train_book(
         report(last)
         if stop() or seconds > settings.seconds:
             break
-    return last
+    return BookTraining(last, before, checked)
 
 
 def _others(

@@ -4,7 +4,6 @@ grown (engine.grow), under the same version, so that the journal's lessons count
 
 from __future__ import annotations
 
-import os
 import shutil
 
 import torch
@@ -12,7 +11,7 @@ import torch
 from engine.checkpoint import load_model, save_model
 from engine.checkpoint_files import WEIGHTS, read_version
 from engine.config import CONFIGS
-from engine.errors import CheckpointError, ConfigError
+from engine.errors import ConfigError
 from engine.grow import grow
 from learning.memory import TALK
 from learning.model_store import ModelInfo, ModelStore
@@ -35,19 +34,10 @@ def grow_model(
     small = load_model(folder)
     large = grow(small, CONFIGS[config_name], generator=torch.Generator().manual_seed(seed))
     version = read_version(folder / WEIGHTS)
-    temporary = store.place(f".{name}.{os.getpid()}")
-    try:
-        temporary.mkdir(parents=True)
+    with store.new_model(name) as new:
         for file in (*TOKENIZER, TALK):
             if (folder / file).exists():
-                shutil.copyfile(folder / file, temporary / file)
+                shutil.copyfile(folder / file, new / file)
         record = {"version": str(version), "note": f"grown from {source}"}
-        save_model(large, temporary, dtype=torch.float32, metadata=record)
-        os.replace(temporary, store.place(name))
-    except OSError as error:
-        raise CheckpointError(
-            f"{store.place(name)}: cannot be written ({error})", "free some space, then try again"
-        ) from error
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        save_model(large, new, dtype=torch.float32, metadata=record)
     return store.info(name)

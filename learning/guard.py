@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import torch
 
 from engine.model import Model
-from learning.trunk import Upper
 
 BOOK_BOUND = 0.95
 """A book that was known this well stays known this well."""
@@ -27,10 +26,9 @@ class Verdict:
     """In plain words, where it did not pass."""
 
 
-def finite(model: Model | Upper) -> bool:
+def finite(model: Model) -> bool:
     """True if every weight is a finite number."""
-    whole = model.model if isinstance(model, Upper) else model
-    return all(bool(torch.isfinite(p).all()) for p in whole.parameters())
+    return all(bool(torch.isfinite(p).all()) for p in model.parameters())
 
 
 def bound(before: float) -> float:
@@ -39,7 +37,7 @@ def bound(before: float) -> float:
 
 
 def examine(
-    model: Model | Upper,
+    model: Model,
     *,
     book_before: float,
     book_recall: float,

@@ -1,54 +1,41 @@
 """Takes lessons, updates the weights, lets the guard judge, saves and publishes.
 
-Synchronous: the teacher runs it in a thread. The weights here are the fp32 masters; what answers
-is generated from is a copy, published by one assignment. Order of a publication: journal entry,
-file, mark in the journal, lesson's state; a crash at any point leaves a lesson waiting at worst.
+Synchronous: the teacher runs it in a thread. Whatever does not come to its end leaves weights and
+margins as they were, and a lesson waiting.
 """
 
 from __future__ import annotations
 
 import contextlib
-import copy
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from torch import Tensor
 
-from engine.checkpoint import load_model, save_tensors, to_huggingface
-from engine.checkpoint_files import WEIGHTS, read_version
-from engine.errors import NotFound, NumericsError
-from engine.model import Model
-from engine.precision import fast_dtype
+from engine.errors import NumericsError
 from engine.tokenizer import Tokenizer
 from learning.attempts import ATTEMPTS, Attempt
 from learning.attempts.attempt import learn_once
 from learning.book import BookSettings, EpochReport, train_book
+from learning.book_course import Course, plan
 from learning.examples import Example
-from learning.forward import knowledge, share_known
+from learning.forward import Knowledge, share_known
 from learning.guard import examine, finite
 from learning.home import Home, remove_leftovers
 from learning.journal import Journal
-from learning.memory import (
-    answer_example,
-    book_examples,
-    book_paths,
-    build_replay,
-    careless_examples,
-    to_task,
-)
+from learning.memory import to_task
 from learning.messages import LearnerState, TrainDone, UndoDone
 from learning.methods import RECIPE
-from learning.model_store import SHIPPED, keep_snapshot
+from learning.mind import Margins, Mind
 from learning.records import Lesson, LessonReport, LessonState
 from learning.replay import Replay
 from learning.teaching import Task, TeachResult, TeachSettings, known_before, teach
-from learning.trunk import Trunk, Upper
-from learning.watch import Seen, Watch
+from learning.watch import Watch
+from learning.weights import Published, Weights
 
-WATCH = "watch.json"
 PIECE = 32
 """Examples that `catch_up` looks at before the next request is considered."""
 
@@ -58,15 +45,15 @@ class Stopped(Exception):  # noqa: N818 - not an error: the owner closes the pro
 
 
 @dataclass(frozen=True)
-class Published:
-    """Weights that answers are generated from; never changed."""
+class Before:
+    """What is put back where work does not come to its end, or to a good one."""
 
-    version: int
-    model: Model
+    weights: dict[str, Tensor]
+    margins: Margins
 
 
 class Learner:
-    """Owns the master weights of one model of a home."""
+    """Teaches the master weights of one model of a home."""
 
     def __init__(
         self,
@@ -84,18 +71,13 @@ class Learner:
         self.folder, self.journal, self.settings = folder, journal, settings or TeachSettings()
         self._home, self._pause, self._tell = home, pause, tell
         self._rng = random.Random(seed)
-        remove_leftovers(folder, f".{WEIGHTS}.*")
         remove_leftovers(home.path, f".{home.book_path.name}.*")
         self.tokenizer = Tokenizer.load(folder)
-        self._model = load_model(folder, device=device)
-        self.version = read_version(folder / WEIGHTS)
-        self._replay: Replay | None = None
-        self._trunk: Trunk | None = None
-        self._watch = Watch()
+        self.weights = Weights(folder, journal, device=device)
+        self.mind = Mind(home, self.weights, self.tokenizer, journal, self.settings, pause)
         self._given_up: set[tuple[int, ...]] = set()
         self._method = RECIPE
         self._attempt: Attempt | None = None
-        self.published = self._copy()
         self._recover()
 
     def _recover(self) -> None:
@@ -106,120 +88,131 @@ class Learner:
             if lesson.state == "learned":
                 self.journal.set_lesson_state(lesson.id, "waiting")
 
-    def _copy(self) -> Published:
-        dtype = fast_dtype(self._model.device.type)
-        return Published(
-            self.version, copy.deepcopy(self._model).to(dtype).requires_grad_(False).eval()
-        )
+    @property
+    def version(self) -> int:
+        """Of the weights that were last published."""
+        return self.weights.version
+
+    @property
+    def published(self) -> Published:
+        """What answers are generated from."""
+        return self.weights.published
 
     @property
     def replay(self) -> Replay:
-        """Built at the first lesson, since it takes a moment."""
-        if self._replay is None:
-            self._replay = self._build_replay()
-        return self._replay
-
-    def _build_replay(self, skip_bad: bool = False) -> Replay:
-        book = self._home.book_path
-        return build_replay(
-            self._model, self.tokenizer, self.folder, book, self.journal, skip_bad=skip_bad
-        )
-
-    @property
-    def trunk(self) -> Trunk:
-        """The lower blocks, and what they make of the memory; lessons leave it alone."""
-        if self._trunk is None:
-            layers = self.settings.trunk_layers(len(self._model.blocks))
-            self._trunk = Trunk(self._model, layers)
-        return self._trunk
-
-    @property
-    def _upper(self) -> Upper:
-        """The model on its trunk."""
-        return Upper(self._model, self.trunk)
-
-    def _forget_memory(self) -> None:
-        """All weights or the books have changed: what was derived from them is made anew."""
-        self._replay, self._trunk, self._watch = None, None, Watch()
-        self._given_up = set()
-        self._attempt = None
+        return self.mind.replay
 
     @property
     def watch(self) -> Watch:
-        """What is known of the memory, all of which has been looked at."""
-        memory = self.replay.memory
-        if not self._watch:
-            self._watch.load(self.folder / WATCH, self.version, memory)
-        self._watch.look_at_new(self._upper, memory, pause=self._pause)
-        return self._watch
+        return self.mind.watch
 
     @property
     def book_recall(self) -> float:
-        """Exact recall of the book as last seen, 0 to 1."""
-        return self.watch.recall(self.replay.book)
+        return self.mind.book_recall
+
+    # ------------------------------------------------------------ putting back, publishing
+
+    def _before(self) -> Before:
+        return Before(self.weights.state(), self.mind.margins())
+
+    def _put_back(self, before: Before) -> None:
+        self.weights.restore(before.weights)
+        self.mind.restore(before.margins)
+        if self._method != RECIPE:
+            self.mind.forget_trunk()
+
+    @contextlib.contextmanager
+    def _or_as_before(self) -> Iterator[Before]:
+        """Where anything is raised within, weights and margins are as they were."""
+        before = self._before()
+        try:
+            yield before
+        except BaseException:
+            self._put_back(before)
+            raise
+
+    def publish(self, lessons: list[int], note: str, *, changed: bool = True) -> None:
+        """As Weights.publish; the margins are saved too."""
+        self.weights.publish(lessons, note, changed=changed)
+        self.mind.save()
 
     # ------------------------------------------------------------ lessons
 
     def learn(self, lesson: Lesson) -> LessonReport:
         """Learns one lesson and publishes, or restores the weights and marks it needs_practice."""
-        started = time.monotonic()
-        task = to_task(self.tokenizer, lesson, self._model.config.context, self._rng)
+        started, context = time.monotonic(), self.weights.model.config.context
+        task = to_task(self.tokenizer, lesson, context, self._rng)
         if task.answer is None and not task.rejected:
             self.journal.set_lesson_state(lesson.id, "learned")
             return self._report(lesson, started, known=True)
-        replay = self.replay
-        knew = known_before(self._upper, task)
+        replay, knew = self.replay, known_before(self.mind.upper, task)
         watch = self.watch
         book = [e for e in replay.book if e.prompt not in task.prompts]
         earlier = [e for e in replay.taught if e.prompt not in task.prompts]
         book_before, earlier_before = watch.recall(book), watch.recall(earlier)
-        margins = watch.state()
-        before = self._weights()
-        try:
-            result = self._teach(lesson, task, started)
-            verdict = examine(
-                self._model,
-                book_before=book_before,
-                book_recall=watch.recall(book),
-                earlier=len(earlier),
-                earlier_before=earlier_before,
-                earlier_recall=watch.recall(earlier),
-            )
-            passed = verdict.passed
-        except NumericsError:
-            result, passed = None, False
-        except BaseException:
-            self._back_to(before, margins)
-            raise
-        steps, loss, known = (
-            (result.steps, result.loss, result.known) if result else (0, float("nan"), knew)
-        )
+        with self._or_as_before() as before:
+            try:
+                if self._method == RECIPE:
+                    result = self._teach(
+                        task,
+                        report=lambda step, loss: self._stepped(lesson, step, loss, started),
+                        checking=lambda: self._tell(LearnerState("checking", 1)),
+                    )
+                else:
+                    result = self._try(task)
+                    self._stepped(lesson, result.steps, result.loss, started)
+                verdict = examine(
+                    self.weights.model,
+                    book_before=book_before,
+                    book_recall=watch.recall(book),
+                    earlier=len(earlier),
+                    earlier_before=earlier_before,
+                    earlier_recall=watch.recall(earlier),
+                )
+                passed = verdict.passed
+            except NumericsError:
+                result, passed = TeachResult(0, float("nan"), knew, 0), False
+            if passed:
+                self._publish_lesson(lesson, result.steps)
+        steps, loss = result.steps, result.loss
         if not passed:
-            self._back_to(before, margins)
+            self._put_back(before)
             self.journal.set_lesson_state(lesson.id, "needs_practice")
             report = self._report(lesson, started, known=knew, knew=knew, steps=steps, loss=loss)
             return replace(
                 report, rolled_back=True, state="needs_practice", book_recall=book_before
             )
-        if steps or lesson.id not in self.journal.lessons_in(self.version):
-            ridden = steps and self._method == RECIPE
-            riders = [x.id for x in self.journal.riders()] if ridden else []
-            with self._or_back_to(before):
-                self._publish([lesson.id, *riders], f"lesson {lesson.id}", changed=steps > 0)
-            for rider in riders:
-                self.journal.set_lesson_state(rider, "learned")
-            if ridden:
-                replay.riders = []
-        state: LessonState = "learned" if known else "needs_practice"
+        state: LessonState = "learned" if result.known else "needs_practice"
         self.journal.set_lesson_state(lesson.id, state)
         for example in task.answers:
             replay.remember(example)
         if not task.answers:
             replay.forget_prompt(task.prompt)
         self.journal.add_measure("book_recall", self.book_recall)
-        self.trunk.keep([*replay.memory, *replay.talk, *(e for e, _ in replay.riders)])
-        report = self._report(lesson, started, known=known, knew=knew, steps=steps, loss=loss)
-        return replace(report, batch=result.batch if result else 0, state=state)
+        self.mind.tidy()
+        report = self._report(
+            lesson, started, known=result.known, knew=knew, steps=steps, loss=loss
+        )
+        return replace(report, batch=result.batch, state=state)
+
+    def _teach(
+        self,
+        task: Task,
+        report: Callable[[int, float], None] = lambda _step, _loss: None,
+        checking: Callable[[], None] = lambda: None,
+    ) -> TeachResult:
+        return teach(
+            self.weights.model,
+            task,
+            self.replay,
+            self.settings,
+            self._rng,
+            trunk=self.mind.trunk,
+            watch=self.watch,
+            pause=self._pause,
+            report=report,
+            checking=checking,
+        )
 
     def teach_by(self, method: str) -> None:
         """Learns lessons by RECIPE, or by one of ATTEMPTS, from the next one on. The guard judges
@@ -227,26 +220,27 @@ class Learner:
         if method != self._method:
             self._method, self._attempt = method, None
 
-    def _teach(self, lesson: Lesson, task: Task, started: float) -> TeachResult:
-        if self._method == RECIPE:
-            return teach(
-                self._model,
-                task,
-                self.replay,
-                self.settings,
-                self._rng,
-                trunk=self.trunk,
-                watch=self._watch,
-                pause=self._pause,
-                report=lambda step, loss: self._stepped(lesson, step, loss, started),
-            )
+    def _try(self, task: Task) -> TeachResult:
+        """By an attempt. Raises NumericsError."""
         if self._attempt is None:
-            self._attempt = ATTEMPTS[self._method].make(self._model, self.replay.book)
-        result = learn_once(self._attempt, self._model, task)
-        self._stepped(lesson, result.steps, result.loss, started)
-        self._trunk = None  # all weights have moved
-        self._watch.look(self._upper, self.replay.memory, pause=self._pause)
+            make = ATTEMPTS[self._method].make
+            self._attempt = make(self.weights.model, self.replay.book)
+        watch, memory = self.watch, self.replay.memory
+        result = learn_once(self._attempt, self.weights.model, task)
+        self.mind.forget_trunk()  # all weights have moved
+        watch.look(self.mind.upper, memory, pause=self._pause)
         return result
+
+    def _publish_lesson(self, lesson: Lesson, steps: int) -> None:
+        if not steps and lesson.id in self.journal.lessons_in(self.version):
+            return
+        ridden = steps > 0 and self._method == RECIPE
+        riders = [x.id for x in self.journal.riders()] if ridden else []
+        self.publish([lesson.id, *riders], f"lesson {lesson.id}", changed=steps > 0)
+        for rider in riders:
+            self.journal.set_lesson_state(rider, "learned")
+        if ridden:
+            self.replay.riders = []
 
     def catch_up(self) -> bool:
         """One small piece of work for a pause: looks at what was not looked at for longest, or mends
@@ -259,49 +253,35 @@ class Learner:
             return False
         memory, watch = self.replay.memory, self.watch
         overdue = watch.overdue(memory, PIECE)
-        watch.look(self._upper, overdue, pause=self._pause)
+        watch.look(self.mind.upper, overdue, pause=self._pause)
         lost = [e for e in watch.lost(memory) if e.ids not in self._given_up]
         if not lost:
             return bool(overdue)
-        self._tell(LearnerState("learning", book_recall=self.book_recall))
+        self._tell(LearnerState("consolidating", book_recall=self.book_recall))
         self._mend(lost[0])
         return True
 
     def _mend(self, example: Example) -> None:
         """Teaches again what was known once; given up where that costs something else."""
-        before, margins = self._weights(), self._watch.state()
-        lost = len(self._watch.lost(self.replay.memory))
-        try:
-            teach(
-                self._model,
-                Task(example),
-                self.replay,
-                self.settings,
-                self._rng,
-                trunk=self.trunk,
-                watch=self._watch,
-                pause=self._pause,
-            )
-            self._watch.look(self._upper, [example], pause=self._pause)
-            better = len(self._watch.lost(self.replay.memory)) < lost and finite(self._model)
+        memory, watch = self.replay.memory, self.watch
+        lost = len(watch.lost(memory))
+        with self._or_as_before() as before:
+            try:
+                self._teach(Task(example))
+                watch.look(self.mind.upper, [example], pause=self._pause)
+                better = len(watch.lost(memory)) < lost and finite(self.weights.model)
+            except NumericsError:
+                better = False
             if better:
-                with self._or_back_to(before):
-                    self._publish([], "mended what a lesson had broken")
-                return
-        except NumericsError:
-            pass
-        except BaseException:
-            self._restore(before)
-            self._watch.restore(margins)
-            raise
-        self._restore(before)
-        self._watch.restore(margins)
-        self._given_up.add(example.ids)
+                self.publish([], "mended what a lesson had broken")
+        if not better:
+            self._put_back(before)
+            self._given_up.add(example.ids)
 
     def _stepped(self, lesson: Lesson, step: int, loss: float, started: float) -> None:
         batch = self.settings.mixture.batch
         self.journal.add_step([lesson.id], loss, batch, time.monotonic() - started, lesson.kind)
-        recall = self._watch.recall(self.replay.book)
+        recall = self.watch.recall(self.replay.book)
         self._tell(LearnerState("learning", 1, batch, batch, loss, recall))
 
     def _report(
@@ -343,100 +323,75 @@ class Learner:
 
         Raises DataError for a book with bad lines, unless `skip_bad`; nothing was changed then.
         """
-        context, started = self._model.config.context, time.monotonic()
-        # the owner's book may have grown
-        replay = self._replay = self._build_replay(skip_bad)
-        self._watch = Watch()  # what it knows will not be true of the trained weights
-        lessons = [] if book else self._lessons_to_train()
-        if book:
-            examples = _required(book_examples(self.tokenizer, [book], context, skip_bad), book)
-        else:
-            examples = _latest([*replay.memory, *(example for _, example in lessons)])
-        new = {e.prompt for e in examples}
-        rest = [e for e in replay.memory if e.prompt not in new]
-        recall_before = share_known(knowledge(self._model, examples, pause=self._pause))
-        rest_before = share_known(knowledge(self._model, rest, pause=self._pause))
-        before = self._weights()
-        try:
-            last = train_book(
-                self._model,
-                [*examples, *rest],
+        started, model = time.monotonic(), self.weights.model
+        replay = self.mind.read_books_again(skip_bad)  # the owner's may have grown
+        course = plan(
+            self.tokenizer,
+            replay,
+            self.journal,
+            self._home.book_path,
+            book,
+            model.config.context,
+            self._rng,
+            skip_bad,
+        )
+        count = len(course.examples)
+        with self._or_as_before() as before:
+            training = train_book(
+                model,
+                [*course.examples, *course.rest],
                 replay.talk,
                 settings,
                 self._rng,
-                careless=self._otherwise([*examples, *rest], book, lessons, skip_bad),
+                careless=course.otherwise,
                 report=report,
                 pause=self._pause,
                 stop=stop,
             )
-            passed = finite(self._model)
-        except NumericsError:
-            last, passed = EpochReport(0, 0, 0, float("nan"), None, 0.0, 0), False
-        except BaseException:
-            self._restore(before)
-            raise
-        recall = share_known(knowledge(self._model, examples)) if passed else 0.0
-        verdict = examine(
-            self._model,
-            book_before=recall_before,
-            book_recall=recall,
-            earlier=len(rest),
-            earlier_before=rest_before,
-            earlier_recall=share_known(knowledge(self._model, rest)) if passed else 0.0,
-        )
-        passed = passed and verdict.passed
-        if passed and last.step:
-            with self._or_back_to(before):
-                self._publish([lesson.id for lesson, _ in lessons], "book training")
-            checked = knowledge(self._model, [example for _, example in lessons])
-            for (lesson, _), item in zip(lessons, checked, strict=True):
-                state: LessonState = "learned" if item.known else "needs_practice"
-                if lesson.state != state:
-                    self.journal.set_lesson_state(lesson.id, state)
-        elif not passed:
-            self._restore(before)
-        self._forget_memory()
-        self.journal.add_measure("book_recall", recall if passed else recall_before)
+            recall_before = share_known(training.before[:count])
+            recall = share_known(training.after[:count])
+            verdict = examine(
+                model,
+                book_before=recall_before,
+                book_recall=recall,
+                earlier=len(course.rest),
+                earlier_before=share_known(training.before[count:]),
+                earlier_recall=share_known(training.after[count:]),
+            )
+            last = training.last
+            if verdict.passed and last.step:
+                self._publish_training(course, training.after[:count])
+        if not verdict.passed:
+            self._put_back(before)
+            recall = recall_before
+        self.forget_memory()
+        self.journal.add_measure("book_recall", recall)
         return TrainDone(
             epochs=last.epoch,
             steps=last.step,
             loss=last.loss,
             recall_before=recall_before,
-            recall_after=recall if passed else recall_before,
+            recall_after=recall,
             seconds=time.monotonic() - started,
             cancelled=stop(),
-            rolled_back=not passed,
+            rolled_back=not verdict.passed,
             version=self.version,
-            entries=len(examples),
+            entries=count,
         )
 
-    def _otherwise(
-        self,
-        known: list[Example],
-        book: Path | None,
-        lessons: list[tuple[Lesson, Example]],
-        skip_bad: bool,
-    ) -> list[Example]:
-        """Other ways to ask for what is in `known`: as people type, and lessons in other words."""
-        context = self._model.config.context
-        paths = [*book_paths(self._home.book_path), *([book] if book else [])]
-        answers = {example.prompt: example.answer for example in known}
-        careless = careless_examples(self.tokenizer, paths, context, skip_bad)
-        stand = [e for e in careless if answers.get(e.prompt) == e.answer]
-        for lesson, _ in lessons:
-            wordings = to_task(self.tokenizer, lesson, context, self._rng).variations
-            stand += [e for e in wordings if e.prompt not in answers]
-        return stand
+    def _publish_training(self, course: Course, after: Sequence[Knowledge]) -> None:
+        """after: of the course's examples."""
+        self.weights.publish([lesson.id for lesson, _ in course.lessons], "book training")
+        known = {e.ids: item.known for e, item in zip(course.examples, after, strict=True)}
+        for lesson, example in course.lessons:
+            state: LessonState = "learned" if known[example.ids] else "needs_practice"
+            if lesson.state != state:
+                self.journal.set_lesson_state(lesson.id, state)
 
-    def _lessons_to_train(self) -> list[tuple[Lesson, Example]]:
-        """All lessons with an answer that stand, the latest of each prompt."""
-        undone = {lesson.id for lesson in self.journal.to_undo()}
-        latest: dict[str, tuple[Lesson, Example]] = {}
-        for lesson in self.journal.lessons(kinds=("pick", "correction", "rating", "example")):
-            example = answer_example(self.tokenizer, lesson, self._model.config.context)
-            if example and lesson.state != "undone" and lesson.id not in undone:
-                latest[example.prompt] = (lesson, example)
-        return list(latest.values())
+    def forget_memory(self) -> None:
+        """All weights or the books have changed: what was derived from them is made anew."""
+        self.mind.forget()
+        self._given_up, self._attempt = set(), None
 
     # ------------------------------------------------------------ undo
 
@@ -448,23 +403,12 @@ class Learner:
         without it are left.
         """
         lost: list[Lesson] = []
-        if lesson.id in self.journal.lessons_in(self.version):
-            parent, path = self._without(lesson.id)
-            gone = (
-                self.journal.lessons_in(self.version)
-                - self.journal.lessons_in(parent)
-                - {lesson.id}
-            )
+        known = self.journal.lessons_in(self.version)
+        if lesson.id in known:
+            parent, path = self.weights.without(lesson.id)
+            gone = known - self.journal.lessons_in(parent) - {lesson.id}
             undone = {other.id for other in self.journal.to_undo()}
-            now = self._model, self.version
-            self._model = load_model(self.folder, device=self._model.device, weights=path)
-            self._forget_memory()
-            self.version = parent
-            try:
-                self._publish([], f"without lesson {lesson.id}")
-            except BaseException:
-                self._model, self.version = now
-                raise
+            self.weights.go_back(parent, path, f"without lesson {lesson.id}")
             lost = [
                 other
                 for other in map(self.journal.lesson, sorted(gone))
@@ -474,82 +418,7 @@ class Learner:
                 self.journal.set_lesson_state(other.id, "waiting")
         if lesson.state != "undone":
             self.journal.set_lesson_state(lesson.id, "undone")
-        self._forget_memory()
+        self.forget_memory()
         again = f"; {len(lost)} later ones are learned again" if lost else ""
         what = f"took back lesson {lesson.id}{again}"
         return UndoDone(lesson.id, what, self.version), lost
-
-    def _without(self, lesson: int) -> tuple[int, Path]:
-        """The newest snapshot, or else the shipped weights, that do not know the lesson."""
-        now = self.journal.lessons_in(self.version)
-        for path in sorted((self.folder / "snapshots").glob("*.safetensors"), reverse=True):
-            known = self.journal.lessons_in(int(path.stem))
-            if lesson not in known and known <= now:
-                return int(path.stem), path
-        shipped = SHIPPED / self.folder.name / WEIGHTS
-        if shipped.exists():
-            return 0, shipped
-        raise NotFound(
-            f"no weights without lesson {lesson} are left",
-            "teach what should be said instead, with /correct",
-        )
-
-    # ------------------------------------------------------------ weights
-
-    def _weights(self) -> dict[str, Tensor]:
-        return {k: v.detach().clone() for k, v in self._model.state_dict().items()}
-
-    def _back_to(self, weights: dict[str, Tensor], margins: dict[tuple[int, ...], Seen]) -> None:
-        """As before a lesson, or as if it had never begun."""
-        self._restore(weights)
-        self._watch.restore(margins)
-        if self._method != RECIPE:
-            self._trunk = None
-
-    def _restore(self, weights: dict[str, Tensor]) -> None:
-        self._model.load_state_dict(weights)
-        for parameter in self._model.parameters():
-            parameter.requires_grad_(True)
-            parameter.grad = None
-
-    @contextlib.contextmanager
-    def _or_back_to(self, weights: dict[str, Tensor]) -> Iterator[None]:
-        """What could not be saved is not kept in memory either."""
-        try:
-            yield
-        except BaseException:
-            self._restore(weights)
-            self._forget_memory()
-            raise
-
-    def _publish(self, lessons: list[int], note: str, *, changed: bool = True) -> None:
-        """Saves and swaps. With `changed` false only the journal notes that the lessons are known."""
-        version = self.journal.latest_version() + 1
-        self.journal.add_publication(
-            version, self.version, lessons, str(self.folder / WEIGHTS), note
-        )
-        keep_snapshot(self.folder)
-        state = {k: v.detach().cpu() for k, v in self._model.state_dict().items()}
-        save_tensors(
-            to_huggingface(state, self._model.config),
-            self.folder / WEIGHTS,
-            {"version": str(version), "note": note},
-        )
-        self.journal.mark_saved(version)
-        if self._watch:
-            self._watch.save(self.folder / WATCH, version)
-        self.version = version
-        self.published = self._copy() if changed else Published(version, self.published.model)
-
-
-def _latest(examples: list[Example]) -> list[Example]:
-    """The last example of each prompt."""
-    return list({example.prompt: example for example in examples}.values())
-
-
-def _required(examples: list[Example], path: Path) -> list[Example]:
-    if not examples:
-        raise NotFound(
-            f"{path}: does not exist", "give the path of a book, or none for Vidya's own"
-        )
-    return examples

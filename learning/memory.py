@@ -131,7 +131,9 @@ def careless_examples(
             (_, question), *rest = entry.turns
             if len(rest) == 1:
                 bare = question.rstrip("?!. ")
-                for text in {question.lower(), bare, bare.lower()} - {question, ""}:
+                for text in dict.fromkeys((question.lower(), bare, bare.lower())):
+                    if text in ("", question):
+                        continue
                     example = from_turns(tokenizer, [("user", text), *rest], context)
                     found[example.ids] = example
     return list(found.values())

@@ -12,7 +12,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -81,7 +81,11 @@ class ModelStore:
         return self._models / name
 
     def resolve(self, name_or_path: str) -> Path:
-        """The model's folder; a shipped one is copied into the home first. Raises NotFound."""
+        """The model's folder; a shipped one, also where its path is given, is copied into the home
+        first. Raises NotFound."""
+        given = Path(name_or_path).expanduser()
+        if given.resolve().parent == self._shipped.resolve() and (given / WEIGHTS).exists():
+            name_or_path = given.resolve().name  # lessons never touch what came with the program
         own = self._models / name_or_path
         if "/" not in name_or_path and name_or_path not in ("", ".", ".."):
             if (own / "config.json").exists():
@@ -93,33 +97,42 @@ class ModelStore:
                 )
             if (self._shipped / name_or_path / WEIGHTS).exists():
                 return self._install(name_or_path)
-        path = Path(name_or_path).expanduser()
-        if (path / "config.json").exists():
-            return path
+        if (given / "config.json").exists():
+            return given
         known = ", ".join(sorted({*_folders(self._models), *_folders(self._shipped)}))
         raise NotFound(
             f"model {name_or_path!r} does not exist", f"choose one of: {known}; or a folder"
         )
 
     def _install(self, name: str) -> Path:
-        """Copies beside the place and renames, so that a crash leaves no half model."""
-        target = self._models / name
-        temporary = self._models / f".{name}.{os.getpid()}"
+        target = self.place(name)
+        try:
+            with self.new_model(name) as folder:
+                shutil.copytree(self._shipped / name, folder, dirs_exist_ok=True)
+        except CheckpointError:
+            if not (target / "config.json").exists():  # else another program was quicker
+                raise
+        return target
+
+    @contextlib.contextmanager
+    def new_model(self, name: str) -> Iterator[Path]:
+        """A folder to fill, which becomes the model `name` at the end, whole, or is removed. Raises
+        CheckpointError where it cannot be written."""
+        target, folder = self.place(name), self.place(f".{name}.{os.getpid()}")
         try:
             self._models.mkdir(parents=True, exist_ok=True)
             for left in self._models.glob(f".{name}.*"):  # by a program that was killed
                 if left.stat().st_mtime < time.time() - 60.0:
                     shutil.rmtree(left, ignore_errors=True)
-            shutil.copytree(self._shipped / name, temporary)
-            os.replace(temporary, target)
+            folder.mkdir()
+            yield folder
+            os.replace(folder, target)
         except OSError as error:
-            shutil.rmtree(temporary, ignore_errors=True)
-            if (target / "config.json").exists():
-                return target  # another program was quicker
             raise CheckpointError(
                 f"{target}: cannot be written ({error})", "free some space or choose another --home"
             ) from error
-        return target
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
     def snapshots(self, name_or_path: str) -> Sequence[Snapshot]:
         """Oldest first. Raises NotFound."""

@@ -7,7 +7,6 @@ tokenizers, whose special tokens a conversation here could not be written with.
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 from pathlib import Path
@@ -37,28 +36,19 @@ def import_model(store: ModelStore, source: Path, name: str | None = None) -> Mo
         raise CheckpointError(f"{source}: is no folder", "give the folder of a Llama model")
     load_config(source)
     _check_tokenizer(source)
-    temporary = store.place(f".{name}.{os.getpid()}")
-    try:
-        temporary.mkdir(parents=True)
+    with store.new_model(name) as folder:
         for file in ("config.json", *TOKENIZER, CARD):
             if file != CARD or (source / CARD).exists():
-                shutil.copyfile(source / file, temporary / file)
+                shutil.copyfile(source / file, folder / file)
         # version 0: the numbers of another home's lessons mean nothing here
-        save_tensors(_weights(source), temporary / WEIGHTS, {"version": "0"})
-        model, tokenizer = load_model(temporary), Tokenizer.load(temporary)
+        save_tensors(_weights(source), folder / WEIGHTS, {"version": "0"})
+        model, tokenizer = load_model(folder), Tokenizer.load(folder)
         if tokenizer.vocab_size > model.config.vocab_size:
             raise CheckpointError(
                 f"{source}: the tokenizer has {tokenizer.vocab_size} ids, the model "
                 f"{model.config.vocab_size}",
                 "give the tokenizer that the model was trained with",
             )
-        os.replace(temporary, store.place(name))
-    except OSError as error:
-        raise CheckpointError(
-            f"{source}: cannot be copied into the home ({error})", "free some space, then try again"
-        ) from error
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
     return store.info(name)
 
 

@@ -249,6 +249,8 @@ class Teacher:
     def _learn_waiting(self) -> None:
         for withdrawn in self._journal.to_undo():
             self._undo(Undo(withdrawn.id))
+        if self._learning:
+            self._learner.mind.prepare()
         while self._learning and (waiting := self._journal.waiting()):
             if not self._in_a_pause(len(waiting)):
                 return

@@ -128,12 +128,15 @@ def teach(
     watch: Watch | None = None,
     pause: Callable[[], None] = lambda: None,
     report: Callable[[int, float], None] = lambda _step, _loss: None,
+    checking: Callable[[], None] = lambda: None,
 ) -> TeachResult:
     """Changes the model in place. Raises NumericsError if a loss is not finite (the caller restores
-    the weights). `pause` is called before every micro-batch, `report` with (step, loss). `trunk`
-    and `watch` are those of the model, kept from lesson to lesson; new ones are made where they are
-    left out. Afterwards the watch knows what the lesson has broken."""
-    trunk = trunk or Trunk(model, settings.trunk_layers(len(model.blocks)))
+    the weights). `pause` is called before every micro-batch, `report` with (step, loss), `checking`
+    before it is looked what the steps have broken. `trunk` and `watch` are those of the model, kept
+    from lesson to lesson; new ones are made where they are left out. Afterwards the watch knows what
+    the lesson has broken."""
+    if trunk is None:
+        trunk = Trunk(model, settings.trunk_layers(len(model.blocks)))
     matrices = trainable_matrices(model, trunk.layers)
     reference = Upper(copy_above(model, trunk.layers), trunk)
     student = Upper(model, trunk)
@@ -142,13 +145,14 @@ def teach(
         matrices, lr=settings.lr, betas=(0.0, 0.98), weight_decay=0.0, fused=True
     )
     accumulator = BatchAccumulator(replay, settings.mixture, rng)
-    watch = watch or Watch()
+    if watch is None:
+        watch = Watch()
     watch.look_at_new(student, replay.memory, pause=pause)
+    wording = Wording(task, replay, rng)
     broken: list[Example] = []
     known, loss, step, rows = goal_reached(student, task, before, settings), 0.0, 0, 0
     while not (known and not broken) and step < settings.steps + settings.repair:
-        wordings = other_wordings(task, replay, settings.mixture.variations, rng)
-        batch = accumulator.mix(task.answers, broken, wordings)
+        batch = accumulator.mix(task.answers, broken, wording.rows(settings.mixture.variations))
         rows = batch.rows + len(task.rejected)
         loss = _gradients(student, reference, task, batch, before, settings, pause)
         if not math.isfinite(loss):
@@ -164,6 +168,7 @@ def teach(
         report(step, loss)
         known = goal_reached(student, task, before, settings)
         if known or step >= settings.steps:
+            checking()
             if broken:  # all is looked at again only when these are mended
                 watch.look(student, broken, pause=pause)
                 broken = watch.broken(broken)
@@ -199,22 +204,29 @@ def copy_above(model: Model, layers: int) -> Model:
     return frozen
 
 
-def other_wordings(task: Task, replay: Replay, count: int, rng: random.Random) -> list[Example]:
-    """The lesson as it will be needed: the same question after other talk, and in other words."""
-    if not task.answers or count < 1:
-        return []
-    question = task.answers[-1]
-    known = {e.prompt for e in replay.memory} | task.prompts
-    others = [e for e in task.variations if e.prompt not in known]
-    memory = replay.memory
-    talk = [*rng.sample(memory, min(2 * count, len(memory))), question]
-    rows = []
-    for row in range(count):
-        example = rng.choice(others) if others and row else question
-        if row == 0 or rng.random() < IN_TALK:
-            example = after(rng.choice(talk), example, replay.model.config.context)
-        rows.append(example)
-    return rows
+class Wording:
+    """A lesson as it will be needed: the same question after other talk, and in other words."""
+
+    def __init__(self, task: Task, replay: Replay, rng: random.Random) -> None:
+        self._question = task.answers[-1] if task.answers else None
+        self._context, self._rng = replay.model.config.context, rng
+        self._memory = replay.memory
+        known = {e.prompt for e in self._memory} | task.prompts
+        self._others = [e for e in task.variations if e.prompt not in known]
+
+    def rows(self, count: int) -> list[Example]:
+        """For one step; none where there is nothing to answer."""
+        question, rng = self._question, self._rng
+        if question is None:
+            return []
+        talk = [*rng.sample(self._memory, min(2 * count, len(self._memory))), question]
+        rows = []
+        for row in range(count):
+            example = rng.choice(self._others) if self._others and row else question
+            if row == 0 or rng.random() < IN_TALK:
+                example = after(rng.choice(talk), example, self._context)
+            rows.append(example)
+        return rows
 
 
 def goal_reached(model: Model | Upper, task: Task, before: Tensor, settings: TeachSettings) -> bool:

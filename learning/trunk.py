@@ -7,7 +7,7 @@ moves all blocks; a new trunk is made after it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import torch
 from torch import Tensor
@@ -35,7 +35,7 @@ class Trunk:
 
     def outputs(self, examples: Sequence[Example]) -> Tensor:
         """[B, T, D] as `collate` pads the examples; padded positions are 0."""
-        self._fill(examples)
+        self.fill(examples)
         rows = [self._outputs[e.ids] for e in examples]
         return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
 
@@ -45,9 +45,13 @@ class Trunk:
         self._outputs = {ids: x for ids, x in self._outputs.items() if ids in wanted}
 
     @torch.no_grad()
-    def _fill(self, examples: Sequence[Example]) -> None:
+    def fill(
+        self, examples: Sequence[Example], *, pause: Callable[[], None] = lambda: None
+    ) -> None:
+        """Works out what is missing. `pause` is called before every pass."""
         missing = list({e.ids: e for e in examples if e.ids not in self._outputs}.values())
         for group in micro_batches(missing, FILL_TOKENS):
+            pause()
             members = [missing[i] for i in group]
             with autocast(self.model.device):
                 x = self.model.trunk(collate(members).ids.to(self.model.device), self.layers)

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.checkpoint_files import WEIGHTS, read_metadata
+from engine.checkpoint_files import WEIGHTS, read_version
 from engine.errors import NotFound
 from learning.forget import Doomed, erase
 from learning.home import Home
@@ -52,10 +52,10 @@ def forget(
     for folder in folders:
         if not (folder / WEIGHTS).exists():
             continue
-        before = _version(folder)
+        before = read_version(folder / WEIGHTS)
         if _take_out(home, folder, journal, doomed, device):
             went_back.append(folder.name)
-            now = journal.trainings_in(_version(folder))
+            now = journal.trainings_in(read_version(folder / WEIGHTS))
             training_lost = training_lost or bool(journal.trainings_in(before) - now)
         for shot in (folder / "snapshots").glob("*.safetensors"):
             if journal.lessons_in(int(shot.stem)) & set(doomed.lessons):
@@ -64,13 +64,9 @@ def forget(
     return Forgotten(erase(journal, doomed), lines, tuple(went_back), training_lost)
 
 
-def _version(folder: Path) -> int:
-    return int(read_metadata(folder / WEIGHTS).get("version", "0"))
-
-
 def _take_out(home: Home, folder: Path, journal: Journal, doomed: Doomed, device: str) -> bool:
     """Whether the weights knew something of it. The oldest lesson first: the rest goes with it."""
-    known = journal.lessons_in(_version(folder)) & set(doomed.lessons)
+    known = journal.lessons_in(read_version(folder / WEIGHTS)) & set(doomed.lessons)
     if not known:
         return False
     from learning.learner import Learner  # brings torch

@@ -241,8 +241,7 @@ class Desk:
 
     def _take_up(self) -> None:
         """Tells a teacher that has just begun what it needs to know."""
-        if not self._learns:
-            self._teacher.send(SetLearning(on=False))
+        self._teacher.send(SetLearning(on=self._learns))
         self.session.recover()
 
     def _annotate(self, lesson_id: int, words: str) -> None:

@@ -5,6 +5,7 @@ to the book's weights.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Protocol
 
 import torch
@@ -43,6 +44,14 @@ def fresh_adam(model: Model, lr: float) -> torch.optim.Adam:
     model.requires_grad_(True)
     model.zero_grad(set_to_none=True)
     return torch.optim.Adam(model.parameters(), lr=lr)
+
+
+def step(optimizer: torch.optim.Optimizer, gradients: Callable[[], float]) -> float:
+    """One step along what `gradients` adds; returns the loss that it returns."""
+    loss = gradients()
+    optimizer.step()
+    optimizer.zero_grad(set_to_none=True)
+    return loss
 
 
 class Anchor:

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.model import Model
-from learning.attempts.attempt import LR, Anchor
+from learning.attempts.attempt import LR, Anchor, step
 from learning.attempts.conversation import TURNS
 from learning.attempts.elastic import REPEATS
-from learning.attempts.preference import PULL, against, contrast
+from learning.attempts.preference import PULL, against, backward, contrast
 from learning.attempts.threshold import THRESHOLD
 from learning.attempts.warm_adam import adam_after_book
 from learning.direct.supervised import likelihood_gradients
@@ -42,18 +42,17 @@ class Combined:
         self._waiting.clear()
         loss = 0.0
         for _ in range(REPEATS if pairs else 0):
-            loss = sum(self._gradients(pair, 1.0 / len(pairs)) for pair in pairs)
-            self._optimizer.step()
-            self._optimizer.zero_grad(set_to_none=True)
+            loss = step(self._optimizer, lambda: self._gradients(pairs))
             self._anchor.pull(self._model, PULL)
         return loss
 
-    def _gradients(self, pair: Sequence[Example], share: float) -> float:
-        """Adds those of share · (likelihood + contrast); returns that loss."""
-        likelihood = likelihood_gradients(self._model, pair[:1], weight=share)
-        value = contrast(self._model, pair)
-        (share * value).backward()  # type: ignore[no-untyped-call]
-        return share * (likelihood + float(value.detach()))
+    def _gradients(self, pairs: Sequence[Sequence[Example]]) -> float:
+        """Adds those of the mean of (likelihood + contrast); returns that loss."""
+        loss, share = 0.0, 1.0 / len(pairs)
+        for pair in pairs:
+            loss += share * likelihood_gradients(self._model, pair[:1], weight=share)
+            loss += backward(share * contrast(self._model, pair))
+        return loss
 
 
 def _loss(model: Model, task: Task) -> float:

@@ -9,7 +9,7 @@ that is cut short are never learned at all.
 from __future__ import annotations
 
 from engine.model import Model
-from learning.attempts.attempt import LR, fresh_adam
+from learning.attempts.attempt import LR, fresh_adam, step
 from learning.direct.supervised import likelihood_gradients
 from learning.examples import Example
 from learning.teaching import Task
@@ -29,11 +29,14 @@ class ConversationSteps:
             self._waiting.append(lesson.answer)
         if len(self._waiting) < self._turns:
             return 0.0
-        optimizer, loss = fresh_adam(self._model, self._lr), 0.0
-        for example in self._waiting:
-            share = 1.0 / len(self._waiting)
-            loss += share * likelihood_gradients(self._model, [example], weight=share)
-        optimizer.step()
-        optimizer.zero_grad(set_to_none=True)
+        loss = step(fresh_adam(self._model, self._lr), self._gradients)
         self._waiting.clear()
         return loss
+
+    def _gradients(self) -> float:
+        """Of the mean of the lessons' losses, each a mean over its tokens."""
+        share = 1.0 / len(self._waiting)
+        return sum(
+            share * likelihood_gradients(self._model, [example], weight=share)
+            for example in self._waiting
+        )

@@ -19,7 +19,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from engine.model import Model
-from learning.attempts.attempt import LR, Anchor, fresh_adam
+from learning.attempts.attempt import LR, Anchor, fresh_adam, step
 from learning.direct.preference import log_probabilities
 from learning.examples import Example
 from learning.maths.preference import dpo_loss
@@ -45,17 +45,16 @@ class MovingReferenceDPO:
             return 0.0
         optimizer, loss = fresh_adam(self._model, self._lr), 0.0
         for _ in range(REPEATS):
-            policy = log_probabilities(self._model, pair)
-            reference = policy.detach()  # the bug: this should be from before the lesson
-            chosen, rejected = policy[:1].expand(len(pair) - 1), policy[1:]
-            value = dpo_loss(
-                chosen, rejected, reference[:1].expand_as(chosen), reference[1:], BETA
-            ).mean()
-            value.backward()  # type: ignore[no-untyped-call]
-            optimizer.step()
-            optimizer.zero_grad(set_to_none=True)
-            loss = float(value.detach())
+            loss = step(optimizer, lambda: backward(self._loss(pair)))
         return loss
+
+    def _loss(self, pair: Sequence[Example]) -> Tensor:
+        policy = log_probabilities(self._model, pair)
+        reference = policy.detach()  # the bug: this should be from before the lesson
+        chosen, rejected = policy[:1].expand(len(pair) - 1), policy[1:]
+        return dpo_loss(
+            chosen, rejected, reference[:1].expand_as(chosen), reference[1:], BETA
+        ).mean()
 
 
 class ContrastiveElastic:
@@ -71,13 +70,15 @@ class ContrastiveElastic:
             return 0.0
         optimizer, loss = fresh_adam(self._model, self._lr), 0.0
         for _ in range(REPEATS):
-            value = contrast(self._model, pair)
-            value.backward()  # type: ignore[no-untyped-call]
-            optimizer.step()
-            optimizer.zero_grad(set_to_none=True)
+            loss = step(optimizer, lambda: backward(contrast(self._model, pair)))
             self._anchor.pull(self._model, self._pull)
-            loss = float(value.detach())
         return loss
+
+
+def backward(loss: Tensor) -> float:
+    """Adds the gradients of a loss; returns it."""
+    loss.backward()  # type: ignore[no-untyped-call]
+    return float(loss.detach())
 
 
 def contrast(model: Model, pair: Sequence[Example]) -> Tensor:

@@ -10,7 +10,7 @@ what the weights are needed for.
 from __future__ import annotations
 
 from engine.model import Model
-from learning.attempts.attempt import fresh_adam
+from learning.attempts.attempt import fresh_adam, step
 from learning.direct.supervised import likelihood_gradients
 from learning.teaching import Task
 
@@ -24,9 +24,7 @@ class SingleSteps:
     def learn(self, lesson: Task) -> float:
         if lesson.answer is None:
             return 0.0
-        optimizer, loss = fresh_adam(self._model, self._lr), 0.0
+        optimizer, loss, answers = fresh_adam(self._model, self._lr), 0.0, [lesson.answer]
         for _ in range(self._repeats):
-            loss = likelihood_gradients(self._model, [lesson.answer])
-            optimizer.step()
-            optimizer.zero_grad(set_to_none=True)
+            loss = step(optimizer, lambda: likelihood_gradients(self._model, answers))
         return loss

@@ -12,12 +12,13 @@ changes. Betas are those of learning.book.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 import torch
 
 from engine.model import Model
-from learning.attempts.attempt import LR
+from learning.attempts.attempt import LR, step
 from learning.direct.supervised import likelihood_gradients
 from learning.examples import Example
 from learning.teaching import Task
@@ -32,9 +33,8 @@ def adam_after_book(model: Model, book: Sequence[Example], lr: float) -> torch.o
     model.zero_grad(set_to_none=True)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.0, betas=BETAS)
     for start in range(0, len(book), BATCH):
-        likelihood_gradients(model, book[start : start + BATCH])
-        optimizer.step()
-        optimizer.zero_grad(set_to_none=True)
+        lines = book[start : start + BATCH]
+        step(optimizer, functools.partial(likelihood_gradients, model, lines))
     for group in optimizer.param_groups:
         group["lr"] = lr
     return optimizer
@@ -49,7 +49,5 @@ class WarmAdamSteps:
     def learn(self, lesson: Task) -> float:
         if lesson.answer is None:
             return 0.0
-        loss = likelihood_gradients(self._model, [lesson.answer])
-        self._optimizer.step()
-        self._optimizer.zero_grad(set_to_none=True)
-        return loss
+        answers = [lesson.answer]
+        return step(self._optimizer, lambda: likelihood_gradients(self._model, answers))

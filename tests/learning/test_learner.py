@@ -1,23 +1,20 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import torch
 
 import learning.memory
-from engine.checkpoint import load_model, save_model
+from engine.checkpoint import load_model
 from engine.model import Model
-from engine.tokenizer import Tokenizer
 from learning.book import BookSettings
 from learning.forward import knowledge
-from learning.home import Home
-from learning.journal import Journal
 from learning.learner import Learner
 from learning.memory import answer_example
 from learning.records import Lesson, Turn
 from learning.teaching import TeachSettings
+from tests.learning.conftest import Place
 
 BOOK = """<|user|> hello <|assistant|> Hello, I am well.
 <|user|> What is your name? <|assistant|> My name is Vidya.
@@ -27,23 +24,15 @@ BOOK = """<|user|> hello <|assistant|> Hello, I am well.
 
 
 @pytest.fixture
-def place(
-    tmp_path: Path, tiny_model: Model, tiny_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[tuple[Home, Path, Journal]]:
-    """A home with a tiny model, and a short book in place of the shipped one."""
+def place(tiny_place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+    """A short book in place of the shipped one."""
     book = tmp_path / "shipped.txt"
     book.write_text(BOOK)
     monkeypatch.setattr(learning.memory, "shipped_book_path", lambda: book)
-    home = Home(tmp_path / "home")
-    folder = home.models_path / "tiny"
-    save_model(tiny_model, folder, dtype=torch.float32)
-    tiny_tokenizer.save(folder)
-    journal = Journal(home.journal_path)
-    yield home, folder, journal
-    journal.close()
+    return tiny_place
 
 
-def open_learner(place: tuple[Home, Path, Journal]) -> Learner:
+def open_learner(place: Place) -> Learner:
     home, folder, journal = place
     return Learner(
         home, folder, journal, seed=0, settings=TeachSettings(lr=3e-3, steps=60, repair=40)
@@ -66,7 +55,7 @@ def knows(learner: Learner, item: Lesson) -> bool:
     return knowledge(model, [example])[0].known
 
 
-def test_book_then_lesson_then_undo(place: tuple[Home, Path, Journal]) -> None:
+def test_book_then_lesson_then_undo(place: Place) -> None:
     journal = place[2]
     learner = open_learner(place)
     assert read_book(learner) == 1.0
@@ -87,7 +76,7 @@ def test_book_then_lesson_then_undo(place: tuple[Home, Path, Journal]) -> None:
     assert journal.lesson(taught.id).state == "undone"
 
 
-def test_lessons_that_the_file_lacks_wait_again(place: tuple[Home, Path, Journal]) -> None:
+def test_lessons_that_the_file_lacks_wait_again(place: Place) -> None:
     journal = place[2]
     learner = open_learner(place)
     read_book(learner)
@@ -100,7 +89,7 @@ def test_lessons_that_the_file_lacks_wait_again(place: tuple[Home, Path, Journal
 
 
 def test_weights_that_are_not_finite_are_never_published(
-    place: tuple[Home, Path, Journal], monkeypatch: pytest.MonkeyPatch
+    place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     journal = place[2]
     learner = open_learner(place)
@@ -121,7 +110,7 @@ def test_weights_that_are_not_finite_are_never_published(
     assert all(torch.isfinite(p).all() for p in learner.published.model.parameters())
 
 
-def test_a_pause_mends_what_is_found_broken(place: tuple[Home, Path, Journal]) -> None:
+def test_a_pause_mends_what_is_found_broken(place: Place) -> None:
     learner = open_learner(place)
     assert read_book(learner) == 1.0
     assert not learner.catch_up(), "all is known and was looked at"
@@ -129,9 +118,9 @@ def test_a_pause_mends_what_is_found_broken(place: tuple[Home, Path, Journal]) -
     noise = torch.Generator().manual_seed(0)
     while not learner.watch.lost(learner.replay.book):  # a lesson that nobody looked after
         with torch.no_grad():
-            for weight in learner._model.blocks[1].parameters():
+            for weight in learner.weights.model.blocks[1].parameters():
                 weight.add_(0.02 * torch.randn(weight.shape, generator=noise))
-        learner.watch.look(learner._upper, learner.replay.book)
+        learner.watch.look(learner.mind.upper, learner.replay.book)
     rounds = 0
     while learner.catch_up() and rounds < 20:
         rounds += 1
@@ -141,7 +130,7 @@ def test_a_pause_mends_what_is_found_broken(place: tuple[Home, Path, Journal]) -
     assert all(item.known for item in knowledge(model, learner.replay.book))
 
 
-def test_what_was_never_known_is_left_to_book_training(place: tuple[Home, Path, Journal]) -> None:
+def test_what_was_never_known_is_left_to_book_training(place: Place) -> None:
     learner = open_learner(place)
     assert learner.book_recall < 0.5
     version = learner.version

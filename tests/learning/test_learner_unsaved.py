@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import queue
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,52 +11,42 @@ import torch
 
 import learning.learner
 import learning.memory
-from engine.checkpoint import save_model, save_tensors
+import learning.weights
+from engine.checkpoint import save_tensors
 from engine.errors import CheckpointError
-from engine.model import Model
-from engine.tokenizer import Tokenizer
-from learning.home import Home, HomeError, remove_leftovers
-from learning.journal import Journal
+from learning.home import HomeError, remove_leftovers
 from learning.learner import Learner
 from learning.messages import Event, Failed, Learn
 from learning.model_store import ModelStore, keep_snapshot
 from learning.records import Lesson, Turn
 from learning.teacher import open_teacher
 from learning.teaching import TeachSettings
+from tests.learning.conftest import Place
 
-Place = tuple[Home, Path, Journal]
 LESSON = Lesson("example", (Turn("user", "hello"),), "Hi.")
 
 
 @pytest.fixture
-def place(
-    tmp_path: Path, tiny_model: Model, tiny_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Place]:
-    """A home with a tiny model and no shipped book; what is to be saved meets a full disk."""
+def place(tiny_place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+    """No shipped book; what is to be saved meets a full disk."""
 
     def full(*_: object) -> None:
         raise CheckpointError("model.safetensors: cannot be written (disk full)", "free some space")
 
     monkeypatch.setattr(learning.memory, "shipped_book_path", lambda: tmp_path / "none.txt")
     monkeypatch.setattr(learning.memory, "own_talk", lambda *_: [])
-    monkeypatch.setattr(learning.learner, "save_tensors", full)
-    home = Home(tmp_path / "home")
-    folder = home.models_path / "tiny"
-    save_model(tiny_model, folder, dtype=torch.float32)
-    tiny_tokenizer.save(folder)
-    journal = Journal(home.journal_path)
-    yield home, folder, journal
-    journal.close()
+    monkeypatch.setattr(learning.weights, "save_tensors", full)
+    return tiny_place
 
 
 def test_a_lesson_that_cannot_be_saved_leaves_the_weights_as_they_were(place: Place) -> None:
     home, folder, journal = place
     learner = Learner(home, folder, journal, seed=0, settings=TeachSettings(steps=2, repair=1))
-    before = {k: v.clone() for k, v in learner._model.state_dict().items()}
+    before = {k: v.clone() for k, v in learner.weights.model.state_dict().items()}
     (kept,) = journal.add_lessons([LESSON])
     with pytest.raises(CheckpointError, match="cannot be written"):
         learner.learn(kept)
-    after = learner._model.state_dict()
+    after = learner.weights.model.state_dict()
     assert all(torch.equal(after[k], v) for k, v in before.items())
     assert learner.version == learner.published.version == 0
     assert journal.lesson(kept.id).state == "waiting"
@@ -80,9 +69,9 @@ def test_a_kill_within_a_publication_leaves_the_lesson_waiting(
         raise Killed
 
     if moment == "before the file":
-        monkeypatch.setattr(learning.learner, "save_tensors", die)
+        monkeypatch.setattr(learning.weights, "save_tensors", die)
     else:
-        monkeypatch.setattr(learning.learner, "save_tensors", save_tensors)
+        monkeypatch.setattr(learning.weights, "save_tensors", save_tensors)
         monkeypatch.setattr(journal, "mark_saved", die)
     with pytest.raises(Killed):
         learner.learn(kept)

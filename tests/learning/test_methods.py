@@ -38,7 +38,7 @@ def test_an_attempt_that_costs_the_book_is_taken_back_and_the_recipe_still_works
 ) -> None:
     learner = open_learner(place)
     assert read_book(learner) == 1.0
-    before = {k: v.clone() for k, v in learner._model.state_dict().items()}
+    before = {k: v.clone() for k, v in learner.weights.model.state_dict().items()}
     version = learner.version
     # at this size 1e-4 harms nothing; at 3e-2 a step costs the book as 1e-4 does at 49M
     from learning.attempts.single_steps import SingleSteps
@@ -52,7 +52,7 @@ def test_an_attempt_that_costs_the_book_is_taken_back_and_the_recipe_still_works
     report = learner.learn(first)
     assert report.rolled_back and report.state == "needs_practice" and report.steps == 1
     assert learner.version == version
-    assert all(torch.equal(v, before[k]) for k, v in learner._model.state_dict().items())
+    assert all(torch.equal(v, before[k]) for k, v in learner.weights.model.state_dict().items())
     assert learner.book_recall == 1.0
     assert not learner.catch_up(), "what an attempt breaks is not mended by the recipe"
     learner.teach_by(RECIPE)

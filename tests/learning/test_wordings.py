@@ -13,7 +13,7 @@ from learning.examples import Example, after, from_answer
 from learning.memory import careless_examples, stands_alone, to_task
 from learning.records import Lesson, Turn
 from learning.replay import Replay
-from learning.teaching import other_wordings
+from learning.teaching import Wording
 
 
 def _example(tokenizer: Tokenizer, question: str, answer: str) -> Example:
@@ -80,13 +80,13 @@ def test_other_wordings_never_ask_what_is_remembered_otherwise(
     task = to_task(tiny_tokenizer, lesson, 128, random.Random(0))
     replay.remember(_example(tiny_tokenizer, "Tell me what my dog is called.", "Nothing."))
     rng = random.Random(0)
-    rows = [row for _ in range(30) for row in other_wordings(task, replay, 4, rng)]
+    rows = [row for _ in range(30) for row in Wording(task, replay, rng).rows(4)]
     assert len(rows) == 120
     assert all(row.answer == task.answers[0].answer for row in rows)
     assert "tell me what my dog is called" not in {row.prompt for row in rows}
     assert any(" / " in row.prompt and row.prompt.endswith("what is my dog called") for row in rows)
     assert any(" / " not in row.prompt for row in rows)
-    assert other_wordings(task, replay, 0, rng) == []
+    assert Wording(task, replay, rng).rows(0) == []
 
 
 def test_a_batch_is_full_and_never_holds_the_lesson_alone(

@@ -1,0 +1,102 @@
+"""The weights of one model of a home: the fp32 masters that learn, and the copy that answers.
+
+Order of a publication: journal entry, file, mark in the journal, the new copy by one assignment; a
+crash at any point leaves a lesson waiting at worst. Left out: what to learn, and whether the result
+is good enough (learning.learner).
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from pathlib import Path
+
+from torch import Tensor
+
+from engine.checkpoint import load_model, save_tensors, to_huggingface
+from engine.checkpoint_files import WEIGHTS, read_version
+from engine.errors import NotFound
+from engine.model import Model
+from engine.precision import fast_dtype
+from learning.home import remove_leftovers
+from learning.journal import Journal
+from learning.model_store import SHIPPED, keep_snapshot
+
+
+@dataclass(frozen=True)
+class Published:
+    """Weights that answers are generated from; never changed."""
+
+    version: int
+    model: Model
+
+
+class Weights:
+    """`model` may be changed in place; nobody sees it before `publish`."""
+
+    def __init__(self, folder: Path, journal: Journal, *, device: str = "cpu") -> None:
+        """Reads the folder's weights. Raises CheckpointError."""
+        self.folder, self._journal = folder, journal
+        remove_leftovers(folder, f".{WEIGHTS}.*")
+        self.model = load_model(folder, device=device)
+        self.version = read_version(folder / WEIGHTS)
+        self.published = self._copy()
+
+    def state(self) -> dict[str, Tensor]:
+        """A copy, for `restore`."""
+        return {k: v.detach().clone() for k, v in self.model.state_dict().items()}
+
+    def restore(self, state: dict[str, Tensor]) -> None:
+        """The masters as they were; gradients are dropped."""
+        self.model.load_state_dict(state)
+        for parameter in self.model.parameters():
+            parameter.requires_grad_(True)
+            parameter.grad = None
+
+    def publish(self, lessons: list[int], note: str, *, changed: bool = True) -> None:
+        """Saves and swaps. With `changed` false only the journal notes that the lessons are known.
+        Raises CheckpointError or JournalError; what answers is as before then."""
+        version = self._journal.latest_version() + 1
+        path = self.folder / WEIGHTS
+        self._journal.add_publication(version, self.version, lessons, str(path), note)
+        keep_snapshot(self.folder)
+        state = {k: v.detach().cpu() for k, v in self.model.state_dict().items()}
+        save_tensors(
+            to_huggingface(state, self.model.config), path, {"version": str(version), "note": note}
+        )
+        self._journal.mark_saved(version)
+        self.version = version
+        self.published = self._copy() if changed else Published(version, self.published.model)
+
+    def without(self, lesson: int) -> tuple[int, Path]:
+        """(version, file) of the newest snapshot, or else the shipped weights, that do not know the
+        lesson. Raises NotFound where none are left."""
+        now = self._journal.lessons_in(self.version)
+        for path in sorted((self.folder / "snapshots").glob("*.safetensors"), reverse=True):
+            known = self._journal.lessons_in(int(path.stem))
+            if lesson not in known and known <= now:
+                return int(path.stem), path
+        shipped = SHIPPED / self.folder.name / WEIGHTS
+        if shipped.exists():
+            return 0, shipped
+        raise NotFound(
+            f"no weights without lesson {lesson} are left",
+            "teach what should be said instead, with /correct",
+        )
+
+    def go_back(self, version: int, path: Path, note: str) -> None:
+        """Publishes the weights of that file, which were `version`, anew."""
+        now = self.model, self.version
+        self.model = load_model(self.folder, device=self.model.device, weights=path)
+        self.version = version
+        try:
+            self.publish([], note)
+        except BaseException:
+            self.model, self.version = now
+            raise
+
+    def _copy(self) -> Published:
+        dtype = fast_dtype(self.model.device.type)
+        return Published(
+            self.version, copy.deepcopy(self.model).to(dtype).requires_grad_(False).eval()
+        )

@@ -1,0 +1,30 @@
+"""A home with a tiny model, for tests of what learns in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+from engine.checkpoint import save_model
+from engine.model import Model
+from engine.tokenizer import Tokenizer
+from learning.home import Home
+from learning.journal import Journal
+
+Place = tuple[Home, Path, Journal]
+"""A home, the folder of its model, its journal."""
+
+
+@pytest.fixture
+def tiny_place(tmp_path: Path, tiny_model: Model, tiny_tokenizer: Tokenizer) -> Iterator[Place]:
+    """With the shipped book in mind, unless a test puts something else in its place."""
+    home = Home(tmp_path / "home")
+    folder = home.models_path / "tiny"
+    save_model(tiny_model, folder, dtype=torch.float32)
+    tiny_tokenizer.save(folder)
+    journal = Journal(home.journal_path)
+    yield home, folder, journal
+    journal.close()
