@@ -14,7 +14,7 @@ from __future__ import annotations
 import copy
 import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -28,7 +28,7 @@ from learning.direct.preference import (
     preference_gradients,
     reference_log_probabilities,
 )
-from learning.direct.supervised import anchor_gradients, likelihood_gradients
+from learning.direct.supervised import anchor_gradients, row_gradients
 from learning.examples import Example, after
 from learning.forward import knowledge
 from learning.replay import Replay
@@ -251,28 +251,27 @@ def _gradients(
 ) -> float:
     """All terms of the loss; returns their weighted sum in nats."""
     loss = 0.0
-    if task.answer:
-        loss += task.weight * likelihood_gradients(
-            model, batch.lesson, weight=task.weight, pause=pause
-        )
-        if task.rejected:
-            loss += task.weight * preference_gradients(
-                model, task.answer, task.rejected, before, weight=task.weight, pause=pause
-            )
-    else:
+    if not task.answer:
         loss += task.weight * avoidance_gradients(
             model, task.rejected, before, weight=task.weight, pause=pause
         )
-    if batch.wordings:
-        weight = task.weight * settings.wordings_weight
-        loss += weight * likelihood_gradients(model, batch.wordings, weight=weight, pause=pause)
-    if batch.replay:
-        loss += likelihood_gradients(model, batch.replay, pause=pause)
-    if batch.riders:
-        weights = [weight for _, weight in batch.riders]
-        loss += likelihood_gradients(
-            model, [e for e, _ in batch.riders], weights=weights, pause=pause
+    elif task.rejected:
+        loss += task.weight * preference_gradients(
+            model, task.answer, task.rejected, before, weight=task.weight, pause=pause
         )
+    wordings = task.weight * settings.wordings_weight
+    terms: list[tuple[Sequence[Example], Sequence[float]]] = [
+        (batch.lesson, [task.weight] * len(batch.lesson)),
+        (batch.wordings, [wordings] * len(batch.wordings)),
+        (batch.replay, [1.0] * len(batch.replay)),
+        ([e for e, _ in batch.riders], [weight for _, weight in batch.riders]),
+    ]
+    examples = [e for rows, _ in terms for e in rows]
+    weights = []
+    for rows, factors in terms:  # each term is a mean over its own tokens
+        tokens = sum(e.targets for e in rows)
+        weights += [factor / tokens for factor in factors]
+    loss += row_gradients(model, examples, weights, pause=pause)
     if batch.talk:
         loss += settings.talk_weight * anchor_gradients(
             model, reference, batch.talk, weight=settings.talk_weight, pause=pause

@@ -31,15 +31,29 @@ def likelihood_gradients(
     weights: one factor per example, 1 where left out. Returns the loss without `weight`, in nats.
     """
     total = sum(e.targets for e in examples)
+    each = weights if weights is not None else [1.0] * len(examples)
+    shares = [w / total for w in each]
+    return row_gradients(model, examples, [weight * s for s in shares], pause=pause) / weight
+
+
+def row_gradients(
+    model: Model | Upper,
+    examples: Sequence[Example],
+    weights: Sequence[float],
+    *,
+    pause: Callable[[], None] = lambda: None,
+) -> float:
+    """Adds the gradient of the sum over rows of weight · (negative log-likelihood of its targets).
+
+    Rows of several terms of a loss go through the model together. Returns that sum, in nats.
+    """
     loss_sum = 0.0
     for group in micro_batches(examples, MICRO_TOKENS):
         pause()
         logits, labels, rows = target_logits(model, [examples[i] for i in group])
         nll = F.cross_entropy(logits, labels, reduction="none")
-        if weights is not None:
-            nll = nll * torch.tensor([weights[i] for i in group], device=nll.device)[rows]
-        loss = nll.sum() / total
-        (loss * weight).backward()  # type: ignore[no-untyped-call]
+        loss = (nll * torch.tensor([weights[i] for i in group], device=nll.device)[rows]).sum()
+        loss.backward()  # type: ignore[no-untyped-call]
         loss_sum += loss.item()
     return loss_sum
 
