@@ -37,6 +37,8 @@ def serve(link: socket.socket) -> None:
         if request["do"] == "load":
             return load(request["program"])
         on = request["on"]
+        if isinstance(on, str) and on not in module.__dict__:
+            raise NameError(f"the program defines no {on}")
         thing = module.__dict__[on] if isinstance(on, str) else kept[on]
         if request["do"] == "get":
             return getattr(thing, request["name"])

@@ -91,9 +91,9 @@ class _Template:
 
     def serve(self) -> None:
         self.tell({"ready": True})
+        gc.disable()
+        gc.freeze()
         while True:
-            gc.collect()
-            gc.freeze()
             message, fds, _, _ = socket.recv_fds(self.control, CONTROL_BYTES, 3)
             if not message:
                 return
@@ -110,6 +110,7 @@ class _Template:
         if order["job"] == "prepare":
             for name in order["modules"]:
                 importlib.import_module(name)
+            gc.freeze()
             self.tell({"ready": True})
         elif order["job"] in ("run", "call"):
             limits = replace(self.limits, seconds=math.ceil(order["seconds"]) + 1)
@@ -137,6 +138,7 @@ class _Template:
             except BaseException:
                 os._exit(UNCONFINED)
             try:
+                gc.enable()
                 role(*(socket.socket(fileno=fd) for fd in fds))
             finally:
                 os._exit(0)
@@ -152,11 +154,14 @@ class _Template:
         os.close(fd)
 
 
-def _end(children: list[int]) -> list[int]:
-    """Kills what still runs; the exit status of each, or -signal."""
+def _end(children: list[int]) -> list[int | None]:
+    """Kills what still runs. Of each, how it had ended: exit status, -signal, or None: it had not."""
+    how = os.WEXITED | os.WNOHANG | os.WNOWAIT
+    over = [os.waitid(os.P_PID, child, how) is not None for child in children]
     for child in children:
         os.kill(child, signal.SIGKILL)
-    return [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+    ends = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+    return [end if by_itself else None for end, by_itself in zip(ends, over, strict=True)]
 
 
 def _call(sock: Any) -> None:

@@ -2,7 +2,7 @@
 
 `leave_host` takes a process out of the host for good: another user, no network, no other processes
 in sight, and of the files only the folders it is given, read-only. `confine` does the rest for one
-program: an empty /tmp of its own that vanishes with it, no capability, limits, the call filter.
+program: an empty folder of its own that vanishes with it, no capability, limits, the call filter.
 An ordinary user gets there through a user namespace; root first stops being root, then does the same.
 Left out: control groups (an ordinary user has none); what is limited is limited per process.
 """
@@ -27,6 +27,8 @@ NOBODY = 65534
 """User and group inside, and outside as well where root starts the sandbox."""
 LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache")
 """What Python's own modules may load, besides its own folders."""
+ROOM = "/room"
+"""A program's own folder; not /tmp, where an installation may be that has to be seen."""
 DEVICES = ("null", "zero", "random", "urandom")
 
 _NEWNS, _NEWCGROUP, _NEWUTS, _NEWIPC = 0x20000, 0x2000000, 0x4000000, 0x8000000
@@ -48,7 +50,7 @@ class Limits:
     seconds: int = 60
     """Processor time; the parent's deadline comes first, this holds where the parent is gone."""
     disk: int = 16 << 20
-    """All of /tmp and the largest file, bytes."""
+    """The private folder and the largest file, bytes."""
     threads: int = 64
     """Tasks at a time of this sandbox's user."""
     files: int = 64
@@ -136,8 +138,8 @@ def _bare_root(kernel: Kernel, proc: int, shown: Iterable[str]) -> None:
     os.makedirs("/new/dev", exist_ok=True)
     for name in DEVICES:
         _show(kernel, f"/dev/{name}")
-    for name in ("/new/tmp", "/new/proc"):
-        os.makedirs(name, exist_ok=True)
+    for name in (ROOM, "/tmp", "/proc"):
+        os.makedirs("/new" + name, exist_ok=True)
     _read_only(kernel, proc)
     os.chdir("/new")
     kernel.pivot_root(".", ".")
@@ -204,9 +206,10 @@ def confine(kernel: Kernel, keep: list[int], limits: Limits, call_filter: bytes)
     os.setsid()
     kept = _close_all_but(keep)
     kernel("unshare", _NEWNS)
-    room = f"size={limits.disk},nr_inodes=1024,mode=700"
-    kernel.mount("tmpfs", "/tmp", "tmpfs", _NOSUID | _NODEV | _NOEXEC, room)
-    os.chdir("/tmp")
+    size = f"size={limits.disk},nr_inodes=1024,mode=700"
+    kernel.mount("tmpfs", ROOM, "tmpfs", _NOSUID | _NODEV | _NOEXEC, size)
+    os.chdir(ROOM)
+    os.environ["TMPDIR"] = ROOM
     os.umask(0o077)
     for number in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}:
         with contextlib.suppress(OSError, ValueError):

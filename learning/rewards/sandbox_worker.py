@@ -33,6 +33,8 @@ FAILURES = (
     "timeout", "killed", "memory", "crashed", "too much output", "error", "no sandbox",
 )  # fmt: skip
 """What Outcome.failure may be, besides the empty string."""
+ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
+"""All of the environment for trusted functions; programs get none."""
 ROOT = Path(__file__).parents[2]
 START = """
 import sys
@@ -92,7 +94,7 @@ class Worker:
         with theirs:
             self.process = subprocess.Popen(
                 [sys.executable, "-I", "-S", "-X", "utf8", "-c", code, json.dumps(order)],
-                env={f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")},
+                env={} if packages is None else ONE_THREAD,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -186,10 +188,10 @@ class Worker:
         if UNCONFINED in ended:
             return Outcome(failure="no sandbox", detail="a process could not be confined")
         if failure == "crashed" or (isinstance(value, dict) and value.get("failed") == "crashed"):
-            failure, detail = _how(ended, detail or str((value or {}).get("detail", "")))
+            failure, detail = _how(ended[-1], detail or str((value or {}).get("detail", "")))
         return Outcome(value if not failure else None, failure, detail, took)
 
-    def _stop(self) -> list[int]:
+    def _stop(self) -> list[int | None]:
         self._tell({"job": "stop"})
         answer = self._heard(STOP_SECONDS)
         if "error" in answer:
@@ -222,14 +224,13 @@ class Worker:
         self.process.wait()
 
 
-def _how(ends: list[int], detail: str) -> tuple[str, str]:
-    """How the last process of a job came to its end: the program, or the trusted function."""
-    end = ends[-1]
+def _how(end: int | None, detail: str) -> tuple[str, str]:
+    """Of a job without an answer: how its last process ended, None where it had not."""
     if end == -signal.SIGKILL:
-        return "killed", detail or "by the kernel: too much memory or processor time"
-    if end < 0:
+        return "killed", "by the kernel: too much memory or processor time"
+    if end is not None and end < 0:
         return "crashed", f"ended by {signal.Signals(-end).name}"
-    return "crashed", detail or f"ended with status {end}"
+    return "crashed", detail or "it ended without an answer"
 
 
 def _visible(packages: Iterable[str]) -> tuple[list[str], list[str]]:
