@@ -61,12 +61,17 @@ class Knowledge:
 
 @torch.no_grad()
 def knowledge(
-    model: Model | Upper, examples: Sequence[Example], *, pause: Callable[[], None] = lambda: None
+    model: Model | Upper,
+    examples: Sequence[Example],
+    *,
+    pause: Callable[[], None] = lambda: None,
+    tokens: int = CHECK_TOKENS,
 ) -> list[Knowledge]:
     """Checks examples by one forward pass: every target the likeliest token given the right ones
-    before it is the same as exact greedy decoding. `pause` is called between micro-batches."""
+    before it is the same as exact greedy decoding. `pause` is called between micro-batches of
+    at most `tokens` padded tokens."""
     result: list[Knowledge | None] = [None] * len(examples)
-    for group in micro_batches(examples, CHECK_TOKENS):
+    for group in micro_batches(examples, tokens):
         pause()
         logits, labels, rows = target_logits(model, [examples[i] for i in group])
         nll = F.cross_entropy(logits, labels, reduction="none")

@@ -30,6 +30,7 @@ RIDER_KINDS: tuple[LessonKind, ...] = ("owner_words", "continuation")
 _STANDS = """(judgement IS NULL
     OR NOT EXISTS (SELECT 1 FROM withdrawals w WHERE w.judgement = lessons.judgement))"""
 _MAIN = "kind IN ('pick', 'correction', 'rating', 'example')"
+_RIDER = "kind IN ('owner_words', 'continuation')"
 _LINE = """WITH RECURSIVE line(version) AS (
     VALUES (?)
     UNION SELECT p.parent FROM publications p JOIN line USING (version)) """
@@ -84,15 +85,18 @@ class LessonJournal(Store):
 
     def riders(self) -> list[Lesson]:
         """Weak lessons that wait to ride along in a batch, oldest first."""
-        return self._select(f"state = 'waiting' AND NOT {_MAIN} AND {_STANDS} ORDER BY id")
+        return self._select(f"state = 'waiting' AND {_RIDER} AND {_STANDS} ORDER BY id")
 
     def to_undo(self) -> list[Lesson]:
         """Lessons of withdrawn judgements that are not undone yet, oldest first."""
         return self._select(f"state != 'undone' AND NOT {_STANDS} ORDER BY id")
 
     def last_lesson(self, skip: Collection[int] = ()) -> Lesson | None:
-        """The newest that the owner taught and did not take back, `skip` passed over."""
-        sql = f"state != 'undone' AND {_MAIN} AND {_STANDS} ORDER BY id DESC LIMIT ?"
+        """The newest that the owner taught and did not take back, or the newest practice that is in
+        the weights, `skip` passed over."""
+        practised = "(kind = 'practice' AND state = 'learned')"
+        sql = f"state != 'undone' AND ({_MAIN} OR {practised}) AND {_STANDS}"
+        sql += " ORDER BY id DESC LIMIT ?"
         found = self._select(sql, len(skip) + 1)
         return next((lesson for lesson in found if lesson.id not in skip), None)
 

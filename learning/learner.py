@@ -86,7 +86,7 @@ class Learner:
             self.journal.mark_saved(self.version)
         for lesson in self.journal.lessons_not_saved():
             if lesson.state == "learned":
-                self.journal.set_lesson_state(lesson.id, "waiting")
+                self.journal.set_lesson_state(lesson.id, _missing(lesson))
 
     @property
     def version(self) -> int:
@@ -398,7 +398,8 @@ class Learner:
     def undo(self, lesson: Lesson) -> tuple[UndoDone, list[Lesson]]:
         """Takes a lesson out: back to the newest saved weights without it.
 
-        Returns what to say and the other lessons that those weights lack, which wait again. For
+        Returns what to say and the other lessons that those weights lack, which wait again (a
+        practice that is lost is only told). For
         the last lesson that is exactly the weights before it. Raises NotFound where no weights
         without it are left.
         """
@@ -415,10 +416,22 @@ class Learner:
                 if other.state == "learned" and other.id not in undone
             ]
             for other in lost:
-                self.journal.set_lesson_state(other.id, "waiting")
+                self.journal.set_lesson_state(other.id, _missing(other))
         if lesson.state != "undone":
             self.journal.set_lesson_state(lesson.id, "undone")
         self.forget_memory()
-        again = f"; {len(lost)} later ones are learned again" if lost else ""
-        what = f"took back lesson {lesson.id}{again}"
+        lessons = [other for other in lost if other.kind != "practice"]
+        again = f"; {len(lessons)} later ones are learned again" if lessons else ""
+        practised = sorted({o.prompt[0].text for o in lost if o.kind == "practice"})
+        again += (
+            f"; what practice of {', '.join(practised)} gained is gone too" if practised else ""
+        )
+        name = lesson.prompt[0].text if lesson.kind == "practice" else ""
+        what = f"took back {f'practice of {name}' if name else f'lesson {lesson.id}'}{again}"
         return UndoDone(lesson.id, what, self.version), lost
+
+
+def _missing(lesson: Lesson) -> LessonState:
+    """What a lesson is that the weights have no longer: learned again, but for a practice, which
+    takes an hour and which the owner asks for."""
+    return "needs_practice" if lesson.kind == "practice" else "waiting"

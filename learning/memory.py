@@ -70,7 +70,7 @@ def build_replay(
     replay.remember_all(
         example
         for lesson in learned
-        if lesson.kind not in ("owner_words", "continuation")
+        if lesson.kind not in ("owner_words", "continuation", "practice")
         for example in remembered(tokenizer, lesson, model.config.context)
     )
     replay.riders = [

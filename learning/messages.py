@@ -79,6 +79,32 @@ class CancelTraining:
 
 
 @dataclass(frozen=True)
+class Practise:
+    """Practise a task alone, in the background; lessons go first."""
+
+    task: str
+    """Name in learning.rewards.task."""
+    steps: int | None = None
+    """None: the default."""
+    group_size: int | None = None
+    """Answers to each problem; None: the default."""
+    data: str | None = None
+    """Path of the task's problems; None: those it makes or finds itself."""
+    warm_up: bool = False
+    """Begin with worked examples, until the task succeeds now and then."""
+    settings: tuple[str, ...] = ()
+    """Of the task's generator, as "max_terms=3"."""
+    seed: int | None = None
+    idle: bool = False
+    """The owner is away: at the lowest priority, and given up at the first key."""
+
+
+@dataclass(frozen=True)
+class CancelPractice:
+    """Stop practice after this step; what was gained so far is kept if the guard agrees."""
+
+
+@dataclass(frozen=True)
 class SetLearning:
     """How the background learner works from now on."""
 
@@ -108,6 +134,8 @@ Request = (
     | Undo
     | Train
     | CancelTraining
+    | Practise
+    | CancelPractice
     | SetLearning
     | OwnerActive
     | Shutdown
@@ -247,11 +275,97 @@ class TrainDone:
 
 
 @dataclass(frozen=True)
+class PracticeStage:
+    """Practice goes through something that is not a step: looks, warm-up."""
+
+    task: str
+    stage: Literal["before", "warm_up", "warmed_up", "during", "after"]
+    step: int = 0
+    """Of warm-up in "warm_up", else of practice."""
+    loss: float | None = None
+    success: float | None = None
+    """Share of drawn answers that are right, 0 to 1, where it was looked at."""
+    accuracy: float | None = None
+    """On held-out problems, 0 to 1, where it was looked at."""
+    book_recall: float | None = None
+    saved: bool = False
+    """These weights are published."""
+    alarm: str = ""
+
+
+@dataclass(frozen=True)
+class PracticeSample:
+    """One answer of a step, with what it was paid for."""
+
+    step: int
+    prompt: str
+    text: str
+    reward: float
+    components: dict[str, float]
+    truncated: bool = False
+    failed: str | None = None
+    """Why the verifier could not judge it."""
+
+
+@dataclass(frozen=True)
+class PracticeStep:
+    """One step of practice. Fields as in learning.practice.session.StepReport."""
+
+    task: str
+    step: int
+    steps: int
+    reward_mean: float
+    reward_std: float
+    success: float
+    groups: int
+    dead_groups: int
+    kl: float
+    loss: float
+    entropy: float
+    clipped: float
+    length: float
+    truncated: float
+    failed: int
+    tokens: int
+    tokens_per_second: float
+    seconds: float
+    components: dict[str, float]
+    accuracy: float | None = None
+    """On held-out problems, last measured."""
+    book_recall: float | None = None
+    """Last measured."""
+
+
+@dataclass(frozen=True)
+class PracticeDone:
+    """Practice ended. Fields as in learning.practice.run.Outcome."""
+
+    task: str
+    ended: str
+    why: str
+    """In plain words, with what to do next; empty where all steps were taken."""
+    steps: int
+    warm_up_steps: int
+    accuracy_before: float
+    accuracy_warm: float | None
+    accuracy_after: float
+    book_before: float
+    book_after: float
+    seconds: float
+    alarm: str
+    saves: int
+    held_out: int
+    """Problems that accuracy was measured on."""
+    version: int
+    idle: bool = False
+
+
+@dataclass(frozen=True)
 class Failed:
     """A request could not be done; nothing was lost."""
 
     where: str
-    """Which request: "generate", "learn", "train", "undo", "load", "worker"."""
+    """Which request: "generate", "learn", "train", "practise", "undo", "load", "worker"."""
     what: str
     next_step: str = ""
     ask: int | None = None
@@ -276,6 +390,10 @@ Event = (
     | UndoDone
     | TrainProgress
     | TrainDone
+    | PracticeStage
+    | PracticeSample
+    | PracticeStep
+    | PracticeDone
     | Failed
     | WorkerLost
 )

@@ -9,7 +9,11 @@ from engine.config import Sampling
 
 Role = Literal["user", "assistant"]
 Ending = Literal["end", "length", "cancelled"]
-LessonKind = Literal["pick", "correction", "rating", "example", "owner_words", "continuation"]
+LessonKind = Literal[
+    "pick", "correction", "rating", "example", "owner_words", "continuation", "practice"
+]
+"""A practice is no text to learn: the name of its task stands as its prompt, so that what it did to the
+weights can be undone like a lesson."""
 LessonState = Literal["waiting", "learned", "needs_practice", "undone"]
 
 

@@ -28,6 +28,7 @@ from learning.learner import Learner, Stopped
 from learning.messages import (
     AskDone,
     Cancel,
+    CancelPractice,
     CancelTraining,
     CandidateDone,
     CandidateReset,
@@ -40,6 +41,7 @@ from learning.messages import (
     LearnerState,
     LessonDone,
     OwnerActive,
+    Practise,
     Ready,
     Request,
     SetLearning,
@@ -113,7 +115,8 @@ class Teacher:
         )
         self._controls: dict[int, Control] = {}
         self._asks: queue.Queue[Generate | None] = queue.Queue()
-        self._jobs: queue.Queue[Learn | Undo | Train | None] = queue.Queue()
+        self._jobs: queue.Queue[Learn | Undo | Train | Practise | None] = queue.Queue()
+        self._cancel_practice, self._owner_is_back = threading.Event(), threading.Event()
         self._threads = [
             threading.Thread(target=self._generate_loop, name="generate", daemon=True),
             threading.Thread(target=self._learn_loop, name="learn", daemon=True),
@@ -134,10 +137,15 @@ class Teacher:
         elif isinstance(request, Cancel):
             if control := self._controls.get(request.ask):
                 control.cancel()
-        elif isinstance(request, Learn | Undo | Train):
+        elif isinstance(request, Learn | Undo | Train | Practise):
             if isinstance(request, Train):
                 self._cancel_training.clear()
+            elif isinstance(request, Practise):
+                self._cancel_practice.clear()
+                self._owner_is_back.clear()
             self._jobs.put(request)
+        elif isinstance(request, CancelPractice):
+            self._cancel_practice.set()
         elif isinstance(request, CancelTraining):
             self._cancel_training.set()
         elif isinstance(request, SetLearning):
@@ -146,6 +154,7 @@ class Teacher:
             self._jobs.put(Learn())
         elif isinstance(request, OwnerActive):
             self._turnstile.key_pressed()
+            self._owner_is_back.set()
         elif isinstance(request, Shutdown):
             self.close()
 
@@ -225,26 +234,35 @@ class Teacher:
         with contextlib.suppress(OSError, AttributeError):
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)
         while (job := self._jobs.get()) is not None and not self._stopping.is_set():
-            where = type(job).__name__.lower()
             try:
-                if isinstance(job, Learn):
-                    self._learn_waiting()
-                    self._use_the_pause()
-                elif isinstance(job, Undo):
-                    self._undo(job)
-                else:
-                    self._train(job)
+                self._do(job)
             except Stopped:
                 return
-            except VidyaError as error:
-                self._emit(Failed(where, error.what, error.next_step))
-            except Exception as error:
-                what = f"{where} failed ({type(error).__name__}: {error})"
-                self._emit(Failed(where, what, "nothing was lost; try again"))
-            if not self._stopping.is_set():
-                self._emit(
-                    LearnerState("idle" if self._learning else "off", len(self._journal.waiting()))
-                )
+
+    def _do(self, job: Learn | Undo | Train | Practise) -> None:
+        """One job; what goes wrong is told. Raises Stopped."""
+        where = type(job).__name__.lower()
+        try:
+            if isinstance(job, Learn):
+                self._learn_waiting()
+                self._use_the_pause()
+            elif isinstance(job, Undo):
+                self._undo(job)
+            elif isinstance(job, Train):
+                self._train(job)
+            else:
+                self._practise(job)
+        except Stopped:
+            raise
+        except VidyaError as error:
+            self._emit(Failed(where, error.what, error.next_step))
+        except Exception as error:
+            what = f"{where} failed ({type(error).__name__}: {error})"
+            self._emit(Failed(where, what, "nothing was lost; try again"))
+        if not self._stopping.is_set():
+            self._emit(
+                LearnerState("idle" if self._learning else "off", len(self._journal.waiting()))
+            )
 
     def _learn_waiting(self) -> None:
         for withdrawn in self._journal.to_undo():
@@ -336,6 +354,54 @@ class Teacher:
         stop = self._cancel_training.is_set
         self._emit(self._learner.train(book, settings, report, stop, skip_bad=job.skip_bad))
 
+    # ------------------------------------------------------------ practice
+
+    def _practise(self, job: Practise) -> None:
+        """Practises; lessons and undos that come meanwhile go first, then it goes on."""
+        from learning.practice.coach import Coach
+
+        idle = job.idle
+        coach = Coach(
+            self._learner,
+            self._journal,
+            job,
+            pause=self._idle_pause if idle else self._pause,
+            emit=self._emit,
+        )
+        stop = self._owner_is_back if idle else self._cancel_practice
+
+        def others() -> bool:
+            return stop.is_set() or self._cancel_practice.is_set() or not self._jobs.empty()
+
+        try:
+            if idle:
+                at_lowest_priority(lambda: coach.practise(others))
+            else:
+                while coach.practise(others).ended == "stopped" and not stop.is_set():
+                    self._do_others()
+            done = coach.done()
+        finally:
+            coach.close()
+        self._emit(done)
+
+    def _do_others(self) -> None:
+        """What came while something longer was under way."""
+        while not self._jobs.empty() and not self._stopping.is_set():
+            job = self._jobs.get()
+            if job is None:
+                self._stopping.set()
+                raise Stopped
+            self._do(job)
+
+    def _idle_pause(self) -> None:
+        """While the owner is away: at the first key everything is dropped at once."""
+        from learning.practice.run import Interrupted
+
+        if self._stopping.is_set():
+            raise Stopped
+        if self._owner_is_back.is_set():
+            raise Interrupted
+
     def _pause(self) -> None:
         """Between micro-batches: the owner goes first."""
         if self._stopping.is_set():
@@ -349,3 +415,23 @@ class Teacher:
         if now - self._told >= TELL_EVERY:
             self._told = now
             self._emit(state)
+
+
+def at_lowest_priority(work: Callable[[], object]) -> None:
+    """Does it in a thread that everybody else goes before; a thread that has stepped back cannot
+    come forward again, so it is a new one each time. What it raises is raised here."""
+    raised: list[BaseException] = []
+
+    def lowest() -> None:
+        with contextlib.suppress(OSError, AttributeError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 19)
+        try:
+            work()
+        except BaseException as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=lowest, name="idle", daemon=True)
+    thread.start()
+    thread.join()
+    if raised:
+        raise raised[0]

@@ -53,13 +53,17 @@ class Weights:
             parameter.requires_grad_(True)
             parameter.grad = None
 
-    def publish(self, lessons: list[int], note: str, *, changed: bool = True) -> None:
+    def publish(
+        self, lessons: list[int], note: str, *, changed: bool = True, snapshot: bool = True
+    ) -> None:
         """Saves and swaps. With `changed` false only the journal notes that the lessons are known.
+        With `snapshot` false the weights before it are not kept: they are a part of the same work.
         Raises CheckpointError or JournalError; what answers is as before then."""
         version = self._journal.latest_version() + 1
         path = self.folder / WEIGHTS
         self._journal.add_publication(version, self.version, lessons, str(path), note)
-        keep_snapshot(self.folder)
+        if snapshot:
+            keep_snapshot(self.folder)
         state = {k: v.detach().cpu() for k, v in self.model.state_dict().items()}
         save_tensors(
             to_huggingface(state, self.model.config), path, {"version": str(version), "note": note}

@@ -14,7 +14,7 @@ from pathlib import Path
 from engine.errors import VidyaError
 from vidya_tui.machine import HUGE_PAGES, prepare
 
-_LEARNING = {"teach", "train", "pretrain", "bench"}
+_LEARNING = {"teach", "train", "practice", "pretrain", "bench"}
 """Commands that are worth starting again with huge pages, which a process cannot give itself."""
 
 

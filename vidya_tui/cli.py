@@ -21,6 +21,7 @@ COMMANDS = {
     "evaluate": "cli_learn:evaluate",
     "journal": "cli_journal:journal_group",
     "model": "cli_models:model_group",
+    "practice": "cli_practice:practice",
     "pretrain": "cli_pretrain:pretrain",
     "teach": "cli_teach:teach",
     "train": "cli_learn:train",

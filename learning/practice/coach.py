@@ -1,0 +1,229 @@
+"""Carries out a request to practise: the task, its session and run, the journal, and what is told.
+
+Left out: threads and who goes first (learning.teacher).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import nullcontext, suppress
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from engine.errors import ConfigError
+from learning.journal import Journal
+from learning.learner import Learner
+from learning.messages import (
+    Event,
+    PracticeDone,
+    PracticeSample,
+    PracticeStage,
+    PracticeStep,
+    Practise,
+)
+from learning.practice.interruptible import interruptible
+from learning.practice.published import PracticeWeights
+from learning.practice.report import measure_name
+from learning.practice.run import Interrupted, Look, Outcome, Run
+from learning.practice.session import Session, StepReport
+from learning.practice.settings import PracticeSettings
+from learning.practice.warm_up import WarmUpReport
+from learning.rewards.task import Task, TaskOptions, find_task
+
+IDLE_TOKENS = 128
+"""Tokens in a pass while the owner is away but may come back."""
+
+
+class Coach:
+    """One request, which may be done in several parts when lessons come between."""
+
+    def __init__(
+        self,
+        learner: Learner,
+        journal: Journal,
+        request: Practise,
+        *,
+        pause: Callable[[], None],
+        emit: Callable[[Event], None],
+        settings: PracticeSettings | None = None,
+        find: Callable[[str, TaskOptions], Task] = find_task,
+    ) -> None:
+        """Raises NotFound or ConfigError for a task that is not there or cannot be as asked."""
+        self._learner, self._journal, self._request = learner, journal, request
+        self._pause, self._emit = pause, emit
+        self.settings = _settings(settings or PracticeSettings(), request)
+        options = TaskOptions(
+            data=Path(request.data) if request.data else None,
+            difficulty=difficulty(request.settings),
+        )
+        self._task = find(request.task, options)
+        self._done = Outcome()
+        self._parts = 0
+        self._warm = False
+        self._held_out = 0
+        self._accuracy: float | None = None
+        self._recall: float | None = None
+
+    @property
+    def left(self) -> int:
+        """Steps that are still to be taken."""
+        return self.settings.steps - self._done.steps
+
+    def close(self) -> None:
+        """Ends what the task started."""
+        self._task.close()
+
+    def practise(self, stop: Callable[[], bool]) -> Outcome:
+        """Practises until it ends or `stop`; may be called again for the steps that are left.
+
+        Raises VidyaError; the weights are then those that were last published.
+        """
+        learner, request = self._learner, self._request
+        model = learner.weights.model
+        learner.forget_memory()  # all weights move
+        weights = PracticeWeights(learner.weights, self._journal, request.task)
+        outcome = Outcome("stopped", "interrupted before anything was measured")
+        try:
+            with (
+                suppress(Interrupted),
+                interruptible(model, self._pause) if request.idle else nullcontext(),
+            ):
+                session = Session(
+                    model,
+                    learner.tokenizer,
+                    self._task,
+                    learner.replay,
+                    replace(self.settings, steps=self.left),
+                    seed=(request.seed or 0) + 1000 * self._parts,
+                    pause=self._pause,
+                )
+                self._held_out = session.held_out
+                run = Run(
+                    session,
+                    weights,
+                    on_step=self._stepped,
+                    on_look=self._looked,
+                    on_warm_up=self._warmed,
+                    stop=stop,
+                )
+                outcome = run.run(warm_up=request.warm_up and not self._warm)
+        finally:
+            learner.forget_memory()
+        self._add(outcome)
+        return self._done
+
+    def done(self) -> PracticeDone:
+        """What all parts together came to."""
+        return PracticeDone(
+            task=self._request.task,
+            held_out=self._held_out,
+            version=self._learner.version,
+            idle=self._request.idle,
+            **asdict(self._done),
+        )
+
+    def _add(self, part: Outcome) -> None:
+        whole = self._done
+        if not self._parts:
+            self._done = part
+        else:
+            self._done = replace(
+                part,
+                steps=whole.steps + part.steps,
+                warm_up_steps=whole.warm_up_steps + part.warm_up_steps,
+                accuracy_before=whole.accuracy_before,
+                accuracy_warm=part.accuracy_warm if self._warm is False else whole.accuracy_warm,
+                book_before=whole.book_before,
+                seconds=whole.seconds + part.seconds,
+                alarm=part.alarm or whole.alarm,
+                saves=whole.saves + part.saves,
+            )
+        self._parts += 1
+        self._warm = self._done.accuracy_warm is not None
+        for what, value in (("steps", float(part.steps)), ("seconds", part.seconds)):
+            self._journal.add_measure(measure_name(self._request.task, what), value)
+
+    # ------------------------------------------------------------ telling
+
+    def _stepped(self, report: StepReport) -> None:
+        number = self._done.steps + report.step
+        self._journal.add_step(
+            [], report.loss, report.groups * self.settings.group_size, report.seconds, "practice"
+        )
+        name = self._request.task
+        self._journal.add_measure(measure_name(name, "reward"), report.reward_mean)
+        for sample in report.samples:
+            self._emit(
+                PracticeSample(
+                    number,
+                    sample.problem.prompt,
+                    sample.text,
+                    sample.score.total,
+                    dict(sample.score.components),
+                    sample.truncated,
+                    sample.score.failed,
+                )
+            )
+        fields: dict[str, Any] = {**vars(report), "step": number}
+        del fields["samples"]
+        self._emit(
+            PracticeStep(
+                task=name,
+                steps=self.settings.steps,
+                accuracy=self._accuracy,
+                book_recall=self._recall,
+                **fields,
+            )
+        )
+
+    def _looked(self, look: Look) -> None:
+        self._accuracy, self._recall = look.accuracy, look.book_recall
+        name = self._request.task
+        self._journal.add_measure(measure_name(name, "accuracy"), look.accuracy)
+        self._journal.add_measure("book_recall", look.book_recall)
+        self._emit(
+            PracticeStage(
+                name,
+                look.stage,
+                self._done.steps + look.step,
+                accuracy=look.accuracy,
+                book_recall=look.book_recall,
+                saved=look.saved,
+                alarm=look.alarm,
+            )
+        )
+
+    def _warmed(self, report: WarmUpReport) -> None:
+        loss = report.loss if report.step else None
+        self._emit(PracticeStage(self._request.task, "warm_up", report.step, loss, report.success))
+
+
+def difficulty(settings: tuple[str, ...]) -> dict[str, Any]:
+    """`("max_terms=3", "operators=[\\"+\\"]")` as names and values. Raises ConfigError."""
+    found: dict[str, Any] = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not (name.strip() and equals):
+            raise ConfigError(f"setting {setting!r}", "write it as name=value")
+        try:
+            found[name.strip()] = json.loads(value)
+        except ValueError:
+            found[name.strip()] = value
+        if isinstance(found[name.strip()], list):
+            found[name.strip()] = tuple(found[name.strip()])
+    return found
+
+
+def _settings(settings: PracticeSettings, request: Practise) -> PracticeSettings:
+    if request.steps is not None:
+        settings = replace(settings, steps=request.steps)
+    if request.group_size is not None:
+        settings = replace(settings, group_size=request.group_size)
+    if request.idle:
+        objective = replace(settings.objective, micro_tokens=IDLE_TOKENS)
+        settings = replace(
+            settings, objective=objective, measure_every=min(5, settings.measure_every)
+        )
+    return settings

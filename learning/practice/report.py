@@ -1,0 +1,53 @@
+"""What was practised in a span of time, and gained: the morning report. Imports no torch."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from learning.journal import Journal
+
+DAY = 86_400.0
+"""Seconds."""
+_PREFIX = "practice/"
+
+
+@dataclass(frozen=True)
+class Gain:
+    """Of one task."""
+
+    task: str
+    steps: int
+    seconds: float
+    accuracy_before: float
+    """Held-out accuracy at the first look in the span, 0 to 1."""
+    accuracy_after: float
+    """At the last look."""
+    looks: int
+
+
+def measure_name(task: str, what: str) -> str:
+    """Of a measure in the journal: "practice/syllogism/accuracy"."""
+    return f"{_PREFIX}{task}/{what}"
+
+
+def gains(journal: Journal, seconds: float, *, now: float | None = None) -> list[Gain]:
+    """Of every task that was practised in the last `seconds`, those practised longest first."""
+    since = (time.time() if now is None else now) - seconds
+    found = []
+    for task in _tasks(journal):
+        looks = _since(journal, measure_name(task, "accuracy"), since)
+        spent = sum(_since(journal, measure_name(task, "seconds"), since))
+        if looks and spent:
+            steps = sum(_since(journal, measure_name(task, "steps"), since))
+            found.append(Gain(task, int(steps), spent, looks[0], looks[-1], len(looks)))
+    return sorted(found, key=lambda gain: -gain.seconds)
+
+
+def _tasks(journal: Journal) -> list[str]:
+    rows = journal.rows("SELECT DISTINCT name FROM measures WHERE name LIKE ?", f"{_PREFIX}%/steps")
+    return [str(name)[len(_PREFIX) : -len("/steps")] for (name,) in rows]
+
+
+def _since(journal: Journal, name: str, since: float) -> list[float]:
+    return [value for created, value in journal.measures(name) if created >= since]

@@ -1,0 +1,146 @@
+"""Answers to problems, drawn in one batch and scored; held-out accuracy under greedy decoding."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import torch
+
+from engine.chat_format import encode_prompt
+from engine.errors import DataError
+from engine.model import Model
+from engine.rollout import ROWS, Answered, Rollout
+from engine.tokenizer import Tokenizer
+from learning.rewards.task import Problem, Score, Task
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One scored answer."""
+
+    problem: Problem
+    answer: Answered
+    text: str
+    score: Score
+
+    @property
+    def truncated(self) -> bool:
+        """Cut off at the limit, so that its score says little."""
+        return self.answer.ending == "length"
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """All answers to some problems."""
+
+    prompts: tuple[tuple[int, ...], ...]
+    groups: tuple[tuple[Sample, ...], ...]
+    """Per prompt."""
+    tokens: int
+    """Of all answers."""
+    seconds: float
+    """Of drawing, without scoring."""
+    scoring: float
+    """Seconds of scoring."""
+
+    @property
+    def samples(self) -> list[Sample]:
+        return [sample for group in self.groups for sample in group]
+
+
+class Roller:
+    """Draws and scores for one task."""
+
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        task: Task,
+        *,
+        max_tokens: int,
+        temperature: float = 1.0,
+        rows: int = ROWS,
+        pause: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.tokenizer, self.task = tokenizer, task
+        self._max_tokens, self._temperature, self._rows = max_tokens, temperature, rows
+        self._pause = pause
+
+    def draw(
+        self,
+        model: Model,
+        problems: Sequence[Problem],
+        group: int,
+        generator: torch.Generator,
+        *,
+        greedy: bool = False,
+    ) -> Drawn:
+        """`group` answers to each problem, in one batch; those of one problem are scored together.
+        Raises DataError where a problem does not fit into the context."""
+        started = time.monotonic()
+        prompts = tuple(self.prompt(model, problem) for problem in problems)
+        found = Rollout(
+            model,
+            prompts,
+            group,
+            end=self.tokenizer.user,
+            max_tokens=self._max_tokens,
+            temperature=0.0 if greedy else self._temperature,
+            generator=generator,
+            rows=self._rows,
+            pause=self._pause,
+        ).answers()
+        drawn = time.monotonic()
+        groups = tuple(
+            self._scored(problem, answers) for problem, answers in zip(problems, found, strict=True)
+        )
+        tokens = sum(len(sample.answer.tokens) for own in groups for sample in own)
+        return Drawn(prompts, groups, tokens, drawn - started, time.monotonic() - drawn)
+
+    def prompt(self, model: Model, problem: Problem) -> tuple[int, ...]:
+        """The problem as ids, as the owner's message would be. Raises DataError."""
+        context = model.config.context
+        size = len(self.tokenizer.encode(problem.prompt)) + 2
+        if size >= context:
+            raise DataError(
+                f"{self.task.name}: a problem of {size} tokens does not fit into a context of {context}",
+                "take easier settings, or a model with a longer context",
+            )
+        return tuple(encode_prompt(self.tokenizer, [("user", problem.prompt)], context, 1))
+
+    def accuracy(self, model: Model, problems: Sequence[Problem]) -> float:
+        """Share of the problems that greedy decoding solves, 0 to 1."""
+        drawn = self.draw(model, problems, 1, torch.Generator().manual_seed(0), greedy=True)
+        return sum(sample.score.correct for sample in drawn.samples) / max(1, len(problems))
+
+    def success(
+        self, model: Model, problems: Sequence[Problem], group: int, generator: torch.Generator
+    ) -> float:
+        """Share of drawn answers that are right, 0 to 1."""
+        samples = self.draw(model, problems, group, generator).samples
+        return sum(sample.score.correct for sample in samples) / max(1, len(samples))
+
+    def _scored(self, problem: Problem, answers: Sequence[Answered]) -> tuple[Sample, ...]:
+        self._pause()
+        texts = [self._text(answer) for answer in answers]
+        scores = self.task.score(problem, texts)
+        return tuple(
+            Sample(problem, answer, text, score)
+            for answer, text, score in zip(answers, texts, scores, strict=True)
+        )
+
+    def _text(self, answer: Answered) -> str:
+        return self.tokenizer.decode(answer.tokens).strip()
+
+
+def held_out_problems(task: Task, count: int) -> list[Problem]:
+    """The same ones at every call. Raises DataError where the task has none."""
+    problems = list(islice(task.problems("held_out", random.Random(0)), count))
+    if not problems:
+        raise DataError(
+            f"{task.name}: no problem is held out", "give more problems, or easier settings"
+        )
+    return problems

@@ -1,0 +1,252 @@
+"""A run of practice from the first look to the last: warm-up, steps, save points, and when to end.
+
+At a save point the guard looks at the book and at earlier lessons; what passes is published, what
+does not is mended or taken back to the last save point. So whatever interrupts a run, nothing that
+was saved is lost and nothing that was not looked at is kept. Left out: how weights are published.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from engine.errors import NumericsError
+from learning.guard import Verdict, examine
+from learning.practice.session import Session, StepReport
+from learning.practice.warm_up import WarmUpReport
+
+Ended = Literal["steps", "time", "stopped", "too_hard", "solved", "rolled_back"]
+WINDOW = 10
+"""Steps over which rewards are averaged for the alarm."""
+FALL = 0.05
+"""Fall of held-out accuracy below its best that is an alarm while the reward rises."""
+RECALL_FALL = 0.01
+"""Fall of the book's recall that is one; the guard takes twice as much back."""
+HARD = 0.02
+"""Success rate below which a task is called too hard before it was warmed up."""
+
+
+class Interrupted(Exception):  # noqa: N818 - not an error: somebody else needs the machine
+    """Raised by `pause`: give up at once what was not saved, keep the rest."""
+
+
+class Weights(Protocol):
+    """The learner, as practice sees it."""
+
+    def save(self, note: str) -> None:
+        """Publishes the weights as they are now."""
+        ...
+
+    def restore(self) -> None:
+        """Takes the weights back to what was last published."""
+        ...
+
+
+@dataclass(frozen=True)
+class Look:
+    """What was measured at a save point."""
+
+    step: int
+    accuracy: float
+    """On held-out problems, 0 to 1."""
+    book_recall: float
+    saved: bool
+    """Passed the guard and is published, where something was new."""
+    alarm: str = ""
+    """In plain words, where reward and what it stands for go apart."""
+    stage: Literal["before", "warmed_up", "during", "after"] = "during"
+
+
+@dataclass
+class Outcome:
+    """What a run came to."""
+
+    ended: Ended = "steps"
+    why: str = ""
+    """In plain words, and what to do next; empty where all steps were taken."""
+    steps: int = 0
+    warm_up_steps: int = 0
+    accuracy_before: float = 0.0
+    accuracy_warm: float | None = None
+    """After warm-up, where there was one."""
+    accuracy_after: float = 0.0
+    """Of the weights that are kept."""
+    book_before: float = 0.0
+    book_after: float = 0.0
+    seconds: float = 0.0
+    alarm: str = ""
+    saves: int = 0
+
+
+@dataclass
+class Run:
+    """Takes a session through its run. The callbacks are told as things happen."""
+
+    session: Session
+    weights: Weights
+    on_step: Callable[[StepReport], None] = lambda _: None
+    on_look: Callable[[Look], None] = lambda _: None
+    on_warm_up: Callable[[WarmUpReport], None] = lambda _: None
+    stop: Callable[[], bool] = lambda: False
+    _rewards: list[float] = field(default_factory=list)
+    _best: float = 0.0
+    _saved: int = 0
+    _outcome: Outcome = field(default_factory=Outcome)
+    _started: float = field(default_factory=time.monotonic)
+
+    def run(self, *, warm_up: bool) -> Outcome:
+        """Raises what the task or the weights raise; the weights are then those of the last save."""
+        outcome = self._outcome
+        try:
+            self._practise(warm_up)
+        except Interrupted:
+            self.weights.restore()
+            outcome.ended, outcome.why = "stopped", "interrupted; what was saved is kept"
+        except NumericsError as error:
+            self.weights.restore()
+            outcome.ended, outcome.why = "rolled_back", f"{error.what}; {error.next_step}"
+        except BaseException:
+            self.weights.restore()
+            raise
+        outcome.seconds = time.monotonic() - self._started
+        return outcome
+
+    def _practise(self, warm_up: bool) -> None:
+        session, outcome = self.session, self._outcome
+        outcome.accuracy_before = outcome.accuracy_after = self._best = session.accuracy()
+        outcome.book_before = outcome.book_after = session.keeper.book_before
+        self.on_look(Look(0, self._best, outcome.book_before, False, "", "before"))
+        if warm_up and not self._warm_up():
+            return
+        alike: list[float] = []
+        while session.step_number < session.settings.steps:
+            if self.stop():
+                outcome.ended, outcome.why = "stopped", "stopped; what was gained so far is kept"
+                break
+            if time.monotonic() - self._started > session.settings.seconds:
+                outcome.ended, outcome.why = "time", "the time is over; practise again to go on"
+                break
+            report = session.step()
+            self.on_step(report)
+            self._rewards.append(report.reward_mean)
+            outcome.steps = session.step_number
+            alike = [*alike, report.success] if report.groups == report.dead_groups else []
+            if len(alike) >= session.settings.patience and self._pointless(alike):
+                break
+            if session.step_number % session.settings.measure_every == 0 and not self._save():
+                return
+        if session.updates > self._saved:
+            self._save("after")
+
+    def _warm_up(self) -> bool:
+        """Whether practice can go on."""
+        session, outcome = self.session, self._outcome
+        last = session.warm_up(self.on_warm_up, self.stop)
+        outcome.warm_up_steps = last.step
+        if last.step and not self._save("warmed_up"):
+            return False
+        success, settings = last.success or 0.0, session.settings.warm_up
+        if success >= settings.enough:
+            outcome.accuracy_warm = outcome.accuracy_after
+        elif not self.stop():
+            outcome.ended = "too_hard"
+            outcome.why = (
+                f"too hard: after {last.step} steps of warm-up {success:.0%} of the answers are right; "
+                "take easier settings, a larger model, or more warm-up"
+            )
+            return False
+        return True
+
+    def _pointless(self, alike: list[float]) -> bool:
+        """Every group of several steps is dead: says why that is an end."""
+        outcome, name = self._outcome, self.session.task.name
+        if max(alike) < HARD:
+            outcome.ended = "too_hard"
+            outcome.why = (
+                f"too hard: no group has a right answer; begin with `vidya practice {name} --warm-up`,"
+                " or take easier settings"
+            )
+        elif min(alike) > 1.0 - HARD:
+            outcome.ended = "solved"
+            outcome.why = "already solved: every answer is right; take harder settings"
+        else:
+            outcome.ended = "too_hard"
+            outcome.why = (
+                "nothing to prefer: within each group all answers score alike; take larger groups, a "
+                "higher temperature, or other settings"
+            )
+        return True
+
+    # ------------------------------------------------------------ save points
+
+    def _save(self, stage: Literal["warmed_up", "during", "after"] = "during") -> bool:
+        """Looks, and publishes what passed. False: what was gained since the last save is gone."""
+        session, outcome = self.session, self._outcome
+        verdict = self._examine()
+        if not verdict.passed and verdict.book_recall > 0.0:
+            session.mend(lambda: self._examine().passed)
+            verdict = self._examine()
+        if not verdict.passed:
+            self.weights.restore()
+            outcome.ended = "rolled_back"
+            outcome.why = f"{verdict.reason}; the weights are those of the last save point again"
+            self.on_look(
+                Look(
+                    session.step_number,
+                    outcome.accuracy_after,
+                    outcome.book_after,
+                    False,
+                    "",
+                    stage,
+                )
+            )
+            return False
+        accuracy = session.accuracy()
+        alarm = self._alarm(accuracy, verdict.book_recall)
+        self._best = max(self._best, accuracy)
+        outcome.accuracy_after, outcome.book_after = accuracy, verdict.book_recall
+        outcome.alarm = alarm or outcome.alarm
+        where = "warm-up" if stage == "warmed_up" else f"step {session.step_number}"
+        changed = session.updates > self._saved
+        if changed:
+            self.weights.save(f"practice: {session.task.name}, {where}")
+            outcome.saves += 1
+            self._saved = session.updates
+        self.on_look(
+            Look(session.step_number, accuracy, verdict.book_recall, changed, alarm, stage)
+        )
+        return True
+
+    def _examine(self) -> Verdict:
+        keeper = self.session.keeper
+        keeper.look(self.session.model)
+        return examine(
+            self.session.model,
+            book_before=keeper.book_before,
+            book_recall=keeper.book_recall,
+            earlier=keeper.earlier,
+            earlier_before=keeper.earlier_before,
+            earlier_recall=keeper.earlier_recall,
+        )
+
+    def _alarm(self, accuracy: float, recall: float) -> str:
+        """Where the reward rises and what it stands for does not."""
+        rewards = self._rewards
+        if len(rewards) < 2 * WINDOW:
+            return ""
+        now, then = sum(rewards[-WINDOW:]), sum(rewards[-2 * WINDOW : -WINDOW])
+        if now <= then:
+            return ""
+        if accuracy < self._best - FALL:
+            return (
+                f"the reward rises while held-out accuracy fell from {self._best:.0%} to "
+                f"{accuracy:.0%}: look at the samples, the reward may be fooled"
+            )
+        if recall < self.session.keeper.book_before - RECALL_FALL:
+            return (
+                f"the reward rises while recall of the book fell from "
+                f"{self.session.keeper.book_before:.0%} to {recall:.0%}"
+            )
+        return ""

@@ -1,0 +1,301 @@
+"""One run of practice on one task: steps of drawing, scoring and group-relative policy gradients.
+
+Changes the model in place. Left out: the guard, the journal and publication (learning.practice.run).
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import fmean, stdev
+
+import torch
+
+from engine.errors import NumericsError
+from engine.model import Model
+from engine.tokenizer import Tokenizer
+from learning.direct.grpo import Answer, Group, GrpoReport, grpo_gradients, log_probabilities
+from learning.maths.kl import k3
+from learning.practice.keeping import Keeper
+from learning.practice.rollouts import Drawn, Roller, Sample, held_out_problems
+from learning.practice.settings import PracticeSettings
+from learning.practice.warm_up import WarmUpReport, warm_up
+from learning.replay import Replay
+from learning.rewards.task import Task
+
+KL_GROUPS = 4
+"""Groups of each step on which the distance from the weights before the first step is estimated."""
+MENDING = 4
+"""Times that what was forgotten is practised again ..."""
+MENDING_STEPS = 8
+"""... for so many optimizer steps."""
+
+
+@dataclass(frozen=True)
+class StepReport:
+    """What one step was; means are over all answers drawn in it."""
+
+    step: int
+    reward_mean: float
+    reward_std: float
+    """Mean over the groups of the standard deviation within each."""
+    success: float
+    """Share of the drawn answers that were right."""
+    groups: int
+    """Problems drawn, those drawn again counted too."""
+    dead_groups: int
+    """Of them those whose answers all had exactly the same reward."""
+    kl: float
+    """Nats a token from the weights before the first step, estimated on some of the drawn answers."""
+    loss: float
+    entropy: float
+    clipped: float
+    """Share of tokens silenced by the bounds of the ratio."""
+    length: float
+    """Tokens an answer."""
+    truncated: float
+    """Share of answers cut off at the limit."""
+    failed: int
+    """Answers that the verifier could not judge."""
+    tokens: int
+    """Of all answers."""
+    tokens_per_second: float
+    """While drawing."""
+    seconds: float
+    components: dict[str, float]
+    """Mean of each component of the reward."""
+    samples: tuple[Sample, ...] = ()
+
+
+class Session:
+    """Practice of one model on one task."""
+
+    def __init__(
+        self,
+        model: Model,
+        tokenizer: Tokenizer,
+        task: Task,
+        replay: Replay,
+        settings: PracticeSettings,
+        *,
+        seed: int = 0,
+        pause: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Raises DataError where the task has no problems."""
+        self.model, self.task, self.settings = model, task, settings
+        self._pause = pause
+        self._rng = random.Random(seed)
+        self._generator = torch.Generator().manual_seed(seed)
+        self._problems = task.problems("train", random.Random(seed))
+        self._held_out = held_out_problems(task, settings.held_out)
+        self._roller = Roller(
+            tokenizer,
+            task,
+            max_tokens=settings.max_tokens,
+            temperature=settings.objective.temperature,
+            rows=settings.rows,
+            pause=pause,
+        )
+        self.keeper = Keeper(
+            model,
+            replay,
+            settings.keep,
+            self._rng,
+            check_tokens=min(2048, 4 * settings.objective.micro_tokens),
+            pause=pause,
+        )
+        for parameter in model.parameters():
+            parameter.requires_grad_(True)
+        self._optimizer = torch.optim.AdamW(
+            model.parameters(), lr=settings.lr, betas=(0.9, 0.98), weight_decay=0.0, fused=True
+        )
+        self.step_number = 0
+        self.updates = 0
+        """Optimizer steps so far, those of warm-up too."""
+        self._ramped = 0
+        self._start: Model | None = None
+
+    @property
+    def held_out(self) -> int:
+        """Problems that accuracy is measured on."""
+        return len(self._held_out)
+
+    def accuracy(self) -> float:
+        """On the held-out problems, under greedy decoding, 0 to 1."""
+        return self._roller.accuracy(self.model, self._held_out)
+
+    def warm_up(
+        self, report: Callable[[WarmUpReport], None], stop: Callable[[], bool]
+    ) -> WarmUpReport:
+        """See learning.practice.warm_up."""
+        last = warm_up(
+            self.model,
+            self._roller,
+            self._problems,
+            self.keeper,
+            self.settings.warm_up,
+            self._generator,
+            report=report,
+            pause=self._pause,
+            stop=stop,
+        )
+        self.updates += last.step
+        return last
+
+    def step(self) -> StepReport:
+        """One rollout and its updates. Raises NumericsError where something is not finite."""
+        started = time.monotonic()
+        if self._start is None:
+            self._start = copy.deepcopy(self.model).requires_grad_(False)
+        drawn, live = self._draw()
+        groups = [group for _, group in live]
+        kl = self._distance(groups)
+        reports = self._learn(groups)
+        self.step_number += 1
+        return self._report(drawn, reports, len(live), kl, time.monotonic() - started)
+
+    def mend(self, mended: Callable[[], bool]) -> None:
+        """Steps on what is remembered alone, until `mended` says so or a limit is reached."""
+        for _ in range(MENDING):
+            for _ in range(MENDING_STEPS):
+                self.keeper.gradients(self.model, mending=True)
+                torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+                self._step()
+            if mended():
+                return
+
+    # ------------------------------------------------------------ drawing
+
+    def _draw(self) -> tuple[list[Drawn], list[tuple[tuple[Sample, ...], Group]]]:
+        """Groups whose answers differ in reward; dead ones are replaced a few times."""
+        settings = self.settings
+        drawn: list[Drawn] = []
+        live: list[tuple[tuple[Sample, ...], Group]] = []
+        for _ in range(1 + settings.redraws):
+            missing = settings.groups - len(live)
+            if not missing:
+                break
+            problems = [next(self._problems) for _ in range(missing)]
+            found = self._roller.draw(self.model, problems, settings.group_size, self._generator)
+            drawn.append(found)
+            for prompt, samples in zip(found.prompts, found.groups, strict=True):
+                if group := self._group(prompt, samples):
+                    live.append((samples, group))
+        return drawn, live
+
+    def _group(self, prompt: tuple[int, ...], samples: tuple[Sample, ...]) -> Group | None:
+        """None for a dead group. What the verifier could not judge takes no part at all; what was
+        cut off is compared with the others but gives no gradient."""
+        judged = [s for s in samples if s.score.failed is None]
+        rewards = torch.tensor([[s.score.total for s in judged]], dtype=torch.float64)
+        if len(judged) < 2 or bool((rewards == rewards[0, 0]).all()):
+            return None
+        advantages = self.settings.advantages(rewards)[0].tolist()
+        answers = tuple(
+            Answer(s.answer.tokens, s.answer.logprobs, advantage, not s.truncated)
+            for s, advantage in zip(judged, advantages, strict=True)
+        )
+        return Group(prompt, answers)
+
+    @torch.no_grad()
+    def _distance(self, groups: list[Group]) -> float:
+        """KL from the weights before the first step: those read what these have written."""
+        assert self._start is not None
+        chosen = groups[:KL_GROUPS]
+        read = log_probabilities(self._start, chosen, self.settings.objective, pause=self._pause)
+        now = [p for group in chosen for answer in group.answers for p in answer.logprobs]
+        if not now:
+            return 0.0
+        was = torch.cat([values for own in read for values in own])
+        return float(k3(torch.tensor(now), was).mean())
+
+    # ------------------------------------------------------------ learning
+
+    def _learn(self, groups: list[Group]) -> list[GrpoReport]:
+        settings = self.settings
+        reports: list[GrpoReport] = []
+        for _ in range(settings.passes):
+            order = self._rng.sample(groups, len(groups))
+            size = math.ceil(len(order) / settings.updates)
+            for start in range(0, len(order), max(1, size)):
+                reports.append(self._update(order[start : start + size]))
+        return reports
+
+    def _update(self, groups: list[Group]) -> GrpoReport:
+        settings = self.settings
+        reference = self._start if settings.objective.kl_weight else None
+        try:
+            report = grpo_gradients(
+                self.model, groups, settings.objective, reference=reference, pause=self._pause
+            )
+            kept = self.keeper.gradients(self.model)
+            norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+            if not (math.isfinite(report.loss + kept) and bool(torch.isfinite(norm))):
+                raise NumericsError(
+                    "practice: the loss is not finite", "nothing of it is kept; practise again"
+                )
+            self._step()
+        finally:
+            self._optimizer.zero_grad(set_to_none=True)
+        return report
+
+    def _step(self) -> None:
+        self.updates += 1
+        self._ramped += 1
+        for group in self._optimizer.param_groups:
+            group["lr"] = self.settings.lr * min(1.0, self._ramped / self.settings.ramp)
+        self._optimizer.step()
+        self._optimizer.zero_grad(set_to_none=True)
+
+    # ------------------------------------------------------------ reporting
+
+    def _report(
+        self,
+        drawn: list[Drawn],
+        reports: list[GrpoReport],
+        live: int,
+        kl: float,
+        seconds: float,
+    ) -> StepReport:
+        groups = [group for part in drawn for group in part.groups]
+        samples = [sample for group in groups for sample in group]
+        rewards = [sample.score.total for sample in samples]
+        names = sorted({name for s in samples for name in s.score.components})
+        tokens = sum(part.tokens for part in drawn)
+
+        def mean(values: list[float]) -> float:
+            return fmean(values) if values else 0.0
+
+        return StepReport(
+            step=self.step_number,
+            reward_mean=mean(rewards),
+            reward_std=mean([stdev(s.score.total for s in group) for group in groups]),
+            success=mean([float(s.score.correct) for s in samples]),
+            groups=len(groups),
+            dead_groups=len(groups) - live,
+            kl=kl,
+            loss=mean([r.loss for r in reports]),
+            entropy=mean([r.entropy for r in reports]),
+            clipped=mean([r.clipped for r in reports]),
+            length=mean([float(len(s.answer.tokens)) for s in samples]),
+            truncated=mean([float(s.truncated) for s in samples]),
+            failed=sum(s.score.failed is not None for s in samples),
+            tokens=tokens,
+            tokens_per_second=tokens / max(1e-6, sum(part.seconds for part in drawn)),
+            seconds=seconds,
+            components={
+                name: mean([s.score.components.get(name, 0.0) for s in samples]) for name in names
+            },
+            samples=tuple(_shown(samples, self.settings.shown)),
+        )
+
+
+def _shown(samples: list[Sample], count: int) -> list[Sample]:
+    """The best and the worst, then others as they came."""
+    ranked = sorted(samples, key=lambda s: -s.score.total)
+    chosen = [*ranked[:1], *ranked[-1:], *samples]
+    return list({id(sample): sample for sample in chosen}.values())[:count]

@@ -1,0 +1,92 @@
+"""Supervised steps on worked examples, until the task succeeds often enough to learn from trying.
+
+Reinforcement has nothing to prefer where every answer is wrong or every answer is right, so warm-up
+ends as soon as the success rate is within its bounds. The book and own talk are in every batch.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import torch
+
+from engine.errors import DataError, NumericsError
+from engine.model import Model
+from learning.direct.supervised import likelihood_gradients
+from learning.examples import Example, from_answer
+from learning.practice.keeping import Keeper
+from learning.practice.rollouts import Roller
+from learning.practice.settings import WarmUpSettings
+from learning.rewards.task import Problem
+
+
+@dataclass(frozen=True)
+class WarmUpReport:
+    """Where warm-up is."""
+
+    step: int
+    loss: float
+    """Nats a token of the worked answers; nan before the first step."""
+    success: float | None
+    """Share of drawn answers that are right; None between two looks."""
+    seconds: float
+
+
+def warm_up(
+    model: Model,
+    roller: Roller,
+    problems: Iterator[Problem],
+    keeper: Keeper,
+    settings: WarmUpSettings,
+    generator: torch.Generator,
+    *,
+    report: Callable[[WarmUpReport], None] = lambda _: None,
+    pause: Callable[[], None] = lambda: None,
+    stop: Callable[[], bool] = lambda: False,
+) -> WarmUpReport:
+    """Trains in place; the last report. Raises DataError where the task has no worked examples,
+    NumericsError when a loss is not finite (the caller restores)."""
+    started = time.monotonic()
+    optimizer = torch.optim.AdamW(
+        model.parameters(), lr=settings.lr, betas=(0.9, 0.98), weight_decay=0.0, fused=True
+    )
+
+    def look(step: int, loss: float) -> WarmUpReport:
+        chosen = [next(problems) for _ in range(settings.measured)]
+        success = roller.success(model, chosen, 1, generator)
+        last = WarmUpReport(step, loss, success, time.monotonic() - started)
+        report(last)
+        return last
+
+    last = look(0, math.nan)
+    step = 0
+    while (last.success or 0.0) < settings.enough and step < settings.steps and not stop():
+        lines = [_worked(model, roller, next(problems)) for _ in range(settings.batch)]
+        for group in optimizer.param_groups:
+            group["lr"] = settings.lr * min(1.0, (step + 1) / settings.ramp)
+        loss = likelihood_gradients(model, lines, pause=pause)
+        keeper.gradients(model)
+        if not math.isfinite(loss):
+            raise NumericsError("warm-up: the loss is not finite", "nothing was changed; try again")
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+        step += 1
+        if step % settings.measure_every == 0:
+            last = look(step, loss)
+        else:
+            report(WarmUpReport(step, loss, None, time.monotonic() - started))
+    return last
+
+
+def _worked(model: Model, roller: Roller, problem: Problem) -> Example:
+    if problem.worked is None:
+        raise DataError(
+            f"{roller.task.name}: its problems have no worked answers",
+            "practise it without --warm-up, or give data that has them",
+        )
+    prompt = [("user", problem.prompt)]
+    return from_answer(roller.tokenizer, prompt, problem.worked, model.config.context)

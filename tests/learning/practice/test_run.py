@@ -1,0 +1,198 @@
+"""When practice ends, what it saves, and what it warns of: with a session that is scripted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+
+from engine.errors import NumericsError
+from learning.practice.run import Interrupted, Look, Outcome, Run
+from learning.practice.session import StepReport
+from learning.practice.settings import PracticeSettings
+from learning.practice.warm_up import WarmUpReport
+
+STEP = StepReport(
+    1, 0.5, 0.1, 0.5, 4, 0, 0.0, 0.0, 0.3, 0.0, 8.0, 0.0, 0, 100, 1000.0, 1.0, {"correct": 0.5}
+)
+
+
+@dataclass
+class Scripted:
+    """Stands for a Session."""
+
+    steps: list[StepReport]
+    accuracies: list[float] = field(default_factory=lambda: [0.3])
+    recalls: list[float] = field(default_factory=lambda: [1.0])
+    success: float = 0.4
+    mends: bool = False
+    measure_every: int = 2
+    step_number: int = 0
+    mended: int = 0
+    warmed: bool = False
+
+    def __post_init__(self) -> None:
+        self.settings = PracticeSettings(steps=len(self.steps), measure_every=self.measure_every)
+        self.task = SimpleNamespace(name="sums")
+        self.model = torch.nn.Linear(2, 2)
+        self.keeper = SimpleNamespace(
+            book_before=1.0,
+            book_recall=1.0,
+            earlier=0,
+            earlier_before=1.0,
+            earlier_recall=1.0,
+            look=self._look,
+        )
+
+    @property
+    def updates(self) -> int:
+        return self.step_number + 40 * self.warmed
+
+    def _look(self, _: object) -> None:
+        self.keeper.book_recall = self.recalls.pop(0) if len(self.recalls) > 1 else self.recalls[0]
+
+    def accuracy(self) -> float:
+        return self.accuracies.pop(0) if len(self.accuracies) > 1 else self.accuracies[0]
+
+    def warm_up(self, report: Callable[[WarmUpReport], None], stop: object) -> WarmUpReport:
+        self.warmed = True
+        return WarmUpReport(40, 0.2, self.success, 1.0)
+
+    def mend(self, mended: Callable[[], bool]) -> None:
+        self.mended += 1
+        if self.mends:
+            self.recalls = [1.0]
+
+    def step(self) -> StepReport:
+        self.step_number += 1
+        return replace(self.steps[self.step_number - 1], step=self.step_number)
+
+
+@dataclass
+class Kept:
+    """Stands for the learner's weights."""
+
+    saved: list[str] = field(default_factory=list)
+    restored: int = 0
+
+    def save(self, note: str) -> None:
+        self.saved.append(note)
+
+    def restore(self) -> None:
+        self.restored += 1
+
+
+def practise(
+    session: Scripted, *, warm_up: bool = False, **more: Any
+) -> tuple[Outcome, Kept, list[Look]]:
+    kept, looks = Kept(), list[Look]()
+    run = Run(session, kept, on_look=looks.append, **more)  # type: ignore[arg-type]
+    return run.run(warm_up=warm_up), kept, looks
+
+
+def test_what_passed_is_saved_as_it_goes_and_at_the_end() -> None:
+    session = Scripted([STEP] * 5, accuracies=[0.3, 0.4, 0.5, 0.6])
+    outcome, kept, looks = practise(session)
+    assert kept.saved == [
+        "practice: sums, step 2",
+        "practice: sums, step 4",
+        "practice: sums, step 5",
+    ]
+    assert [(look.stage, look.step, look.saved) for look in looks] == [
+        ("before", 0, False),
+        ("during", 2, True),
+        ("during", 4, True),
+        ("after", 5, True),
+    ]
+    assert (outcome.ended, outcome.accuracy_before, outcome.accuracy_after) == ("steps", 0.3, 0.6)
+    assert kept.restored == 0
+
+
+def test_a_step_less_run_only_measures() -> None:
+    outcome, kept, looks = practise(Scripted([]))
+    assert (kept.saved, len(looks), outcome.accuracy_after) == ([], 1, 0.3)
+
+
+def test_what_costs_too_much_of_the_book_is_mended_or_taken_back() -> None:
+    outcome, kept, _ = practise(Scripted([STEP] * 4, recalls=[1.0, 0.9]))
+    assert kept.saved == ["practice: sums, step 2"] and kept.restored == 1
+    assert outcome.ended == "rolled_back"
+    assert outcome.why.startswith("too much of the book was forgotten")
+    mended = Scripted([STEP] * 4, recalls=[1.0, 0.9], mends=True)
+    outcome, kept, _ = practise(mended)
+    assert outcome.ended == "steps" and len(kept.saved) == 2 and mended.mended == 1
+
+
+def test_weights_that_are_not_finite_are_never_saved() -> None:
+    session = Scripted([STEP] * 2)
+    torch.nn.init.constant_(session.model.weight, float("nan"))
+    outcome, kept, _ = practise(session)
+    assert (outcome.ended, kept.saved, kept.restored, session.mended) == ("rolled_back", [], 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("success", "ended", "words"),
+    [(0.0, "too_hard", "--warm-up"), (1.0, "solved", "harder"), (0.5, "too_hard", "larger groups")],
+)
+def test_nothing_to_prefer_is_an_end_with_advice(success: float, ended: str, words: str) -> None:
+    dead = replace(STEP, success=success, dead_groups=4)
+    outcome, _, _ = practise(Scripted([STEP, dead, dead, dead, STEP]))
+    assert (outcome.ended, outcome.steps) == (ended, 4)
+    assert words in outcome.why
+
+
+def test_dead_steps_that_are_not_in_a_row_are_no_end() -> None:
+    dead = replace(STEP, success=0.0, dead_groups=4)
+    outcome, _, _ = practise(Scripted([dead, dead, STEP, dead, dead, STEP]))
+    assert (outcome.ended, outcome.steps) == ("steps", 6)
+
+
+def test_warm_up_that_does_not_reach_its_goal_says_so() -> None:
+    outcome, kept, _ = practise(Scripted([STEP] * 2, success=0.05), warm_up=True)
+    assert (outcome.ended, outcome.steps, outcome.warm_up_steps) == ("too_hard", 0, 40)
+    assert outcome.accuracy_warm is None and "5%" in outcome.why
+    assert kept.saved == ["practice: sums, warm-up"]
+    outcome, kept, looks = practise(Scripted([STEP] * 2), warm_up=True)
+    assert outcome.ended == "steps" and outcome.accuracy_warm == 0.3
+    assert [look.stage for look in looks] == ["before", "warmed_up", "during"]
+
+
+def test_reward_that_rises_while_what_it_stands_for_falls_is_an_alarm() -> None:
+    rising = [replace(STEP, reward_mean=0.02 * n) for n in range(24)]
+    outcome, _, looks = practise(Scripted(rising, accuracies=[0.5] * 12 + [0.4]))
+    assert "held-out accuracy fell from 50% to 40%" in outcome.alarm
+    assert looks[-1].alarm == outcome.alarm and looks[3].alarm == ""
+    outcome, _, _ = practise(Scripted(rising, recalls=[1.0] * 11 + [0.985]))
+    assert "recall of the book fell from 100% to 98%" in outcome.alarm
+    falling = list(reversed(rising))
+    outcome, _, _ = practise(Scripted(falling, accuracies=[0.5] * 12 + [0.4]))
+    assert outcome.alarm == "", "no reward rose"
+
+
+def test_stopping_keeps_what_passed() -> None:
+    session = Scripted([STEP] * 9, measure_every=5)
+    outcome, kept, _ = practise(session, stop=lambda: session.step_number >= 3)
+    assert (outcome.ended, outcome.steps, kept.saved) == ("stopped", 3, ["practice: sums, step 3"])
+
+
+@pytest.mark.parametrize(
+    "raised", [Interrupted(), KeyboardInterrupt(), NumericsError("nan", "again")]
+)
+def test_whatever_interrupts_a_step_goes_back_to_the_last_save(raised: BaseException) -> None:
+    def at_three(report: StepReport) -> None:
+        if report.step == 3:
+            raise raised
+
+    session = Scripted([STEP] * 9)
+    kept = Kept()
+    run = Run(session, kept, on_step=at_three)  # type: ignore[arg-type]
+    if isinstance(raised, KeyboardInterrupt):
+        with pytest.raises(KeyboardInterrupt):
+            run.run(warm_up=False)
+    else:
+        assert run.run(warm_up=False).ended in ("stopped", "rolled_back")
+    assert kept.saved == ["practice: sums, step 2"] and kept.restored == 1

@@ -1,0 +1,66 @@
+"""A practice task for tests: sums of small numbers, scored by their last number."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator, Sequence
+
+from learning.rewards.task import Problem, Score, Split, Task, TaskOptions, Weights
+
+
+class Sums:
+    """`3 + 4`, answered `7`. Every fifth problem or so is held out."""
+
+    name = "sums"
+
+    def __init__(self, most: int = 9, other: int | None = None) -> None:
+        """other: the largest second number; `most` where it is left out."""
+        self._most, self._other = most, most if other is None else other
+        self._weights = Weights()
+        self.closed = 0
+
+    def describe(self) -> str:
+        return f"sums of two numbers up to {self._most}"
+
+    def problems(self, split: Split, rng: random.Random) -> Iterator[Problem]:
+        if split == "held_out":
+            pairs = [(a, b) for a in range(self._most + 1) for b in range(self._other + 1)]
+            rng.shuffle(pairs)
+            yield from (p for p in (self._problem(*pair) for pair in pairs) if p.split == split)
+            return
+        while True:
+            problem = self._problem(rng.randint(0, self._most), rng.randint(0, self._other))
+            if problem.split == split:
+                yield problem
+
+    def score(self, problem: Problem, answers: Sequence[str]) -> list[Score]:
+        return [self._score(problem, answer) for answer in answers]
+
+    def close(self) -> None:
+        self.closed += 1
+
+    def _problem(self, a: int, b: int) -> Problem:
+        return Problem(f"{a} + {b} =", a + b, f"It is {a + b}.", "sums")
+
+    def _score(self, problem: Problem, answer: str) -> Score:
+        numbers = re.findall(r"\d+", answer)
+        right = bool(numbers) and int(numbers[-1]) == problem.truth
+        shape = bool(re.fullmatch(r"It is \d+\.", answer))
+        return Score.of({"correct": float(right), "format": float(shape)}, self._weights)
+
+
+class EasySums(Sums):
+    """Sums that are paid for any number: what warm-up teaches in a second."""
+
+    def _score(self, problem: Problem, answer: str) -> Score:
+        shape = bool(re.search(r"\d", answer))
+        return Score.of({"correct": float(shape)}, self._weights)
+
+
+def make(name: str, options: TaskOptions) -> Task:
+    """For the registry."""
+    most = int(options.difficulty.get("most", 9))
+    task = EasySums(most) if name == "easy" else Sums(most)
+    task.name = name
+    return task

@@ -1,0 +1,85 @@
+"""Practice in plain words: events in, lines of text out. Pure, so that every sentence can be tested."""
+
+from __future__ import annotations
+
+from learning.messages import PracticeDone, PracticeSample, PracticeStage, PracticeStep
+from learning.practice.report import Gain
+from vidya_tui.plain import one_line
+from vidya_tui.progress_words import percent, seconds
+
+
+def staged(event: PracticeStage) -> str:
+    """What a look or a moment of warm-up says; empty where it says nothing new."""
+    known = []
+    if event.success is not None:
+        known.append(f"{percent(event.success)} of its answers are right")
+    if event.loss is not None and event.success is not None:
+        known.append(f"loss {event.loss:.2f}")
+    if event.accuracy is not None:
+        known.append(f"held-out accuracy {percent(event.accuracy)}")
+    if event.book_recall is not None:
+        known.append(f"book recall {percent(event.book_recall)}")
+    if event.saved:
+        known.append("saved")
+    if not known:
+        return ""
+    where = {
+        "before": "before",
+        "warm_up": f"warm-up, step {event.step}",
+        "warmed_up": "after warm-up",
+        "during": f"after step {event.step}",
+        "after": "at the end",
+    }[event.stage]
+    return f"{where}: {', '.join(known)}"
+
+
+def stepped(event: PracticeStep) -> str:
+    """One step on one line."""
+    parts = [
+        f"step {event.step} of {event.steps}",
+        f"reward {event.reward_mean:.2f} \u00b1 {event.reward_std:.2f}",
+        f"right {percent(event.success)}",
+        f"dead groups {event.dead_groups} of {event.groups}",
+        f"KL {event.kl:.3f}",
+        f"entropy {event.entropy:.2f}",
+        f"{event.length:.0f} tokens an answer",
+    ]
+    if event.truncated:
+        parts.append(f"{percent(event.truncated)} cut off")
+    if event.failed:
+        parts.append(f"{event.failed} not judged")
+    return " \u00b7 ".join([*parts, seconds(event.seconds)])
+
+
+def sampled(event: PracticeSample, width: int = 100) -> str:
+    """A sample and what it was paid for."""
+    parts = ", ".join(f"{name} {value:g}" for name, value in event.components.items())
+    judged = f"not judged: {event.failed}" if event.failed else f"{event.reward:.2f} ({parts})"
+    cut = " (cut off)" if event.truncated else ""
+    asked, said = one_line(event.prompt, width), one_line(event.text, width)
+    return f"{judged}\n  {asked}\n  {said}{cut}"
+
+
+def done(event: PracticeDone) -> str:
+    """What practice came to, in a sentence or two."""
+    before = event.accuracy_before if event.accuracy_warm is None else event.accuracy_warm
+    gained = (
+        f"{event.task}: held-out accuracy {percent(before)} \u2192 {percent(event.accuracy_after)}"
+        f" on {event.held_out} problems after {event.steps}"
+        f" step{'' if event.steps == 1 else 's'} in {seconds(event.seconds)}"
+    )
+    if event.accuracy_warm is not None:
+        gained += (
+            f" (warm-up, {event.warm_up_steps} steps: {percent(event.accuracy_before)} \u2192 "
+            f"{percent(event.accuracy_warm)})"
+        )
+    gained += f"; book recall {percent(event.book_before)} \u2192 {percent(event.book_after)}"
+    return f"{gained}; {event.why}" if event.why else gained
+
+
+def gained(gain: Gain) -> str:
+    """One task of the morning report."""
+    return (
+        f"{gain.task}: {gain.steps} step{'' if gain.steps == 1 else 's'} in {seconds(gain.seconds)}, "
+        f"held-out accuracy {percent(gain.accuracy_before)} \u2192 {percent(gain.accuracy_after)}"
+    )
