@@ -41,6 +41,17 @@ def test_kl_by_hand() -> None:
     assert kl_divergence(q, q).item() == pytest.approx(0.0, abs=1e-7)
 
 
+def test_the_gradient_of_the_kl_divergence_is_that_of_its_definition() -> None:
+    generator = torch.Generator().manual_seed(0)
+    reference, logits, weights = (torch.randn(4, 3, 7, generator=generator) for _ in range(3))
+    ours, theirs = (logits.clone().requires_grad_(True) for _ in range(2))
+    (kl_divergence(reference, ours) * weights[..., 0]).sum().backward()
+    p, q = reference.log_softmax(-1), theirs.log_softmax(-1)
+    ((p.exp() * (p - q)).sum(-1) * weights[..., 0]).sum().backward()
+    assert ours.grad is not None and theirs.grad is not None
+    torch.testing.assert_close(ours.grad, theirs.grad, atol=1e-6, rtol=1e-5)
+
+
 def test_lengths_must_agree() -> None:
     with pytest.raises(ShapeError, match="rejected is"):
         dpo_loss(torch.zeros(2), torch.zeros(3), torch.zeros(2), torch.zeros(3), 0.1)
