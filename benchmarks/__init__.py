@@ -20,6 +20,8 @@ BENCHMARKS: dict[str, str] = {
     "crash": "kill -9 at 50 random moments: is anything lost that the screen confirmed",
     "collapse": "100 lessons in a row, by every attempt that failed and by the recipe: what is left",
     "tokenizer": "size of the vocabulary: bytes per token against what the embedding costs",
+    "practice": "seconds of a GRPO step against TRL on the same work; their losses term by term",
+    "practice_learning": "what practice gains on held-out problems, and what it costs of book and talk",
     "optimizers": "Muon with AdamW against AdamW alone, equal tokens, a sweep for each, three seeds",
 }
 """Name of the benchmark, which is also its module, and what it measures."""

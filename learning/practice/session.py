@@ -89,10 +89,10 @@ class Session:
         self.model, self.task, self.settings = model, task, settings
         self._pause = pause
         self._rng = random.Random(seed)
-        self._generator = torch.Generator().manual_seed(seed)
+        self.generator = torch.Generator().manual_seed(seed)
         self._problems = task.problems("train", random.Random(seed))
         self._held_out = held_out_problems(task, settings.held_out)
-        self._roller = Roller(
+        self.roller = Roller(
             tokenizer,
             task,
             max_tokens=settings.max_tokens,
@@ -126,7 +126,7 @@ class Session:
 
     def accuracy(self) -> float:
         """On the held-out problems, under greedy decoding, 0 to 1."""
-        return self._roller.accuracy(self.model, self._held_out)
+        return self.roller.accuracy(self.model, self._held_out)
 
     def warm_up(
         self, report: Callable[[WarmUpReport], None], stop: Callable[[], bool]
@@ -134,11 +134,11 @@ class Session:
         """See learning.practice.warm_up."""
         last = warm_up(
             self.model,
-            self._roller,
+            self.roller,
             self._problems,
             self.keeper,
             self.settings.warm_up,
-            self._generator,
+            self.generator,
             report=report,
             pause=self._pause,
             stop=stop,
@@ -180,7 +180,7 @@ class Session:
             if not missing:
                 break
             problems = [next(self._problems) for _ in range(missing)]
-            found = self._roller.draw(self.model, problems, settings.group_size, self._generator)
+            found = self.roller.draw(self.model, problems, settings.group_size, self.generator)
             drawn.append(found)
             for prompt, samples in zip(found.prompts, found.groups, strict=True):
                 if group := self._group(prompt, samples):

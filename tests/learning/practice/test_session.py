@@ -91,7 +91,7 @@ class Rigged(Session):
             )
             return Drawn(tuple((1, 2, 3) for _ in problems), groups, 10, 0.1, 0.1)
 
-        self._roller.draw = draw  # type: ignore[assignment, method-assign]
+        self.roller.draw = draw  # type: ignore[assignment, method-assign]
 
     def sample(self, problem: Problem, value: float | None) -> Sample:
         score = Score.failure("out of time") if value is None else Score({"correct": value}, value)
@@ -176,4 +176,4 @@ def test_a_problem_longer_than_the_context_is_told(
     session = Session(tiny_model, tiny_tokenizer, Sums(9), replay, TINY)
     problem = Problem("why? " * 100, 1)
     with pytest.raises(DataError, match="does not fit into a context of 128"):
-        session._roller.prompt(tiny_model, problem)
+        session.roller.prompt(tiny_model, problem)

@@ -1,0 +1,147 @@
+"""Seconds of a GRPO step, ours against TRL's GRPOTrainer: same weights, problems, batch and lengths.
+
+Both begin with the same weights after a short warm-up and draw from the same problems; the answers are
+each one's own, so tokens are reported beside seconds. Ours has book and talk in each optimizer step,
+theirs nothing. The losses are compared term by term first. TRL is in the extra `bench`.
+"""
+
+from __future__ import annotations
+
+import random
+import tempfile
+from dataclasses import asdict, dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from benchmarks import BenchOptions
+from benchmarks.practice_trl import compare_losses, their_steps
+from benchmarks.report import machine, median, table, write
+from benchmarks.scratch import scratch_home
+from engine.checkpoint import load_model, save_model
+from engine.model import Model
+from engine.tokenizer import Tokenizer
+from learning.memory import book_examples, own_talk
+from learning.model_store import ModelStore
+from learning.practice.session import Session
+from learning.practice.settings import PracticeSettings, WarmUpSettings
+from learning.replay import Replay
+from learning.rewards.task import find_task
+from personality.book import shipped_book_path
+
+TASK = "syllogism"
+PROBLEMS = 64
+
+
+@dataclass(frozen=True)
+class Work:
+    """What both do."""
+
+    groups: int = 8
+    group_size: int = 8
+    max_tokens: int = 64
+    steps: int = 4
+    """The first is not counted."""
+    warm_up: int = 20
+    """Supervised steps before, so that answers end."""
+
+
+QUICK = Work(groups=2, group_size=2, max_tokens=8, steps=2, warm_up=1)
+
+
+def run(options: BenchOptions) -> dict[str, Any]:
+    """The benchmark."""
+    work = QUICK if options.quick else Work()
+    result: dict[str, Any] = {"machine": machine(), "work": asdict(work), "task": TASK}
+    result["differences"] = _worst([compare_losses(seed) for seed in (options.seeds or (0,))])
+    options.say(f"losses differ by at most {max(result['differences'].values()):.1e}")
+    with scratch_home(options) as (home, name), tempfile.TemporaryDirectory() as scratch:
+        folder = ModelStore(home).resolve(name)
+        model, tokenizer = load_model(folder), Tokenizer.load(folder)
+        session = _session(model, tokenizer, folder, work)
+        session.warm_up(lambda _: None, lambda: False)
+        checkpoint = Path(scratch) / "warm"
+        save_model(model, checkpoint, dtype=torch.float32)
+        ours = []
+        for _ in range(work.steps):
+            report = session.step()
+            ours.append(
+                {
+                    "seconds": report.seconds,
+                    "tokens": float(report.tokens),
+                    "dead_groups": float(report.dead_groups),
+                }
+            )
+            options.say(f"ours: {report.seconds:.2f} s, {report.tokens} tokens")
+        problems = list(islice(session.task.problems("train", random.Random(0)), PROBLEMS))
+        theirs = their_steps(
+            checkpoint,
+            tokenizer,
+            session.task,
+            problems,
+            lambda problem: session.roller.prompt(model, problem),
+            groups=work.groups,
+            group_size=work.group_size,
+            max_tokens=work.max_tokens,
+            lr=session.settings.lr,
+            steps=work.steps,
+            scratch=Path(scratch),
+        )
+        for row in theirs:
+            options.say(f"TRL: {row['seconds']:.2f} s, {row['tokens']:.0f} tokens")
+    result["ours"], result["trl"] = ours, theirs
+    result["seconds"] = {"ours": _median(ours, "seconds"), "trl": _median(theirs, "seconds")}
+    result["tokens"] = {"ours": _median(ours, "tokens"), "trl": _median(theirs, "tokens")}
+    result["times_as_fast"] = result["seconds"]["trl"] / result["seconds"]["ours"]
+    if options.out:
+        _write(options.out, result, work)
+    return result
+
+
+def _session(model: Model, tokenizer: Tokenizer, folder: Path, work: Work) -> Session:
+    book = book_examples(tokenizer, [shipped_book_path()], model.config.context)
+    replay = Replay(model, book, [], own_talk(model, tokenizer, folder))
+    warm_up = WarmUpSettings(enough=2.0, steps=work.warm_up, measure_every=10_000, measured=4)
+    settings = PracticeSettings(
+        groups=work.groups,
+        group_size=work.group_size,
+        max_tokens=work.max_tokens,
+        updates=1,
+        redraws=0,
+        held_out=1,
+        warm_up=warm_up,
+    )
+    return Session(model, tokenizer, find_task(TASK), replay, settings, seed=0)
+
+
+def _worst(found: list[dict[str, float]]) -> dict[str, float]:
+    return {name: max(row[name] for row in found) for name in found[0]}
+
+
+def _median(rows: list[dict[str, float]], name: str) -> float:
+    return median([row[name] for row in rows[1:]])
+
+
+def _write(out: Path, result: dict[str, Any], work: Work) -> None:
+    seconds, tokens = result["seconds"], result["tokens"]
+    rows = [
+        ("vidya", seconds["ours"], tokens["ours"], tokens["ours"] / seconds["ours"]),
+        ("TRL GRPOTrainer", seconds["trl"], tokens["trl"], tokens["trl"] / seconds["trl"]),
+    ]
+    parts = [
+        f"One GRPO step on `{TASK}`: {work.groups} problems, {work.group_size} answers to each of at "
+        f"most {work.max_tokens} tokens, one optimizer step; drawing, scoring, gradient and step. Both "
+        f"begin with the same weights, after {work.warm_up} supervised steps. Median of "
+        f"{work.steps - 1}, the first left out. Ours also has 8 book lines and 4 rows of talk in the "
+        f"optimizer step, and spends nothing on the gradient of dead groups "
+        f"({sum(row['dead_groups'] for row in result['ours'][1:]):.0f} of "
+        f"{work.groups * (work.steps - 1)}).",
+        table(("", "seconds a step", "tokens drawn", "tokens/s, all of the step"), rows),
+        f"{result['times_as_fast']:.1f} times as fast.",
+        "Largest absolute difference between TRL's `_compute_loss` and ours, on the same random "
+        "log-probabilities, rewards and lengths (clip 0.2 and 0.28, KL weight 0.07, loss type dapo):",
+        table(("term", "difference"), [(k, f"{v:.1e}") for k, v in result["differences"].items()]),
+    ]
+    write(out, "practice", "Practice", "vidya bench practice --out FOLDER", parts, result)

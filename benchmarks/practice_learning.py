@@ -1,0 +1,256 @@
+"""What practice gains: three tasks from a warm-up on, held-out problems, and what it costs of the rest.
+
+Each run is the one that `vidya practice` makes: warm-up, then GRPO alone, with save points and guard.
+Held-out accuracy is under greedy decoding on problems that were never practised. Afterwards the book is
+asked again, and the likelihood of held-out talk (VIDYA_CORPUS) is measured again. Without --model it is
+the model that comes with vidya; VIDYA_TASKS names some of the tasks, with commas between them. What is
+in the output folder already is not run again, so that a run that was broken off goes on.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from benchmarks import BenchOptions
+from benchmarks.collapse_data import make_yardstick
+from benchmarks.report import machine, table, write
+from benchmarks.scratch import scratch_home
+from engine.checkpoint import load_model
+from engine.model import Model
+from engine.tokenizer import Tokenizer
+from learning.examples import Example
+from learning.forward import knowledge, mean_loss, share_known
+from learning.memory import book_examples, own_talk
+from learning.model_store import ModelStore
+from learning.practice.run import Look, Run
+from learning.practice.session import Session, StepReport
+from learning.practice.settings import PracticeSettings, WarmUpSettings
+from learning.practice.warm_up import WarmUpReport
+from learning.replay import Replay
+from learning.rewards.task import TaskOptions, find_task
+from personality.book import shipped_book_path
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How one task is practised."""
+
+    task: str
+    difficulty: dict[str, Any] = field(default_factory=dict)
+    steps: int = 60
+
+
+PLANS = (
+    Plan("syllogism"),
+    Plan("chain_sum", {"max_terms": 3, "max_digits": 1}),
+    Plan("propositional_logic"),
+)
+SETTINGS = PracticeSettings(
+    groups=16,
+    group_size=16,
+    max_tokens=64,
+    updates=2,
+    redraws=1,
+    lr=3e-4,
+    held_out=200,
+    measure_every=10,
+    rows=128,
+    warm_up=WarmUpSettings(measure_every=10),
+)
+"""Of the full run."""
+QUICK = replace(
+    SETTINGS,
+    groups=2,
+    group_size=2,
+    updates=1,
+    max_tokens=8,
+    held_out=4,
+    measure_every=1,
+    warm_up=WarmUpSettings(steps=1, measured=4, measure_every=1, enough=0.0),
+)
+
+
+class Kept:
+    """Weights in memory alone: what is published in `vidya practice` is only held here."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self.save("")
+
+    def save(self, note: str) -> None:
+        self._last = {k: v.detach().clone() for k, v in self._model.state_dict().items()}
+
+    def restore(self) -> None:
+        self._model.load_state_dict(self._last)
+
+
+def run(options: BenchOptions) -> dict[str, Any]:
+    """The benchmark."""
+    names = os.environ.get("VIDYA_TASKS", "")
+    wanted = [name for name in names.split(",") if name]
+    plans = [plan for plan in PLANS if not wanted or plan.task in wanted]
+    result: dict[str, Any] = {"machine": machine(), "model": options.model or "10m", "runs": []}
+    result["runs"] = _earlier(options)
+    with scratch_home(options) as (home, name):
+        folder = ModelStore(home).resolve(name)
+        for seed in options.seeds:
+            for plan in plans:
+                if any((r["task"], r["seed"]) == (plan.task, seed) for r in result["runs"]):
+                    continue
+                result["runs"].append(_practise(folder, plan, seed, options))
+                if options.out:
+                    _write(options.out, result)
+    return result
+
+
+def _practise(folder: Path, plan: Plan, seed: int, options: BenchOptions) -> dict[str, Any]:
+    settings = replace(
+        QUICK if options.quick else SETTINGS, steps=2 if options.quick else plan.steps
+    )
+    model, tokenizer = load_model(folder), Tokenizer.load(folder)
+    context, talk = model.config.context, own_talk(model, tokenizer, folder)
+    yard = make_yardstick(tokenizer, context, [], talk)
+    book = book_examples(tokenizer, [shipped_book_path()], context)
+    before = _measured(model, book, yard.talk)
+    task = find_task(plan.task, TaskOptions(difficulty=plan.difficulty))
+    session = Session(model, tokenizer, task, Replay(model, book, [], talk), settings, seed=seed)
+    curve: list[dict[str, Any]] = []
+    looks: list[dict[str, Any]] = []
+
+    def stepped(report: StepReport) -> None:
+        row = {k: v for k, v in vars(report).items() if k != "samples"}
+        curve.append(row)
+        options.say(
+            f"{plan.task} {seed}: step {report.step}, right {report.success:.2f}, dead "
+            f"{report.dead_groups}/{report.groups}, KL {report.kl:.3f}, entropy {report.entropy:.2f}, "
+            f"{report.seconds:.0f} s"
+        )
+
+    def looked(look: Look) -> None:
+        looks.append(asdict(look))
+        options.say(
+            f"{plan.task} {seed}: {look.stage} {look.step}: held-out {look.accuracy:.3f}, book "
+            f"{look.book_recall:.3f} {look.alarm}"
+        )
+
+    def warmed(report: WarmUpReport) -> None:
+        if report.success is not None:
+            options.say(f"{plan.task} {seed}: warm-up {report.step}: {report.success:.2f}")
+
+    kept = Kept(model)
+    outcome = Run(session, kept, on_step=stepped, on_look=looked, on_warm_up=warmed).run(
+        warm_up=True
+    )
+    task.close()
+    if options.out and not options.quick:
+        _sample(session, options)
+    return {
+        "task": plan.task,
+        "difficulty": plan.difficulty,
+        "seed": seed,
+        **asdict(outcome),
+        "held_out": session.held_out,
+        "before": before,
+        "after": _measured(model, book, yard.talk),
+        "talk_source": yard.talk_source,
+        "looks": looks,
+        "curve": curve,
+    }
+
+
+def _sample(session: Session, options: BenchOptions) -> None:
+    rng = random.Random(1)
+    problems = [next(session.task.problems("train", rng)) for _ in range(2)]
+    drawn = session.roller.draw(session.model, problems, 1, session.generator, greedy=True)
+    for sample in drawn.samples:
+        options.say(f"  {sample.problem.prompt} -> {sample.text} ({sample.score.total:.2f})")
+
+
+def _measured(model: Model, book: list[Example], talk: list[Example]) -> dict[str, float]:
+    return {
+        "book_recall": share_known(knowledge(model, book)),
+        "talk_nll": mean_loss(knowledge(model, talk)),
+    }
+
+
+def _earlier(options: BenchOptions) -> list[dict[str, Any]]:
+    """Runs of the output folder, of the same model."""
+    path = options.out / "practice_learning.json" if options.out else None
+    if path is None or not path.exists():
+        return []
+    found = json.loads(path.read_text("utf-8"))
+    return list(found["runs"]) if found.get("model") == (options.model or "10m") else []
+
+
+def _write(out: Path, result: dict[str, Any]) -> None:
+    rows = []
+    for r in result["runs"]:
+        was, now = r["before"], r["after"]
+        rows.append(
+            (
+                r["task"],
+                r["seed"],
+                f"{r['accuracy_before']:.1%}",
+                "\u2013" if r["accuracy_warm"] is None else f"{r['accuracy_warm']:.1%}",
+                f"{r['accuracy_after']:.1%}",
+                r["warm_up_steps"],
+                r["steps"],
+                f"{r['seconds'] / 60:.0f}",
+                f"{was['book_recall']:.1%} \u2192 {now['book_recall']:.1%}",
+                f"{now['talk_nll'] / was['talk_nll'] - 1:+.1%}",
+                r["ended"],
+            )
+        )
+    head = (
+        "task",
+        "seed",
+        "untrained",
+        "after warm-up",
+        "after GRPO",
+        "warm-up steps",
+        "steps",
+        "minutes",
+        "book recall",
+        "talk NLL",
+        "ended",
+    )
+    settings = result["runs"][-1]
+    parts = [
+        f"Model {result['model']}. Accuracy on {settings['held_out']} held-out problems under greedy "
+        f"decoding; 16 problems a step, 16 answers to each, two optimizer steps. Talk: "
+        f"{settings['talk_source']}.",
+        table(head, rows),
+        "Settings of the tasks: "
+        + "; ".join(
+            sorted({f"`{r['task']}` {json.dumps(r['difficulty'])}" for r in result["runs"]})
+        )
+        + ".",
+        "Held-out accuracy at each save point:",
+        table(
+            ("task", "seed", "step: accuracy"),
+            [
+                (
+                    r["task"],
+                    r["seed"],
+                    ", ".join(
+                        f"{look['stage']} {look['step']}: {look['accuracy']:.1%}"
+                        for look in r["looks"]
+                    ),
+                )
+                for r in result["runs"]
+            ],
+        ),
+    ]
+    write(
+        out,
+        "practice_learning",
+        "What practice gains",
+        "VIDYA_CORPUS=FOLDER vidya bench practice_learning --seeds 3 --out FOLDER",
+        parts,
+        result,
+    )
