@@ -1,10 +1,10 @@
 """Several answers to one prompt at once, streamed, cancellable, all different.
 
-The prompt is prefilled once and shared; one batched step serves all candidates of a wave, finished
-ones leave the batch. A candidate that says what another said is drawn anew in a wave of its own,
-which is stepped in turn with those that still stream; from the second time on it may not begin as
-any of the others did, which makes sure that it differs. Left out: prompts of different length in one
-batch.
+The prompt is prefilled once and shared; one batched step on packed weights (engine.packed) serves all
+candidates of a wave, finished ones leave the batch. A candidate that says what another said is drawn
+anew in a wave of its own, which is stepped in turn with those that still stream; from the second time
+on it may not begin as any of the others did, which makes sure that it differs. Left out: prompts of
+different length in one batch (engine.rollout).
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from engine.cache import KeyValueCache
 from engine.config import Sampling
 from engine.errors import DataError
 from engine.model import Model
+from engine.packed import PackedModel, packed
 from engine.sampling import NEVER, sample, shape_logits
 from engine.tokenizer import StreamDecoder, Tokenizer
 
@@ -118,7 +119,7 @@ class _Wave:
     """[rows, V] of the next token."""
 
 
-@torch.no_grad()
+@torch.inference_mode()
 def generate(
     model: Model,
     tokenizer: Tokenizer,
@@ -145,7 +146,8 @@ def generate(
         )
     control = control or Control()
     openings = Openings(tokenizer)
-    prompt, first_logits = prefill(model, prompt_ids, limit)
+    fast = packed(model)
+    prompt, first_logits = prefill(fast, prompt_ids, limit)
     rows = [_Row(i, _temperature(sampling, i), StreamDecoder(tokenizer)) for i in range(1, n + 1)]
     waves = [_wave(prompt, first_logits, rows, len(prompt_ids) + limit)]
     taken: set[str] = set()
@@ -154,7 +156,7 @@ def generate(
     while waves:
         for wave in list(waves):
             again: list[_Row] = []
-            for event in _step(model, tokenizer, wave, sampling, generator, control, limit):
+            for event in _step(fast, tokenizer, wave, sampling, generator, control, limit):
                 if not isinstance(event, Finished):
                     yield event
                     continue
@@ -207,17 +209,22 @@ class Openings:
         return ids if len(ids) < len(self._folds) else ()
 
 
-def prefill(model: Model, prompt_ids: list[int], room: int) -> tuple[KeyValueCache, Tensor]:
+def prefill(
+    model: Model | PackedModel, prompt_ids: list[int], room: int
+) -> tuple[KeyValueCache, Tensor]:
     """Runs the prompt once: (cache of one row, logits [1, V] of the first answer token)."""
     cache = KeyValueCache(model.config, 1, len(prompt_ids) + room, model.dtype, model.device)
-    hidden = model.hidden_states(torch.tensor([prompt_ids], device=model.device), cache=cache)
-    return cache, model.logits(hidden[:, -1]).float()
+    return cache, _last_logits(model, torch.tensor([prompt_ids], device=model.device), cache)
 
 
-def decode_one_token(model: Model, tokens: list[int], cache: KeyValueCache) -> Tensor:
-    """One step of a batch: the last token of each row to logits [B, V]."""
-    hidden = model.hidden_states(torch.tensor(tokens, device=model.device)[:, None], cache=cache)
-    return model.logits(hidden[:, -1]).float()
+def decode_one_token(model: Model | PackedModel, tokens: list[int], cache: KeyValueCache) -> Tensor:
+    """One step of a batch: the last token of each row to logits [B, V]. A packed model is several
+    times as fast."""
+    return _last_logits(model, torch.tensor(tokens, device=model.device)[:, None], cache)
+
+
+def _last_logits(model: Model | PackedModel, ids: Tensor, cache: KeyValueCache) -> Tensor:
+    return model.logits(model.hidden_states(ids, cache=cache)[:, -1]).float()
 
 
 def _temperature(sampling: Sampling, index: int) -> float:
@@ -238,7 +245,7 @@ def _retry(tokenizer: Tokenizer, row: _Row, sampling: Sampling, barred: tuple[in
 
 
 def _step(
-    model: Model,
+    model: PackedModel,
     tokenizer: Tokenizer,
     wave: _Wave,
     sampling: Sampling,
@@ -287,17 +294,19 @@ def _draw(
     tokenizer: Tokenizer, wave: _Wave, sampling: Sampling, generator: torch.Generator
 ) -> tuple[list[int], list[float]]:
     """Next ids and their log-probabilities. Only words and, after the first, the end are drawn."""
-    logits = wave.logits.clone()
-    logits[:, tokenizer.end + 1 :] = NEVER
+    first = not wave.rows[0].tokens  # rows of a wave are equally long
+    logits = wave.logits[:, : tokenizer.end + 1]
+    logits = logits.clone() if first else logits  # the first are shared by all waves
     logits[:, [tokenizer.user, tokenizer.assistant]] = NEVER
-    for place, row in enumerate(wave.rows):
-        if not row.tokens:
+    if first:
+        for place, row in enumerate(wave.rows):
             logits[place, [tokenizer.end, *row.barred]] = NEVER
-    greedy = [row.temperature == 0.0 for row in wave.rows]
     said = [row.tokens for row in wave.rows]
     temperature = torch.tensor([row.temperature or 1.0 for row in wave.rows], device=logits.device)
     shaped = shape_logits(logits, said, sampling, temperature)
-    ids, logprobs = sample(shaped, generator)
-    best = shaped.argmax(-1)
-    chosen = [int(b) if g else int(i) for g, b, i in zip(greedy, best, ids, strict=True)]
-    return chosen, [0.0 if g else float(p) for g, p in zip(greedy, logprobs, strict=True)]
+    drawn, drawn_logprobs = sample(shaped, generator)
+    ids, logprobs = drawn.tolist(), drawn_logprobs.tolist()
+    for place, row in enumerate(wave.rows):
+        if row.temperature == 0.0:
+            ids[place], logprobs[place] = int(shaped[place].argmax()), 0.0
+    return ids, logprobs

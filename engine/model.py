@@ -10,6 +10,7 @@ Notation: B batch, T tokens, D dim, H heads, K key/value heads, G = H / K, E hea
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -104,6 +105,7 @@ class Model(nn.Module):
         """Weights are drawn from N(0, 0.02²), residual projections scaled by 1/√(2 layers)."""
         super().__init__()
         self.config = config
+        self.packed: Any = None
         self.embedding = nn.Embedding(config.vocab_size, config.dim)
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.layers))
         self.norm = nn.RMSNorm(config.dim, config.norm_eps)
@@ -116,6 +118,10 @@ class Model(nn.Module):
                     residual = name.endswith(("out.weight", "down.weight"))
                     std = 0.02 / math.sqrt(2 * config.layers) if residual else 0.02
                     weight.normal_(0.0, std, generator=generator)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy packs its own weights (engine.packed)."""
+        return {**self.__dict__, "packed": None}
 
     @property
     def device(self) -> torch.device:

@@ -21,6 +21,7 @@ from engine.cache import KeyValueCache
 from engine.config import ModelConfig
 from engine.errors import DataError
 from engine.model import Model
+from engine.packed import packed
 from engine.sampling import sample
 
 ROWS = 64
@@ -134,7 +135,7 @@ class Rollout:
                 f"a prompt of {longest} tokens fills the model's context of {model.config.context}",
                 "shorten it, or take a model with a longer context",
             )
-        self._model, self._prompts, self._group = model, prompts, group
+        self._model, self._prompts, self._group = packed(model), prompts, group
         self._end, self._temperature = end, temperature
         self._limits = [min(max_tokens, model.config.context - len(p)) for p in prompts]
         self._generator, self._pause = generator, pause

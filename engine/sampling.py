@@ -13,7 +13,7 @@ from torch import Tensor
 from engine.config import Sampling
 
 NEVER = float("-inf")
-NUCLEUS = 128
+NUCLEUS = 64
 """Tokens that top-p looks at before it sorts them all."""
 
 
@@ -22,15 +22,21 @@ def penalise_repetition(logits: Tensor, said: Sequence[Sequence[int]], penalty: 
 
     said: per row the answer's tokens so far. 1909.05858, section 4.1.
     """
-    if penalty == 1.0:
+    width = max(map(len, said), default=0)
+    if penalty == 1.0 or width == 0:
         return logits
-    logits = logits.clone()
-    for row, tokens in enumerate(said):
-        if tokens:
-            ids = torch.tensor(sorted(set(tokens)), device=logits.device)
-            values = logits[row, ids]
-            logits[row, ids] = torch.where(values > 0, values / penalty, values * penalty)
-    return logits
+    # shorter rows say their last token again, which changes nothing; silent ones are left out
+    rows = [row for row, tokens in enumerate(said) if tokens]
+    ids = [[*said[row], *[said[row][-1]] * (width - len(said[row]))] for row in rows]
+    place = torch.tensor(ids, device=logits.device)
+    chosen = logits if len(rows) == len(said) else logits[rows]
+    values = chosen.gather(1, place)
+    changed = chosen.scatter(1, place, torch.where(values > 0, values / penalty, values * penalty))
+    if len(rows) == len(said):
+        return changed
+    out = logits.clone()
+    out[rows] = changed
+    return out
 
 
 def keep_top_k(logits: Tensor, k: int) -> Tensor:
@@ -52,8 +58,8 @@ def keep_top_p(logits: Tensor, p: float) -> Tensor:
         before = ordered.cumsum(-1) - ordered
         if bool((before[..., -1] >= p).all()):
             break
-    dropped = torch.ones_like(logits, dtype=torch.bool).scatter(-1, order, before >= p)
-    return logits.masked_fill(dropped, NEVER)
+    kept = logits.gather(-1, order).masked_fill_(before >= p, NEVER)
+    return torch.full_like(logits, NEVER).scatter_(-1, order, kept)
 
 
 def keep_min_p(logits: Tensor, min_p: float) -> Tensor:
@@ -77,9 +83,10 @@ def shape_logits(
 def sample(logits: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
     """Draws one id per row by the inverse of its cumulative distribution: (ids [B], their
     log-probabilities [B])."""
-    log_probabilities = logits.log_softmax(-1)
-    cumulative = log_probabilities.exp().double().cumsum(-1)
+    most = logits.amax(-1, keepdim=True)
+    cumulative = (logits - most).exp_().cumsum(-1, dtype=torch.float64)
+    total = cumulative[:, -1:]
     draw = torch.rand(len(logits), 1, dtype=torch.float64, generator=generator).to(logits.device)
     # right: the first whose sum exceeds the draw, which never is a token of probability 0
-    ids = torch.searchsorted(cumulative, draw * cumulative[:, -1:], right=True)
-    return ids[:, 0], log_probabilities.gather(1, ids)[:, 0]
+    ids = torch.searchsorted(cumulative, draw * total, right=True)
+    return ids[:, 0], (logits.gather(1, ids) - most - total.log())[:, 0].to(logits.dtype)

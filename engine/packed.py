@@ -1,0 +1,189 @@
+"""A model's weights laid out for drawing answers, and the few operations that a step needs.
+
+A step of five rows is bound by reading the weights and by the number of operations, not by arithmetic.
+On a CPU oneDNN's own layout (packed once a publication, tens of milliseconds) reads two to three times
+as fast as rows in memory; residuals and SwiGLU's gate are applied by the products themselves; queries,
+keys and values of one key/value head lie side by side, so that attention needs no copies.
+Elsewhere the products are the usual ones. The numbers are those of engine.model up to rounding
+(tests/engine/test_packed.py). Left out: gradients; quantised weights, since answers are drawn from
+what was trained.
+
+Notation as in engine.model; G = H / K query heads share a key/value head, R rows = B T.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from engine.cache import KeyValueCache
+from engine.model import Model, causal_mask
+
+ROWS = 16
+"""Rows that the layout is asked for; measured from 1 to 256, all are laid out alike."""
+_OPS: Any = torch.ops.mkldnn
+"""What torch.compile packs with; not public, so `can_pack` tries it."""
+
+
+class Product:
+    """x [R, I] times a weight [O, I], with something applied to the result on the way out."""
+
+    def __init__(self, weight: Tensor) -> None:
+        self._weight = weight.contiguous()
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """[R, O]."""
+        return F.linear(x, self._weight)
+
+    def silu(self, x: Tensor) -> Tensor:
+        """silu of the product."""
+        return F.silu(self(x))
+
+    def plus(self, x: Tensor, other: Tensor) -> Tensor:
+        """The product and other [R, O] added."""
+        return self(x).add_(other)
+
+    def times(self, x: Tensor, other: Tensor) -> Tensor:
+        """The product and other [R, O] multiplied."""
+        return self(x).mul_(other)
+
+
+class PackedProduct(Product):
+    """The same in oneDNN's layout, in one operation each."""
+
+    def __init__(self, weight: Tensor) -> None:
+        self._weight = _OPS._reorder_linear_weight(weight.detach().contiguous(), ROWS)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return _OPS._linear_pointwise(x, self._weight, None, "none", [], "")
+
+    def silu(self, x: Tensor) -> Tensor:
+        return _OPS._linear_pointwise(x, self._weight, None, "swish", [], "")
+
+    def plus(self, x: Tensor, other: Tensor) -> Tensor:
+        return _OPS._linear_pointwise.binary(x, other, self._weight, None, "add")
+
+    def times(self, x: Tensor, other: Tensor) -> Tensor:
+        return _OPS._linear_pointwise.binary(x, other, self._weight, None, "mul")
+
+
+class PackedBlock:
+    """The weights of one block."""
+
+    def __init__(self, block: Any, product: type[Product]) -> None:
+        attention, ffn = block.attention, block.ffn
+        h, k, e = attention.heads, attention.kv_heads, attention.head_dim
+        q, key, value = attention.qkv.weight.view(h + 2 * k, e, -1).split([h, k, k])
+        grouped = torch.cat([q.view(k, h // k, e, -1), key[:, None], value[:, None]], 1)
+        gate, up = ffn.gate_up.weight.chunk(2)
+        self.attention_norm = block.attention_norm.weight.detach()
+        self.ffn_norm = block.ffn_norm.weight.detach()
+        self.qkv, self.out = product(grouped.flatten(0, 2)), product(attention.out.weight)
+        self.gate, self.up, self.down = product(gate), product(up), product(ffn.down.weight)
+
+
+class PackedModel:
+    """What `generate` draws from. Shares embedding and norms with the model."""
+
+    @torch.no_grad()
+    def __init__(self, model: Model) -> None:
+        self.config = config = model.config
+        self.device, self.dtype = model.device, model.dtype
+        product = PackedProduct if can_pack(self.device, self.dtype) else Product
+        self._embedding = model.embedding.weight.detach()
+        self._vocabulary = product(model.embedding.weight)
+        self._norm = model.norm.weight.detach()
+        self._blocks = [PackedBlock(block, product) for block in model.blocks]
+        self._eps = torch.full((1, 1), config.norm_eps, device=self.device)
+        self._cos, self._sin = self._rope_tables(model)
+
+    def _rope_tables(self, model: Model) -> tuple[Tensor, Tensor]:
+        """[context, G + 2, E]: queries are scaled by 1/√E as well, values stay as they are; the sign
+        of the rotated half is in the sine."""
+        e, group = self.config.head_dim, self.config.heads // self.config.kv_heads
+        sign = torch.cat([-torch.ones(e // 2), torch.ones(e // 2)]).to(self.device)
+        cos, sin = model.rope_cos[:, None], (model.rope_sin * sign)[:, None]
+        scale = 1.0 / math.sqrt(e)
+        queries = [cos * scale] * group, [sin * scale] * group
+        cos = torch.cat([*queries[0], cos, torch.ones_like(cos)], 1)
+        sin = torch.cat([*queries[1], sin, torch.zeros_like(sin)], 1)
+        return cos.to(self.dtype), sin.to(self.dtype)
+
+    @torch.no_grad()
+    def hidden_states(
+        self,
+        ids: Tensor,
+        *,
+        cache: KeyValueCache,
+        positions: Tensor | None = None,
+        mask: Tensor | None = None,
+    ) -> Tensor:
+        """As Model.hidden_states, always with a cache and without gradients: [B, T, D]."""
+        b, t = ids.shape
+        start = cache.length
+        k, e = self.config.kv_heads, self.config.head_dim
+        group = self.config.heads // k
+        if positions is None:
+            cos, sin = (table[start : start + t, None] for table in (self._cos, self._sin))
+        else:
+            cos, sin = (table[positions].unsqueeze(-3) for table in (self._cos, self._sin))
+        if mask is None and t > 1:
+            mask = causal_mask(t, start, self.device)
+        x = F.embedding(ids, self._embedding).view(b * t, -1)
+        for layer, block in enumerate(self._blocks):
+            heads = block.qkv(self._normed(x, block.attention_norm)).view(b, t, k, group + 2, e)
+            heads = torch.addcmul(heads * cos, heads.roll(e // 2, -1), sin).transpose(1, 2)
+            query, key, value = heads.split([group, 1, 1], 3)  # (B, K, T, G or 1, E)
+            keys, values = cache.append(layer, key.squeeze(3), value.squeeze(3))  # (B, K, S, E)
+            query = query.reshape(b * k, t * group, e)
+            scores = torch.bmm(query, keys.flatten(0, 1).transpose(1, 2))  # (BK, TG, S)
+            if mask is not None:
+                scores = scores.view(b, k, t, group, -1) + mask.unsqueeze(3)
+                scores = scores.view(b * k, t * group, -1)
+            weights = scores.float().softmax(-1).to(values.dtype)
+            mixed = torch.bmm(weights, values.flatten(0, 1)).view(b, k, t, group * e)
+            x = block.out.plus(mixed.transpose(1, 2).reshape(b * t, -1), x)
+            normed = self._normed(x, block.ffn_norm)
+            x = block.down.plus(block.up.times(normed, block.gate.silu(normed)), x)
+        cache.advance(t)
+        return self._normed(x, self._norm).view(b, t, -1)
+
+    @torch.no_grad()
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Hidden states [..., D] to logits [..., V], through the tied embedding."""
+        return self._vocabulary(hidden.reshape(-1, hidden.shape[-1])).view(*hidden.shape[:-1], -1)
+
+    def _normed(self, x: Tensor, weight: Tensor) -> Tensor:
+        """RMSNorm of x [R, D] (1910.07467); F.rms_norm takes twice as long on a CPU."""
+        if x.dtype != torch.float32:
+            return F.rms_norm(x, (x.shape[-1],), weight, self.config.norm_eps)
+        norm = torch.linalg.vector_norm(x, 2, -1, True)
+        scale = torch.addcmul(self._eps, norm, norm, value=1.0 / x.shape[-1]).rsqrt_()
+        return (x * scale).mul_(weight)
+
+
+def packed(model: Model) -> PackedModel:
+    """The model as it is now, packed. Kept with a model whose weights are frozen, until they are
+    replaced; of one in training it is made anew each time, since fused optimizers leave no mark on
+    what they have changed."""
+    if any(p.requires_grad for p in model.parameters()):
+        return PackedModel(model)
+    stamp = [(p.data_ptr(), p.dtype, p._version) for p in model.parameters()]
+    if model.packed is None or model.packed[0] != stamp:
+        model.packed = stamp, PackedModel(model)
+    return model.packed[1]
+
+
+def can_pack(device: torch.device, dtype: torch.dtype) -> bool:
+    """Whether oneDNN is there and multiplies such numbers on this device."""
+    if device.type != "cpu" or not torch.backends.mkldnn.is_available():
+        return False
+    try:
+        PackedProduct(torch.zeros(32, 32, dtype=dtype))(torch.zeros(2, 32, dtype=dtype))
+    except (RuntimeError, AttributeError):
+        return False
+    return True

@@ -1,0 +1,119 @@
+"""engine.packed: another layout changes the speed, never the numbers."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+import torch
+
+from engine import packed as packing
+from engine.cache import KeyValueCache
+from engine.model import Model
+from engine.packed import PackedModel, packed
+
+
+def _ids(model: Model, rows: int, length: int, seed: int = 1) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randint(0, model.config.vocab_size, (rows, length), generator=generator)
+
+
+def _cache(model: Model, rows: int, size: int) -> KeyValueCache:
+    return KeyValueCache(model.config, rows, size, model.dtype, model.device)
+
+
+def _last_logits(model: PackedModel, ids: torch.Tensor, cache: KeyValueCache) -> torch.Tensor:
+    return model.logits(model.hidden_states(ids, cache=cache)[:, -1])
+
+
+@pytest.fixture(params=[True, False], ids=["packed", "plain"])
+def wide(
+    request: pytest.FixtureRequest, tiny_model: Model, monkeypatch: pytest.MonkeyPatch
+) -> Model:
+    """Weights at which a wrong rotation, order of heads or norm shows; with and without oneDNN."""
+    generator = torch.Generator().manual_seed(2)
+    with torch.no_grad():
+        for weight in tiny_model.parameters():
+            if weight.dim() == 2:
+                weight.mul_(5.0)
+            else:
+                weight.normal_(1.0, 0.2, generator=generator)
+    if not request.param:
+        monkeypatch.setattr(packing, "can_pack", lambda device, dtype: False)
+    elif not packing.can_pack(tiny_model.device, tiny_model.dtype):
+        pytest.skip("no oneDNN here")
+    return tiny_model
+
+
+@pytest.mark.parametrize("pieces", [[24], [1] * 24, [10, 1, 1, 7, 5]])
+@torch.no_grad()
+def test_the_same_logits_and_the_same_cache(wide: Model, pieces: list[int]) -> None:
+    ids, fast = _ids(wide, 3, 24), PackedModel(wide)
+    cache, reference = _cache(wide, 3, 24), _cache(wide, 3, 24)
+    for part in ids.split(pieces, dim=1):
+        logits = _last_logits(fast, part, cache)
+        expected = wide.logits(wide.hidden_states(part, cache=reference)[:, -1])
+        torch.testing.assert_close(logits, expected, atol=5e-5, rtol=1e-4)
+    # either may go on where the other stopped
+    torch.testing.assert_close(cache.filled(), reference.filled(), atol=2e-5, rtol=1e-4)
+
+
+@torch.no_grad()
+def test_rows_of_different_length(wide: Model) -> None:
+    """Padded on the left of the cache: each row has positions and a mask of its own."""
+    ids, fast = _ids(wide, 2, 6), PackedModel(wide)
+    positions = torch.tensor([[0, 1, 2, 3, 4, 5], [0, 0, 0, 1, 2, 3]])
+    mask = torch.zeros(2, 1, 6, 6).masked_fill(torch.ones(6, 6).triu(1) > 0, -torch.inf)
+    mask[1, :, 2:, :2] = -torch.inf
+    hidden = fast.hidden_states(ids, cache=_cache(wide, 2, 6), positions=positions, mask=mask)
+    expected = wide.hidden_states(ids, positions=positions, mask=mask)
+    torch.testing.assert_close(hidden, expected, atol=5e-5, rtol=1e-4)
+    alone = wide.hidden_states(ids[1:, 2:])
+    torch.testing.assert_close(hidden[1:, 2:], alone, atol=5e-5, rtol=1e-4)
+
+
+@torch.no_grad()
+def test_bfloat16_is_close(wide: Model) -> None:
+    ids, exact = _ids(wide, 2, 12), wide(_ids(wide, 2, 12))[:, -1].log_softmax(-1)
+    short = copy.deepcopy(wide).to(torch.bfloat16)
+    rounded = _last_logits(PackedModel(short), ids, _cache(short, 2, 12))
+    assert (exact - rounded.float().log_softmax(-1)).abs().mean() < 0.1
+
+
+def test_frozen_weights_are_packed_once_until_they_are_replaced(tiny_model: Model) -> None:
+    tiny_model.requires_grad_(False)
+    first = packed(tiny_model)
+    assert packed(tiny_model) is first
+    with torch.no_grad():
+        tiny_model.blocks[0].ffn.down.weight.mul_(1.5)
+    second = packed(tiny_model)
+    assert second is not first and packed(tiny_model) is second
+    tiny_model.load_state_dict({k: v * 2 for k, v in tiny_model.state_dict().items()})
+    third = packed(tiny_model)
+    assert third is not second
+    tiny_model.to(torch.bfloat16)
+    assert packed(tiny_model) is not third and packed(tiny_model).dtype == torch.bfloat16
+
+
+def test_a_step_of_a_fused_optimizer_is_seen(tiny_model: Model) -> None:
+    ids = _ids(tiny_model, 1, 4)
+    before = _last_logits(packed(tiny_model), ids, _cache(tiny_model, 1, 4))
+    optimizer = torch.optim.AdamW(tiny_model.parameters(), lr=0.1, fused=True)
+    tiny_model(ids).square().sum().backward()
+    optimizer.step()
+    after = _last_logits(packed(tiny_model), ids, _cache(tiny_model, 1, 4))
+    torch.testing.assert_close(after, tiny_model(ids)[:, -1].detach(), atol=1e-4, rtol=1e-4)
+    assert not torch.allclose(before, after, atol=1e-3)
+
+
+def test_a_copy_packs_its_own_weights(tiny_model: Model) -> None:
+    first = packed(tiny_model.requires_grad_(False))
+    other = copy.deepcopy(tiny_model)
+    assert packed(other) is not first
+    assert packed(tiny_model) is first
+
+
+def test_who_has_no_gradients_gets_no_graph(tiny_model: Model) -> None:
+    logits = _last_logits(packed(tiny_model), _ids(tiny_model, 1, 4), _cache(tiny_model, 1, 4))
+    assert not logits.requires_grad
+    logits[:, 0] = 0.0  # and what comes out may be changed
