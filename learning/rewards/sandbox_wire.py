@@ -120,9 +120,12 @@ def plain(value: Any, keep: Callable[[Any], int]) -> Any:
         if len(taken) > MOST_ITEMS:
             raise TooMuch(f"an iterator of more than {MOST_ITEMS} items")
         return ["iterator", all_of(taken)]
+    if type(value) is type and value in _TYPES:
+        return ["type", value.__name__]
     return ["object", keep(value)]
 
 
+_TYPES = (int, str, float, bool, list, tuple, dict, set, frozenset, bytes, complex, range)
 _KINDS: tuple[tuple[Any, str], ...] = (
     (list, "list"),
     (tuple, "tuple"),
@@ -169,6 +172,8 @@ def value(data: Any, found: Callable[[int], Any]) -> Any:
         return float.fromhex(first)
     if kind == "bytes":
         return bytes.fromhex(first)
+    if kind == "type":
+        return {one.__name__: one for one in _TYPES}[first]
     if kind == "Decimal":
         return decimal.Decimal(first)
     if kind == "complex":

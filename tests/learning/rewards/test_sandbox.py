@@ -72,7 +72,9 @@ def test_every_kind_of_plain_data_crosses(sandbox: Sandbox) -> None:
     outcome = sandbox.run(KINDS, EXPECTED, 20)
     assert outcome.passed, outcome
     back = "import math\ndef same(x, *, y): return x == y and type(x) is type(y)"
-    tests = "for x in (1, 2.5, 'a', (1,), {1: [2]}, {3}, b'x', 1 << 99):\n    assert same(x, y=x)"
+    tests = (
+        "for x in (1, 2.5, 'a', (1,), {1: [2]}, {3}, b'x', 1 << 99, str):\n    assert same(x, y=x)"
+    )
     assert sandbox.run(back, tests, 20).passed
 
 
