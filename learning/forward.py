@@ -13,13 +13,14 @@ from engine.model import Model
 from engine.precision import autocast
 from learning.examples import Example, collate, micro_batches
 from learning.trunk import Upper
+from learning.voice import Voice
 
 CHECK_TOKENS = 2048
 """Padded tokens in a forward pass without gradients; small, so that the owner never waits for one."""
 
 
 def target_logits(
-    model: Model | Upper, examples: Sequence[Example]
+    model: Model | Upper | Voice, examples: Sequence[Example]
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Logits where something is to be predicted: (logits [N, V], labels [N], row of each [N]).
 
@@ -29,10 +30,10 @@ def target_logits(
     labels = batch.labels.to(device)
     wanted = labels >= 0
     with autocast(device):
-        if isinstance(model, Upper):
-            hidden = model.hidden_states(examples)
-        else:
+        if isinstance(model, Model):
             hidden = model.hidden_states(batch.ids.to(device))
+        else:
+            hidden = model.hidden_states(examples)
         logits = model.logits(hidden[wanted])
     return logits.float(), labels[wanted], wanted.nonzero()[:, 0]
 

@@ -209,6 +209,7 @@ class Learner:
             self._rng,
             trunk=self.mind.trunk,
             watch=self.watch,
+            voice=self.mind.voice,
             pause=self._pause,
             report=report,
             checking=checking,

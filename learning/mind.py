@@ -1,4 +1,4 @@
-"""What a model has in mind while it learns: the memory, its lower blocks' outputs, its margins.
+"""What a model has in mind while it learns: the memory, its lower blocks' outputs, its voice, its margins.
 
 Each is made when it is first needed, since that takes a moment, and kept from lesson to lesson.
 """
@@ -16,6 +16,7 @@ from learning.memory import build_replay
 from learning.replay import Replay
 from learning.teaching import TeachSettings
 from learning.trunk import Trunk, Upper
+from learning.voice import Voice, open_voice
 from learning.watch import Seen, Watch
 from learning.weights import Weights
 
@@ -40,15 +41,16 @@ class Mind:
         self._journal, self._settings, self._pause = journal, settings, pause
         self._replay: Replay | None = None
         self._trunk: Trunk | None = None
+        self._voice: Voice | None = None
         self._watch = Watch()
 
     def forget(self) -> None:
         """All weights or the books have changed: everything is made anew when it is needed."""
-        self._replay, self._trunk, self._watch = None, None, Watch()
+        self._replay, self._trunk, self._voice, self._watch = None, None, None, Watch()
 
     def forget_trunk(self) -> None:
         """The lower blocks have changed too."""
-        self._trunk = None
+        self._trunk = self._voice = None
 
     def read_books_again(self, skip_bad: bool = False) -> Replay:
         """The memory with the books as they are now; margins of it are not known. Raises DataError."""
@@ -82,6 +84,15 @@ class Mind:
         return Upper(self._weights.model, self.trunk)
 
     @property
+    def voice(self) -> Voice:
+        """How the model talked when its lower blocks were last trained."""
+        if self._voice is None:
+            self._voice = open_voice(
+                self._weights.model, self.trunk, self.replay.talk, self._weights.folder
+            )
+        return self._voice
+
+    @property
     def watch(self) -> Watch:
         """What is known of the memory, all of which has been looked at."""
         memory = self.replay.memory
@@ -110,7 +121,7 @@ class Mind:
 
     def prepare(self) -> None:
         """Makes all of it now, so that the next lesson does not wait for it."""
-        _ = self.watch
+        _ = self.watch, self.voice
         self.trunk.fill(self._replayed(), pause=self._pause)
 
     def tidy(self) -> None:

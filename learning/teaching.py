@@ -1,7 +1,7 @@
 """The recipe by which one lesson is learned at once.
 
 Each step is one batch of a lesson among replay (learning.accumulator): likelihood of the lesson,
-likelihood of what was known, KL to the weights before the lesson on the model's own talk. Steps go
+likelihood of what was known, KL to how the model talked (learning.voice) on its own talk. Steps go
 on until the lesson is known with a margin and nothing remembered is broken, or a limit is reached.
 Adam has no first moment here: in three steps it would only push on where the first one pushed.
 Only the matrices of the upper blocks move: embeddings and norms are shared by everything that is
@@ -11,7 +11,6 @@ benchmarks/results/ says what was tried. Left out: publication and the guard (le
 
 from __future__ import annotations
 
-import copy
 import math
 import random
 from collections.abc import Callable, Sequence
@@ -33,6 +32,7 @@ from learning.examples import Example, after
 from learning.forward import knowledge
 from learning.replay import Replay
 from learning.trunk import Trunk, Upper
+from learning.voice import Voice, listen
 from learning.watch import Watch
 
 
@@ -126,21 +126,23 @@ def teach(
     *,
     trunk: Trunk | None = None,
     watch: Watch | None = None,
+    voice: Voice | None = None,
     pause: Callable[[], None] = lambda: None,
     report: Callable[[int, float], None] = lambda _step, _loss: None,
     checking: Callable[[], None] = lambda: None,
 ) -> TeachResult:
     """Changes the model in place. Raises NumericsError if a loss is not finite (the caller restores
     the weights). `pause` is called before every micro-batch, `report` with (step, loss), `checking`
-    before it is looked what the steps have broken. `trunk` and `watch` are those of the model, kept
-    from lesson to lesson; new ones are made where they are left out. Afterwards the watch knows what
-    the lesson has broken."""
+    before it is looked what the steps have broken. `trunk`, `watch` and `voice` are those of the
+    model, kept from lesson to lesson; new ones are made where they are left out. Afterwards the watch
+    knows what the lesson has broken."""
     if trunk is None:
         trunk = Trunk(model, settings.trunk_layers(len(model.blocks)))
     matrices = trainable_matrices(model, trunk.layers)
-    reference = Upper(copy_above(model, trunk.layers), trunk)
     student = Upper(model, trunk)
-    before = reference_log_probabilities(reference, task.judged)
+    if voice is None:
+        voice = listen(model, trunk, replay.talk)
+    before = reference_log_probabilities(student, task.judged)
     optimizer = torch.optim.AdamW(
         matrices, lr=settings.lr, betas=(0.0, 0.98), weight_decay=0.0, fused=True
     )
@@ -154,7 +156,7 @@ def teach(
     while not (known and not broken) and step < settings.steps + settings.repair:
         batch = accumulator.mix(task.answers, broken, wording.rows(settings.mixture.variations))
         rows = batch.rows + len(task.rejected)
-        loss = _gradients(student, reference, task, batch, before, settings, pause)
+        loss = _gradients(student, voice, task, batch, before, settings, pause)
         if not math.isfinite(loss):
             raise NumericsError(
                 "teaching: the loss is not finite", "the lesson waits for book training"
@@ -195,15 +197,6 @@ def trainable_matrices(model: Model, trunk: int) -> list[Tensor]:
     return chosen
 
 
-def copy_above(model: Model, layers: int) -> Model:
-    """A copy of the model, frozen, that shares what a lesson leaves alone."""
-    shared = [model.embedding, model.norm, *model.blocks[:layers]]
-    frozen = copy.deepcopy(model, {id(part): part for part in shared})
-    for block in frozen.blocks[layers:]:
-        block.requires_grad_(False)
-    return frozen
-
-
 class Wording:
     """A lesson as it will be needed: the same question after other talk, and in other words."""
 
@@ -242,7 +235,7 @@ def goal_reached(model: Model | Upper, task: Task, before: Tensor, settings: Tea
 
 def _gradients(
     model: Upper,
-    reference: Upper,
+    voice: Voice,
     task: Task,
     batch: MixedBatch,
     before: Tensor,
@@ -274,7 +267,7 @@ def _gradients(
     loss += row_gradients(model, examples, weights, pause=pause)
     if batch.talk:
         loss += settings.talk_weight * anchor_gradients(
-            model, reference, batch.talk, weight=settings.talk_weight, pause=pause
+            model, voice, batch.talk, weight=settings.talk_weight, pause=pause
         )
     return loss
 

@@ -12,6 +12,7 @@ from learning.examples import Example, micro_batches
 from learning.forward import target_logits
 from learning.maths.kl import kl_divergence
 from learning.trunk import Upper
+from learning.voice import Voice
 
 MICRO_TOKENS = 512
 """Padded tokens in a forward and backward pass: about 80 ms at 10M on two cores, which is the
@@ -60,7 +61,7 @@ def row_gradients(
 
 def anchor_gradients(
     model: Model | Upper,
-    reference: Model | Upper,
+    reference: Model | Upper | Voice,
     examples: Sequence[Example],
     *,
     weight: float = 1.0,

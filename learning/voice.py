@@ -1,0 +1,89 @@
+"""How the model talked when all of its weights were last trained, which lessons are not to change.
+
+For each row of the model's own talk its final hidden states are kept beside the weights, from lesson
+to lesson. With the weights before each lesson as the reference, ordinary talk drifted a little at every
+lesson and without end; a reference that stays pulls it back. Lessons leave embedding, norm and lower
+blocks alone (learning.trunk): by these it is seen whether what is kept still belongs to the weights.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from engine.checkpoint import load_tensors, save_tensors
+from engine.errors import CheckpointError
+from engine.model import Model
+from engine.precision import autocast
+from learning.examples import Example, micro_batches
+from learning.home import remove_leftovers
+from learning.trunk import Trunk, Upper
+
+VOICE = "voice.safetensors"
+LISTEN_TOKENS = 2048
+"""Padded tokens in one pass."""
+
+
+class Voice:
+    """The reference of the anchor: logits at the rows of talk as they were."""
+
+    def __init__(self, model: Model, hidden: dict[tuple[int, ...], Tensor]) -> None:
+        """hidden: for the ids of each row, its final hidden states [T, D]."""
+        self._model, self._hidden = model, hidden
+
+    @property
+    def device(self) -> torch.device:
+        return self._model.device
+
+    def hidden_states(self, examples: Sequence[Example]) -> Tensor:
+        """[B, T, D] as `collate` pads the examples; padded positions are 0."""
+        rows = [self._hidden[e.ids] for e in examples]
+        return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        return self._model.logits(hidden)
+
+
+@torch.no_grad()
+def listen(model: Model, trunk: Trunk, talk: Sequence[Example]) -> Voice:
+    """How the model talks now."""
+    upper, hidden = Upper(model, trunk), {}
+    for group in micro_batches(talk, LISTEN_TOKENS):
+        members = [talk[i] for i in group]
+        with autocast(model.device):
+            states = upper.hidden_states(members)
+        for example, row in zip(members, states, strict=True):
+            hidden[example.ids] = row[: len(example.ids) - 1].float().clone()
+    return Voice(model, hidden)
+
+
+def open_voice(model: Model, trunk: Trunk, talk: Sequence[Example], folder: Path) -> Voice:
+    """What the folder keeps, if it belongs to these weights and rows; else how the model talks now,
+    which is kept from now on."""
+    path, mark = folder / VOICE, _mark(model, trunk, talk)
+    with contextlib.suppress(CheckpointError):  # not there yet, or not whole
+        tensors, record = load_tensors(path)
+        if record.get("mark") == mark:
+            kept = tensors["hidden"].to(model.device).split([len(e.ids) - 1 for e in talk])
+            return Voice(model, {e.ids: row for e, row in zip(talk, kept, strict=True)})
+    voice = listen(model, trunk, talk)
+    if talk:
+        remove_leftovers(folder, f".{VOICE}.*")
+        rows = torch.cat([voice.hidden_states([e])[0] for e in talk]).cpu()
+        with contextlib.suppress(CheckpointError):  # a full disk: again next time
+            save_tensors({"hidden": rows}, path, {"mark": mark})
+    return voice
+
+
+def _mark(model: Model, trunk: Trunk, talk: Sequence[Example]) -> str:
+    """Of the rows, and of all weights that lessons leave alone."""
+    digest = hashlib.blake2b(repr([e.ids for e in talk]).encode(), digest_size=16)
+    for part in (model.embedding, model.norm, *model.blocks[: trunk.layers]):
+        for weight in part.parameters():
+            digest.update(weight.detach().float().cpu().numpy().tobytes())
+    return digest.hexdigest()

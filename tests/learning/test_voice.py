@@ -1,0 +1,73 @@
+"""The reference of the anchor stays from lesson to lesson, and belongs to the weights below."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from engine.model import Model
+from learning.direct.supervised import anchor_gradients
+from learning.examples import Example
+from learning.forward import target_logits
+from learning.trunk import Trunk, Upper
+from learning.voice import VOICE, listen, open_voice
+
+TALK = [Example((1, 5, 9, i), (False, True, True, True)) for i in range(2, 8)] + [
+    Example((1, 7), (False, True))
+]
+
+
+@pytest.fixture
+def trunk(tiny_model: Model) -> Trunk:
+    return Trunk(tiny_model, 1)
+
+
+def _teach(model: Model) -> None:
+    """Moves what a lesson moves."""
+    with torch.no_grad():
+        for weight in model.blocks[-1].parameters():
+            weight.add_(0.1)
+
+
+def test_it_says_what_the_model_said(tiny_model: Model, trunk: Trunk) -> None:
+    voice = listen(tiny_model, trunk, TALK)
+    ours, labels, _ = target_logits(voice, TALK)
+    with torch.no_grad():
+        theirs, same, _ = target_logits(tiny_model, TALK)
+    torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-5)
+    assert torch.equal(labels, same)
+
+
+def test_it_stays_through_lessons_and_restarts(
+    tiny_model: Model, trunk: Trunk, tmp_path: Path
+) -> None:
+    before, _, _ = target_logits(open_voice(tiny_model, trunk, TALK, tmp_path), TALK)
+    _teach(tiny_model)
+    again, _, _ = target_logits(open_voice(tiny_model, trunk, TALK, tmp_path), TALK)
+    torch.testing.assert_close(again, before)
+    student = Upper(tiny_model, trunk)
+    voice = open_voice(tiny_model, trunk, TALK, tmp_path)
+    assert anchor_gradients(student, voice, TALK) > 1e-4, "it pulls back to where it was"
+
+
+def test_it_is_taken_anew_where_the_weights_below_or_the_rows_are_others(
+    tiny_model: Model, trunk: Trunk, tmp_path: Path
+) -> None:
+    open_voice(tiny_model, trunk, TALK, tmp_path)
+    with torch.no_grad():
+        for weight in tiny_model.parameters():
+            weight.mul_(0.9)
+    trunk = Trunk(tiny_model, 1)
+    voice = open_voice(tiny_model, trunk, TALK, tmp_path)
+    assert anchor_gradients(Upper(tiny_model, trunk), voice, TALK) < 1e-6
+    fewer = open_voice(tiny_model, trunk, TALK[:2], tmp_path)
+    assert fewer.hidden_states(TALK[:2]).shape[0] == 2
+
+
+def test_a_broken_file_costs_nothing(tiny_model: Model, trunk: Trunk, tmp_path: Path) -> None:
+    (tmp_path / VOICE).write_bytes(b"half")
+    voice = open_voice(tiny_model, trunk, TALK, tmp_path)
+    assert anchor_gradients(Upper(tiny_model, trunk), voice, TALK) < 1e-6
+    assert (tmp_path / VOICE).stat().st_size > 100
