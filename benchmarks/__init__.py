@@ -22,6 +22,7 @@ BENCHMARKS: dict[str, str] = {
     "tokenizer": "size of the vocabulary: bytes per token against what the embedding costs",
     "practice": "seconds of a GRPO step against TRL on the same work; their losses term by term",
     "practice_learning": "what practice gains on held-out problems, and what it costs of book and talk",
+    "sandbox": "programs checked a second behind walls, and whether hostile ones get through",
     "optimizers": "Muon with AdamW against AdamW alone, equal tokens, a sweep for each, three seeds",
 }
 """Name of the benchmark, which is also its module, and what it measures."""

@@ -70,3 +70,13 @@ def _stat(path: Path) -> list[str]:
         return path.read_text("utf-8", "replace").rpartition(")")[2].split()
     except OSError:
         return []
+
+
+def descendants(pid: int) -> set[int]:
+    """Processes that it started, that those started, and so on."""
+    found: set[int] = set()
+    new = children(pid)
+    while new:
+        found.update(new)
+        new = [child for parent in new for child in children(parent) if child not in found]
+    return found

@@ -8,8 +8,8 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from processes import below
 
+from benchmarks.processes import descendants
 from learning.rewards.sandbox import FAILURES, Sandbox
 from learning.rewards.sandbox_judge import free_names
 
@@ -148,13 +148,13 @@ check(solve); Local()
 
 
 def test_many_threads_share_few_workers(sandbox: Sandbox) -> None:
-    before = below(os.getpid())
+    before = descendants(os.getpid())
     outcomes = sandbox.map(
         lambda pool, n=n: pool.run(f"def f(): return {n}", f"assert f() == {n % 5}", 60)
         for n in range(20)
     )
     assert [o.value for o in outcomes] == [n == n % 5 for n in range(20)]
-    assert len(below(os.getpid()) - before) <= 4
+    assert len(descendants(os.getpid()) - before) <= 4
 
 
 def test_a_hung_job_does_not_hold_up_the_others(sandbox: Sandbox) -> None:
@@ -203,11 +203,11 @@ def test_trusted_functions_are_called(sandbox: Sandbox) -> None:
 def test_text_that_is_evaluated_does_no_harm(
     sandbox: Sandbox, target: str, arguments: list[object], failure: str
 ) -> None:
-    before = below(os.getpid())
+    before = descendants(os.getpid())
     outcome = sandbox.call(target, arguments, 0.5 if failure == "timeout" else 20)
     assert outcome.failure == failure, outcome
     assert outcome.failure in ("", *FAILURES)
-    assert len(below(os.getpid()) - before) <= 4
+    assert len(descendants(os.getpid()) - before) <= 4
     assert sandbox.call("math:sqrt", [4], 20).value == 2.0
 
 

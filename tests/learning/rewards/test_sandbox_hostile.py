@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from processes import below
 
+from benchmarks.processes import descendants
 from benchmarks.sandbox_hostile import ENDLESS, PROGRAMS, SLOW, TESTS, Targets, filled
 from learning.rewards.sandbox import FAILURES, Sandbox
 
@@ -118,7 +118,7 @@ def things(stay_untouched: bool) -> Iterator[Targets]:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_no_hostile_program_passes(name: str, sandbox: Sandbox, targets: Targets) -> None:
-    before = below(os.getpid())
+    before = descendants(os.getpid())
     seconds = SECONDS if name in ENDLESS or name in SLOW else 20.0
     started = time.monotonic()
     outcome = sandbox.run(filled(PROGRAMS[name], targets), TESTS, seconds)
@@ -129,7 +129,7 @@ def test_no_hostile_program_passes(name: str, sandbox: Sandbox, targets: Targets
     assert took < seconds + 60  # the machine may be stopped meanwhile; by itself it is 0.1 s
     if name in ENDLESS:
         assert outcome.failure == "timeout"
-    assert below(os.getpid()) == before, "a process was left behind, or the worker was lost"
+    assert descendants(os.getpid()) == before, "a process was left behind, or the worker was lost"
 
 
 @pytest.mark.parametrize("name", REAL)

@@ -12,8 +12,8 @@ import time
 from pathlib import Path
 
 import pytest
-from processes import below
 
+from benchmarks.processes import descendants
 from learning.rewards import sandbox_filter, sandbox_worker
 from learning.rewards.sandbox import NoSandbox, Sandbox
 from learning.rewards.sandbox_walls import Limits
@@ -143,6 +143,7 @@ def processes(word: str) -> set[int]:
 KILLED = """
 import sys, threading
 sys.path.insert(0, {root!r})
+from benchmarks.processes import descendants
 from learning.rewards.sandbox import Sandbox
 with Sandbox(workers=2) as sandbox:
     loop = lambda: sandbox.run("while True: pass", "", 1000)
@@ -159,7 +160,7 @@ def test_a_killed_vidya_leaves_no_process() -> None:
     vidya = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     assert vidya.stdout is not None
     assert vidya.stdout.readline() == "running\n"
-    started = below(vidya.pid)
+    started = descendants(vidya.pid)
     assert len(started) == 8  # two of: watcher, template, judge, candidate
     vidya.send_signal(signal.SIGKILL)
     vidya.wait()
