@@ -113,8 +113,9 @@ class Worker:
             raise NoSandbox(
                 f"no sandbox can be set up here ({answer['error']}), and without one no program"
                 " of a model runs",
-                "allow unprivileged user namespaces (sysctl user.max_user_namespaces,"
-                " kernel.apparmor_restrict_unprivileged_userns=0), then try again",
+                "let ordinary users make user namespaces (sysctl user.max_user_namespaces > 0,"
+                " kernel.apparmor_restrict_unprivileged_userns = 0; in a container its seccomp profile"
+                " must let unshare and mount through), then try again",
             )
 
     def run(self, order: dict[str, Any], seconds: float) -> Outcome:
