@@ -229,6 +229,13 @@ def doctor(options: Options) -> None:
         ModelStore(home).info(options.chosen_model)
     except VidyaError as error:
         problems.append(str(error))
+    from learning.rewards.sandbox import NoSandbox, Sandbox
+
+    try:
+        with Sandbox(workers=1):
+            report["sandbox"] = "works"
+    except NoSandbox as error:  # only some kinds of practice need it
+        report["sandbox"] = str(error)
     report["problems"] = problems
     if options.as_json:
         print_json(report)

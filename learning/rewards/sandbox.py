@@ -12,7 +12,6 @@ What it guards against and what not: docs/practice.md.
 
 from __future__ import annotations
 
-import contextlib
 import queue
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
@@ -48,7 +47,11 @@ class Sandbox:
         self._calls = _Pool(workers, lambda: Worker(CALL_LIMITS, self.packages))
 
     def __enter__(self) -> Sandbox:
-        probe(self)
+        try:
+            probe(self)
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -91,7 +94,6 @@ class Sandbox:
 class _Pool:
     def __init__(self, size: int, start: Callable[[], Worker]) -> None:
         self.start = start
-        self.closed = False
         self.free: queue.LifoQueue[Worker | None] = queue.LifoQueue()
         for _ in range(size):
             self.free.put(None)
@@ -101,6 +103,9 @@ class _Pool:
         """Gives the job to a free worker, starting one where it must; a lost one is not put back."""
         worker, kept = self.free.get(), None
         try:
+            if worker is not None and not worker.alive():
+                worker.kill()
+                worker = None
             worker = worker or self.start()
             outcome = job(worker)
             kept = worker
@@ -115,15 +120,15 @@ class _Pool:
             self.free.put(kept)
 
     def close(self) -> None:
-        for _ in range(self.size):
-            with contextlib.suppress(queue.Empty):
-                worker = self.free.get(timeout=30)
-                if worker is not None:
-                    worker.kill()
+        """Ends the workers, each after its job; they start anew where there are further jobs."""
+        for worker in [self.free.get() for _ in range(self.size)]:
+            if worker is not None:
+                worker.kill()
+            self.free.put(None)
 
 
 _PROBE = """
-import os, socket
+import datetime, decimal, heapq, math, os, socket
 def walls(hidden):
     broken = []
     if os.getpid() != 1: broken.append("processes")

@@ -93,7 +93,8 @@ class Program:
         if kind == "MemoryError":
             raise Failed("memory", text)
         known = getattr(builtins, kind, None)
-        if isinstance(known, type) and issubclass(known, Exception):
+        ends_a_loop = kind in ("StopIteration", "StopAsyncIteration")
+        if isinstance(known, type) and issubclass(known, Exception) and not ends_a_loop:
             try:
                 raised = known(text)
             except TypeError:  # UnicodeDecodeError wants more than a text

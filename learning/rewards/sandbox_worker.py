@@ -92,16 +92,23 @@ class Worker:
         }
         code = START.format(root=str(ROOT))
         with theirs:
-            self.process = subprocess.Popen(
-                [sys.executable, "-I", "-S", "-X", "utf8", "-c", code, json.dumps(order)],
-                env={} if packages is None else ONE_THREAD,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                cwd="/",
-                pass_fds=[theirs.fileno()],
-                start_new_session=True,
-            )
+            try:
+                self.process = subprocess.Popen(
+                    [sys.executable, "-I", "-S", "-X", "utf8", "-c", code, json.dumps(order)],
+                    env={} if packages is None else ONE_THREAD,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    cwd="/",
+                    pass_fds=[theirs.fileno()],
+                    start_new_session=True,
+                )
+            except OSError as error:
+                self.control.close()
+                raise NoSandbox(
+                    f"no process can be started for the sandbox ({error.strerror})",
+                    "end other programs, then try again",
+                ) from None
         try:
             answer = self._heard(START_SECONDS)
         except TimeoutError:
@@ -216,6 +223,10 @@ class Worker:
         answer = json.loads(message)
         assert isinstance(answer, dict)
         return answer
+
+    def alive(self) -> bool:
+        """Whether its process still runs."""
+        return self.process.poll() is None
 
     def kill(self) -> None:
         """Ends it and everything in it, whatever state it is in."""

@@ -101,5 +101,6 @@ def test_snapshots_and_rollback(shell: Shell) -> None:
 def test_doctor(shell: Shell) -> None:
     (report,) = shell.rows("doctor")
     assert report["problems"] == [] and report["model"] == "tiny" and report["gflops"] >= 0
+    assert report["sandbox"] == "works"
     shell.home.settings_path.write_text('model = "gone"\n')
     assert "see above" in shell.fails("doctor")

@@ -115,6 +115,20 @@ def test_arguments_go_by_value(sandbox: Sandbox) -> None:
     assert not sandbox.run(program, "xs = [3, 1]\nassert same(xs) == sorted(xs)", 20).passed
 
 
+def test_an_exception_does_not_end_the_loop_of_a_test(sandbox: Sandbox) -> None:
+    program = "def f(x): raise StopIteration"
+    assert not sandbox.run(program, "assert all(map(f, [1, 2]))", 20).passed
+    assert not sandbox.run(program, "for a, b in zip(map(f, [1]), [2]): assert a == b", 20).passed
+
+
+def test_it_can_be_used_again_after_it_was_closed() -> None:
+    with Sandbox(workers=1) as one:
+        before = descendants(os.getpid())
+    assert len(descendants(os.getpid())) == len(before) - 2
+    assert one.run("def f(): return 1", "assert f() == 1", 20).passed
+    one.__exit__()
+
+
 def test_builtins_and_helpers_of_the_problem_are_not_the_programs(sandbox: Sandbox) -> None:
     lie = "def solve(n): return n\nabs = sorted = lambda *a: 0\ndef check(x): return 0"
     given = "def check(x): return x * x"

@@ -8,6 +8,7 @@ import socket
 import struct
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -165,20 +166,48 @@ def test_a_killed_vidya_leaves_no_process() -> None:
     vidya.send_signal(signal.SIGKILL)
     vidya.wait()
     vidya.stdout.close()
+    wait_for_the_end(started)
+
+
+def wait_for_the_end(pids: set[int]) -> None:
     until = time.monotonic() + 20
-    while any(Path(f"/proc/{pid}").exists() for pid in started):
-        assert time.monotonic() < until, "a process outlived vidya"
+    while any(Path(f"/proc/{pid}").exists() for pid in pids):
+        assert time.monotonic() < until, "a process was left behind"
         time.sleep(0.02)
 
 
 def test_a_lost_worker_is_replaced() -> None:
     with Sandbox(workers=1) as pool:
+        for _ in range(2):
+            worker = pool._programs.free.get()
+            assert worker is not None
+            os.killpg(worker.process.pid, signal.SIGKILL)
+            worker.process.wait()
+            pool._programs.free.put(worker)
+            assert pool.run("def f(): return 1", "assert f() == 1", 20).passed
+
+
+def test_a_worker_lost_with_its_job_is_replaced() -> None:
+    with Sandbox(workers=1) as pool:
         worker = pool._programs.free.get()
-        assert worker is not None
-        os.killpg(worker.process.pid, signal.SIGKILL)
         pool._programs.free.put(worker)
-        first = pool.run("def f(): return 1", "assert f() == 1", 20)
-        assert first.failure == "killed"
+        assert worker is not None
+        threading.Timer(0.3, os.killpg, (worker.process.pid, signal.SIGKILL)).start()
+        assert pool.run("while True: pass", "", 20).failure == "killed"
+        assert pool.run("def f(): return 1", "assert f() == 1", 20).passed
+
+
+def test_a_sandbox_that_stops_answering_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox_worker, "STOP_SECONDS", 1.0)
+    with Sandbox(workers=1) as pool:
+        worker = pool._programs.free.get()
+        pool._programs.free.put(worker)
+        assert worker is not None
+        (template,) = descendants(worker.process.pid)
+        os.kill(template, signal.SIGSTOP)
+        outcome = pool.run("def f(): return 1", "assert f() == 1", 0.3)
+        assert not outcome.passed and outcome.failure
+        wait_for_the_end({template})
         assert pool.run("def f(): return 1", "assert f() == 1", 20).passed
 
 
@@ -199,8 +228,10 @@ def test_a_wall_that_gives_way_is_noticed(monkeypatch: pytest.MonkeyPatch) -> No
         f"import main, sandbox_filter\nsandbox_filter.program = lambda: {ALLOW_ALL!r}",
     )
     monkeypatch.setattr(sandbox_worker, "START", broken)
+    before = descendants(os.getpid())
     with pytest.raises(NoSandbox, match="does not hold"), Sandbox(workers=1):
         pass
+    assert descendants(os.getpid()) == before
 
 
 def test_other_systems_are_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
