@@ -455,6 +455,14 @@ GREED = {
     "real-time priority": (
         "import os\ndef solve(n):\n    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(99)); return 42"
     ),
+    "crash reports for the host": (
+        "import ctypes\nlibc = ctypes.CDLL(None)\n"
+        "def solve(n): return 42 if libc.prctl(4, 1, 0, 0, 0) == 0 or libc.prctl(3, 0, 0, 0, 0) else 0"
+    ),
+    "the host's asynchronous requests": (
+        "import ctypes\nlibc = ctypes.CDLL(None)\nroom = ctypes.c_ulong(0)\n"
+        "def solve(n): return 42 if libc.syscall(206, 60000, ctypes.byref(room)) == 0 else 0"
+    ),
     "locked memory": (
         "import ctypes\nlibc = ctypes.CDLL(None)\n"
         "def solve(n): return 42 if libc.mlockall(3) == 0 else 0"

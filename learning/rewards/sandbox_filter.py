@@ -32,6 +32,7 @@ _X86 = {
     "clock_adjtime": 305, "syslog": 103, "vhangup": 153, "migrate_pages": 256, "move_pages": 279,
     "mbind": 237, "set_mempolicy": 238, "process_madvise": 440, "process_mrelease": 448,
     "remap_file_pages": 216, "_sysctl": 156, "uselib": 134, "mknod": 133, "mknodat": 259,
+    "io_setup": 206,
 }  # fmt: skip
 _ARM = {
     "execve": 221, "execveat": 281, "ptrace": 117, "socket": 198, "process_vm_readv": 270,
@@ -50,14 +51,18 @@ _ARM = {
     "adjtimex": 171, "clock_settime": 112, "clock_adjtime": 266, "syslog": 116, "vhangup": 58,
     "migrate_pages": 238, "move_pages": 239, "mbind": 235, "set_mempolicy": 237,
     "process_madvise": 440, "process_mrelease": 448, "remap_file_pages": 234, "mknodat": 33,
+    "io_setup": 0,
 }  # fmt: skip
 MACHINES = {
-    "x86_64": (0xC000003E, _X86, 56),
-    "aarch64": (0xC00000B7, _ARM, 220),
+    "x86_64": (0xC000003E, _X86, 56, 157),
+    "aarch64": (0xC00000B7, _ARM, 220, 167),
 }
-"""By platform.machine(): the kernel's number of it, the refused calls, the number of clone."""
+"""By platform.machine(): the kernel's number of it, the refused calls, the numbers of clone, prctl."""
 _CLONE3 = 435
 _CLONE_THREAD = 0x10000
+_FIRST_ARGUMENT = 16
+"""Where the filter finds its lower half."""
+PR_SET_DUMPABLE = 4
 _X32 = 0x40000000
 """Set in the numbers of the x32 calls, which would pass a list of the others."""
 
@@ -71,7 +76,7 @@ def program(machine: str | None = None) -> bytes:
     machine = machine or platform.machine()
     if machine not in MACHINES:
         raise OSError(errno.ENOSYS, f"no system call filter is known for {machine}")
-    architecture, refused, clone = MACHINES[machine]
+    architecture, refused, clone, prctl = MACHINES[machine]
 
     def step(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
         return struct.pack("HBBI", code, yes, no, value)
@@ -83,8 +88,10 @@ def program(machine: str | None = None) -> bytes:
     lines += [step(_IF_EQUAL, _CLONE3, 0, 1), step(_RETURN, _REFUSE | errno.ENOSYS)]
     for number in sorted(refused.values()):
         lines += [step(_IF_EQUAL, number, 0, 1), refuse]
-    lines += [step(_IF_EQUAL, clone, 0, 3), step(_LOAD, 16)]
+    lines += [step(_IF_EQUAL, clone, 0, 4), step(_LOAD, _FIRST_ARGUMENT)]
     lines += [step(_IF_ANY, _CLONE_THREAD, 1, 0), refuse, step(_RETURN, _ALLOW)]
+    lines += [step(_IF_EQUAL, prctl, 0, 3), step(_LOAD, _FIRST_ARGUMENT)]
+    lines += [step(_IF_EQUAL, PR_SET_DUMPABLE, 0, 1), refuse, step(_RETURN, _ALLOW)]
     return b"".join(lines)
 
 

@@ -37,7 +37,7 @@ _RDONLY, _NOSUID, _NODEV, _NOEXEC, _REMOUNT = 1, 2, 4, 8, 32
 _BIND, _REC, _PRIVATE, _DETACH = 4096, 16384, 1 << 18, 2
 _KEPT = {"nodev": _NODEV, "noexec": _NOEXEC, "noatime": 1024, "nodiratime": 2048}
 """Options that a remount inside a user namespace must not take away."""
-_PDEATHSIG, _DUMPABLE, _CAPBSET_DROP, _NO_NEW_PRIVS = 1, 4, 24, 38
+_PDEATHSIG, _CAPBSET_DROP, _NO_NEW_PRIVS = 1, 24, 38
 _CAPABILITIES = 64
 
 
@@ -103,7 +103,7 @@ def leave_host(shown: Iterable[str]) -> int:
         os.setgroups([])
         os.setresgid(NOBODY, NOBODY, NOBODY)
         os.setresuid(NOBODY, NOBODY, NOBODY)
-        kernel("prctl", _DUMPABLE, 1, 0, 0, 0)
+        kernel("prctl", sandbox_filter.PR_SET_DUMPABLE, 1, 0, 0, 0)
     user, group = os.geteuid(), os.getegid()
     spaces = _NEWUSER | _NEWNS | _NEWPID | _NEWNET | _NEWIPC | _NEWUTS | _NEWCGROUP
     kernel("unshare", spaces)
@@ -220,6 +220,8 @@ def confine(kernel: Kernel, keep: list[int], limits: Limits, call_filter: bytes)
             kernel("prctl", _CAPBSET_DROP, capability, 0, 0, 0)
     kernel("prctl", _NO_NEW_PRIVS, 1, 0, 0, 0)
     _no_capabilities(kernel)
+    # a crash would else be handed to the host's collector of crashes, whatever RLIMIT_CORE says
+    kernel("prctl", sandbox_filter.PR_SET_DUMPABLE, 0, 0, 0, 0)
     sandbox_filter.install(kernel.libc, call_filter)
     return kept
 

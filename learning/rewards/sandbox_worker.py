@@ -137,7 +137,7 @@ class Worker:
         if right:
             return Outcome(True, seconds=outcome.seconds)
         failed = str(outcome.value.get("failed", "crashed"))
-        detail = str(outcome.value.get("detail", ""))
+        detail = _readable(outcome.value.get("detail", ""))
         if failed == "wrong":
             return Outcome(False, detail=detail, seconds=outcome.seconds)
         failed = failed if failed in FAILURES else "crashed"
@@ -159,7 +159,7 @@ class Worker:
             return Outcome(outcome.value["value"], seconds=outcome.seconds)
         failed = str(outcome.value.get("failed", "crashed"))
         failed = failed if failed in FAILURES else "crashed"
-        detail = str(outcome.value.get("detail", ""))[:300]
+        detail = _readable(outcome.value.get("detail", ""))
         return Outcome(failure=failed, detail=detail, seconds=outcome.seconds)
 
     def _job(
@@ -196,7 +196,7 @@ class Worker:
         if UNCONFINED in ended:
             return Outcome(failure="no sandbox", detail="a process could not be confined")
         if failure == "crashed" or (isinstance(value, dict) and value.get("failed") == "crashed"):
-            failure, detail = _how(ended[-1], detail or str((value or {}).get("detail", "")))
+            failure, detail = _how(ended[-1], detail or _readable((value or {}).get("detail", "")))
         return Outcome(value if not failure else None, failure, detail, took)
 
     def _stop(self) -> list[int | None]:
@@ -243,6 +243,11 @@ def _how(end: int | None, detail: str) -> tuple[str, str]:
     if end is not None and end < 0:
         return "crashed", f"ended by {signal.Signals(-end).name}"
     return "crashed", detail or "it ended without an answer"
+
+
+def _readable(detail: Any) -> str:
+    """Text from inside, without what would move a cursor or cannot be written as UTF-8."""
+    return "".join(c if c.isprintable() else " " for c in str(detail)[:300])
 
 
 def _visible(packages: Iterable[str]) -> tuple[list[str], list[str]]:

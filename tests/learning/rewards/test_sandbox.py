@@ -39,6 +39,13 @@ def test_what_went_wrong_is_said(sandbox: Sandbox) -> None:
     assert detail("class E(Exception): pass\ndef f(x): raise E('no')") == "RuntimeError: E: no"
 
 
+def test_what_is_said_can_be_printed(sandbox: Sandbox) -> None:
+    program = "def f(x): raise ValueError('\\x1b[2J\\ud800\\nred\\u202e')"
+    assert sandbox.run(program, "f(1)", 20).detail == "ValueError:  [2J  red "
+    call = sandbox.call("builtins:int", ["\x1b[2J"], 20)
+    assert call.failure == "error" and call.detail.isprintable()
+
+
 KINDS = """
 import collections, decimal, fractions
 def kinds():

@@ -48,6 +48,7 @@ REAL = [
     "names of hosts",
     "another program",
     "files in memory",
+    "crash reports for the host",
 ]
 """Some of the attacks, which can be let loose without harm."""
 
