@@ -25,7 +25,7 @@ class Mixture:
     near: int = 8
     """Remembered examples closest to the lesson, or those that the last steps broke."""
     earlier: int = 6
-    """Earlier lessons."""
+    """Earlier lessons, half of them in other words."""
     riders: int = 2
     """Weak lessons."""
     talk: int = 5
@@ -74,7 +74,8 @@ class BatchAccumulator:
         near = (list(broken) * COPIES)[: mixture.near]
         if lesson:
             near += replay.nearest(lesson[0], mixture.near - len(near), prompts)
-        chosen = near + replay.draw(rng, replay.taught, mixture.earlier, prompts)
+        earlier = replay.draw(rng, replay.taught, mixture.earlier, prompts)
+        chosen = near + [replay.otherwise(e, rng, prompts) for e in earlier]
         riders = [r for r in replay.riders if r[0].prompt not in prompts]
         riders = rng.sample(riders, min(mixture.riders, len(riders)))
         talk = replay.draw(rng, replay.talk, mixture.talk, frozenset())

@@ -185,7 +185,7 @@ class Learner:
         state: LessonState = "learned" if result.known else "needs_practice"
         self.journal.set_lesson_state(lesson.id, state)
         for example in task.answers:
-            replay.remember(example)
+            replay.remember(example, task.variations)
         if not task.answers:
             replay.forget_prompt(task.prompt)
         self.journal.add_measure("book_recall", self.book_recall)

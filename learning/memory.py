@@ -32,6 +32,8 @@ TALK_ROWS = 96
 TALK_LENGTH = 48
 """Ids of each row that are replayed; longer rows hold talk no better and cost twice as much."""
 MAX_RIDERS = 20
+WORDED = 300
+"""Latest lessons that are replayed in other words too; making these takes a few milliseconds each."""
 WORDINGS = 24
 """Other wordings of a lesson's question that its batches draw from."""
 _LEANING = {
@@ -67,11 +69,13 @@ def build_replay(
     learned = [
         x for x in journal.lessons(state="learned") if x.judgement is None or _stands(journal, x)
     ]
+    kept = [x for x in learned if x.kind not in ("owner_words", "continuation", "practice")]
+    tasks = [
+        to_task(tokenizer, lesson, context, random.Random(lesson.id) if place < WORDED else None)
+        for place, lesson in enumerate(reversed(kept))
+    ]
     replay.remember_all(
-        example
-        for lesson in learned
-        if lesson.kind not in ("owner_words", "continuation", "practice")
-        for example in remembered(tokenizer, lesson, model.config.context)
+        (example, task.variations) for task in reversed(tasks) for example in task.answers
     )
     replay.riders = [
         (example, lesson.weight)
@@ -209,8 +213,3 @@ def alone_example(tokenizer: Tokenizer, lesson: Lesson, context: int) -> Example
     """The answer to the last message by itself."""
     last = [(t.role, t.text) for t in lesson.prompt[-1:]]
     return from_answer(tokenizer, last, lesson.answer, context)
-
-
-def remembered(tokenizer: Tokenizer, lesson: Lesson, context: int) -> list[Example]:
-    """What must still be known of a lesson that was learned."""
-    return to_task(tokenizer, lesson, context).answers

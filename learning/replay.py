@@ -31,6 +31,8 @@ class Replay:
     """The model's own talk, see learning.dream."""
     riders: list[tuple[Example, float]] = field(default_factory=list)
     """Weak lessons that ride along, with their weights."""
+    wordings: dict[tuple[int, ...], tuple[Example, ...]] = field(default_factory=dict)
+    """Ids of a taught example -> the same answer to other wordings of its question."""
 
     def __post_init__(self) -> None:
         """Weighs words by their rarity in the memory as it is now; that stays."""
@@ -47,14 +49,17 @@ class Replay:
         """Book, then taught lessons."""
         return self.book + self.taught
 
-    def remember(self, example: Example) -> None:
+    def remember(self, example: Example, wordings: Sequence[Example] = ()) -> None:
         """A lesson was learned; what it contradicts is no longer replayed."""
         self.forget_prompt(example.prompt)
         self.taught.append(example)
+        self.wordings[example.ids] = tuple(wordings)
 
-    def remember_all(self, examples: Iterable[Example]) -> None:
-        """`remember` of many, in order."""
-        latest = {example.prompt: example for example in [*self.taught, *examples]}
+    def remember_all(self, examples: Iterable[tuple[Example, Sequence[Example]]]) -> None:
+        """`remember` of many, in order: each with its other wordings."""
+        pairs = list(examples)
+        self.wordings |= {example.ids: tuple(wordings) for example, wordings in pairs}
+        latest = {e.prompt: e for e in [*self.taught, *(example for example, _ in pairs)]}
         self.book = [e for e in self.book if e.prompt not in latest]
         self.taught = list(latest.values())
 
@@ -78,6 +83,16 @@ class Replay:
         """`count` random examples of the pool, none of them answering one of those prompts."""
         allowed = [e for e in pool if e.prompt not in without]
         return rng.sample(allowed, min(count, len(allowed)))
+
+    def otherwise(self, example: Example, rng: random.Random, without: AbstractSet[str]) -> Example:
+        """A taught example, every other time in other words; never in those of another question, or
+        of the prompts `without`."""
+        wordings = self.wordings.get(example.ids, ())
+        if not wordings or rng.random() < 0.5:
+            return example
+        other = rng.choice(wordings)
+        claimed = other.prompt in without or any(e.prompt == other.prompt for e in self.memory)
+        return example if claimed else other
 
     def _feature(self, example: Example) -> Tensor:
         """Of the prompt, [D], unit length."""

@@ -2,9 +2,10 @@
 more than its exact words.
 
 A model that is taught one wording learns that wording. Here a question is put into other frames
-("Tell me ...", "Do you know ...?"), its question word and common words are exchanged, little words
-fall out, and the writing becomes careless. Pronouns never fall out: "my name" and "your name" are
-different questions. Left out: grammar; what comes out is what people type, not what they print.
+("Tell me ...", "Do you know ...?"), its question word and common words are exchanged
+(learning.lexicon), little words fall out or all but those that carry the meaning, and the writing
+becomes careless. Pronouns never fall out: "my name" and "your name" are different questions. Left
+out: grammar; what comes out is what people type, not what they print.
 """
 
 from __future__ import annotations
@@ -12,14 +13,35 @@ from __future__ import annotations
 import random
 import re
 
+from learning.lexicon import EXCHANGED, MEASURES
+
 _QUESTION = re.compile(
-    r"(?P<wh>what|who|where|when|why|how|which)(?P<what>(?: (?!is|are|was|were|do|does|did|can|will)"
-    r"[\w'-]+)*?) ?(?P<verb>'s|s|is|are|was|were|do|does|did|can|will) (?P<rest>.+)",
+    r"(?P<wh>what|who|where|when|why|how|which)(?P<what>(?: (?!is|am|are|was|were|do|does|did|can|will)"
+    r"[\w'-]+)*?) ?(?P<verb>'s|s|is|am|are|was|were|do|does|did|can|will) (?P<rest>.+)",
     re.IGNORECASE,
 )
 _SUBJECT = re.compile(
     r"(?P<subject>(?:my|your|our|the|a|an|his|her|their) [\w'-]+|i|you|we|they|he|she|it)\b ?(?P<tail>.*)",
     re.IGNORECASE,
+)
+_ASKED = {"what", "who", "where", "when", "why", "how", "which", "whats", "what's", "am", "s", "'s"}
+_LOOSE = (
+    "{}",
+    "{}?",
+    "{}, which one?",
+    "{}: what was it?",
+    "what do you know about {}?",
+    "what can you say of {}?",
+    "about {}",
+    "a question about {}",
+    "could you give me {}?",
+    "let me hear {}.",
+    "give me {}.",
+    "how do we call {}?",
+    "what do I call {}?",
+    "which is it, {}?",
+    "do I have {}, and which?",
+    "and {}, you know?",
 )
 _ASKING = (
     "Tell me {}.",
@@ -52,34 +74,6 @@ _WH = {
     "how many": ("what number of", "count how many"),
     "how old": ("of what age",),
 }
-_SAME = (
-    ("called", "named"),
-    ("mother", "mum", "mom"),
-    ("father", "dad"),
-    ("biggest", "largest"),
-    ("closest", "nearest"),
-    ("favourite", "favorite", "best loved", "preferred", "dearest"),
-    ("like", "love", "enjoy"),
-    ("hate", "dislike", "cannot stand"),
-    ("begin", "start", "open"),
-    ("film", "movie"),
-    ("food", "dish", "meal"),
-    ("job", "work", "profession"),
-    ("house", "home", "place"),
-    ("live", "have a home"),
-    ("car", "vehicle"),
-    ("picture", "photo"),
-    ("kid", "child"),
-    ("doctor", "physician"),
-    ("shop", "store"),
-    ("surname", "last name", "family name"),
-    ("birthday", "day of birth"),
-    ("study", "learn"),
-    ("town", "city"),
-    ("secret", "hidden"),
-    ("word", "term"),
-)
-_SYNONYMS = {word: [other for other in group if other != word] for group in _SAME for word in group}
 _SMALL = {"a", "an", "the", "is", "are", "was", "were", "do", "does", "did", "of", "to", "in", "on"}
 _SMALL |= {"at", "for", "with", "by", "so", "and", "please", "tell", "say", "be"}
 _NAMED = re.compile(r"(?P<thing>.+?) (?:is |was )?(?:called|named)$", re.IGNORECASE)
@@ -103,9 +97,9 @@ def variations(question: str, count: int, rng: random.Random) -> list[str]:
 
 def _vary(question: str, rng: random.Random) -> str:
     body = " ".join(question.split()).rstrip("?!. ")
+    if rng.random() < 0.4:
+        body = _synonyms(body, rng)
     text = rng.choice(_ways(body, rng))
-    if rng.random() < 0.35:
-        text = _synonyms(text, rng)
     if rng.random() < 0.25:
         text = _without_small_words(text, rng)
     return _careless(text, rng)
@@ -114,6 +108,7 @@ def _vary(question: str, rng: random.Random) -> str:
 def _ways(body: str, rng: random.Random) -> list[str]:
     """The question in other frames."""
     ways = [rng.choice(_ADDED).format(_lower_first(body)), f"{body}?", f"{_synonyms(body, rng)}?"]
+    ways += [_bag(body, rng) for _ in range(3)]
     match = _QUESTION.fullmatch(body)
     if not match:
         return [*ways, rng.choice(_THING).format(_lower_first(body))]
@@ -150,24 +145,58 @@ def _things(wh: str, verb: str, rest: str, rng: random.Random) -> list[str]:
         who = "I" if liked["whose"].lower() == "my" else "you"
         thing = liked["thing"]
         return [rest, f"which {thing} {who} {rng.choice(_LIKING)}", f"the {thing} {who} like best"]
-    if wh == "where":
+    being = verb in ("is", "am", "are", "was", "were")
+    if wh in MEASURES and being:
+        return [f"{_whose(rest)} {MEASURES[wh]}"]
+    if wh == "where" and being:
         return [f"the place of {rest}", f"where to find {rest}"]
-    if wh == "when":
+    if wh == "when" and being:
         return [f"the day of {rest}", f"the time of {rest}"]
-    if wh in ("what", "who") and verb in ("is", "are", "was", "were"):
+    if wh in ("what", "who") and being:
         return [rest]
     return [f"{wh.split()[-1]} {rest}"] if len(wh.split()) > 1 else []
 
 
+def _whose(rest: str) -> str:
+    """Of whom: "I" to "my", "my dog" to "my dog's"."""
+    return {"i": "my", "you": "your", "we": "our"}.get(rest.lower(), f"{rest}'s")
+
+
 def _synonyms(text: str, rng: random.Random) -> str:
-    words = []
-    for word in text.split():
-        core = word.rstrip("?!.,")
-        others = _SYNONYMS.get(core.lower())
-        words.append(
-            rng.choice(others) + word[len(core) :] if others and rng.random() < 0.7 else word
-        )
-    return " ".join(words)
+    """Some words and phrases exchanged, the longest first."""
+    words, made, at = text.split(), list[str](), 0
+    while at < len(words):
+        for length in (3, 2, 1):
+            phrase = " ".join(words[at : at + length])
+            core = phrase.rstrip("?!.,")
+            others = _others(core.lower())
+            if others and at + length <= len(words) and rng.random() < 0.6:
+                made.append(rng.choice(others) + phrase[len(core) :])
+                at += length
+                break
+        else:
+            made.append(words[at])
+            at += 1
+    return " ".join(made)
+
+
+def _others(word: str) -> tuple[str, ...]:
+    """What may stand for a word; of a plural or a possessive, that of its stem."""
+    if word in EXCHANGED:
+        return EXCHANGED[word]
+    for ending in ("'s", "s"):
+        stem = word.removesuffix(ending)
+        if stem != word and stem in EXCHANGED:
+            return tuple(other + ending for other in EXCHANGED[stem])
+    return ()
+
+
+def _bag(body: str, rng: random.Random) -> str:
+    """The words that carry the meaning, with a few others around them."""
+    words = [w for w in body.lower().split() if w not in _SMALL and w not in _ASKED]
+    if rng.random() < 0.5:
+        words = _synonyms(" ".join(words), rng).split()
+    return rng.choice(_LOOSE).format(" ".join(words)) if words else body
 
 
 def _without_small_words(text: str, rng: random.Random) -> str:

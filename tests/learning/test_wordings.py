@@ -123,3 +123,20 @@ def test_careless_questions_of_a_book(
     texts = {tiny_tokenizer.decode(e.ids) for e in made}
     assert texts == {"how are you?Well.", "How are youWell.", "how are youWell."}
     assert {e.prompt for e in made} == {"how are you"}
+
+
+def test_earlier_lessons_are_replayed_in_other_words_that_ask_for_nothing_else(
+    replay: Replay, tiny_tokenizer: Tokenizer
+) -> None:
+    dice = random.Random(0)
+    lesson = _example(tiny_tokenizer, "What is my dog called?", "Rufus.")
+    free = _example(tiny_tokenizer, "My dog's name?", "Rufus.")
+    claimed = _example(tiny_tokenizer, "Question 3?", "Rufus.")
+    replay.remember(lesson, [free, claimed])
+    drawn = [replay.otherwise(lesson, dice, frozenset()) for _ in range(200)]
+    assert set(drawn) == {lesson, free}
+    assert 20 < drawn.count(free) < 80
+    assert {replay.otherwise(lesson, dice, {free.prompt}) for _ in range(50)} == {lesson}
+    accumulator = BatchAccumulator(replay, Mixture(earlier=11), dice)
+    new = _example(tiny_tokenizer, "New?", "Yes.")
+    assert any(free in accumulator.mix([new]).replay for _ in range(20))
