@@ -22,7 +22,7 @@ from learning.attempts.attempt import learn_once
 from learning.book import BookSettings, EpochReport, train_book
 from learning.book_course import Course, plan
 from learning.examples import Example
-from learning.forward import Knowledge, share_known
+from learning.forward import Knowledge, knowledge, share_known
 from learning.guard import examine, finite
 from learning.home import Home, remove_leftovers
 from learning.journal import Journal
@@ -38,6 +38,22 @@ from learning.weights import Published, Weights
 
 PIECE = 32
 """Examples that `catch_up` looks at before the next request is considered."""
+
+
+FORMS = 4
+"""Other wordings that are rehearsed at a time."""
+REHEARSALS = 4
+"""Times that a lesson is rehearsed at most ..."""
+ENOUGH = 0.15
+"""... until no more than this share of its other wordings is unknown."""
+
+
+@dataclass
+class Rehearsal:
+    """A lesson that was learned and is to be rehearsed in other words."""
+
+    example: Example
+    left: int = REHEARSALS
 
 
 class Stopped(Exception):  # noqa: N818 - not an error: the owner closes the program
@@ -76,6 +92,7 @@ class Learner:
         self.weights = Weights(folder, journal, device=device)
         self.mind = Mind(home, self.weights, self.tokenizer, journal, self.settings, pause)
         self._given_up: set[tuple[int, ...]] = set()
+        self._fresh: list[Rehearsal] = []
         self._method = RECIPE
         self._attempt: Attempt | None = None
         self._recover()
@@ -131,9 +148,11 @@ class Learner:
             self._put_back(before)
             raise
 
-    def publish(self, lessons: list[int], note: str, *, changed: bool = True) -> None:
+    def publish(
+        self, lessons: list[int], note: str, *, changed: bool = True, snapshot: bool = True
+    ) -> None:
         """As Weights.publish; the margins are saved too."""
-        self.weights.publish(lessons, note, changed=changed)
+        self.weights.publish(lessons, note, changed=changed, snapshot=snapshot)
         self.mind.save()
 
     # ------------------------------------------------------------ lessons
@@ -155,6 +174,7 @@ class Learner:
                 if self._method == RECIPE:
                     result = self._teach(
                         task,
+                        self.settings,
                         report=lambda step, loss: self._stepped(lesson, step, loss, started),
                         checking=lambda: self._tell(LearnerState("checking", 1)),
                     )
@@ -188,6 +208,8 @@ class Learner:
             replay.remember(example, task.variations)
         if not task.answers:
             replay.forget_prompt(task.prompt)
+        elif state == "learned":
+            self._fresh.append(Rehearsal(task.answers[-1]))
         self.journal.add_measure("book_recall", self.book_recall)
         self.mind.tidy()
         report = self._report(
@@ -198,6 +220,7 @@ class Learner:
     def _teach(
         self,
         task: Task,
+        settings: TeachSettings,
         report: Callable[[int, float], None] = lambda _step, _loss: None,
         checking: Callable[[], None] = lambda: None,
     ) -> TeachResult:
@@ -205,7 +228,7 @@ class Learner:
             self.weights.model,
             task,
             self.replay,
-            self.settings,
+            settings,
             self._rng,
             trunk=self.mind.trunk,
             watch=self.watch,
@@ -244,8 +267,9 @@ class Learner:
             self.replay.riders = []
 
     def catch_up(self) -> bool:
-        """One small piece of work for a pause: looks at what was not looked at for longest, or mends
-        what is found broken. False where nothing is left to do.
+        """One small piece of work for a pause: looks at what was not looked at for longest, mends what
+        is found broken, or rehearses what was learned last in other words. False where nothing is left
+        to do.
 
         A lesson looks only at what it may have broken; this is how the rest is found. An attempt that
         fails is not helped by it.
@@ -256,28 +280,51 @@ class Learner:
         overdue = watch.overdue(memory, PIECE)
         watch.look(self.mind.upper, overdue, pause=self._pause)
         lost = [e for e in watch.lost(memory) if e.ids not in self._given_up]
-        if not lost:
+        if not (lost or self._fresh):
             return bool(overdue)
         self._tell(LearnerState("consolidating", book_recall=self.book_recall))
-        self._mend(lost[0])
+        if lost:
+            note = "mended what a lesson had broken"
+            if not self._consolidate(Task(lost[0]), note, 1, self.settings):
+                self._given_up.add(lost[0].ids)
+        else:
+            self._rehearse(self._fresh[-1])
         return True
 
-    def _mend(self, example: Example) -> None:
-        """Teaches again what was known once; given up where that costs something else."""
+    def _rehearse(self, rehearsal: Rehearsal) -> None:
+        """Teaches some other wordings of a lesson that are not known yet."""
+        example, replay = rehearsal.example, self.replay
+        claimed = {e.prompt for e in replay.memory}
+        others = [e for e in replay.wordings.get(example.ids, ()) if e.prompt not in claimed]
+        checked = knowledge(self.mind.upper, others, pause=self._pause)
+        unknown = [e for e, item in zip(others, checked, strict=True) if not item.known]
+        rehearsal.left -= 1
+        done = rehearsal.left < 0 or example not in replay.taught
+        if not done and len(unknown) > ENOUGH * len(others):
+            forms = tuple(self._rng.sample(unknown, min(FORMS, len(unknown))))
+            task = Task(example, forms=forms)
+            if self._consolidate(task, "rehearsed in other words", 0, self.settings.rehearsal()):
+                return
+        self._fresh.remove(rehearsal)
+
+    def _consolidate(self, task: Task, note: str, gain: int, settings: TeachSettings) -> bool:
+        """Teaches what was taught before, and publishes where at least `gain` more of the memory is
+        known than before; else everything is put back."""
         memory, watch = self.replay.memory, self.watch
         lost = len(watch.lost(memory))
         with self._or_as_before() as before:
             try:
-                self._teach(Task(example))
-                watch.look(self.mind.upper, [example], pause=self._pause)
-                better = len(watch.lost(memory)) < lost and finite(self.weights.model)
+                self._teach(task, settings)
+                watch.look(self.mind.upper, [task.example], pause=self._pause)
+                gained = lost - len(watch.lost(memory))
+                good = gained >= gain and finite(self.weights.model)
             except NumericsError:
-                better = False
-            if better:
-                self.publish([], "mended what a lesson had broken")
-        if not better:
+                good = False
+            if good:
+                self.publish([], note, snapshot=False)
+        if not good:
             self._put_back(before)
-            self._given_up.add(example.ids)
+        return good
 
     def _stepped(self, lesson: Lesson, step: int, loss: float, started: float) -> None:
         batch = self.settings.mixture.batch
@@ -392,7 +439,7 @@ class Learner:
     def forget_memory(self) -> None:
         """All weights or the books have changed: what was derived from them is made anew."""
         self.mind.forget()
-        self._given_up, self._attempt = set(), None
+        self._given_up, self._fresh, self._attempt = set(), [], None
 
     # ------------------------------------------------------------ undo
 

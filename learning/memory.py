@@ -199,7 +199,7 @@ def to_task(
         tuple(from_answer(tokenizer, prompt, text, context) for text in rejected),
         lesson.weight,
         tuple(from_answer(tokenizer, [("user", q)], lesson.answer, context) for q in wordings),
-        alone_example(tokenizer, lesson, context) if alone else None,
+        (alone_example(tokenizer, lesson, context),) if alone else (),
     )
 
 

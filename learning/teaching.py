@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
@@ -56,6 +56,12 @@ class TeachSettings:
     """Share of the blocks, from below, that a lesson leaves alone (rounded to whole blocks)."""
     mixture: Mixture = field(default_factory=Mixture)
 
+    def rehearsal(self) -> TeachSettings:
+        """For other wordings of what was learned: fewer steps, and the memory in place of what else
+        could be asked."""
+        mixture = replace(self.mixture, variations=0)
+        return replace(self, steps=6, repair=4, mixture=mixture)
+
     def trunk_layers(self, layers: int) -> int:
         """Blocks of a model of `layers` that stay; at least one moves."""
         return min(layers - 1, round(self.trunk * layers))
@@ -71,14 +77,13 @@ class Task:
     weight: float = 1.0
     variations: tuple[Example, ...] = ()
     """The same answer to other wordings of the question, alone."""
-    alone: Example | None = None
-    """The same answer to the same question without the talk before it, where there was some and the
-    question can be understood without it."""
+    forms: tuple[Example, ...] = ()
+    """The same answer to further forms of the question, which have to be known too."""
 
     @property
     def answers(self) -> list[Example]:
         """What has to be known."""
-        return [e for e in (self.answer, self.alone) if e]
+        return [*([self.answer] if self.answer else []), *self.forms]
 
     @property
     def prompts(self) -> set[str]:

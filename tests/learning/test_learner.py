@@ -137,3 +137,29 @@ def test_what_was_never_known_is_left_to_book_training(place: Place) -> None:
     while learner.catch_up():
         pass
     assert learner.version == version
+
+
+def test_a_pause_rehearses_what_was_learned_in_other_words(place: Place) -> None:
+    journal = place[2]
+    learner = open_learner(place)
+    assert read_book(learner) == 1.0
+    (taught,) = journal.add_lessons([lesson("What is my rabbit called?", "Clover.")])
+    assert learner.learn(taught).known_after
+    (example,) = learner.replay.taught
+    wordings = learner.replay.wordings[example.ids]
+
+    def known() -> int:
+        return sum(item.known for item in knowledge(learner.published.model, wordings))
+
+    before, snapshots = known(), sorted((learner.folder / "snapshots").iterdir())
+    assert len(wordings) >= 12
+    rounds = 0
+    while learner.catch_up():
+        rounds += 1
+        assert rounds < 40, "it comes to an end"
+    assert known() > before
+    assert knows(learner, taught) and learner.book_recall == 1.0
+    assert sorted((learner.folder / "snapshots").iterdir()) == snapshots, "the lesson can be undone"
+    done, _ = learner.undo(taught)
+    assert done.lesson == taught.id
+    assert not knows(learner, taught)
