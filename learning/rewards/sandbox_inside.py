@@ -42,6 +42,8 @@ def main() -> None:
     """
     order = json.loads(sys.argv[1])
     own = sys.path[1:]
+    if sys.base_prefix not in ("/", "/usr"):  # its modules may load libraries from beside them
+        order["shown"].append(f"{sys.base_prefix}/lib")
     control = socket.socket(fileno=order["control"])
     try:
         watched = os.pidfd_open(order["parent"])

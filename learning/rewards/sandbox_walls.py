@@ -25,7 +25,9 @@ from learning.rewards import sandbox_filter
 
 NOBODY = 65534
 """User and group inside, and outside as well where root starts the sandbox."""
-LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache")
+LIBRARIES = (
+    "/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache", "/nix/store",
+)  # fmt: skip
 """What Python's own modules may load, besides its own folders."""
 ROOM = "/room"
 """A program's own folder; not /tmp, where an installation may be that has to be seen."""
