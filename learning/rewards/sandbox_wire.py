@@ -62,12 +62,12 @@ def _exactly(sock: socket.socket, length: int, until: float | None) -> bytes:
     got = bytearray()
     while len(got) < length:
         if until is not None:
-            left = until - time.monotonic()
-            if left <= 0:
-                raise TimeoutError
-            sock.settimeout(left)
+            # what has come already counts, also where this process was stopped past the deadline
+            sock.settimeout(max(0.0, until - time.monotonic()))
         try:
             piece = sock.recv(min(length - len(got), 1 << 16))
+        except BlockingIOError:
+            raise TimeoutError from None
         except ConnectionError:
             piece = b""
         if not piece:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -179,11 +178,11 @@ def test_many_threads_share_few_workers(sandbox: Sandbox) -> None:
 
 
 def test_a_hung_job_does_not_hold_up_the_others(sandbox: Sandbox) -> None:
-    hung = threading.Thread(target=sandbox.run, args=("while True: pass", "", 3.0))
+    sleep = "import time\ntime.sleep(1000)"
+    hung = threading.Thread(target=sandbox.run, args=(sleep, "", 6.0))
     hung.start()
-    started = time.monotonic()
     assert sandbox.run("def f(): return 1", "assert f() == 1", 20).passed
-    assert time.monotonic() - started < 2.5
+    assert hung.is_alive()
     hung.join()
 
 

@@ -192,20 +192,28 @@ def test_a_worker_lost_with_its_job_is_replaced() -> None:
         worker = pool._programs.free.get()
         pool._programs.free.put(worker)
         assert worker is not None
-        threading.Timer(0.3, os.killpg, (worker.process.pid, signal.SIGKILL)).start()
+        watcher = worker.process.pid
+
+        def kill_when_busy() -> None:
+            while len(descendants(watcher)) < 3:
+                time.sleep(0.01)
+            os.killpg(watcher, signal.SIGKILL)
+
+        threading.Thread(target=kill_when_busy).start()
         assert pool.run("while True: pass", "", 20).failure == "killed"
         assert pool.run("def f(): return 1", "assert f() == 1", 20).passed
 
 
 def test_a_sandbox_that_stops_answering_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sandbox_worker, "STOP_SECONDS", 1.0)
     with Sandbox(workers=1) as pool:
         worker = pool._programs.free.get()
         pool._programs.free.put(worker)
         assert worker is not None
         (template,) = descendants(worker.process.pid)
         os.kill(template, signal.SIGSTOP)
-        outcome = pool.run("def f(): return 1", "assert f() == 1", 0.3)
+        with monkeypatch.context() as patch:
+            patch.setattr(sandbox_worker, "STOP_SECONDS", 1.0)
+            outcome = pool.run("def f(): return 1", "assert f() == 1", 0.3)
         assert not outcome.passed and outcome.failure
         wait_for_the_end({template})
         assert pool.run("def f(): return 1", "assert f() == 1", 20).passed
