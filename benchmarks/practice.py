@@ -42,9 +42,9 @@ class Work:
     groups: int = 8
     group_size: int = 8
     max_tokens: int = 64
-    steps: int = 4
+    steps: int = 3
     """The first is not counted."""
-    warm_up: int = 20
+    warm_up: int = 10
     """Supervised steps before, so that answers end."""
 
 

@@ -3,8 +3,9 @@
 Each run is the one that `vidya practice` makes: warm-up, then GRPO alone, with save points and guard.
 Held-out accuracy is under greedy decoding on problems that were never practised. Afterwards the book is
 asked again, and the likelihood of held-out talk (VIDYA_CORPUS) is measured again. Without --model it is
-the model that comes with vidya; VIDYA_TASKS names some of the tasks, with commas between them. What is
-in the output folder already is not run again, so that a run that was broken off goes on.
+the model that comes with vidya; VIDYA_TASKS names some of the tasks, with commas between them, and
+VIDYA_MINUTES is the limit of each run, 60 where it is not given. What is in the output folder
+already is not run again, so that a run that was broken off goes on.
 """
 
 from __future__ import annotations
@@ -43,21 +44,23 @@ class Plan:
     task: str
     difficulty: dict[str, Any] = field(default_factory=dict)
     steps: int = 60
+    enough: float = 0.2
+    """Success rate at which warm-up ends; a yes-or-no question is guessed half of the time."""
 
 
 PLANS = (
-    Plan("syllogism"),
+    Plan("syllogism", enough=0.45),
     Plan("chain_sum", {"max_terms": 3, "max_digits": 1}),
     Plan("propositional_logic"),
 )
 SETTINGS = PracticeSettings(
     groups=16,
-    group_size=16,
+    group_size=8,
     max_tokens=64,
     updates=2,
     redraws=1,
-    lr=3e-4,
-    held_out=200,
+    lr=2e-4,
+    held_out=100,
     measure_every=10,
     rows=128,
     warm_up=WarmUpSettings(measure_every=10),
@@ -109,9 +112,12 @@ def run(options: BenchOptions) -> dict[str, Any]:
 
 
 def _practise(folder: Path, plan: Plan, seed: int, options: BenchOptions) -> dict[str, Any]:
-    settings = replace(
-        QUICK if options.quick else SETTINGS, steps=2 if options.quick else plan.steps
-    )
+    settings = QUICK if options.quick else SETTINGS
+    if not options.quick:
+        minutes = float(os.environ.get("VIDYA_MINUTES", "60"))
+        warm_up = replace(settings.warm_up, enough=plan.enough)
+        settings = replace(settings, warm_up=warm_up, seconds=60.0 * minutes)
+    settings = replace(settings, steps=2 if options.quick else plan.steps)
     model, tokenizer = load_model(folder), Tokenizer.load(folder)
     context, talk = model.config.context, own_talk(model, tokenizer, folder)
     yard = make_yardstick(tokenizer, context, [], talk)
@@ -222,7 +228,8 @@ def _write(out: Path, result: dict[str, Any]) -> None:
     settings = result["runs"][-1]
     parts = [
         f"Model {result['model']}. Accuracy on {settings['held_out']} held-out problems under greedy "
-        f"decoding; 16 problems a step, 16 answers to each, two optimizer steps. Talk: "
+        f"decoding; {SETTINGS.groups} problems a step, {SETTINGS.group_size} answers to "
+        f"each, two optimizer steps. Talk: "
         f"{settings['talk_source']}.",
         table(head, rows),
         "Settings of the tasks: "

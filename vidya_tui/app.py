@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, ClassVar
 from rich.text import Text
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
+from textual.events import Event as TextualEvent
+from textual.events import Key
 from textual.message import Message
 from textual.screen import Screen
 from textual.timer import Timer
@@ -113,6 +115,7 @@ class VidyaApp(App[None]):
     def _start(self) -> None:
         """After the first frame: journal and teacher, and the session with them."""
         from vidya_tui.desk import Desk
+        from vidya_tui.practice_desk import PracticeDesk
         from vidya_tui.session import Session
 
         _collect_again()
@@ -137,7 +140,10 @@ class VidyaApp(App[None]):
             seed=self._seed,
             book_path=self._home.book_path,
         )
-        desk = Desk(journal, session, teacher, learning=settings.learning)
+        practice = PracticeDesk(
+            teacher, idle_minutes=settings.idle_practice, idle_task=settings.practice_task
+        )
+        desk = Desk(journal, session, teacher, learning=settings.learning, practice=practice)
         self.chat.begin(desk, teacher)
 
     def on_vidya_app_arrived(self) -> None:
@@ -155,6 +161,12 @@ class VidyaApp(App[None]):
         self._quiet_frames += 1
         if self._quiet_frames >= IDLE_FRAMES and self._inbox.rest() and self._frames is not None:
             self._frames.pause()
+
+    async def on_event(self, event: TextualEvent) -> None:
+        """Whatever the owner presses, on whichever screen, is told: the learner makes way."""
+        if isinstance(event, Key):
+            self.chat.owner_active()
+        await super().on_event(event)
 
     # ------------------------------------------------------------ the palette
 

@@ -38,6 +38,8 @@ class Situation:
     """There is an answer to rate."""
     training: bool = False
     """The book is being learned."""
+    practising: bool = False
+    """A task is being practised."""
     rating: str | None = None
     """How the last answer is rated."""
     taught: bool = False
@@ -149,10 +151,10 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "cancel",
-        "stop the candidates that are being written, or the training",
+        "stop what is being written, the training, or the practice",
         keys="escape",
         label="stop",
-        when=lambda s: s.streaming or s.training,
+        when=lambda s: s.streaming or s.training or s.practising,
     ),
     Command(
         "train",
@@ -163,6 +165,14 @@ COMMANDS: tuple[Command, ...] = (
         read=_epochs,
         when=lambda s: not s.training,
         footer=lambda s: not s.waiting and not s.answered,
+    ),
+    Command(
+        "practice",
+        "practise a task alone; without a name, see how it goes",
+        hint="[TASK [warm-up]]",
+        values=("chain_sum", "basic_arithmetic", "syllogism", "propositional_logic"),
+        label="practice",
+        read=_text,
     ),
     Command(
         "undo",

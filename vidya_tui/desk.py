@@ -29,6 +29,7 @@ from learning.messages import (
 from vidya_tui import hearing, picture, progress_words
 from vidya_tui.commands import Argument, Run, Situation
 from vidya_tui.picture import Notes
+from vidya_tui.practice_desk import PracticeDesk
 from vidya_tui.progress_words import Learning
 from vidya_tui.session import Session
 from vidya_tui.widgets.conversation import Entry
@@ -40,13 +41,20 @@ class Desk:
     VidyaError and has then changed nothing."""
 
     def __init__(
-        self, journal: Journal, session: Session, teacher: TeacherPort, *, learning: bool = True
+        self,
+        journal: Journal,
+        session: Session,
+        teacher: TeacherPort,
+        *,
+        learning: bool = True,
+        practice: PracticeDesk | None = None,
     ) -> None:
         """learning: whether lessons are learned at all; they wait where not."""
         self.session = session
         self.learning = Learning()
         self.journal = journal
         self._teacher = teacher
+        self.practice = practice or PracticeDesk(teacher)
         self._learns = learning
         self._notes = Notes()
         self._training = False
@@ -69,7 +77,12 @@ class Desk:
 
     def situation(self) -> Situation:
         """What decides which commands work."""
-        return picture.situation(self.session, training=self._training, taught=self._taught)
+        return picture.situation(
+            self.session,
+            training=self._training,
+            taught=self._taught,
+            practising=self.practice.running,
+        )
 
     # ------------------------------------------------------------ what the owner does
 
@@ -93,6 +106,7 @@ class Desk:
             "regenerate": self._regenerate,
             "cancel": self._cancel,
             "train": self._train,
+            "practice": lambda argument: self.practice.begin(str(argument)),
             "undo": self._undo,
             "new": self._new,
         }
@@ -157,6 +171,8 @@ class Desk:
         if self.session.streaming:
             self.session.stop()
             return Words("")
+        if self.practice.running and not self._training:
+            return self.practice.stop()
         if not self._training:
             raise VidyaError("nothing is running", "there is nothing to cancel")
         self._teacher.send(CancelTraining())
@@ -180,13 +196,17 @@ class Desk:
         self._notes.clear()
         return Words("a new conversation")
 
+    def away(self) -> None:
+        """Asked now and then: the owner may have been away for long."""
+        self.practice.away(busy=self.session.streaming or self._training)
+
     # ------------------------------------------------------------ what the teacher says
 
     def hear(self, events: Sequence[Event]) -> list[Words]:
         """Takes events in order; what they mean for the owner."""
         heard: list[Words] = []
         for event in events:
-            for take in (self.session.handle, self._understand):
+            for take in (self.session.handle, self._understand, self.practice.hear):
                 try:
                     words = take(event)
                 except VidyaError as error:

@@ -93,7 +93,9 @@ def entries(session: Session, notes: Notes) -> list[Entry]:
     return made
 
 
-def situation(session: Session, *, training: bool, taught: bool) -> Situation:
+def situation(
+    session: Session, *, training: bool, taught: bool, practising: bool = False
+) -> Situation:
     """What decides which commands work now."""
     waiting, asked = session.waiting, session.ask is not None
     answered = session.answer is not None and running_card(session) is None
@@ -107,6 +109,7 @@ def situation(session: Session, *, training: bool, taught: bool) -> Situation:
         answered=answered,
         ratable=answered or (single and bool(session.cards[0].text.strip())),
         training=training,
+        practising=practising,
         rating=session.rating,
         taught=taught,
     )

@@ -58,7 +58,9 @@ class Settings:
     keep_unchosen: bool = True
     """Whether candidates that were not chosen stay in the journal once the talk has gone on."""
     idle_practice: int = 0
-    """Minutes without a key after which lessons that need it are practised, to 240; 0: never."""
+    """Minutes without a key after which `practice_task` is practised, to 240; 0: never."""
+    practice_task: str = "chain_sum"
+    """What is practised in idle hours; `vidya practice --list` names the tasks."""
     theme: str = ""
     """Name of a theme; empty follows the terminal."""
     motion: bool = True
@@ -84,7 +86,7 @@ class Settings:
             isinstance(keys, str) for keys in self.keys.values()
         ):
             raise _wrong("keys", "is not a table of texts", 'write [keys], then train = "ctrl+t"')
-        for key in ("theme", "model"):
+        for key in ("theme", "model", "practice_task"):
             value = getattr(self, key)
             if not isinstance(value, str):
                 raise _wrong(key, f"is {_shown(value)}", "write a name in quotes")

@@ -23,7 +23,7 @@ from learning.maths.policy import clipped, clipped_surrogate, entropy, token_mea
 
 MICRO_TOKENS = 512
 """Tokens in a forward and backward pass; attention grows with their square."""
-CHUNK = 256
+CHUNK = 512
 """Positions that go through the vocabulary at a time."""
 
 Divergence = Callable[[Tensor, Tensor], Tensor]

@@ -129,10 +129,11 @@ def works(**facts: object) -> set[str]:
 
 def test_what_works_when() -> None:
     nothing = works()
-    assert nothing == {"train", "undo", "new", "history", "help", "quit"}
+    assert nothing == {"train", "practice", "undo", "new", "history", "help", "quit"}
     waiting = works(waiting=True, asked=True, cards=(1, 2))
     assert {"pick", "correct", "regenerate"} <= waiting and "rate" not in waiting
     answered = works(asked=True, answered=True, ratable=True)
     assert {"rate", "correct", "pick"} <= answered and "cancel" not in answered
     assert "cancel" in works(streaming=True) and "cancel" in works(training=True)
+    assert "cancel" in works(practising=True)
     assert "train" not in works(training=True)

@@ -40,6 +40,8 @@ WELCOME = (
     "/help lists everything else."
 )
 PLACEHOLDER = "Say something, or / for commands"
+AWAY_EVERY = 5.0
+"""Seconds between two looks whether the owner has been away for long."""
 ACTIVE_EVERY = 0.25
 """Seconds between two messages to the learner that keys are being pressed."""
 
@@ -108,6 +110,7 @@ class ChatScreen(Steady, Screen[None]):
         """There is a session: what was entered so far is said now."""
         self._desk, self._teacher = desk, teacher
         self._attempt(desk.begin)
+        self.set_interval(AWAY_EVERY, desk.away)
         early, self._early = self._early, []
         for text in early:
             self._enter(text)
@@ -157,9 +160,15 @@ class ChatScreen(Steady, Screen[None]):
 
     @on(Prompt.Active)
     def _active(self) -> None:
+        self.owner_active()
+
+    def owner_active(self) -> None:
+        """The owner does something: told to the learner, a few times a second at most."""
         now = time.monotonic()
         from learning.messages import OwnerActive
 
+        if self._desk is not None:
+            self._desk.practice.key()
         if self._teacher is not None and now - self._last_active >= ACTIVE_EVERY:
             self._last_active = now
             self._teacher.send(OwnerActive())
@@ -235,6 +244,8 @@ class ChatScreen(Steady, Screen[None]):
             from vidya_tui.screens.help import HelpScreen
 
             self.app.push_screen(HelpScreen())
+        elif name == "practice":
+            self._attempt(lambda: self._practise(run), typed)
         elif name == "quit":
             self.app.call_later(self.app.action_quit)
         elif name == "correct" and run.argument is None:
@@ -243,6 +254,19 @@ class ChatScreen(Steady, Screen[None]):
             self._attempt(lambda: self._need().carry_out(run), typed)
             if name in ("regenerate", "new"):
                 self.conversation.jump_to_end()
+
+    def _practise(self, run: Run) -> Words | None:
+        """Begins practice where a task is named, and shows how it goes."""
+        from vidya_tui.screens.practice import PracticeScreen
+
+        desk = self._need()
+        words = desk.carry_out(run) if run.argument is not None else None
+
+        def stop() -> None:
+            self._tell(desk.practice.stop())
+
+        self.app.push_screen(PracticeScreen(lambda: desk.practice.state, stop))
+        return words
 
     def _enter(self, text: str) -> None:
         """What the owner entered, a message or a command."""

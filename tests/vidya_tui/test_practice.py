@@ -1,0 +1,217 @@
+"""Practice in the app: what is asked of the teacher, what is shown, and idle hours."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine.errors import VidyaError
+from learning.messages import (
+    CancelPractice,
+    Failed,
+    OwnerActive,
+    PracticeDone,
+    PracticeSample,
+    PracticeStage,
+    PracticeStep,
+    Practise,
+    WorkerLost,
+)
+from learning.practice.report import Gain
+from tests.fakes import ScriptedTeacher
+from tests.stage import Stage, play
+from vidya_tui import practice_words, practising
+from vidya_tui.practice_desk import PracticeDesk
+
+STEP = PracticeStep(
+    task="syllogism",
+    step=4,
+    steps=100,
+    reward_mean=0.5,
+    reward_std=0.25,
+    success=0.41,
+    groups=20,
+    dead_groups=4,
+    kl=0.012,
+    loss=-0.01,
+    entropy=0.4,
+    clipped=0.01,
+    length=38.2,
+    truncated=0.02,
+    failed=0,
+    tokens=4000,
+    tokens_per_second=1300.0,
+    seconds=12.0,
+    components={"correct": 0.41},
+)
+SAMPLE = PracticeSample(
+    4, "Is it [bold]?", "<answer>No</answer>", 0.95, {"correct": 1.0, "format": 0.5}
+)
+BEFORE = PracticeStage("syllogism", "before", accuracy=0.3, book_recall=1.0)
+LATER = PracticeStage("syllogism", "during", 10, accuracy=0.62, book_recall=0.99, saved=True)
+DONE = PracticeDone(
+    "syllogism", "steps", "", 100, 0, 0.3, None, 0.62, 1.0, 0.99, 1800.0, "", 10, 100, 7
+)
+
+
+def desk(**more: object) -> tuple[PracticeDesk, ScriptedTeacher]:
+    teacher = ScriptedTeacher(["one"])
+    return PracticeDesk(teacher, **more), teacher  # type: ignore[arg-type]
+
+
+# ---------------------------------------------------------------- words
+
+
+def test_a_step_in_a_line() -> None:
+    words = practice_words.stepped(STEP)
+    for part in ("step 4 of 100", "0.50 \u00b1 0.25", "41 %", "4 of 20", "KL 0.012", "12 s"):
+        assert part in words
+
+
+def test_a_look_says_what_was_looked_at() -> None:
+    assert practice_words.staged(LATER) == (
+        "after step 10: held-out accuracy 62 %, book recall 99 %, saved"
+    )
+    assert practice_words.staged(PracticeStage("x", "warm_up", 5, 0.4)) == ""
+    warm = PracticeStage("x", "warm_up", 20, 0.4, 0.11)
+    assert practice_words.staged(warm) == (
+        "warm-up, step 20: 11 % of its answers are right, loss 0.40"
+    )
+
+
+def test_a_sample_with_its_rewards_by_component() -> None:
+    words = practice_words.sampled(SAMPLE)
+    assert words.startswith("0.95 (correct 1, format 0.5)\n  Is it [bold]?\n")
+    failed = PracticeSample(1, "p", "t", 0.0, {"correct": 0.0}, True, "out of time")
+    assert practice_words.sampled(failed) == "not judged: out of time\n  p\n  t (cut off)"
+
+
+def test_the_end_in_a_sentence() -> None:
+    assert practice_words.done(DONE) == (
+        "syllogism: held-out accuracy 30 % \u2192 62 % on 100 problems after 100 steps in 30 min; "
+        "book recall 100 % \u2192 99 %"
+    )
+    gain = Gain("syllogism", 12, 3600.0, 0.41, 0.63, 3)
+    assert practice_words.gained(gain) == (
+        "syllogism: 12 steps in 60 min, held-out accuracy 41 % \u2192 63 %"
+    )
+
+
+def test_figures_of_the_newest_step_and_look() -> None:
+    now = practising.begun("syllogism")
+    for event in (BEFORE, STEP, LATER):
+        now = practising.after(now, event)
+    figures = dict(practising.figures(now))
+    assert figures["held-out accuracy"] == "30 % \u2192 62 %"
+    assert figures["dead groups"] == "4 of 20"
+    assert figures["reward"].endswith("\u2585")
+    assert practising.short(now) == (
+        "practising syllogism, after step 10: held-out accuracy 62 %, book recall 99 %, saved, "
+        "right 41 %"
+    )
+    assert practising.spark([0.0, 0.5, 1.0, 2.0, -1.0]) == "\u2581\u2585\u2588\u2588\u2581"
+
+
+# ---------------------------------------------------------------- the desk
+
+
+def test_a_task_is_begun_and_stopped() -> None:
+    practice, teacher = desk()
+    practice.begin("syllogism warm-up")
+    assert teacher.requests == [Practise("syllogism", warm_up=True)]
+    with pytest.raises(VidyaError, match="practised already"):
+        practice.begin("chain_sum")
+    practice.stop()
+    assert teacher.requests[-1] == CancelPractice()
+    words = practice.hear(DONE)
+    assert words is not None and words.text.startswith("syllogism: held-out") and not words.stay
+    assert not practice.running
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"), [("sylogism", "syllogism"), ("syllogism now", "warm-up")]
+)
+def test_what_cannot_be_practised_is_told(wanted: str, said: str) -> None:
+    practice, teacher = desk()
+    with pytest.raises(VidyaError) as raised:
+        practice.begin(wanted)
+    assert said in str(raised.value) and teacher.requests == [] and not practice.running
+
+
+def test_an_alarm_is_told_once() -> None:
+    practice, _ = desk()
+    alarming = PracticeStage("x", "during", 20, accuracy=0.2, alarm="the reward rises while ...")
+    first = practice.hear(alarming)
+    assert first is not None and first.trouble and first.stay
+    assert practice.hear(alarming) is None
+
+
+@pytest.mark.parametrize("event", [Failed("practise", "no"), WorkerLost("killed", True)])
+def test_what_goes_wrong_ends_it(event: Failed | WorkerLost) -> None:
+    practice, _ = desk()
+    practice.begin("syllogism")
+    practice.hear(event)
+    assert not practice.running
+
+
+def test_idle_hours() -> None:
+    now = [0.0]
+    practice, teacher = desk(idle_minutes=15, idle_task="syllogism", clock=lambda: now[0])
+    now[0] = 800.0
+    practice.key()
+    now[0] = 1000.0
+    practice.away(busy=False)
+    assert teacher.requests == []
+    now[0] = 1700.0
+    practice.away(busy=True)
+    assert teacher.requests == []
+    practice.away(busy=False)
+    assert teacher.requests == [Practise("syllogism", warm_up=True, seed=1, idle=True)]
+    assert practice.running
+    words = practice.hear(PracticeDone(**{**vars(DONE), "idle": True}))
+    assert words is not None and words.stay and words.text.startswith("while you were away: ")
+
+
+# ---------------------------------------------------------------- the app
+
+
+def test_practice_is_begun_shown_and_stopped_in_the_app(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.say("/practice syllogism")
+        assert stage.teacher.sent(Practise) == [Practise("syllogism")]
+        await stage.sees("syllogism \u00b7 beginning")
+        for event in (BEFORE, SAMPLE, STEP):
+            stage.hear(event)
+        await stage.sees("step 4 of 100")
+        await stage.sees("0.95 (correct 1, format 0.5)")
+        await stage.sees("Is it [bold]?")
+        await stage.sees("4 of 20")
+        await stage.press("x")
+        await stage.until(lambda: bool(stage.teacher.sent(CancelPractice)))
+        stage.hear(DONE)
+        await stage.sees("30 % \u2192 62 %")
+        await stage.press("escape")
+        await stage.sees("Say something")
+
+    play(scenario, tmp_path)
+
+
+def test_practice_without_a_task_shows_how_it_goes(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.say("/practice")
+        await stage.sees("Nothing is practised")
+        await stage.press("escape")
+        await stage.say("/practice sylogism")
+        await stage.sees("did you mean")
+        assert stage.prompt == "/practice sylogism"
+
+    play(scenario, tmp_path)
+
+
+def test_a_key_on_any_screen_is_told_to_the_learner(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.press("f1")
+        await stage.until(lambda: bool(stage.teacher.sent(OwnerActive)))
+
+    play(scenario, tmp_path)

@@ -1,0 +1,87 @@
+"""What the owner can do about practice, and practice while the owner is away.
+
+Beside desk.py: commands and events go in, words for the owner come out. Knows no widgets.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from engine.errors import VidyaError
+from learning.messages import CancelPractice, Event, PracticeDone, Practise, TeacherPort
+from learning.practice.idle import Idle
+from vidya_tui import practice_words, practising
+from vidya_tui.practising import Practising
+from vidya_tui.words import Words
+
+WARM_UP = "warm-up"
+IDLE_TASK = "chain_sum"
+"""What is practised in idle hours where the settings name nothing else."""
+
+
+class PracticeDesk:
+    """The practice of one teacher."""
+
+    def __init__(
+        self,
+        teacher: TeacherPort,
+        *,
+        idle_minutes: int = 0,
+        idle_task: str = IDLE_TASK,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._teacher, self._clock = teacher, clock
+        self._idle = Idle(idle_minutes, idle_task, last_key=clock())
+        self.state = Practising()
+
+    @property
+    def running(self) -> bool:
+        return self.state.running
+
+    def begin(self, wanted: str) -> Words:
+        """`TASK` or `TASK warm-up`. Raises VidyaError for a task that does not exist."""
+        from learning.rewards.task import find_task, tasks
+
+        if self.running:
+            raise VidyaError(f"{self.state.task} is being practised already", "/cancel stops it")
+        task, *rest = wanted.split()
+        if rest not in ([], [WARM_UP]):
+            raise VidyaError(
+                f"/practice {wanted}: only {WARM_UP!r} can follow the task",
+                f"type /practice {task}, or /practice {task} {WARM_UP}",
+            )
+        if task not in tasks():
+            find_task(task)  # says what it may have been
+        self._teacher.send(Practise(task, warm_up=bool(rest)))
+        self.state = practising.begun(task)
+        return Words(f"practising {task}; /practice shows it, /cancel stops it")
+
+    def stop(self) -> Words:
+        """Ends it after the step under way."""
+        self._teacher.send(CancelPractice())
+        return Words("ending practice after this step; what was gained is kept")
+
+    def hear(self, event: Event) -> Words | None:
+        """Takes every event; what it means for the owner."""
+        alarm = self.state.alarm
+        self.state = practising.after(self.state, event)
+        self._idle.hear(event)
+        if isinstance(event, PracticeDone):
+            away = "while you were away: " if event.idle else ""
+            return Words(away + practice_words.done(event), stay=event.idle)
+        if self.state.alarm != alarm:
+            return Words(f"practice: {self.state.alarm}", trouble=True, stay=True)
+        return None
+
+    # ------------------------------------------------------------ idle hours
+
+    def key(self) -> None:
+        """The owner pressed a key; the teacher hears of it by OwnerActive."""
+        self._idle.key(self._clock())
+
+    def away(self, *, busy: bool) -> None:
+        """Asked now and then: begins to practise where the owner has been away for long."""
+        if request := self._idle.due(self._clock(), busy=busy or self.running):
+            self.state = practising.begun(request.task, idle=True)
+            self._teacher.send(request)

@@ -1,0 +1,93 @@
+"""Practice as it goes: figures of the newest step, and samples with what they were paid for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from rich.table import Table
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import Footer, Static
+
+from vidya_tui import practice_words, practising
+from vidya_tui.practising import Practising
+from vidya_tui.screens.steady import Steady
+
+LOOK_EVERY = 0.25
+"""Seconds between two looks whether something has changed."""
+
+
+class PracticeScreen(Steady, ModalScreen[None]):
+    """Practice goes on when it is closed."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,enter", "dismiss", "close, practice goes on"),
+        Binding("x", "stop", "stop after this step"),
+    ]
+
+    def __init__(self, state: Callable[[], Practising], stop: Callable[[], None]) -> None:
+        """state: what is known now; stop: asks the teacher to end."""
+        super().__init__()
+        self._state, self._stop = state, stop
+        self._shown: Practising | None = None
+        self._title = Static("", markup=False, classes="title")
+        self._figures = Static("", markup=False, id="practice-figures")
+        self._samples = Static("", markup=False, id="practice-samples")
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="box", id="practice"):
+            yield self._title
+            yield self._figures
+            with VerticalScroll(id="practice-scroll"):
+                yield self._samples
+            yield Footer(show_command_palette=False, compact=True)
+
+    def on_mount(self) -> None:
+        self.query_one("#practice-scroll").focus()
+        self._look()
+        self.set_interval(LOOK_EVERY, self._look)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return self._state().running if action == "stop" else True
+
+    def action_stop(self) -> None:
+        self._stop()
+
+    def _look(self) -> None:
+        now = self._state()
+        if now == self._shown:
+            return
+        was, self._shown = self._shown, now
+        self._title.update(Text(title(now)))
+        self._figures.update(table(now))
+        self._samples.update(Text(practising.samples(now, self.size.width - 16)))
+        if was is None or was.running != now.running:
+            self.refresh_bindings()
+
+
+def title(now: Practising) -> str:
+    """The first lines: what goes on, the end, the alarm."""
+    if not now.task:
+        return (
+            "Nothing is practised. /practice TASK begins; `vidya practice --list` names the tasks"
+        )
+    lines = [f"{'While you are away: ' if now.idle else ''}{now.task} \u00b7 {now.stage}"]
+    if now.alarm:
+        lines.append(f"alarm: {now.alarm}")
+    if now.done is not None:
+        lines.append(practice_words.done(now.done))
+    return "\n".join(lines)
+
+
+def table(now: Practising) -> Table:
+    """Names and values, side by side."""
+    made = Table.grid(padding=(0, 2, 0, 1))
+    made.add_column(no_wrap=True)
+    made.add_column(ratio=1)
+    for name, value in practising.figures(now):
+        made.add_row(Text(name), Text(value))
+    return made
