@@ -43,17 +43,17 @@ class Attention(nn.Module):
         b, t, _ = x.shape
         h, k, e = self.heads, self.kv_heads, self.head_dim
         qkv = self.qkv(x).view(b, t, h + 2 * k, e).transpose(1, 2)  # (B, H+2K, T, E)
-        rotated = apply_rope(qkv[:, : h + k], *rope)
-        query, key, value = rotated[:, :h], rotated[:, h:], qkv[:, h + k :]
+        turning, value = qkv.split([h + k, k], 1)
+        query, key = apply_rope(turning, *rope).split([h, k], 1)
         if cache is not None:
             key, value = cache.append(layer, key, value)  # (B, K, S, E)
         if x.is_cuda and cache is None:
             mixed = fused_attention(query, key, value, mask)
             return self.out(mixed.transpose(1, 2).reshape(b, t, h * e))
         # queries of one key/value head lie side by side, so that nothing is repeated in memory
-        query = query.reshape(b, k, (h // k) * t, e)
+        query = (query * (1.0 / math.sqrt(e))).reshape(b, k, (h // k) * t, e)
         scores = (query @ key.transpose(-1, -2)).view(b, k, h // k, t, -1)  # (B, K, G, T, S)
-        scores = scores * (1.0 / math.sqrt(e)) + mask.unsqueeze(2)
+        scores = scores.add_(mask.unsqueeze(2))
         weights = torch.softmax(scores.float(), -1).to(value.dtype).view(b, k, (h // k) * t, -1)
         mixed = (weights @ value).view(b, h, t, e).transpose(1, 2).reshape(b, t, h * e)
         return self.out(mixed)
@@ -188,19 +188,18 @@ class Model(nn.Module):
 
 
 def rope_tables(config: ModelConfig) -> tuple[Tensor, Tensor]:
-    """cos and sin, [context, E], the first half repeated (Hugging Face's layout; 2104.09864)."""
+    """cos and sin, [context, E], the first half repeated (Hugging Face's layout; 2104.09864); the
+    first half of the sines is negative, as `apply_rope` needs it."""
     frequency = config.rope_theta ** (
         -torch.arange(0, config.head_dim, 2).float() / config.head_dim
     )
     angles = torch.outer(torch.arange(config.context).float(), frequency)
-    angles = torch.cat([angles, angles], -1)
-    return angles.cos(), angles.sin()
+    return torch.cat([angles, angles], -1).cos(), torch.cat([-angles, angles], -1).sin()
 
 
 def apply_rope(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     """Rotates x [B, H, T, E] by cos, sin [T, E] (or broadcast to x)."""
-    first, second = x.chunk(2, -1)
-    return x * cos + torch.cat([-second, first], -1) * sin
+    return torch.addcmul(x * cos, x.roll(x.shape[-1] // 2, -1), sin)
 
 
 def fused_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:

@@ -102,15 +102,12 @@ class PackedModel:
         self._cos, self._sin = self._rope_tables(model)
 
     def _rope_tables(self, model: Model) -> tuple[Tensor, Tensor]:
-        """[context, G + 2, E]: queries are scaled by 1/√E as well, values stay as they are; the sign
-        of the rotated half is in the sine."""
-        e, group = self.config.head_dim, self.config.heads // self.config.kv_heads
-        sign = torch.cat([-torch.ones(e // 2), torch.ones(e // 2)]).to(self.device)
-        cos, sin = model.rope_cos[:, None], (model.rope_sin * sign)[:, None]
-        scale = 1.0 / math.sqrt(e)
-        queries = [cos * scale] * group, [sin * scale] * group
-        cos = torch.cat([*queries[0], cos, torch.ones_like(cos)], 1)
-        sin = torch.cat([*queries[1], sin, torch.zeros_like(sin)], 1)
+        """[context, G + 2, E]: queries are scaled by 1/√E as well, values stay as they are."""
+        group = self.config.heads // self.config.kv_heads
+        scale = 1.0 / math.sqrt(self.config.head_dim)
+        cos, sin = model.rope_cos[:, None], model.rope_sin[:, None]
+        cos = torch.cat([*[cos * scale] * group, cos, torch.ones_like(cos)], 1)
+        sin = torch.cat([*[sin * scale] * group, sin, torch.zeros_like(sin)], 1)
         return cos.to(self.dtype), sin.to(self.dtype)
 
     @torch.no_grad()
