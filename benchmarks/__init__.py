@@ -20,6 +20,8 @@ BENCHMARKS: dict[str, str] = {
     "crash": "kill -9 at 50 random moments: is anything lost that the screen confirmed",
     "collapse": "100 lessons in a row, by every attempt that failed and by the recipe: what is left",
     "tokenizer": "size of the vocabulary: bytes per token against what the embedding costs",
+    "decode": "five candidates and 64 rollouts: tokens/s beside transformers and llama.cpp",
+    "training": "tokens/s of pre-training and of the book beside transformers' Trainer; GEMM peak",
     "practice": "seconds of a GRPO step against TRL on the same work; their losses term by term",
     "practice_learning": "what practice gains on held-out problems, and what it costs of book and talk",
     "sandbox": "programs checked a second behind walls, and whether hostile ones get through",

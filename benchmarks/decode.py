@@ -1,0 +1,238 @@
+"""Tokens a second of five candidates and of 64 rollouts, beside transformers and llama.cpp.
+
+The same weights for all, each program in a process of its own, in turn: round by round, so that what
+else the machine does meets all of them. A greedy answer is compared first: who says something else
+has not got the same weights. Left out: answers that end early; the end token's row is zero here.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from benchmarks import BenchOptions
+from benchmarks.report import machine, median, table, write
+from benchmarks.scratch import scratch_home
+from benchmarks.workers import Worker
+from engine.config import CONFIGS, GREEDY, Sampling
+from vidya_tui.machine import prepare
+
+ROUNDS, QUICK_ROUNDS = 5, 1
+PROMPT = 60
+TOKENS = 64
+WORDS = "Please tell me a story about a river that runs down from the hills to the sea. "
+WORKS = {
+    "five candidates": (5, Sampling(max_tokens=TOKENS)),
+    "64 rollouts": (
+        64,
+        Sampling(temperature=1.0, top_p=1.0, repetition_penalty=1.0, max_tokens=TOKENS),
+    ),
+}
+"""What is drawn: how many at once, and how. Rollouts for practice are drawn without cuts."""
+ENGINES = {
+    "five candidates": (
+        "vidya",
+        "transformers",
+        "llama.cpp f32",
+        "llama.cpp f16",
+        "llama.cpp q8_0",
+    ),
+    "64 rollouts": ("vidya rollouts", "transformers", "llama.cpp f32", "llama.cpp f16"),
+}
+SAME = 16
+"""Tokens of a greedy answer that must agree; rounding may decide between two words later on."""
+
+
+def run(options: BenchOptions) -> dict[str, Any]:
+    """Measures everything; writes decode.md and decode.json where there is `options.out`."""
+    where, rows = machine(), []
+    rounds = QUICK_ROUNDS if options.quick else ROUNDS
+    sizes = ("10m",) if options.quick else ("10m", "49m")
+    with scratch_home(options) as (home, model):
+        folder = home.models_path / model
+        for size in sizes:
+            made = make_model(folder, size)
+            try:
+                for work in WORKS:
+                    rows += compare(made, size, work, rounds, options)
+            finally:
+                shutil.rmtree(made, ignore_errors=True)
+    where["load_average_after"] = machine()["load_average"]
+    result = {
+        "benchmark": "decode",
+        "machine": where,
+        "quick": options.quick,
+        "rounds": rounds,
+        "rows": rows,
+    }
+    if options.out is not None:
+        write(options.out, "decode", TITLE, _command(options), parts(result), result)
+    return result
+
+
+def load_size(shipped: Path, size: str) -> Any:
+    """The model of a folder, grown where the size asks for more."""
+    import torch
+
+    from engine.checkpoint import load_model
+    from engine.grow import grow
+
+    model = load_model(shipped)
+    config = CONFIGS[size]
+    if config.dim > model.config.dim:
+        wanted = replace(config, vocab_size=model.config.vocab_size)
+        model = grow(model, wanted, generator=torch.Generator().manual_seed(0))
+    return model
+
+
+def make_model(shipped: Path, size: str) -> Path:
+    """A folder with the model in that size, its end token silenced."""
+    import torch
+
+    from engine.checkpoint import save_model
+    from engine.tokenizer import Tokenizer
+
+    folder = Path(tempfile.mkdtemp(prefix="vidya-decode-"))
+    shutil.copytree(shipped, folder, dirs_exist_ok=True)
+    model = load_size(shipped, size)
+    with torch.no_grad():
+        model.embedding.weight[Tokenizer.load(shipped).end] = 0.0
+    save_model(model, folder, dtype=torch.float32)
+    return folder
+
+
+def prompt_of(folder: Path) -> list[int]:
+    """Sixty ids that end where the answer begins."""
+    from engine.chat_format import encode_prompt
+    from engine.tokenizer import Tokenizer
+
+    ids = encode_prompt(Tokenizer.load(folder), [("user", WORDS * 6)], 512, TOKENS)
+    return ids[-PROMPT:]
+
+
+def compare(
+    folder: Path, size: str, work: str, rounds: int, options: BenchOptions
+) -> list[dict[str, Any]]:
+    """All programs on one piece of work: a row each."""
+    n, sampling = WORKS[work]
+    prompt = prompt_of(folder)
+    found: dict[str, list[dict[str, Any]]] = {}
+    rows: list[dict[str, Any]] = []
+    with ExitStack() as stack:
+        workers: dict[str, Worker] = {}
+        for name in ENGINES[work]:
+            worker = Worker(
+                "benchmarks.decode_engines", name, str(folder), environment=environment_of(name)
+            )
+            stack.callback(worker.close)
+            if worker.missing:
+                rows.append({"size": size, "work": work, "engine": name, "missing": worker.missing})
+            else:
+                workers[name] = worker
+        asked = {"prompt": prompt, "n": n, "sampling": sampling.to_dict(), "seed": 0}
+        greedy = {**asked, "n": 1, "sampling": GREEDY.with_(max_tokens=SAME).to_dict()}
+        said = {name: worker.ask(**greedy)["answers"][0] for name, worker in workers.items()}
+        for seed in range(rounds + 1):  # the first warms up
+            for name, worker in workers.items():
+                took = worker.ask(**{**asked, "seed": seed})
+                took["publish"] = worker.ask(**asked, publish=True)["publish"]
+                if seed:
+                    found.setdefault(name, []).append(took)
+            options.say(f"{size}, {work}: round {seed} of {rounds}")
+    ours = said[ENGINES[work][0]]
+    return rows + [
+        {
+            "size": size,
+            "work": work,
+            "engine": name,
+            "kind": took[0]["kind"],
+            "same_greedy_answer": said[name] == ours,
+            "tokens_per_second": median([t["tokens"] / t["seconds"] for t in took]),
+            "all": [round(t["tokens"] / t["seconds"], 1) for t in took],
+            "first_ms": 1e3 * median([t["first"] for t in took]) or None,
+            "publish_ms": 1e3 * median([t["publish"] for t in took]),
+            "resident_mb": (took[-1]["resident"] or 0) / 1e6 or None,
+            "vidya_is_times": median(
+                [
+                    o["tokens"] / o["seconds"] / (t["tokens"] / t["seconds"])
+                    for o, t in _pairs(found, took, work)
+                ]
+            ),
+        }
+        for name, took in found.items()
+    ]
+
+
+def _pairs(found: dict[str, Any], took: list[dict[str, Any]], work: str) -> Any:
+    """What we and the other did in the same round."""
+    return zip(found[ENGINES[work][0]], took, strict=True)
+
+
+def environment_of(name: str) -> dict[str, str]:
+    """Ours is what the program sets for itself; the others have what the user has."""
+    own: dict[str, str] = dict(os.environ)
+    if name.startswith("vidya"):
+        prepare(own)
+    return own
+
+
+TITLE = "Tokens a second"
+
+
+def _command(options: BenchOptions) -> str:
+    quick = " --quick" if options.quick else ""
+    return f"vidya bench decode{quick} --out {options.out}"
+
+
+def parts(result: dict[str, Any]) -> list[str]:
+    """The text and tables of decode.md."""
+    made = [
+        f"Answers of {TOKENS} tokens after a prompt of {PROMPT}, medians of {result['rounds']} rounds in "
+        "which the programs take turns, each in its own process with all cores; all tokens of all "
+        "answers are counted, and the prompt's time is in it. *Vidya is* is the median of the rounds' "
+        "ratios. *Publish* is the time from new weights to the first prompt: copying and packing here, "
+        "copying for transformers, writing and loading a file for llama.cpp. 10m is the shipped model, "
+        "49m the same grown (same answers), both with a silenced end token."
+    ]
+    for work in WORKS:
+        rows = [r for r in result["rows"] if r["work"] == work]
+        made += [f"## {work[0].upper()}{work[1:]}", table(HEAD, [_row(r) for r in rows])]
+    made.append(
+        "*Same* says whether a greedy answer has the same first "
+        f"{SAME} tokens as ours. q8_0 rounds the weights, so it may differ there."
+    )
+    return made
+
+
+HEAD = (
+    "model",
+    "program",
+    "numbers",
+    "tokens/s",
+    "vidya is",
+    "first token ms",
+    "publish ms",
+    "resident MB",
+    "same",
+)
+
+
+def _row(row: dict[str, Any]) -> list[object]:
+    if "missing" in row:
+        return [row["size"], row["engine"], row["missing"], *[None] * 6]
+    return [
+        row["size"],
+        row["engine"],
+        row["kind"],
+        row["tokens_per_second"],
+        f"{row['vidya_is_times']:.2f} x",
+        row["first_ms"],
+        row["publish_ms"],
+        row["resident_mb"],
+        row["same_greedy_answer"],
+    ]

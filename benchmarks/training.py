@@ -1,0 +1,192 @@
+"""Training speed: a pre-training step and the book, beside transformers' Trainer on the same work.
+
+Programs take turns, each in its own process, and the machine's best matrix product is measured in the
+same rounds, so that what else the machine does meets all of them. Left out: GPUs.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import Any
+
+from benchmarks import BenchOptions
+from benchmarks.decode import environment_of
+from benchmarks.report import machine, median, table, write
+from benchmarks.scratch import scratch_home
+from benchmarks.training_engines import BATCH, BATCHES
+from benchmarks.workers import Worker
+from learning.model_store import SHIPPED
+
+ENGINES = {
+    "pretrain": ("vidya", "vidya muon", "transformers Trainer"),
+    "book": ("vidya", "transformers Trainer"),
+}
+BASE = "10m-base"
+"""What is trained where no model is named: it does not know the book."""
+ROUNDS = 3
+STEPS = 2
+"""Pre-training steps that are timed in a round."""
+EPOCHS = 10
+
+
+def run(options: BenchOptions) -> dict[str, Any]:
+    """Measures everything; writes training.md and training.json where there is `options.out`."""
+    where, rows = machine(), list[dict[str, Any]]()
+    sizes = ("10m",) if options.quick else ("10m", "49m")
+    rounds, epochs = (1, 1) if options.quick else (ROUNDS, EPOCHS)
+
+    def so_far() -> dict[str, Any]:
+        """Written after every part, so that a run that is interrupted leaves something."""
+        where["load_average_after"] = machine()["load_average"]
+        result = {"benchmark": "training", "machine": where, "quick": options.quick, "rows": rows}
+        if options.out is not None:
+            quick = " --quick" if options.quick else ""
+            command = f"vidya bench training{quick} --out {options.out}"
+            write(options.out, "training", "Training speed", command, parts(result), result)
+        return result
+
+    with scratch_home(options) as (home, model), ExitStack() as stack:
+        folder = home.models_path / model if options.model else SHIPPED / BASE
+        workers = {
+            name: Worker(
+                "benchmarks.training_engines",
+                name,
+                str(folder),
+                environment=environment_of(name),
+            )
+            for name in dict.fromkeys(name for names in ENGINES.values() for name in names)
+        }
+        for worker in workers.values():
+            stack.callback(worker.close)
+        for size in sizes:
+            rows += measure(workers, "pretrain", size, rounds, STEPS, options)
+            so_far()
+        for size in sizes:
+            rows += measure(workers, "book", size, 1, epochs, options)
+            so_far()
+    return so_far()
+
+
+def measure(
+    workers: dict[str, Worker], work: str, size: str, rounds: int, count: int, options: BenchOptions
+) -> list[dict[str, Any]]:
+    """All programs on one piece of work: a row each."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for number in range(rounds):
+        for name in ENGINES[work]:
+            worker = workers[name]
+            if worker.missing:
+                continue
+            peak = workers["vidya"].ask(work="gemm", size=size, count=0)
+            took = worker.ask(work=work, size=size, count=count)
+            speed = took["tokens"] / took["seconds"]
+            took |= {
+                "tokens_per_second": speed,
+                "share": 6e-9 * peak["parameters"] * speed / peak["gflops"],
+                "gemm_gflops": peak["gflops"],
+            }
+            found.setdefault(name, []).append(took)
+            options.say(
+                f"{work} {size}, round {number + 1} of {rounds}: {name} {speed:,.0f} tokens/s"
+            )
+    theirs = found.get("transformers Trainer")
+    rows: list[dict[str, Any]] = []
+    for name in ENGINES[work]:
+        about: dict[str, Any] = {"work": work, "size": size, "engine": name}
+        if name not in found:
+            rows.append({**about, "missing": workers[name].missing})
+            continue
+        runs = found[name]
+        rows.append(
+            {
+                **about,
+                "count": count,
+                "tokens_per_second": median([t["tokens_per_second"] for t in runs]),
+                "all": [round(t["tokens_per_second"], 1) for t in runs],
+                "share_of_gemm_peak": median([t["share"] for t in runs]),
+                "gemm_gflops": [round(t["gemm_gflops"]) for t in runs],
+                "times_trainer": median(
+                    [
+                        o["tokens_per_second"] / t["tokens_per_second"]
+                        for o, t in zip(runs, theirs, strict=True)
+                    ]
+                )
+                if theirs
+                else None,
+                "peak_mb": max(t["peak_mb"] for t in runs) or None,
+                "seconds": median([t["seconds"] for t in runs]),
+                "checking_seconds": runs[-1].get("checking"),
+                "lines": runs[-1].get("lines"),
+                "recall": runs[-1].get("recall"),
+            }
+        )
+    return rows
+
+
+def parts(result: dict[str, Any]) -> list[str]:
+    """The text and tables of training.md."""
+    lines, width = BATCHES["pretrain"]
+    made = [
+        "Programs take turns, each in its own process with all cores; medians of the rounds, and of the "
+        "rounds' ratios. *Of the GEMM peak*: six operations a weight and token against the best product "
+        "of two 2048 x 2048 matrices in the same round; attention's own products are not counted.",
+        f"## Pre-training: steps of {lines} rows of {width} tokens, documents packed",
+        table(
+            ("model", "program", "tokens/s", "of the GEMM peak", "times Trainer", "peak MB"),
+            [
+                [
+                    *_about(r),
+                    r["tokens_per_second"],
+                    r["share_of_gemm_peak"],
+                    r["times_trainer"],
+                    r["peak_mb"],
+                ]
+                if "missing" not in r
+                else [*_about(r), r["missing"], None, None, None]
+                for r in result["rows"]
+                if r["work"] == "pretrain"
+            ],
+        ),
+        "*vidya* and Trainer step with AdamW; *vidya muon* is what `vidya pretrain` uses. Our attention "
+        "stays inside the own document, Trainer's sees the whole row.",
+        f"## The book, {BATCH} lines a step",
+        table(
+            (
+                "model",
+                "program",
+                "epochs",
+                "lines",
+                "seconds",
+                "of them checking",
+                "recall",
+                "tokens/s",
+                "times Trainer",
+                "peak MB",
+            ),
+            [
+                [
+                    *_about(r),
+                    r["count"],
+                    r["lines"],
+                    r["seconds"],
+                    r["checking_seconds"],
+                    r["recall"],
+                    r["tokens_per_second"],
+                    r["times_trainer"],
+                    r["peak_mb"],
+                ]
+                if "missing" not in r
+                else [*_about(r), r["missing"], *[None] * 7]
+                for r in result["rows"]
+                if r["work"] == "book"
+            ],
+        ),
+        "Tokens are those of the lines, padding not counted. Ours looks at recall before the first epoch "
+        "and after each, which is in its seconds; Trainer looks at nothing. The model is the base, which "
+        "does not know the book (49m: the same, grown); recall is exact, by greedy decoding.",
+    ]
+    return made
+
+
+def _about(row: dict[str, Any]) -> list[object]:
+    return [row["size"], row["engine"]]

@@ -1,0 +1,256 @@
+"""Our training and transformers' Trainer on the same rows, behind one face.
+
+Run as `python -m benchmarks.training_engines ENGINE FOLDER`; benchmarks.workers speaks to it. Both
+multiply in what this machine multiplies fastest and step with AdamW. Left out: reading data.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from benchmarks.processes import forget_peak, peak_bytes
+from benchmarks.workers import serve
+from engine.config import CONFIGS
+
+LR = 3e-4
+BOOK_LR = 1e-3
+BATCH = 32
+"""Lines of the book a step."""
+BATCHES = {"pretrain": (8, 256)}
+"""Rows and tokens a row of a pre-training step."""
+
+
+def packed_rows(steps: int, vocabulary: int) -> Any:
+    """(ids, documents), [steps, rows, tokens]: documents of 40 to 120 tokens packed into full rows."""
+    import torch
+
+    rows, width = BATCHES["pretrain"]
+    rng = random.Random(0)
+    ids = torch.randint(0, vocabulary, (steps, rows, width), generator=torch.manual_seed(0))
+    lengths = [rng.randint(40, 120) for _ in range(steps * rows * width // 40)]
+    documents = torch.repeat_interleave(torch.tensor(lengths))[: ids.numel()]
+    return ids, documents.view(ids.shape)
+
+
+def book(folder: Path, context: int) -> list[Any]:
+    """The shipped book as examples."""
+    from engine.tokenizer import Tokenizer
+    from learning.memory import book_examples
+    from personality.book import shipped_book_path
+
+    return book_examples(Tokenizer.load(folder), [shipped_book_path()], context)
+
+
+class Vidya:
+    """learning.pretrain and learning.book."""
+
+    def __init__(self, folder: Path, size: str, muon: bool) -> None:
+        from benchmarks.decode import load_size
+
+        self._folder, self._muon = folder, muon
+        self._model = load_size(folder, size)
+
+    def pretrain(self, steps: int) -> dict[str, Any]:
+        """Seconds of each step after the first."""
+        from learning.optim import AdamWAlone
+        from learning.pretrain import PretrainSettings, accumulate, muon_adamw
+
+        model, took = self._model, []
+        rows, width = BATCHES["pretrain"]
+        settings = PretrainSettings(tokens=1, rows=rows, row=width, micro_rows=rows // 2)
+        optimizer = (
+            muon_adamw(model, settings)
+            if self._muon
+            else AdamWAlone(model, lr=LR, weight_decay=0.0, betas=(0.9, 0.95))
+        )
+        for ids, documents in zip(*packed_rows(steps + 1, model.config.vocab_size), strict=True):
+            started = time.perf_counter()
+            loss = accumulate(model, ids, documents, settings)
+            _clip(model)
+            optimizer.step()
+            optimizer.zero_grad()
+            took.append(time.perf_counter() - started)
+        return {"seconds": sum(took[1:]), "tokens": steps * rows * width, "loss": float(loss)}
+
+    def book(self, epochs: int) -> dict[str, Any]:
+        """The whole book, lines of a step sorted by length; no talk, so that the work is the same."""
+        from learning.book import BookSettings, train_book
+        from learning.forward import knowledge, share_known
+
+        lines = book(self._folder, self._model.config.context)
+        settings = BookSettings(
+            epochs=epochs, batch=BATCH, others=0, talk=0, margin=0.0, until_known=False, lr=BOOK_LR
+        )
+        started = time.perf_counter()
+        train_book(self._model, lines, [], settings, random.Random(0))
+        seconds = time.perf_counter() - started
+        checking = time.perf_counter()
+        recall = share_known(knowledge(self._model, lines))
+        checking = time.perf_counter() - checking
+        return {
+            "seconds": seconds,
+            "checking": checking * (epochs + 1),
+            "tokens": epochs * sum(len(e.ids) for e in lines),
+            "lines": len(lines),
+            "recall": recall,
+        }
+
+
+class Trainer:
+    """transformers' Trainer with its defaults, but for the batch, the rate and no saving."""
+
+    def __init__(self, folder: Path, size: str) -> None:
+        import accelerate  # noqa: F401 - Trainer asks for it, later
+        import transformers
+
+        from benchmarks.decode import load_size
+        from engine.checkpoint import save_model
+
+        transformers.logging.set_verbosity_error()
+        self._t, self._folder = transformers, folder
+        with tempfile.TemporaryDirectory() as made:
+            import torch
+
+            save_model(load_size(folder, size), Path(made), dtype=torch.float32)
+            self._model = transformers.LlamaForCausalLM.from_pretrained(made, dtype=torch.float32)
+
+    def pretrain(self, steps: int) -> dict[str, Any]:
+        rows, width = BATCHES["pretrain"]
+        ids, _ = packed_rows(steps + 1, self._model.config.vocab_size)
+        data = [{"input_ids": row, "labels": row} for row in ids.flatten(0, 1)]
+        took = self._train(data, rows, steps + 1, None, LR)
+        return {"seconds": sum(took[1:]), "tokens": steps * rows * width}
+
+    def book(self, epochs: int) -> dict[str, Any]:
+        """Padded to the longest of a batch; only answers are learned."""
+        import torch
+
+        from learning.forward import knowledge, share_known
+
+        lines = book(self._folder, self._model.config.max_position_embeddings)
+        data = [
+            {
+                "input_ids": list(e.ids),
+                "labels": [i if w else -100 for i, w in zip(e.ids, e.target, strict=True)],
+            }
+            for e in lines
+        ]
+
+        def collate(rows: list[dict[str, Any]]) -> dict[str, Any]:
+            width = max(len(row["input_ids"]) for row in rows)
+            fill = {"input_ids": 0, "labels": -100}
+            batch = {
+                key: torch.tensor([r[key] + [empty] * (width - len(r[key])) for r in rows])
+                for key, empty in fill.items()
+            }
+            lengths = torch.tensor([len(row["input_ids"]) for row in rows])
+            return {**batch, "attention_mask": (torch.arange(width) < lengths[:, None]).long()}
+
+        took = self._train(data, BATCH, epochs * -(-len(lines) // BATCH), collate, BOOK_LR)
+        return {
+            "seconds": sum(took),
+            "tokens": epochs * sum(len(e.ids) for e in lines),
+            "lines": len(lines),
+            "recall": share_known(knowledge(_ours(self._model), lines)),
+        }
+
+    def _train(
+        self, data: list[Any], batch: int, steps: int, collate: Any, rate: float
+    ) -> list[float]:
+        """Seconds of each optimizer step, data loading included."""
+        from engine.precision import fast_dtype
+
+        took: list[float] = []
+
+        class Clock(self._t.TrainerCallback):  # type: ignore[name-defined,misc]
+            def on_train_begin(self, *_: Any, **__: Any) -> None:
+                self.last = time.perf_counter()
+
+            def on_step_end(self, *_: Any, **__: Any) -> None:
+                took.append(time.perf_counter() - self.last)
+                self.last = time.perf_counter()
+
+        with tempfile.TemporaryDirectory() as scratch:
+            arguments = self._t.TrainingArguments(
+                output_dir=scratch,
+                per_device_train_batch_size=batch,
+                max_steps=steps,
+                learning_rate=rate,
+                use_cpu=True,
+                bf16=fast_dtype("cpu").itemsize == 2,
+                report_to=[],
+                save_strategy="no",
+                logging_strategy="no",
+                disable_tqdm=True,
+            )
+            trainer = self._t.Trainer(
+                self._model,
+                arguments,
+                data_collator=collate,
+                train_dataset=data,
+                callbacks=[Clock()],
+            )
+            trainer.train()
+        return took
+
+
+def _clip(model: Any) -> None:
+    import torch
+
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+
+
+def _ours(theirs: Any) -> Any:
+    """Their model as ours, so that both are asked the same way."""
+    from engine.checkpoint import load_model
+
+    with tempfile.TemporaryDirectory() as folder:
+        theirs.save_pretrained(folder)
+        return load_model(Path(folder))
+
+
+def gemm_peak(side: int = 2048) -> float:
+    """Products a second, in 10^9 operations: the best of some, in the fastest numbers."""
+    import torch
+
+    from engine.precision import fast_dtype
+
+    best = float("inf")
+    a = torch.randn(side, side).to(fast_dtype("cpu"))
+    with torch.no_grad():
+        for _ in range(4):
+            started = time.perf_counter()
+            a @ a
+            best = min(best, time.perf_counter() - started)
+    return 2 * side**3 / best / 1e9
+
+
+def make(name: str, folder: Path) -> Callable[..., dict[str, Any]]:
+    """The engine, made anew for each request, and the function that answers requests to it."""
+    if name == "transformers Trainer":
+        import accelerate  # noqa: F401
+        import transformers  # noqa: F401
+
+    def do(*, work: str, size: str, count: int) -> dict[str, Any]:
+        if work == "gemm":
+            return {"gflops": gemm_peak(), "parameters": CONFIGS[size].parameters}
+        engine: Any = (
+            Trainer(folder, size)
+            if name == "transformers Trainer"
+            else Vidya(folder, size, "muon" in name)
+        )
+        forget_peak()
+        found: dict[str, Any] = getattr(engine, work)(count)
+        return {**found, "peak_mb": (peak_bytes() or 0) / 1e6}
+
+    return do
+
+
+if __name__ == "__main__":
+    serve(lambda: make(sys.argv[1], Path(sys.argv[2])))

@@ -1,0 +1,91 @@
+"""A process for each program that is compared: its own memory, its own environment, its own threads.
+
+Spoken to in lines of JSON. A program that is not installed says so in its first answer, and its row in
+the results says it too. Left out: several requests at once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from engine.errors import VidyaError
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+class Worker:
+    """`python -m MODULE ARGUMENTS`, running until `close`."""
+
+    def __init__(self, module: str, *arguments: str, environment: Mapping[str, str] = {}) -> None:  # noqa: B006
+        """environment: what is set besides our own. Raises VidyaError where it does not start."""
+        self.name = arguments[0] if arguments else module
+        self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", module, *arguments],
+            cwd=ROOT,
+            env={**os.environ, **environment},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            text=True,
+        )
+        self.missing: str | None = self._answer().get("missing")
+        """What to install, where the program is not there."""
+
+    def ask(self, **request: Any) -> dict[str, Any]:
+        """The answer to one request. Raises VidyaError where the process ended."""
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps(request) + "\n")
+            self._process.stdin.flush()
+        except OSError:
+            pass  # it has ended: the answer will not come
+        return self._answer()
+
+    def close(self) -> None:
+        """Ends the process."""
+        assert self._process.stdin is not None and self._process.stdout is not None
+        for end in (self._process.stdin.close, self._process.kill, self._process.wait):
+            try:
+                end()
+            except OSError:
+                continue
+        self._process.stdout.close()
+        self._errors.close()
+
+    def _answer(self) -> dict[str, Any]:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if line:
+            return dict(json.loads(line))
+        self._errors.seek(0)
+        last = (self._errors.read().strip().splitlines() or ["without a word"])[-1]
+        raise VidyaError(f"{self.name}: its process ended: {last}", "run it again; see --debug")
+
+
+def serve(make: Callable[[], Callable[..., dict[str, Any]]]) -> None:
+    """In the child: answers each request with what `make()` returns for it."""
+    try:
+        do = make()
+    except ImportError as error:
+        say({"missing": f"{error.name or error} is not installed: pip install 'vidya[bench]'"})
+        return
+    say({"ready": True})
+    for line in sys.stdin:
+        say(do(**json.loads(line)))
+
+
+def say(answer: dict[str, Any]) -> None:
+    """One line on standard output, which belongs to the answers."""
+    _OUT.write(json.dumps(answer) + "\n")
+    _OUT.flush()
+
+
+_OUT = sys.stdout
