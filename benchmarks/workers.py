@@ -71,21 +71,22 @@ class Worker:
 
 
 def serve(make: Callable[[], Callable[..., dict[str, Any]]]) -> None:
-    """In the child: answers each request with what `make()` returns for it."""
-    try:
-        do = make()
-    except ImportError as error:
-        say({"missing": f"{error.name or error} is not installed: pip install 'vidya[bench]'"})
-        return
-    say({"ready": True})
-    for line in sys.stdin:
-        say(do(**json.loads(line)))
+    """In the child: answers each request with what `make()` returns for it.
 
+    What libraries print goes to standard error: standard output belongs to the answers.
+    """
+    with os.fdopen(os.dup(1), "w") as out:
+        os.dup2(2, 1)
 
-def say(answer: dict[str, Any]) -> None:
-    """One line on standard output, which belongs to the answers."""
-    _OUT.write(json.dumps(answer) + "\n")
-    _OUT.flush()
+        def say(answer: dict[str, Any]) -> None:
+            out.write(json.dumps(answer) + "\n")
+            out.flush()
 
-
-_OUT = sys.stdout
+        try:
+            do = make()
+        except ImportError as error:
+            say({"missing": f"{error.name or error} is not installed: pip install 'vidya[bench]'"})
+            return
+        say({"ready": True})
+        for line in sys.stdin:
+            say(do(**json.loads(line)))
