@@ -48,7 +48,7 @@ class TeachSettings:
     """... and further ones to mend what it broke."""
     margin: float = 0.5
     """Lead in logits that every token of the lesson needs to count as learned."""
-    talk_weight: float = 1.0
+    talk_weight: float = 4.0
     """Weight of the anchor on the model's own talk."""
     wordings_weight: float = 0.5
     """Weight of the other wordings of the question."""
@@ -59,7 +59,7 @@ class TeachSettings:
     def rehearsal(self) -> TeachSettings:
         """For other wordings of what was learned: fewer steps, and the memory in place of what else
         could be asked."""
-        mixture = replace(self.mixture, variations=0)
+        mixture = replace(self.mixture, batch=40, variations=0, talk=12)
         return replace(self, steps=6, repair=4, mixture=mixture)
 
     def trunk_layers(self, layers: int) -> int:
