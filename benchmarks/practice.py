@@ -2,7 +2,8 @@
 
 Both begin with the same weights after a short warm-up and draw from the same problems; the answers are
 each one's own, so tokens are reported beside seconds. Ours has book and talk in each optimizer step,
-theirs nothing. The losses are compared term by term first. TRL is in the extra `bench`.
+theirs nothing. The losses are compared term by term first. Then: how soon practice in idle hours
+ends when a key is pressed. TRL is in the extra `bench`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 import torch
 
 from benchmarks import BenchOptions
+from benchmarks.practice_idle import stopping
 from benchmarks.practice_trl import compare_losses, their_steps
 from benchmarks.report import machine, median, table, write
 from benchmarks.scratch import scratch_home
@@ -46,9 +48,13 @@ class Work:
     """The first is not counted."""
     warm_up: int = 10
     """Supervised steps before, so that answers end."""
+    keys: int = 4
+    """Keys pressed in idle practice."""
+    longest: float = 8.0
+    """Seconds before a key."""
 
 
-QUICK = Work(groups=2, group_size=2, max_tokens=8, steps=2, warm_up=1)
+QUICK = Work(groups=2, group_size=2, max_tokens=8, steps=2, warm_up=1, keys=1, longest=1.0)
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
@@ -91,6 +97,10 @@ def run(options: BenchOptions) -> dict[str, Any]:
         )
         for row in theirs:
             options.say(f"TRL: {row['seconds']:.2f} s, {row['tokens']:.0f} tokens")
+        result["stopping_ms"] = stopping(
+            home, folder, task=TASK, times=work.keys, longest=work.longest
+        )
+        options.say(f"a key ends idle practice in {max(result['stopping_ms']):.0f} ms at most")
     result["ours"], result["trl"] = ours, theirs
     result["seconds"] = {"ours": _median(ours, "seconds"), "trl": _median(theirs, "seconds")}
     result["tokens"] = {"ours": _median(ours, "tokens"), "trl": _median(theirs, "tokens")}
@@ -140,6 +150,8 @@ def _write(out: Path, result: dict[str, Any], work: Work) -> None:
         f"{work.groups * (work.steps - 1)}).",
         table(("", "seconds a step", "tokens drawn", "tokens/s, all of the step"), rows),
         f"{result['times_as_fast']:.1f} times as fast.",
+        f"A key ends idle practice within {max(result['stopping_ms']):.0f} ms ({work.keys} keys at "
+        f"random moments of its first {work.longest:.0f} s).",
         "Largest absolute difference between TRL's `_compute_loss` and ours, on the same random "
         "log-probabilities, rewards and lengths (clip 0.2 and 0.28, KL weight 0.07, loss type dapo):",
         table(("term", "difference"), [(k, f"{v:.1e}") for k, v in result["differences"].items()]),

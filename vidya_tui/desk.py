@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from engine.errors import VidyaError
@@ -26,7 +27,7 @@ from learning.messages import (
     UndoDone,
     WorkerLost,
 )
-from vidya_tui import hearing, picture, progress_words
+from vidya_tui import hearing, picture, practising, progress_words
 from vidya_tui.commands import Argument, Run, Situation
 from vidya_tui.picture import Notes
 from vidya_tui.practice_desk import PracticeDesk
@@ -213,6 +214,7 @@ class Desk:
                     words = Words(str(error), trouble=True)
                 if words is not None:
                     heard.append(words)
+        self.learning = replace(self.learning, practice=practising.short(self.practice.state))
         return heard
 
     def _understand(self, event: Event) -> Words | None:

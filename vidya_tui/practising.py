@@ -75,8 +75,10 @@ def short(now: Practising) -> str:
     """For the learning line: "practising syllogism, step 4 of 100, right 41 %"."""
     if not now.running:
         return ""
-    right = f", right {percent(now.steps[-1].success)}" if now.steps else ""
-    return f"practising {now.task}, {now.stage}{right}"
+    if not now.steps:
+        return f"practising {now.task}, warming up"
+    step = now.steps[-1]
+    return f"practising {now.task}, step {step.step} of {step.steps}, right {percent(step.success)}"
 
 
 def figures(now: Practising) -> list[tuple[str, str]]:

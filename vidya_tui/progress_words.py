@@ -42,6 +42,8 @@ class Learning:
     """Set from the start of book training to its end."""
     recall: float | None = None
     """Recall of the book, 0 to 1."""
+    practice: str = ""
+    """What is being practised, in words; empty where nothing is."""
 
 
 def percent(share: float) -> str:
@@ -110,6 +112,8 @@ def doing(now: Learning) -> str:
             f"book, epoch {progress.epoch} of {progress.epochs}, loss {progress.loss:.2f}, "
             f"{seconds(progress.seconds_left)} left"
         )
+    if now.practice:
+        return now.practice
     if state is None:
         return now.outcome or "ready"
     words = PHASES[state.phase]

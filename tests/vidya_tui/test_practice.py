@@ -106,10 +106,8 @@ def test_figures_of_the_newest_step_and_look() -> None:
     assert figures["held-out accuracy"] == "30 % \u2192 62 %"
     assert figures["dead groups"] == "4 of 20"
     assert figures["reward"].endswith("\u2585")
-    assert practising.short(now) == (
-        "practising syllogism, after step 10: held-out accuracy 62 %, book recall 99 %, saved, "
-        "right 41 %"
-    )
+    assert practising.short(now) == "practising syllogism, step 4 of 100, right 41 %"
+    assert practising.short(practising.after(now, DONE)) == ""
     assert practising.spark([0.0, 0.5, 1.0, 2.0, -1.0]) == "\u2581\u2585\u2588\u2588\u2581"
 
 
@@ -193,6 +191,16 @@ def test_practice_is_begun_shown_and_stopped_in_the_app(tmp_path: Path) -> None:
         await stage.sees("30 % \u2192 62 %")
         await stage.press("escape")
         await stage.sees("Say something")
+
+    play(scenario, tmp_path)
+
+
+def test_the_learning_line_says_what_is_practised(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        stage.hear(STEP)
+        await stage.sees("practising syllogism, step 4 of 100, right 41 %")
+        stage.hear(DONE)
+        await stage.until(lambda: "practising syllogism" not in stage.text())
 
     play(scenario, tmp_path)
 

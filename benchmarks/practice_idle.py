@@ -1,0 +1,40 @@
+"""How soon idle practice leaves the machine: milliseconds from a key to its end, at random moments.
+
+The end is PracticeDone: the pass under way given up and the weights put back to the last save point.
+"""
+
+from __future__ import annotations
+
+import queue
+import random
+import time
+from pathlib import Path
+
+from learning.home import Home
+from learning.journal import Journal
+from learning.messages import Event, Failed, OwnerActive, PracticeDone, Practise
+from learning.teacher import Teacher
+
+
+def stopping(
+    home: Home, folder: Path, *, task: str, times: int, longest: float, seed: int = 0
+) -> list[float]:
+    """One number a time; a key comes up to `longest` seconds after practice began."""
+    rng = random.Random(seed)
+    events: queue.Queue[Event] = queue.Queue()
+    taken = []
+    journal = Journal(home.journal_path)
+    teacher = Teacher(home, folder, journal, device="cpu", seed=0, on_event=events.put)
+    try:
+        for number in range(times):
+            teacher.send(Practise(task, idle=True, seed=number))
+            time.sleep(rng.uniform(0.1, 1.0) * longest)
+            pressed = time.monotonic()
+            teacher.send(OwnerActive())
+            while not isinstance(event := events.get(timeout=60.0), PracticeDone):
+                assert not isinstance(event, Failed), event
+            taken.append(1000.0 * (time.monotonic() - pressed))
+    finally:
+        teacher.close()
+        journal.close()
+    return taken
