@@ -22,7 +22,7 @@ from benchmarks.workers import Worker
 from engine.config import CONFIGS, GREEDY, Sampling
 from vidya_tui.machine import prepare
 
-ROUNDS, QUICK_ROUNDS = 5, 1
+ROUNDS, QUICK_ROUNDS = 3, 1
 PROMPT = 60
 TOKENS = 64
 WORDS = "Please tell me a story about a river that runs down from the hills to the sea. "
@@ -50,29 +50,33 @@ SAME = 16
 
 def run(options: BenchOptions) -> dict[str, Any]:
     """Measures everything; writes decode.md and decode.json where there is `options.out`."""
-    where, rows = machine(), []
+    where, rows = machine(), list[dict[str, Any]]()
     rounds = QUICK_ROUNDS if options.quick else ROUNDS
     sizes = ("10m",) if options.quick else ("10m", "49m")
-    with scratch_home(options) as (home, model):
-        folder = home.models_path / model
-        for size in sizes:
-            made = make_model(folder, size)
-            try:
-                for work in WORKS:
-                    rows += compare(made, size, work, rounds, options)
-            finally:
-                shutil.rmtree(made, ignore_errors=True)
-    where["load_average_after"] = machine()["load_average"]
-    result = {
-        "benchmark": "decode",
-        "machine": where,
-        "quick": options.quick,
-        "rounds": rounds,
-        "rows": rows,
-    }
-    if options.out is not None:
-        write(options.out, "decode", TITLE, _command(options), parts(result), result)
-    return result
+
+    def so_far() -> dict[str, Any]:
+        """Written after every part, so that a run that is interrupted leaves something."""
+        where["load_average_after"] = machine()["load_average"]
+        result = {
+            "benchmark": "decode",
+            "machine": where,
+            "quick": options.quick,
+            "rounds": rounds,
+            "rows": rows,
+        }
+        if options.out is not None:
+            write(options.out, "decode", TITLE, _command(options), parts(result), result)
+        return result
+
+    with scratch_home(options) as (home, model), ExitStack() as stack:
+        made = {size: make_model(home.models_path / model, size) for size in sizes}
+        for folder in made.values():
+            stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        for work in WORKS:
+            for size in sizes:
+                rows += compare(made[size], size, work, rounds, options)
+                so_far()
+    return so_far()
 
 
 def load_size(shipped: Path, size: str) -> Any:
@@ -137,12 +141,13 @@ def compare(
         asked = {"prompt": prompt, "n": n, "sampling": sampling.to_dict(), "seed": 0}
         greedy = {**asked, "n": 1, "sampling": GREEDY.with_(max_tokens=SAME).to_dict()}
         said = {name: worker.ask(**greedy)["answers"][0] for name, worker in workers.items()}
-        for seed in range(rounds + 1):  # the first warms up
+        for worker in workers.values():  # a short one warms up
+            worker.ask(**{**asked, "sampling": sampling.with_(max_tokens=4).to_dict()})
+        for seed in range(1, rounds + 1):
             for name, worker in workers.items():
                 took = worker.ask(**{**asked, "seed": seed})
                 took["publish"] = worker.ask(**asked, publish=True)["publish"]
-                if seed:
-                    found.setdefault(name, []).append(took)
+                found.setdefault(name, []).append(took)
             options.say(f"{size}, {work}: round {seed} of {rounds}")
     ours = said[ENGINES[work][0]]
     return rows + [
