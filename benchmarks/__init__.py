@@ -26,6 +26,7 @@ BENCHMARKS: dict[str, str] = {
     "practice_learning": "what practice gains on held-out problems, and what it costs of book and talk",
     "sandbox": "programs checked a second behind walls, and whether hostile ones get through",
     "optimizers": "Muon with AdamW against AdamW alone, equal tokens, a sweep for each, three seeds",
+    "verifiers": "10,000 answers in the format of GSM8K, and what the other verifiers manage",
 }
 """Name of the benchmark, which is also its module, and what it measures."""
 

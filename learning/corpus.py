@@ -66,7 +66,7 @@ def data_files(paths: Sequence[Path]) -> list[Path]:
                 raise DataError(f"{path}: does not exist", "name a text file, .jsonl or a folder")
             files.append(path)
             continue
-        inside = sorted(p for p in path.iterdir() if p.is_file() and _plain_suffix(p) in SUFFIXES)
+        inside = sorted(p for p in path.iterdir() if p.is_file() and plain_suffix(p) in SUFFIXES)
         if not inside:
             raise DataError(f"{path}: holds no data", f"put in files of: {', '.join(SUFFIXES)}")
         files.extend(inside)
@@ -77,9 +77,9 @@ def read_documents(path: Path, on_bad: OnBad | None = None) -> Iterator[Document
     """All documents of a file. Raises DataError with file and line for a row it cannot read, or
     passes over it where `on_bad` is given."""
     try:
-        with _open(path) as stream:
-            lines = _lines(stream, path, on_bad)
-            if _plain_suffix(path) in (".jsonl", ".json"):
+        with open_data(path) as stream:
+            lines = text_lines(stream, path, on_bad)
+            if plain_suffix(path) in (".jsonl", ".json"):
                 yield from _rows(lines, path, on_bad)
             else:
                 yield from _plain_text(lines, path)
@@ -87,12 +87,14 @@ def read_documents(path: Path, on_bad: OnBad | None = None) -> Iterator[Document
         raise DataError(f"{path}: cannot be read ({error})", "give a file of text") from error
 
 
-def _plain_suffix(path: Path) -> str:
+def plain_suffix(path: Path) -> str:
+    """The suffix without `.zst`."""
     return Path(path.name.removesuffix(".zst")).suffix
 
 
 @contextmanager
-def _open(path: Path) -> Iterator[IO[bytes]]:
+def open_data(path: Path) -> Iterator[IO[bytes]]:
+    """The bytes of a file, decompressed where it ends in `.zst`. Raises DataError, OSError."""
     if path.suffix != ".zst":
         with path.open("rb") as stream:
             yield stream
@@ -108,7 +110,11 @@ def _open(path: Path) -> Iterator[IO[bytes]]:
         ) from error
 
 
-def _lines(stream: IO[bytes], path: Path, on_bad: OnBad | None) -> Iterator[tuple[int, str]]:
+def text_lines(
+    stream: IO[bytes], path: Path, on_bad: OnBad | None = None
+) -> Iterator[tuple[int, str]]:
+    """(number from 1, text) of each line. Raises DataError for bytes that are no UTF-8, or passes
+    over the line where `on_bad` is given."""
     for number, line in enumerate(stream, 1):
         try:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8")

@@ -82,7 +82,7 @@ def read_number(text: str, *, bare: bool = False) -> Number | None:
     white space, currency and a percent sign (no unit, no variable)."""
     if len(text) > TAIL:
         return None
-    text = _boxed(text)
+    text = _opened(text)
     text = _clean(text.rpartition("=")[2])
     text = _SPACED.sub(lambda m: m[0].replace(" ", ""), text)
     matches = list(_NUMBER.finditer(text))
@@ -113,7 +113,7 @@ def last_number(text: str) -> Number | None:
     if marked[1]:
         return read_number(marked[2].strip().split("\n")[0])
     if "\\boxed" in tail:
-        return read_number(_boxed(tail))
+        return read_number(_opened(tail))
     tail = _clean(tail)
     last = None
     for match in _NUMBER.finditer(tail):
@@ -124,17 +124,22 @@ def last_number(text: str) -> Number | None:
     return _parse(last, tail)
 
 
-def _boxed(text: str) -> str:
-    """What stands in the last `\\boxed{}`; the text where there is none."""
+def boxed_or_none(text: str) -> str | None:
+    """What stands in the last `\\boxed{}` (to the end of the text where that is not closed)."""
     start = text.rfind("\\boxed{")
     if start < 0:
-        return text
+        return None
     depth = 0
     for i in range(start + 6, len(text)):
         depth += (text[i] == "{") - (text[i] == "}")
         if depth == 0:
             return text[start + 7 : i]
     return text[start + 7 :]
+
+
+def _opened(text: str) -> str:
+    inside = boxed_or_none(text)
+    return text if inside is None else inside
 
 
 def _clean(text: str) -> str:
@@ -164,6 +169,8 @@ def _parse(match: re.Match[str], text: str) -> Number | None:
         if below == 0:
             return None
         value /= below
+        if value.denominator == 1:
+            return None  # 48/2 is a calculation still to be done
     if match["whole"]:
         value += int(match["whole"])
     power = match["exp"] or match["pow"]

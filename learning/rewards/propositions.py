@@ -101,7 +101,6 @@ def propositional_logic(name: str, options: TaskOptions) -> VerifiedTask:
 
     return VerifiedTask(
         name,
-        "a letter that follows from all statements and from none alone",
         generated(draw),
         one_by_one(literal_score),
         options.weights,

@@ -11,7 +11,7 @@ import random
 from dataclasses import dataclass
 
 from engine.errors import ConfigError
-from learning.rewards.answer import Answer, in_format
+from learning.rewards.answer import in_format
 from learning.rewards.number import number_score
 from learning.rewards.task import Problem, TaskOptions
 from learning.rewards.verified import Draw, VerifiedTask, configure, generated, one_by_one
@@ -99,7 +99,7 @@ def chain_sum(name: str, options: TaskOptions) -> VerifiedTask:
             node = join(rng.choice("+-"), node, Node(rng.randint(least, most)))
         return problem(node, name)
 
-    return _task(name, "sums and differences", options, draw)
+    return _task(name, options, draw)
 
 
 def basic_arithmetic(name: str, options: TaskOptions) -> VerifiedTask:
@@ -131,12 +131,7 @@ def basic_arithmetic(name: str, options: TaskOptions) -> VerifiedTask:
                 return problem(node, name)
         return None
 
-    return _task(name, "all four operations with brackets", options, draw)
-
-
-def worked_out(truth: str, answer: Answer) -> float:
-    """1 for the number, which a quotient like `6 / 2` is not yet. Never raises."""
-    return 0.0 if "/" in (answer.said or "") else number_score(truth, answer)
+    return _task(name, options, draw)
 
 
 def join(operator: str, left: Node, right: Node) -> Node:
@@ -173,12 +168,11 @@ def _last_first(left: Node, operator: str, right: Node) -> Node | None:
     return inner and join(left.operator, left.left, inner)
 
 
-def _task(name: str, line: str, options: TaskOptions, draw: Draw) -> VerifiedTask:
+def _task(name: str, options: TaskOptions, draw: Draw) -> VerifiedTask:
     return VerifiedTask(
         name,
-        line,
         generated(draw),
-        one_by_one(worked_out),
+        one_by_one(number_score),
         options.weights,
         options.length or 200,
         needs_field=True,

@@ -84,7 +84,6 @@ def syllogism(name: str, options: TaskOptions) -> VerifiedTask:
 
     return VerifiedTask(
         name,
-        "whether a statement follows from two others",
         generated(draw),
         one_by_one(string_score),
         options.weights,

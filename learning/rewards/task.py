@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 from engine.errors import ConfigError, NotFound
+from learning.rewards.gym_names import GYM
 
 if TYPE_CHECKING:
     from learning.rewards.sandbox import Sandbox
@@ -156,36 +157,38 @@ class TaskOptions:
 
 Make = Callable[[str, TaskOptions], Task]
 
-_OWN: dict[str, tuple[str, str]] = {
-    "chain_sum": ("learning.rewards.sums:chain_sum", "sums and differences: 4 + 3 - 5"),
-    "basic_arithmetic": (
-        "learning.rewards.sums:basic_arithmetic",
-        "all four operations with brackets: 2 * (7 - 3)",
+_TASKS: dict[str, tuple[str, str]] = {
+    "chain_sum": ("sums:chain_sum", "sums and differences: 4 + 3 - 5"),
+    "basic_arithmetic": ("sums:basic_arithmetic", "all four operations with brackets"),
+    "syllogism": ("syllogism:syllogism", "whether a statement follows from two others"),
+    "propositional_logic": ("propositions:propositional_logic", "what follows from if, or, not"),
+    "gsm8k": ("data_sets:data_set", "sums in words, of primary school"),
+    "svamp": ("data_sets:data_set", "short sums in words, one operation"),
+    "math": ("data_sets:data_set", "competition mathematics, answers in LaTeX"),
+    "triviaqa": ("data_sets:data_set", "facts with one right answer"),
+    "humaneval": (
+        "data_sets:data_set",
+        "Python functions from their description, run against tests",
     ),
-    "syllogism": (
-        "learning.rewards.syllogism:syllogism",
-        "all cats are animals, no animals are fish: are no cats fish?",
-    ),
-    "propositional_logic": (
-        "learning.rewards.propositions:propositional_logic",
-        "P -> Q, P: what follows from both together?",
-    ),
-}
-"""Name, (module:function that makes it, one line)."""
+    "mbpp": ("data_sets:data_set", "short Python programs, run against tests"),
+} | {f"gym/{name}": ("gym:gym_task", line) for name, line in GYM.items()}
+"""Name, (module:function of this package that makes it, one line)."""
 
 
 def tasks() -> dict[str, str]:
     """Every task by name, with one line on it."""
-    return {name: line for name, (_, line) in _OWN.items()}
+    return {name: line for name, (_, line) in _TASKS.items()}
 
 
 def find_task(name: str, options: TaskOptions | None = None) -> Task:
     """The task of that name. Raises NotFound with the nearest names, ConfigError where a setting is
     unknown or a package missing."""
-    if name not in _OWN:
-        near = difflib.get_close_matches(name, list(_OWN), 3, 0.5)
-        hint = f"did you mean {' or '.join(near)}? " if near else ""
+    if name not in _TASKS:
+        lower = name.lower()
+        near = difflib.get_close_matches(lower, list(_TASKS), 3, 0.6)
+        near += [f"gym/{n}" for n in difflib.get_close_matches(lower, list(GYM), 2, 0.8)]
+        hint = f"did you mean {' or '.join(dict.fromkeys(near))}? " if near else ""
         raise NotFound(f"task {name!r} does not exist", hint + "vidya practice --list names them")
-    module, function = _OWN[name][0].split(":")
-    make = cast(Make, getattr(importlib.import_module(module), function))
+    module, function = _TASKS[name][0].split(":")
+    make = cast(Make, getattr(importlib.import_module(f"learning.rewards.{module}"), function))
     return make(name, options or TaskOptions())

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from engine.errors import ConfigError
 from learning.rewards.answer import Answer, format_score, length_score, read_answer
 from learning.rewards.sandbox import Outcome, Sandbox
-from learning.rewards.task import Problem, Score, Split, TaskOptions, Weights
+from learning.rewards.task import Problem, Score, Split, TaskOptions, Weights, tasks
 
 LENGTH = 1_000
 """Characters of an answer up to which nothing is taken off, where a task does not say."""
@@ -43,7 +43,6 @@ class VerifiedTask:
     """Implements learning.rewards.task.Task."""
 
     name: str
-    line: str
     supply: Supply
     check: Check
     weights: Weights = Weights()
@@ -55,7 +54,7 @@ class VerifiedTask:
 
     def describe(self) -> str:
         """One line."""
-        return self.line
+        return tasks()[self.name]
 
     def problems(self, split: Split, rng: random.Random) -> Iterator[Problem]:
         """See Task."""

@@ -1,0 +1,273 @@
+"""How fast and how rightly answers are verified: 10,000 in the format of GSM8K, and the others.
+
+Answers are made here in the many ways in which models write them, half of them wrong, so the share
+that is judged rightly is known. Left out: programs (their throughput is the sandbox's own benchmark).
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import random
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks import BenchOptions
+from benchmarks.report import machine, table, write
+from learning.rewards.sandbox import Sandbox
+from learning.rewards.task import Problem, Task, TaskOptions, find_task
+
+ANSWERS = 10_000
+SANDBOXED = 400
+"""Answers of the verifiers whose checks run in the sandbox."""
+CORES = 2
+_NAMES = ("Ann", "Ben", "Cleo", "Dan", "Eva", "Finn")
+_THINGS = ("apples", "clips", "dollars", "eggs", "pages", "miles")
+
+Case = tuple[str, str, bool]
+"""Truth, answer, whether it is right."""
+
+
+@dataclass(frozen=True)
+class Speed:
+    """One verifier, measured."""
+
+    name: str
+    answers: int
+    seconds: float
+    rightly: float
+    """Share of the answers that it judged as they are, in [0, 1]."""
+    failed: int
+
+
+def run(options: BenchOptions) -> dict[str, Any]:
+    """See `vidya bench`."""
+    found = machine()
+    count = 500 if options.quick else ANSWERS
+    few = 10 if options.quick else SANDBOXED
+    seed = options.seeds[0]
+    speeds = [gsm8k(count, seed, 1), gsm8k(count, seed, CORES)]
+    speeds.append(_in_process("triviaqa", names(count, seed)))
+    for task in ("chain_sum", "syllogism", "propositional_logic"):
+        speeds.append(_in_process(task, own(task, count, seed)))
+    with Sandbox(workers=CORES) as sandbox:
+        speeds.append(_one_task("math, at sight", "math", sandbox, fractions(count, seed)))
+        if importlib.util.find_spec("math_verify"):
+            cases = products(few, seed)
+            find_task("math", TaskOptions(sandbox=sandbox)).score(
+                Problem("", cases[0][0]), [cases[0][1]]
+            )  # so that starting is not measured
+            speeds.append(_one_task("math, calculated in the sandbox", "math", sandbox, cases))
+        else:
+            options.say("math-verify is not installed: calculation is not measured")
+    for speed in speeds:
+        options.say(f"{speed.name}: {speed.answers / speed.seconds:,.0f} answers/s")
+    result = {"benchmark": "verifiers", "machine": found, "seed": seed}
+    result["verifiers"] = [vars(speed) for speed in speeds]
+    if options.out:
+        write(
+            options.out,
+            "verifiers",
+            "How fast answers are verified",
+            "vidya bench verifiers",
+            [_WORDS, _table(speeds)],
+            result,
+        )
+    return result
+
+
+_WORDS = (
+    "Answers are written in the ways models write them (fields, bare sentences, separators, units,"
+    " currency, `####`, boxes), half of them wrong by a digit, a sign, hedging, an empty field or a right"
+    " number in the thinking only. `rightly` is the share judged as they are; failures of a verifier are"
+    " counted apart. What is calculated in the sandbox goes through its two worker processes."
+)
+
+
+def _table(speeds: Sequence[Speed]) -> str:
+    head = ("verifier", "answers", "seconds", "answers/s", "judged rightly", "failed")
+    return table(
+        head,
+        [
+            (
+                s.name,
+                f"{s.answers:,}",
+                s.seconds,
+                s.answers / s.seconds,
+                f"{s.rightly:.2%}",
+                s.failed,
+            )
+            for s in speeds
+        ],
+    )
+
+
+def gsm8k(count: int, seed: int, cores: int) -> Speed:
+    """Answers in the format of GSM8K, in one process or several."""
+    cases = sums(count, seed)
+    parts = [cases[start::cores] for start in range(cores)]
+    if cores == 1:
+        began = time.perf_counter()
+        judged = [judge("gsm8k", parts[0])]
+    else:
+        with ProcessPoolExecutor(cores) as pool:
+            list(pool.map(judge, ["gsm8k"] * cores, [cases[:1]] * cores))  # started, imported
+            began = time.perf_counter()
+            judged = list(pool.map(judge, ["gsm8k"] * cores, parts))
+    seconds = time.perf_counter() - began
+    rightly = sum(j[0] for j in judged) / count
+    what = f"gsm8k, {cores} process{'es' if cores > 1 else ''}"
+    return Speed(what, count, seconds, rightly, sum(j[1] for j in judged))
+
+
+def judge(name: str, cases: Sequence[Case]) -> tuple[int, int]:
+    """(answers judged rightly, failures of the verifier)."""
+    return _judge(find_task(name), [(Problem("", t), a, r) for t, a, r in cases])
+
+
+def _judge(task: Task, cases: Sequence[tuple[Problem, str, bool]]) -> tuple[int, int]:
+    rightly = failed = 0
+    for problem, answer, right in cases:
+        [score] = task.score(problem, [answer])
+        rightly += score.correct == right and score.failed is None
+        failed += score.failed is not None
+    return rightly, failed
+
+
+def _in_process(name: str, cases: Sequence[tuple[Problem, str, bool]]) -> Speed:
+    task = find_task(name)
+    began = time.perf_counter()
+    rightly, failed = _judge(task, cases)
+    return Speed(name, len(cases), time.perf_counter() - began, rightly / len(cases), failed)
+
+
+def _one_task(what: str, name: str, sandbox: Sandbox, cases: Sequence[Case]) -> Speed:
+    """All answers to one truth in one call, as to the problems of a group."""
+    task = find_task(name, TaskOptions(sandbox=sandbox))
+    began = time.perf_counter()
+    rightly = failed = 0
+    for truth, group in itertools.groupby(cases, key=lambda case: case[0]):
+        mine = list(group)
+        scores = task.score(Problem("", truth), [answer for _, answer, _ in mine])
+        rightly += sum(
+            s.correct == right and not s.failed
+            for s, (_, _, right) in zip(scores, mine, strict=True)
+        )
+        failed += sum(s.failed is not None for s in scores)
+    return Speed(what, len(cases), time.perf_counter() - began, rightly / len(cases), failed)
+
+
+def sums(count: int, seed: int) -> list[Case]:
+    """Answers in the format of GSM8K: some sentences of reasoning, then the number."""
+    rng = random.Random(seed)
+    cases = []
+    for index in range(count):
+        a, b = rng.randint(2, 2_000), rng.randint(2, 99)
+        truth, thing = a * b, rng.choice(_THINGS)
+        name = rng.choice(_NAMES)
+        way = (
+            f"{name} has {a} boxes with {b} {thing} in each. That makes {a} * {b} {thing}."
+            f" First {a} * {b // 2 + 1} = {a * (b // 2 + 1)}, and the rest is"
+            f" {a * (b - b // 2 - 1)}."
+        )
+        right = index % 2 == 0
+        ways = _right_ways(truth, thing) if right else _wrong_ways(truth, thing, rng)
+        cases.append((str(truth), rng.choice(ways)(way), right))
+    return cases
+
+
+Way = Callable[[str], str]
+
+
+def _right_ways(truth: int, thing: str) -> list[Way]:
+    ends = [
+        f"<answer>{truth}</answer>",
+        f"<answer> {truth:,} {thing}. </answer>",
+        f"< Answer >${truth:,}.00</ANSWER>",
+        f"<answer>\\boxed{{{truth}}}",
+        f"So the answer is {truth}.",
+        f"#### {truth:,}",
+        f"In all \\boxed{{{truth}}} {thing}",
+    ]
+    return [lambda way, end=end: f"<think>{way}</think>\n{end}" for end in ends] + [  # type: ignore[misc]
+        lambda way: f"{way}\n#### {truth}"
+    ]
+
+
+def _wrong_ways(truth: int, thing: str, rng: random.Random) -> list[Way]:
+    near = truth + rng.choice((-10, -1, 1, 10))
+    ends = [
+        f"<answer>{near}</answer>",
+        f"<answer>-{truth}</answer>",
+        f"<answer>{near} or {truth}</answer>",
+        f"<answer>{near}</answer><answer>{truth}</answer>",
+        "<answer></answer>",
+        f"<answer>{truth}{rng.randint(0, 9)}</answer>",
+        f"The answer is {near} {thing}.",
+        "",
+        f"#### {near:,}",
+    ]
+    return [lambda way, end=end: f"<think>{way} = {truth}</think>\n{end}" for end in ends]  # type: ignore[misc]
+
+
+def names(count: int, seed: int) -> list[tuple[Problem, str, bool]]:
+    """Names of persons, of which three are right."""
+    rng = random.Random(seed)
+    cases = []
+    for index in range(count):
+        first, last = rng.choice(_NAMES), f"{rng.choice(_THINGS).capitalize()}on{index}"
+        problem = Problem("", [f"{first} {last}", last, f"Dr. {first} {last}", ""])
+        right = index % 2 == 0
+        ways = (
+            [f"the {last.upper()}!", f" {first}  {last}. "]
+            if right
+            else ["", "the", first, last[:4]]
+        )
+        cases.append((problem, f"<answer>{rng.choice(ways)}</answer>", right))
+    return cases
+
+
+def own(name: str, count: int, seed: int) -> list[tuple[Problem, str, bool]]:
+    """Worked answers to generated problems, and such with the thinking only."""
+    problems = itertools.islice(find_task(name).problems("train", random.Random(seed)), count)
+    cases = []
+    for index, problem in enumerate(problems):
+        text = str(problem.worked)
+        cases.append(
+            (problem, text if index % 2 == 0 else text.split("<answer>")[0], index % 2 == 0)
+        )
+    return cases
+
+
+def fractions(count: int, seed: int) -> list[Case]:
+    """Fractions in LaTeX that looking at is enough for."""
+    rng = random.Random(seed)
+    cases = []
+    for index in range(count):
+        a, b = 2 * rng.randint(0, 49) + 1, rng.choice((2, 4, 8, 16))
+        right = index % 2 == 0
+        said = rng.choice(
+            (f"\\dfrac{{{a}}}{{{b}}}", f"{a}/{b}", f"{a / b}", f" \\frac {{{a}}} {{{b}}}")
+        )
+        wrong = f"\\frac{{{a + 1}}}{{{b}}}"
+        cases.append((f"\\frac{{{a}}}{{{b}}}", f"So \\boxed{{{said if right else wrong}}}.", right))
+    return cases
+
+
+def products(count: int, seed: int) -> list[Case]:
+    """Polynomials that are equal only by calculation, eight answers to a truth."""
+    rng = random.Random(seed)
+    cases = []
+    for index in range(count):
+        if index % 8 == 0:
+            a, b = rng.randint(2, 99), rng.randint(2, 99)
+        right = index % 2 == 0
+        one, two = (a, b) if right else (a + index % 8, b)
+        truth = f"x^2+{a + b}x+{a * b}"
+        cases.append(
+            (truth, f"\\boxed{{(x+{one})({'x+' + str(two) + '+0' * (index % 8)})}}", right)
+        )
+    return cases

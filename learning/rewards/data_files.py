@@ -1,0 +1,121 @@
+"""Rows of problems: from local JSON, JSON lines (either may be compressed) or parquet, and from the
+Hugging Face hub by name.
+
+Left out: writing, streaming of files that do not fit into memory, scripts that a data set brings.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from engine.errors import ConfigError, DataError
+from learning.corpus import open_data, plain_suffix, text_lines
+
+SUFFIXES = (".json", ".jsonl", ".parquet")
+"""The first two may end in `.zst`."""
+INSTALL = "pip install 'vidya[practice]'"
+Row = Mapping[str, Any]
+
+
+def read_rows(path: Path) -> Iterator[tuple[str, Row]]:
+    """("FILE:LINE" or "FILE row N", row) of a file, or of every file of a folder by name.
+
+    Raises DataError for what cannot be read, ConfigError where a package for it is missing.
+    """
+    if path.is_dir():
+        files = sorted(p for p in path.rglob("*") if p.is_file() and plain_suffix(p) in SUFFIXES)
+        if not files:
+            raise DataError(f"{path}: holds no data", f"put in files of: {', '.join(SUFFIXES)}")
+        for file in files:
+            yield from read_rows(file)
+        return
+    readers = {".jsonl": _json_lines, ".json": _json, ".parquet": _parquet}
+    reader = readers.get(plain_suffix(path))
+    if reader is None:
+        raise DataError(f"{path}: is of no known kind", f"give a file of: {', '.join(SUFFIXES)}")
+    try:
+        yield from reader(path)
+    except OSError as error:
+        raise DataError(
+            f"{path}: cannot be read ({error.strerror or error})", "name a file that is there"
+        ) from error
+
+
+def hub_folder(name: str, patterns: Sequence[str]) -> Path:
+    """The files of a data set of the hub that fit the patterns, fetched or from the cache.
+
+    Raises ConfigError where the package is missing, DataError where it cannot be had.
+    """
+    try:
+        import huggingface_hub
+    except ImportError:
+        raise ConfigError(
+            f"fetching {name} needs the package huggingface_hub",
+            f"{INSTALL}, or give a file with --data",
+        ) from None
+    try:
+        folder = huggingface_hub.snapshot_download(
+            name, repo_type="dataset", allow_patterns=list(patterns)
+        )
+    except Exception as error:  # its own tree, that of its network library, and OSError
+        why = (str(error).strip().splitlines() or [""])[0][:200]
+        raise DataError(
+            f"{name} cannot be fetched from the Hugging Face hub ({type(error).__name__}: {why})",
+            "look at the network, or give a file with --data",
+        ) from error
+    return Path(folder)
+
+
+def _json_lines(path: Path) -> Iterator[tuple[str, Row]]:
+    with open_data(path) as stream:
+        for number, line in text_lines(stream, path):
+            if line.strip():
+                yield _checked(f"{path}:{number}", _parse(line, f"{path}:{number}"))
+
+
+def _json(path: Path) -> Iterator[tuple[str, Row]]:
+    with open_data(path) as stream:
+        text = "\n".join(line for _, line in text_lines(stream, path))
+    whole = _parse(text, str(path))
+    if isinstance(whole, dict):  # {"Data": [...]}, {"rows": [...]}
+        lists = [value for value in whole.values() if isinstance(value, list)]
+        whole = lists[0] if len(lists) == 1 else [whole]
+    if not isinstance(whole, list):
+        raise DataError(f"{path}: is no list of rows", "give a list of objects")
+    yield from _numbered(path, whole)
+
+
+def _parquet(path: Path) -> Iterator[tuple[str, Row]]:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise ConfigError(
+            f"{path}: parquet needs the package pyarrow", f"{INSTALL}, or give JSON lines"
+        ) from None
+    try:
+        rows = parquet.read_table(path).to_pylist()
+    except pyarrow.ArrowException as error:
+        raise DataError(f"{path}: is no whole parquet file ({error})", "fetch it again") from error
+    yield from _numbered(path, rows)
+
+
+def _numbered(path: Path, rows: Iterable[Any]) -> Iterator[tuple[str, Row]]:
+    for number, row in enumerate(rows, 1):
+        yield _checked(f"{path} row {number}", row)
+
+
+def _checked(where: str, row: Any) -> tuple[str, Row]:
+    if not isinstance(row, dict):
+        raise DataError(f"{where}: is no object", "give one object a row")
+    return where, row
+
+
+def _parse(text: str, where: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{where}: is no JSON ({error})", "mend the line or remove it") from error
