@@ -12,10 +12,11 @@ import copy
 import math
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
+from torch import Tensor
 
 from engine.model import Model
 from learning.direct.supervised import anchor_gradients, likelihood_gradients
@@ -58,6 +59,18 @@ class EpochReport:
     recall: float | None
     seconds: float
     examples: int
+    begun: int = 0
+    """Steps that were done before, where it goes on from an earlier time."""
+
+
+@dataclass(frozen=True)
+class Begun:
+    """Where a training that was broken off goes on. Adam begins anew."""
+
+    epoch: int
+    """Whole epochs done."""
+    step: int
+    weights: Mapping[str, Tensor]
 
 
 @dataclass(frozen=True)
@@ -83,8 +96,10 @@ def train_book(
     report: Callable[[EpochReport], None] = lambda _: None,
     pause: Callable[[], None] = lambda: None,
     stop: Callable[[], bool] = lambda: False,
+    begun: Begun | None = None,
 ) -> BookTraining:
-    """Trains in place. careless: lines of the book with the question written otherwise."""
+    """Trains in place. careless: lines of the book with the question written otherwise. begun: goes on
+    from there; what it is measured against, and what anchors the talk, is the model as given."""
     reference = copy.deepcopy(model).requires_grad_(False)
     for parameter in model.parameters():
         parameter.requires_grad_(True)
@@ -95,7 +110,12 @@ def train_book(
     started, step, weak = time.monotonic(), 0, list[Example]()
     before = checked = knowledge(model, book, pause=pause)
     last = EpochReport(0, 0, steps, mean_loss(checked), share_known(checked), 0.0, 0)
-    for epoch in range(1, settings.epochs + 1):
+    report(last)
+    first = begun.step if begun else 0
+    if begun:
+        model.load_state_dict(begun.weights)
+        step = begun.step
+    for epoch in range(begun.epoch + 1 if begun else 1, settings.epochs + 1):
         if settings.until_known and last.recall == 1.0 and last.loss <= settings.enough:
             break
         order = [*book, *weak]
@@ -104,7 +124,7 @@ def train_book(
             if stop() or time.monotonic() - started > settings.seconds:
                 break
             for group in optimizer.param_groups:
-                group["lr"] = settings.lr * _rate(step, steps, settings.warm_up)
+                group["lr"] = settings.lr * _rate(step, steps, settings.warm_up, first)
             lines = order[start : start + settings.batch]
             loss = likelihood_gradients(model, lines, pause=pause)
             if others := _others(book, careless, settings.others, model.config.context, rng):
@@ -114,14 +134,14 @@ def train_book(
                 anchor_gradients(model, reference, rows, pause=pause)
             if not math.isfinite(loss):
                 seconds = time.monotonic() - started
-                last = EpochReport(epoch, step, steps, loss, None, seconds, len(lines))
+                last = EpochReport(epoch, step, steps, loss, None, seconds, len(lines), first)
                 return BookTraining(last, before, checked)
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)
             step += 1
             seconds = time.monotonic() - started
-            report(EpochReport(epoch, step, steps, loss, None, seconds, len(lines)))
+            report(EpochReport(epoch, step, steps, loss, None, seconds, len(lines), first))
         checked = knowledge(model, book, pause=pause)
         few = share_known(checked) > 0.6
         weak = [
@@ -131,7 +151,14 @@ def train_book(
         ]
         seconds = time.monotonic() - started
         last = EpochReport(
-            epoch, step, steps, mean_loss(checked), share_known(checked), seconds, len(order)
+            epoch,
+            step,
+            steps,
+            mean_loss(checked),
+            share_known(checked),
+            seconds,
+            len(order),
+            first,
         )
         report(last)
         if stop() or seconds > settings.seconds:
@@ -156,7 +183,7 @@ def _others(
     return rows
 
 
-def _rate(step: int, steps: int, warm_up: int) -> float:
-    """Warm-up, then cosine down to a tenth."""
+def _rate(step: int, steps: int, warm_up: int, first: int = 0) -> float:
+    """Warm-up from step `first` on, then cosine down to a tenth."""
     cosine = 0.5 * (1.0 + math.cos(math.pi * min(1.0, step / steps)))
-    return min(1.0, (step + 1) / warm_up) * max(0.1, cosine)
+    return min(1.0, (step - first + 1) / warm_up) * max(0.1, cosine)

@@ -64,6 +64,11 @@ class Home:
         return self.path / "settings.toml"
 
     @property
+    def welcomed_path(self) -> Path:
+        """Is there once the owner was shown, or did not want to be shown, how to begin."""
+        return self.path / "welcomed"
+
+    @property
     def log_path(self) -> Path:
         return self.path / "vidya.log"
 

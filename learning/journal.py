@@ -222,6 +222,11 @@ class Journal(LessonJournal):
         row = self.row(f"SELECT {ASK_COLUMNS} FROM asks ORDER BY id DESC LIMIT 1")
         return ask_from_row(row) if row else None
 
+    def questions(self, limit: int = 50) -> list[str]:
+        """The owner's last messages, in order."""
+        rows = self.rows("SELECT message FROM asks ORDER BY id DESC LIMIT ?", limit)
+        return [str(message) for (message,) in reversed(rows)]
+
     # ------------------------------------------------------------ candidates
 
     def add_candidates(self, candidates: Iterable[Candidate]) -> None:

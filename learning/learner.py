@@ -33,6 +33,8 @@ from learning.mind import Margins, Mind
 from learning.records import Lesson, LessonReport, LessonState
 from learning.replay import Replay
 from learning.teaching import Task, TeachResult, TeachSettings, known_before, teach
+from learning.training_keeper import TrainingKeeper
+from learning.unfinished import Unfinished
 from learning.watch import Watch
 from learning.weights import Published, Weights
 
@@ -54,10 +56,6 @@ class Rehearsal:
 
     example: Example
     left: int = REHEARSALS
-
-
-class Stopped(Exception):  # noqa: N818 - not an error: the owner closes the program
-    """Raised inside a lesson when the program closes; the lesson stays waiting."""
 
 
 @dataclass(frozen=True)
@@ -366,10 +364,13 @@ class Learner:
         stop: Callable[[], bool],
         *,
         skip_bad: bool = False,
+        kept: Unfinished | None = None,
     ) -> TrainDone:
         """Trains on a book (None: shipped, owner's, and all lessons) until it is known.
 
-        Raises DataError for a book with bad lines, unless `skip_bad`; nothing was changed then.
+        kept: the same training as it was when it was broken off, or a new one; while it runs it is
+        kept beside the model, so that Stopped and a crash lose little. Raises DataError for a book
+        with bad lines, unless `skip_bad`; nothing was changed then.
         """
         started, model = time.monotonic(), self.weights.model
         replay = self.mind.read_books_again(skip_bad)  # the owner's may have grown
@@ -384,7 +385,8 @@ class Learner:
             skip_bad,
         )
         count = len(course.examples)
-        with self._or_as_before() as before:
+        keeper = TrainingKeeper(self.weights, course, kept)
+        with keeper, self._or_as_before() as before, keeper.stopping():
             training = train_book(
                 model,
                 [*course.examples, *course.rest],
@@ -392,9 +394,10 @@ class Learner:
                 settings,
                 self._rng,
                 careless=course.otherwise,
-                report=report,
+                report=keeper.hearing(report),
                 pause=self._pause,
                 stop=stop,
+                begun=keeper.begun(self.journal),
             )
             recall_before = share_known(training.before[:count])
             recall = share_known(training.after[:count])

@@ -117,6 +117,16 @@ class SetLearning:
 
 
 @dataclass(frozen=True)
+class Grow:
+    """Make a larger model out of the one in use, with all that it knows."""
+
+    config: str
+    """One of engine.config.CONFIGS."""
+    name: str
+    """Of the new model in the home."""
+
+
+@dataclass(frozen=True)
 class OwnerActive:
     """A key was pressed: the learner leaves the machine to the owner for a moment."""
 
@@ -137,6 +147,7 @@ Request = (
     | Practise
     | CancelPractice
     | SetLearning
+    | Grow
     | OwnerActive
     | Shutdown
 )
@@ -365,7 +376,8 @@ class Failed:
     """A request could not be done; nothing was lost."""
 
     where: str
-    """Which request: "generate", "learn", "train", "practise", "undo", "load", "worker"."""
+    """Which request: "generate", "learn", "train", "practise", "undo", "grow", "model", "load",
+    "worker"."""
     what: str
     next_step: str = ""
     ask: int | None = None
@@ -377,6 +389,22 @@ class WorkerLost:
 
     reason: str
     restarting: bool
+
+
+@dataclass(frozen=True)
+class ModelChanging:
+    """The teacher closes, and one with other weights begins (sent by switch.py, not by the teacher)."""
+
+    model: str
+    """Name or path of what comes."""
+
+
+@dataclass(frozen=True)
+class Grown:
+    """The larger model is in the home."""
+
+    name: str
+    parameters: int
 
 
 Event = (
@@ -396,6 +424,8 @@ Event = (
     | PracticeDone
     | Failed
     | WorkerLost
+    | ModelChanging
+    | Grown
 )
 
 Message = Request | Event

@@ -22,9 +22,10 @@ from engine.chat_format import encode_prompt
 from engine.errors import VidyaError
 from engine.generate import Control, Delta, Finished, Restart, generate
 from learning.book import BookSettings, EpochReport
+from learning.growth import grow_model
 from learning.home import Home
 from learning.journal import Journal
-from learning.learner import Learner, Stopped
+from learning.learner import Learner
 from learning.messages import (
     AskDone,
     Cancel,
@@ -36,6 +37,8 @@ from learning.messages import (
     Event,
     Failed,
     Generate,
+    Grow,
+    Grown,
     Keep,
     Learn,
     LearnerState,
@@ -54,7 +57,9 @@ from learning.messages import (
 )
 from learning.methods import RECIPE
 from learning.model_store import ModelStore
+from learning.training_keeper import Stopped
 from learning.turnstile import Turnstile
+from learning.unfinished import Unfinished, read_unfinished
 
 TELL_EVERY = 0.25
 """Seconds between two reports of the learner."""
@@ -99,6 +104,7 @@ class Teacher:
         """What is given back when the teacher closes."""
         self._own_journal = journal is None
         self._journal = journal or Journal(home.journal_path)
+        self._store = ModelStore(home)
         self._seed = seed
         self._turnstile = Turnstile()
         self._stopping, self._cancel_training = threading.Event(), threading.Event()
@@ -115,7 +121,7 @@ class Teacher:
         )
         self._controls: dict[int, Control] = {}
         self._asks: queue.Queue[Generate | None] = queue.Queue()
-        self._jobs: queue.Queue[Learn | Undo | Train | Practise | None] = queue.Queue()
+        self._jobs: queue.Queue[Learn | Undo | Train | Practise | Grow | None] = queue.Queue()
         self._cancel_practice, self._owner_is_back = threading.Event(), threading.Event()
         self._threads = [
             threading.Thread(target=self._generate_loop, name="generate", daemon=True),
@@ -137,7 +143,7 @@ class Teacher:
         elif isinstance(request, Cancel):
             if control := self._controls.get(request.ask):
                 control.cancel()
-        elif isinstance(request, Learn | Undo | Train | Practise):
+        elif isinstance(request, Learn | Undo | Train | Practise | Grow):
             if isinstance(request, Train):
                 self._cancel_training.clear()
             elif isinstance(request, Practise):
@@ -239,7 +245,7 @@ class Teacher:
             except Stopped:
                 return
 
-    def _do(self, job: Learn | Undo | Train | Practise) -> None:
+    def _do(self, job: Learn | Undo | Train | Practise | Grow) -> None:
         """One job; what goes wrong is told. Raises Stopped."""
         where = type(job).__name__.lower()
         try:
@@ -250,6 +256,8 @@ class Teacher:
                 self._undo(job)
             elif isinstance(job, Train):
                 self._train(job)
+            elif isinstance(job, Grow):
+                self._grow(job)
             else:
                 self._practise(job)
         except Stopped:
@@ -319,7 +327,15 @@ class Teacher:
         if lost:
             self._jobs.put(Learn())
 
+    def _grow(self, job: Grow) -> None:
+        info = grow_model(self._store, str(self._learner.folder), job.config, job.name)
+        self._emit(Grown(info.name, info.parameters))
+
     def _train(self, job: Train) -> None:
+        """A training for which nothing is named goes on where the last was broken off."""
+        kept = read_unfinished(self._learner.folder) if job == Train() else None
+        job = kept.request if kept else job
+        kept = kept or Unfinished(job, self._learner.version)
         settings = BookSettings()
         if job.epochs is not None:
             settings = replace(settings, epochs=job.epochs, until_known=False)
@@ -334,7 +350,8 @@ class Teacher:
             if r.recall is None and now - self._told < TELL_EVERY:
                 return
             self._told = now
-            left = r.seconds / max(1, r.step) * max(0, r.steps - r.step)
+            done = max(1, r.step - r.begun)
+            left = r.seconds / done * max(0, r.steps - r.step) if r.step else 0.0
             self._emit(
                 TrainProgress(
                     r.epoch,
@@ -346,13 +363,15 @@ class Teacher:
                     r.seconds,
                     left,
                     r.examples,
-                    r.recall is not None,
+                    r.recall is not None and r.epoch > 0,
                 )
             )
 
         book = Path(job.book) if job.book else None
         stop = self._cancel_training.is_set
-        self._emit(self._learner.train(book, settings, report, stop, skip_bad=job.skip_bad))
+        self._emit(
+            self._learner.train(book, settings, report, stop, skip_bad=job.skip_bad, kept=kept)
+        )
 
     # ------------------------------------------------------------ practice
 

@@ -18,6 +18,7 @@ from learning.home import Home
 from learning.journal import Journal
 from learning.owner_book import OwnerBook
 from learning.records import Rating
+from learning.unfinished import remove_unfinished
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,7 @@ def forget(
             went_back.append(folder.name)
             now = journal.trainings_in(read_version(folder / WEIGHTS))
             training_lost = training_lost or bool(journal.trainings_in(before) - now)
+        remove_unfinished(folder)  # a training that was broken off may know it
         for shot in (folder / "snapshots").glob("*.safetensors"):
             if journal.lessons_in(int(shot.stem)) & set(doomed.lessons):
                 shot.unlink()

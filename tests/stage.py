@@ -97,17 +97,20 @@ def play(
     manual: bool = False,
     ready: bool = True,
     settings: Settings | None = None,
+    first: bool = False,
 ) -> VidyaApp:
     """Runs a scenario on a new app in `folder`. manual: nothing streams until the scenario pumps.
-    ready: the model is loaded at once."""
+    ready: the model is loaded at once. first: nobody was here before."""
     home = Home(folder / "home")
+    if not first:
+        home.welcomed_path.touch()
     journal = Journal(home.journal_path)
     teacher = ScriptedTeacher(texts, manual=manual, journal=journal)
 
-    def make(on_event: Callable[[Event], None]) -> ScriptedTeacher:
+    def make(on_event: Callable[[Event], None], model: str | None = None, /) -> ScriptedTeacher:
         teacher.on_event = on_event
         if ready:
-            on_event(Ready("10m", 1, 10_200_000, "cpu"))
+            on_event(Ready(model or "10m", 1, 10_200_000, "cpu"))
             on_event(LearnerState("idle", book_recall=0.98))
         return teacher
 

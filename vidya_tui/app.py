@@ -15,11 +15,12 @@ import threading
 import traceback
 from collections.abc import Callable, Iterable
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.text import Text
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
+from textual.constants import TEXTUAL_ANIMATIONS
 from textual.events import Event as TextualEvent
 from textual.events import Key
 from textual.message import Message
@@ -37,15 +38,17 @@ from vidya_tui.settings import Settings
 
 if TYPE_CHECKING:  # the first frame waits for no more than it needs
     from learning.journal import Journal
-    from learning.messages import Event, TeacherPort
+    from learning.messages import TeacherPort
+    from vidya_tui.control import Control
+    from vidya_tui.desk import Desk
+    from vidya_tui.switch import MakeTeacher
+    from vidya_tui.widgets.guide import Guide
 
 STYLES = Path(__file__).parent / "styles"
 FRAMES = 12
 """How often a second the screen is drawn while events come."""
 IDLE_FRAMES = 6
 """Frames without an event after which the drawing rests."""
-
-MakeTeacher = Callable[[Callable[["Event"], None]], "TeacherPort"]
 
 
 class VidyaApp(App[None]):
@@ -58,10 +61,12 @@ class VidyaApp(App[None]):
         STYLES / "app.tcss",
         STYLES / "chat.tcss",
         STYLES / "modal.tcss",
+        STYLES / "control.tcss",
     ]
     ENABLE_COMMAND_PALETTE = True
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "quit", "quit", show=False, priority=True, id="quit"),
+        Binding("escape", "skip_welcome", "skip", show=False, priority=True),
     ]
 
     class Arrived(Message):
@@ -95,6 +100,8 @@ class VidyaApp(App[None]):
         self._quiet_frames = 0
         self._leaving = False
         self.teacher: TeacherPort | None = None
+        self.control: Control | None = None
+        self._guide: Guide | None = None
         self.chat = ChatScreen()
 
     def get_default_screen(self) -> Screen[object]:
@@ -103,20 +110,27 @@ class VidyaApp(App[None]):
     def on_mount(self) -> None:
         self.register_theme(themes.DARK)
         self.register_theme(themes.LIGHT)
-        self.theme = themes.theme_name(
-            self._settings.theme, frozenset(self.available_themes), os.environ
-        )
+        self._look(self._settings)
         self._frames = self.set_interval(1 / FRAMES, self._frame, pause=True)
         self._leave_in_order_on_signals()
         self.chat.call_after_refresh(self._start)
+
+    def _look(self, settings: Settings) -> None:
+        """What settings say of the screen."""
+        name = themes.theme_name(settings.theme, frozenset(self.available_themes), os.environ)
+        if name != self.theme:
+            self.theme = name
+        self.animation_level = TEXTUAL_ANIMATIONS if settings.motion else "none"
+        self._settings = settings
 
     # ------------------------------------------------------------ the teacher's events
 
     def _start(self) -> None:
         """After the first frame: journal and teacher, and the session with them."""
+        from vidya_tui.control import Control
         from vidya_tui.desk import Desk
-        from vidya_tui.practice_desk import PracticeDesk
         from vidya_tui.session import Session
+        from vidya_tui.switch import SwitchingTeacher
 
         _collect_again()
         try:
@@ -126,25 +140,21 @@ class VidyaApp(App[None]):
             self.exit(return_code=1)
             return
         try:
-            teacher = self._make_teacher(self._inbox.put)
+            teacher = SwitchingTeacher(self._make_teacher, self._inbox.put)
         except VidyaError as error:
             self.chat.notice.say(str(error), trouble=True, stay=True)
             return
         self.teacher = teacher
-        settings = self._settings
-        session = Session(
-            journal,
-            teacher,
-            sampling=settings.sampling,
-            candidates=settings.candidates,
-            seed=self._seed,
-            book_path=self._home.book_path,
-        )
-        practice = PracticeDesk(
-            teacher, idle_minutes=settings.idle_practice, idle_task=settings.practice_task
-        )
-        desk = Desk(journal, session, teacher, learning=settings.learning, practice=practice)
+        session = Session(journal, teacher, seed=self._seed, book_path=self._home.book_path)
+        desk = Desk(journal, session, teacher)
+        self.control = Control(self._home, self._settings, desk, teacher, self._look)
         self.chat.begin(desk, teacher)
+        self._welcome(journal, desk)
+        if unfinished := self.control.unfinished():
+            where = f" in epoch {unfinished.epoch + 1}" if unfinished.step else ""
+            self.chat.notice.say(
+                f"a book training was broken off{where}; ctrl+t goes on with it", stay=True
+            )
 
     def on_vidya_app_arrived(self) -> None:
         if self._frames is not None:
@@ -157,6 +167,9 @@ class VidyaApp(App[None]):
         if events := self._inbox.drain():
             self._quiet_frames = 0
             self.chat.take(events)
+            for screen in self.screen_stack:
+                if hear := getattr(screen, "hear", None):  # a screen beside the chat
+                    hear(events)
             return
         self._quiet_frames += 1
         if self._quiet_frames >= IDLE_FRAMES and self._inbox.rest() and self._frames is not None:
@@ -167,6 +180,72 @@ class VidyaApp(App[None]):
         if isinstance(event, Key):
             self.chat.owner_active()
         await super().on_event(event)
+
+    # ------------------------------------------------------------ the first time
+
+    def _welcome(self, journal: Journal, desk: Desk) -> None:
+        """Shows who is new here how it goes."""
+        if self._home.welcomed_path.exists() or journal.latest_ask() is not None:
+            return
+        from vidya_tui import welcome
+        from vidya_tui.widgets.guide import Guide
+
+        def look() -> welcome.Advice:
+            chosen = desk.session.answer is not None
+            seen = welcome.seen(journal.lessons(), journal.questions(), chosen=chosen)
+            return welcome.advice(seen)
+
+        self._guide = Guide(look, self._welcomed)
+        self.chat.mount(self._guide, before=self.chat.prompt)
+
+    def _welcomed(self) -> None:
+        """It is not shown again."""
+        with contextlib.suppress(OSError):
+            self._home.welcomed_path.touch()
+
+    def action_skip_welcome(self) -> None:
+        if self._guide is not None:
+            self._guide.remove()
+            self._guide = None
+        self._welcomed()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "skip_welcome":
+            guide = self._guide
+            there = guide is not None and guide.is_attached
+            return there and self.screen is self.chat and not self.chat.completion_open()
+        return super().check_action(action, parameters)
+
+    # ------------------------------------------------------------ screens beside the chat
+
+    def on_chat_screen_wanted(self, message: ChatScreen.Wanted) -> None:
+        self._open(message.name)
+
+    def _open(self, name: str | None) -> None:
+        """A screen that changes more than the talk; loaded when it is first asked for."""
+        control = self.control
+        if control is None or name is None:
+            return
+        screen: Screen[Any]
+        if name == "settings":
+            from vidya_tui.screens.settings import SettingsScreen
+
+            screen = SettingsScreen(control, sorted(self.available_themes))
+        elif name == "model":
+            from vidya_tui.screens.model import ModelScreen
+
+            screen = ModelScreen(control)
+        else:
+            from vidya_tui.screens.train import TrainScreen
+
+            screen = TrainScreen(
+                control.desk.training, self._command("train"), self._command("cancel")
+            )
+        self.push_screen(screen, self._open)
+
+    def _command(self, name: str) -> Callable[[], None]:
+        """A command of the chat, without anything after it."""
+        return lambda: self.chat.run(Run(commands.find(name)))
 
     # ------------------------------------------------------------ the palette
 

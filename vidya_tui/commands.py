@@ -175,6 +175,13 @@ COMMANDS: tuple[Command, ...] = (
         read=_text,
     ),
     Command(
+        "curve",
+        "how the training goes, or went: time left, loss, recall",
+        keys="f12",
+        label="curve",
+        footer=lambda s: s.training,
+    ),
+    Command(
         "undo",
         "take the last lesson back, from the journal and from the model",
         keys="f8",
@@ -193,6 +200,14 @@ COMMANDS: tuple[Command, ...] = (
         "find and reopen an earlier conversation",
         keys="ctrl+o",
         label="history",
+        footer=lambda s: not s.waiting and not s.answered,
+    ),
+    Command("model", "other models, earlier weights, a larger model of this one"),
+    Command(
+        "settings",
+        "answers, learning, privacy, looks",
+        keys="ctrl+l",
+        label="settings",
         footer=lambda s: not s.waiting and not s.answered,
     ),
     Command("help", "keys and commands", keys="f1", label="help"),

@@ -17,13 +17,14 @@ from learning.messages import (
     CancelTraining,
     Event,
     Failed,
+    Grown,
     LessonDone,
+    ModelChanging,
     Ready,
     SetLearning,
     TeacherPort,
     Train,
     TrainDone,
-    TrainProgress,
     UndoDone,
     WorkerLost,
 )
@@ -33,6 +34,7 @@ from vidya_tui.picture import Notes
 from vidya_tui.practice_desk import PracticeDesk
 from vidya_tui.progress_words import Learning
 from vidya_tui.session import Session
+from vidya_tui.training_log import TrainingLog
 from vidya_tui.widgets.conversation import Entry
 from vidya_tui.words import Words
 
@@ -41,34 +43,35 @@ class Desk:
     """One owner's work with one session and one teacher. Everything that the owner causes may raise
     VidyaError and has then changed nothing."""
 
-    def __init__(
-        self,
-        journal: Journal,
-        session: Session,
-        teacher: TeacherPort,
-        *,
-        learning: bool = True,
-        practice: PracticeDesk | None = None,
-    ) -> None:
-        """learning: whether lessons are learned at all; they wait where not."""
+    def __init__(self, journal: Journal, session: Session, teacher: TeacherPort) -> None:
         self.session = session
         self.learning = Learning()
         self.journal = journal
         self._teacher = teacher
-        self.practice = practice or PracticeDesk(teacher)
-        self._learns = learning
+        self.practice = PracticeDesk(teacher)
+        self._how = SetLearning(on=True)
+        self._begun = False
         self._notes = Notes()
-        self._training = False
+        self.training = TrainingLog()
         self._taught = False
         self._lost = False
         self._cannot_load = False
+        self._changing = False
         self._drafts: dict[int, str] = {}
         """Ask -> a correction that was begun and left."""
 
     def begin(self) -> None:
         """Once, at the start: what was left undone is taken up."""
         self._taught = self.journal.last_lesson() is not None
+        self._begun = True
         self._take_up()
+
+    def learn_as(self, how: SetLearning) -> None:
+        """How lessons are learned from now on, and by every teacher that comes."""
+        if how != self._how:
+            self._how = how
+            if self._begun:
+                self._teacher.send(how)
 
     # ------------------------------------------------------------ what is shown
 
@@ -80,7 +83,7 @@ class Desk:
         """What decides which commands work."""
         return picture.situation(
             self.session,
-            training=self._training,
+            training=self.training.running,
             taught=self._taught,
             practising=self.practice.running,
         )
@@ -172,19 +175,20 @@ class Desk:
         if self.session.streaming:
             self.session.stop()
             return Words("")
-        if self.practice.running and not self._training:
+        if self.practice.running and not self.training.running:
             return self.practice.stop()
-        if not self._training:
+        if not self.training.running:
             raise VidyaError("nothing is running", "there is nothing to cancel")
+        self.training.stop()
         self._teacher.send(CancelTraining())
         return Words("stopping the training after this step")
 
     def _train(self, argument: Argument) -> Words:
-        if self._training:
+        if self.training.running:
             raise VidyaError("the book is being learned already", "/cancel stops it")
-        self._training = True
+        self.training.begin()
         self._teacher.send(Train(epochs=argument if isinstance(argument, int) else None))
-        return Words("learning the book; go on chatting, /cancel stops it")
+        return Words("learning the book; go on chatting; F12 shows how it goes, esc stops it")
 
     def _undo(self, _: Argument) -> Words:
         early = picture.running_card(self.session) is not None
@@ -199,7 +203,7 @@ class Desk:
 
     def away(self) -> None:
         """Asked now and then: the owner may have been away for long."""
-        self.practice.away(busy=self.session.streaming or self._training)
+        self.practice.away(busy=self.session.streaming or self.training.running)
 
     # ------------------------------------------------------------ what the teacher says
 
@@ -220,6 +224,7 @@ class Desk:
     def _understand(self, event: Event) -> Words | None:
         words = self._meaning(event)
         self.learning = hearing.after(self.learning, event)
+        self.training.hear(event)
         return words
 
     def _meaning(self, event: Event) -> Words | None:
@@ -231,31 +236,42 @@ class Desk:
                     self._annotate(event.lesson, "taken back")
                 self._taught = event.lesson is not None
                 return Words(event.what)
-            case TrainProgress():
-                self._training = True
             case TrainDone():
-                self._training = False
                 return Words(progress_words.trained(event))
             case Failed():
-                self._training = self._training and event.where != "train"
                 step = f"; {event.next_step}" if event.next_step else ""
                 stay = event.where in ("load", "worker")
                 self._cannot_load = event.where == "load"
                 return Words(event.what + step, trouble=True, stay=stay)
             case WorkerLost():
                 return self._worker_lost(event)
+            case ModelChanging():
+                self._cannot_load = False
+                self._changing = True
+                self._take_up()
+                return Words(f"changing to {event.model}; go on typing", stay=True)
+            case Grown():
+                size = f"{event.parameters / 1e6:.0f}M weights"
+                return Words(f"{event.name} is there, {size}: /model talks to it", stay=True)
+            case Ready() if self._changing:
+                self._changing = self._lost = False
+                return Words(f"this is {event.model}, version {event.version}")
             case Ready() if self._lost:
                 self._lost = False
                 return Words("the model is back")
         return None
 
     def _worker_lost(self, event: WorkerLost) -> Words | None:
-        training, self._training = self._training, False
+        training = self.training.running
         words = f"{event.reason}; nothing is lost"
         if not event.restarting:
             if self._cannot_load:
                 return None  # it has said itself what is wrong
-            return Words(f"{words}; quit and start vidya again", trouble=True, stay=True)
+            return Words(
+                f"{words}; quit and start vidya again, or take another with /model",
+                trouble=True,
+                stay=True,
+            )
         self._lost = True
         self._take_up()
         again = ", /train starts the training again" if training else ""
@@ -263,7 +279,7 @@ class Desk:
 
     def _take_up(self) -> None:
         """Tells a teacher that has just begun what it needs to know."""
-        self._teacher.send(SetLearning(on=self._learns))
+        self._teacher.send(self._how)
         self.session.recover()
 
     def _annotate(self, lesson_id: int, words: str) -> None:

@@ -9,6 +9,7 @@ from learning.messages import (
     Failed,
     LearnerState,
     LessonDone,
+    ModelChanging,
     Ready,
     TrainDone,
     TrainProgress,
@@ -50,11 +51,11 @@ def after(now: Learning, event: Event) -> Learning:
             )
         case Failed(where="train"):
             return replace(now, training=None)
-        case WorkerLost():
+        case WorkerLost() | ModelChanging():
             return replace(
                 now,
                 loaded=False,
-                lost=not event.restarting,
+                lost=isinstance(event, WorkerLost) and not event.restarting,
                 training=None,
                 state=LearnerState("idle", now.state.waiting if now.state else 0),
             )

@@ -38,6 +38,7 @@ from learning.messages import (
 from vidya_tui import progress_words
 from vidya_tui.commands import COMMANDS, CommandError, Run, parse
 from vidya_tui.plain import plain
+from vidya_tui.preferences import how_to_learn, prepare
 from vidya_tui.session import Session
 from vidya_tui.settings import Settings
 
@@ -68,16 +69,10 @@ def run_lines(
     inbox: queue.Queue[Event | Line] = queue.Queue()
     teacher = make_teacher(inbox.put)
     try:
-        session = Session(
-            journal,
-            teacher,
-            sampling=settings.sampling,
-            candidates=settings.candidates,
-            seed=seed,
-            book_path=home.book_path,
-        )
+        session = Session(journal, teacher, seed=seed, book_path=home.book_path)
+        prepare(session, settings)
         asking = source.isatty()
-        mode = LineMode(session, teacher, out, learns=settings.learning, asking=asking)
+        mode = LineMode(session, teacher, out, how=how_to_learn(settings), asking=asking)
         mode.begin()
         threading.Thread(target=_read, args=(source, inbox.put), daemon=True).start()
         return _loop(mode, inbox)
@@ -117,14 +112,14 @@ class LineMode:
         teacher: TeacherPort,
         out: TextIO,
         *,
-        learns: bool = True,
+        how: SetLearning | None = None,
         asking: bool = False,
     ) -> None:
-        """learns: whether lessons are learned now. asking: a person types; each line counts at
+        """how: lessons are learned. asking: a person types; each line counts at
         once, and a `> ` says that one is waited for."""
         self.status: int | None = None
         self._session, self._teacher, self._out = session, teacher, out
-        self._learns, self._asking = learns, asking
+        self._how, self._asking = how or SetLearning(on=True), asking
         self._typed: deque[str | None] = deque()
         self._loaded = self._ending = self._training = self._stuck = False
         self._told = 0
@@ -134,8 +129,8 @@ class LineMode:
 
     def begin(self) -> None:
         """What was left undone is taken up."""
-        if not self._learns:
-            self._teacher.send(SetLearning(on=False))
+        if self._how != SetLearning(on=True):
+            self._teacher.send(self._how)
         self._session.recover()
         self._say("vidya, line by line. /help lists the commands.")
         self._invite()
@@ -323,7 +318,7 @@ class LineMode:
             return True
         if self._stuck:
             return False
-        if self._learns:
+        if self._how.on:
             self._due |= {lesson.id for lesson in self._session.journal.waiting()}
         return self._session.undoing or bool(self._due)
 

@@ -5,8 +5,10 @@ Loads no more than the first frame needs; journal and worker come after it.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from vidya_tui.options import Options
@@ -16,18 +18,21 @@ if TYPE_CHECKING:
     from learning.journal import Journal
     from learning.messages import Event, TeacherPort
 
+POOR = ("dumb", "unknown")
+"""TERM of what is no screen: an editor's shell, a teletype."""
+
 
 def open_app(options: Options, *, plain: bool = False) -> int:
     """Opens the app, or (plain, or where there is no terminal) the line mode; its exit status."""
     home = options.home
 
-    def teacher(on_event: Callable[[Event], None]) -> TeacherPort:
+    def teacher(on_event: Callable[[Event], None], model: str | None = None, /) -> TeacherPort:
         from vidya_tui.worker import WorkerTeacher
 
         return WorkerTeacher(
             home,
             on_event=on_event,
-            model=options.model or settings.model,
+            model=model or settings.model,
             device=options.device,
             seed=options.seed,
         )
@@ -39,7 +44,9 @@ def open_app(options: Options, *, plain: bool = False) -> int:
 
     with home.lock():
         settings = load(home.settings_path)
-        if plain or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        if options.model:
+            settings = replace(settings, model=options.model)
+        if plain or not _paintable():
             from vidya_tui.line_mode import run_lines
 
             journal = open_journal()
@@ -50,3 +57,13 @@ def open_app(options: Options, *, plain: bool = False) -> int:
         from vidya_tui.app import run_app
 
         return run_app(home, open_journal, teacher, settings, seed=options.seed)
+
+
+def _paintable() -> bool:
+    """Whether there is a terminal in which a cursor can be moved."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return False
+    if os.environ.get("TERM") not in POOR:
+        return True
+    sys.stderr.write("vidya: this terminal cannot move its cursor, so here it goes line by line\n")
+    return False

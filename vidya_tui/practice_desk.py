@@ -76,6 +76,10 @@ class PracticeDesk:
 
     # ------------------------------------------------------------ idle hours
 
+    def idle_as(self, minutes: int, task: str) -> None:
+        """What is practised after how many minutes, from now on; 0: nothing."""
+        self._idle.minutes, self._idle.task = minutes, task
+
     def key(self) -> None:
         """The owner pressed a key; the teacher hears of it by OwnerActive."""
         self._idle.key(self._clock())

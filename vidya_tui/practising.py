@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from learning.messages import (
     Event,
     Failed,
+    ModelChanging,
     PracticeDone,
     PracticeSample,
     PracticeStage,
@@ -66,7 +67,7 @@ def after(now: Practising, event: Event) -> Practising:
             return replace(now, running=False, done=event, stage="ended")
         case Failed(where="practise"):
             return replace(now, running=False, stage="could not be done")
-        case WorkerLost() if now.running:
+        case WorkerLost() | ModelChanging() if now.running:
             return replace(now, running=False, stage="the model was lost; what was saved is kept")
     return now
 

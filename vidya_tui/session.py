@@ -32,6 +32,7 @@ from learning.messages import (
     Failed,
     Generate,
     Learn,
+    ModelChanging,
     TeacherPort,
     UndoDone,
     WorkerLost,
@@ -273,7 +274,7 @@ class Session(Judging):
                 self._ended(ask)
                 if self._now and self._now.ask.id == ask and not self._now.first_said():
                     self._now.cards = []  # nothing came: there is nothing to choose among
-            case WorkerLost():
+            case WorkerLost() | ModelChanging():
                 self._broken = self._broken or (self.waiting and self.streaming)
                 for ask in {*self._early, *([self._now.ask.id] if self._now else [])}:
                     self._ended(ask)

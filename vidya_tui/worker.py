@@ -16,7 +16,7 @@ import sysconfig
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -92,7 +92,9 @@ class WorkerTeacher:
                 return
             if not self._given_up:
                 down = self._process is None
-                if not (down and isinstance(request, OwnerActive)) and not self._queued(request):
+                if not (down and isinstance(request, OwnerActive)) and not queued(
+                    request, self._queue
+                ):
                     self._queue.append(request)
                     self._changed.notify_all()
                 return
@@ -221,12 +223,13 @@ class WorkerTeacher:
                     process.stdin.close()
                 return
 
-    def _queued(self, request: Request) -> bool:
-        """Whether the same request waits already: after a loss the session asks again for what it
-        misses, and what it asked while the worker was down is still in the queue."""
-        if isinstance(request, Generate):
-            return any(isinstance(r, Generate) and r.ask == request.ask for r in self._queue)
-        return isinstance(request, Learn | SetLearning | OwnerActive) and request in self._queue
+
+def queued(request: Request, queue: Iterable[Request]) -> bool:
+    """Whether the same request waits already: after a loss the session asks again for what it
+    misses, and what it asked while there was no teacher is still in the queue."""
+    if isinstance(request, Generate):
+        return any(isinstance(r, Generate) and r.ask == request.ask for r in queue)
+    return isinstance(request, Learn | SetLearning | OwnerActive) and request in queue
 
 
 def worker_command(

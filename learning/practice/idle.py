@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from learning.messages import Event, Failed, PracticeDone, Practise, WorkerLost
+from learning.messages import Event, Failed, ModelChanging, PracticeDone, Practise, WorkerLost
 
 POINTLESS = ("too_hard", "solved", "rolled_back")
 """Ends after which the same practice would end the same way."""
@@ -45,7 +45,7 @@ class Idle:
         """Events of the teacher."""
         if isinstance(event, PracticeDone) and event.idle:
             self.running, self.over = False, self.over or event.ended in POINTLESS
-        elif isinstance(event, WorkerLost) or (
+        elif isinstance(event, WorkerLost | ModelChanging) or (
             isinstance(event, Failed) and event.where == "practise"
         ):
             self.over = self.over or self.running

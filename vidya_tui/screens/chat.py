@@ -14,6 +14,7 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
+from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Footer, Static, TextArea
 
@@ -39,6 +40,8 @@ WELCOME = (
     "it learns from that. Where none is right, press F2 and type what it should have said.\n\n"
     "/help lists everything else."
 )
+APPS = ("settings", "model", "curve")
+"""Commands that open a screen which only the app can: it changes more than the talk."""
 PLACEHOLDER = "Say something, or / for commands"
 AWAY_EVERY = 5.0
 """Seconds between two looks whether the owner has been away for long."""
@@ -67,6 +70,13 @@ class ChatScreen(Steady, Screen[None]):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (120, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-low"), (30, "-tall")]
     BINDINGS: ClassVar[list[BindingType]] = _bindings()
+
+    class Wanted(Message):
+        """The owner asked for a screen that is the app's to open."""
+
+        def __init__(self, name: str) -> None:
+            super().__init__()
+            self.name = name
 
     def __init__(self) -> None:
         super().__init__()
@@ -246,6 +256,8 @@ class ChatScreen(Steady, Screen[None]):
             self.app.push_screen(HelpScreen())
         elif name == "practice":
             self._attempt(lambda: self._practise(run), typed)
+        elif name in APPS:
+            self.post_message(self.Wanted(name))
         elif name == "quit":
             self.app.call_later(self.app.action_quit)
         elif name == "correct" and run.argument is None:

@@ -1,0 +1,65 @@
+"""A book training that was broken off: how far it was, kept beside the model until it is finished.
+
+`training.json` says what was asked for and how far it came; `training.safetensors` holds the weights
+as they were then. Nobody answers from them: the guard has not judged them yet. Imports no torch.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from engine.errors import NotFound
+from learning.home import write_atomically
+from learning.journal import Journal
+from learning.messages import Train
+
+RECORD, TRAINED = "training.json", "training.safetensors"
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """A training between two of its steps."""
+
+    request: Train
+    version: int
+    """Of the weights that it began with."""
+    lessons: tuple[int, ...] = ()
+    """Lessons among its lines."""
+    epoch: int = 0
+    """The one that was under way or done; 0: none had begun."""
+    step: int = 0
+    """Steps done; the weights are those after this one, where there are any."""
+
+    def still_true(self, journal: Journal, version: int) -> bool:
+        """Whether nothing that it knows was taken back since; weights of `version` answer now."""
+        try:
+            states = [journal.lesson(lesson).state for lesson in self.lessons]
+        except NotFound:  # forgotten
+            return False
+        learned = journal.lessons_in(self.version) <= journal.lessons_in(version)
+        return learned and "undone" not in states
+
+
+def read_unfinished(folder: Path) -> Unfinished | None:
+    """What was broken off in that model's folder; None where nothing was, or it cannot be read."""
+    try:
+        raw = json.loads((folder / RECORD).read_text("utf-8"))
+        request = Train(**raw.pop("request"))
+        return replace(Unfinished(request, **raw), lessons=tuple(raw["lessons"]))
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return None
+
+
+def write_unfinished(folder: Path, unfinished: Unfinished) -> None:
+    """Raises OSError."""
+    write_atomically(folder / RECORD, json.dumps(asdict(unfinished)))
+
+
+def remove_unfinished(folder: Path) -> None:
+    """It is finished, or not wanted any more."""
+    for name in (RECORD, TRAINED):
+        with contextlib.suppress(OSError):
+            (folder / name).unlink(missing_ok=True)

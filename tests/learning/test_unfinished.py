@@ -1,0 +1,113 @@
+"""A book training that is broken off goes on, unless what it knows was taken back meanwhile."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from learning.book import BookSettings, EpochReport
+from learning.home import Home
+from learning.journal import Journal
+from learning.learner import Learner
+from learning.messages import Train
+from learning.training_keeper import Stopped
+from learning.unfinished import TRAINED, Unfinished, read_unfinished, remove_unfinished
+from tests.learning.test_learner import lesson, place  # noqa: F401
+
+SETTINGS = BookSettings(epochs=4, batch=2, lr=5e-3, warm_up=2, talk=0, others=0, until_known=False)
+Place = tuple[Home, Path, Journal]
+
+
+class Training:
+    """One program's book training, closed after some steps."""
+
+    def __init__(self, where: Place, stop_after: int | None = None) -> None:
+        home, folder, journal = where
+        self.folder, self.stop_after = folder, stop_after
+        self.reports: list[EpochReport] = []
+        self.learner = Learner(home, folder, journal, seed=0, pause=self._pause)
+
+    def _pause(self) -> None:
+        if self.stop_after is not None and self.steps >= self.stop_after:
+            raise Stopped
+
+    @property
+    def steps(self) -> int:
+        return self.reports[-1].step if self.reports else 0
+
+    def run(self, request: Train | None = None) -> None:
+        kept = read_unfinished(self.folder) or Unfinished(request or Train(), self.learner.version)
+        self.learner.train(None, SETTINGS, self.reports.append, lambda: False, kept=kept)
+
+
+def broken_off(where: Place, steps: int) -> Unfinished:
+    training = Training(where, stop_after=steps)
+    with pytest.raises(Stopped):
+        training.run()
+    kept = read_unfinished(training.folder)
+    assert kept is not None
+    return kept
+
+
+def test_it_goes_on_where_it_was(place: Place) -> None:  # noqa: F811
+    version = Training(place).learner.version
+    kept = broken_off(place, 3)  # two steps an epoch: in the middle of the second
+    assert (kept.epoch, kept.step, kept.version) == (1, 3, version)
+    training = Training(place)
+    assert training.learner.version == version, "what is not judged is not published"
+    training.run()
+    first = next(r for r in training.reports if r.step)
+    assert (first.epoch, first.step, first.begun) == (2, 4, 3)
+    assert training.reports[0].recall is not None and training.reports[0].epoch == 0
+    assert training.reports[-1].epoch == 4
+    assert training.learner.version == version + 1
+    assert read_unfinished(training.folder) is None
+    assert not (training.folder / TRAINED).exists()
+
+
+def test_one_that_had_not_begun_begins(place: Place) -> None:  # noqa: F811
+    assert broken_off(place, 0).step == 0
+    training = Training(place)
+    training.run()
+    assert next(r for r in training.reports if r.step).step == 1
+
+
+def test_what_was_taken_back_meanwhile_is_not_brought_back(place: Place) -> None:  # noqa: F811
+    journal = place[2]
+    (taught,) = journal.add_lessons([lesson("Who?", "You.")])
+    kept = broken_off(place, 3)
+    assert kept.lessons == (taught.id,) and kept.still_true(journal, kept.version)
+    journal.set_lesson_state(taught.id, "undone")
+    assert not kept.still_true(journal, kept.version)
+    training = Training(place)
+    training.run()
+    assert next(r for r in training.reports if r.step).begun == 0
+    journal.forget(lesson=taught.id)
+    assert not kept.still_true(journal, kept.version)
+
+
+def test_damaged_weights_begin_anew_and_a_damaged_record_is_none(place: Place) -> None:  # noqa: F811
+    kept = broken_off(place, 3)
+    folder = place[1]
+    (folder / TRAINED).write_bytes(b"half")
+    training = Training(place)
+    training.run()
+    assert next(r for r in training.reports if r.step).begun == 0
+    for text in ("", "{}", '{"request": 1}', "[1]"):
+        (folder / "training.json").write_text(text)
+        assert read_unfinished(folder) is None
+    assert kept.request == Train()
+    remove_unfinished(folder)
+    assert sorted(p.name for p in folder.glob("training*")) == []
+
+
+def test_a_training_that_fails_is_not_kept(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    def broken(*_: object, **__: object) -> object:
+        raise RuntimeError("boom")
+
+    monkeypatch.setattr("learning.learner.train_book", broken)
+    training = Training(place)
+    with pytest.raises(RuntimeError):
+        training.run()
+    assert read_unfinished(training.folder) is None

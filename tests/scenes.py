@@ -1,0 +1,253 @@
+"""Every screen of the app in a typical moment, with a scripted teacher and a clock that stands still.
+
+`tests/snapshots` compares them with how they looked; `python -m tests.scenes docs/screens` draws them
+for the documentation.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import math
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from unittest.mock import patch
+
+from textual.pilot import Pilot
+from textual.widgets import Input, TextArea
+
+from learning.home import Home
+from learning.journal import Journal
+from learning.messages import Event, LearnerState, Ready, TrainDone, TrainProgress
+from tests.fakes import ScriptedTeacher
+from tests.stage import Stage
+from vidya_tui.app import VidyaApp
+from vidya_tui.settings import Settings
+
+SIZES = ((80, 24), (160, 48))
+"""Of the pictures in the documentation."""
+NOON = 1_781_524_800.0
+"""Seconds since the epoch: 15 June 2026, 12:00 UTC."""
+ANSWERS = (
+    "The sea is blue because it gives the colour of the sky back to whoever looks at it.",
+    "Because of the sky.",
+    "I do not know, but I would like to. Will you tell me?",
+    "Blue, like the sky above it on a clear day.",
+    "It is made of water, and water is blue when there is enough of it.",
+)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A moment to look at."""
+
+    name: str
+    run: Callable[[Stage], Awaitable[None]]
+    """From the start of the app to the moment."""
+    settings: Settings = field(default_factory=Settings)
+    answers: tuple[str, ...] = ANSWERS
+    manual: bool = False
+    """Nothing streams until the scene pumps."""
+    first: bool = False
+    """The very first start."""
+
+
+def build(
+    scene: Scene, folder: Path, theme: str
+) -> tuple[VidyaApp, Callable[..., Awaitable[None]]]:
+    """The app, and what brings it to the moment: `await act(pilot)`."""
+    home = Home(folder)
+    if not scene.first:
+        home.welcomed_path.touch()
+    journal = Journal(home.journal_path)
+    teacher = ScriptedTeacher(scene.answers, manual=scene.manual, journal=journal)
+
+    def make(on_event: Callable[[Event], None], model: str | None = None, /) -> ScriptedTeacher:
+        teacher.on_event = on_event
+        on_event(Ready(model or "10m", 41, 10_200_000, "cpu"))
+        on_event(LearnerState("idle", book_recall=0.985))
+        return teacher
+
+    app = VidyaApp(home, lambda: journal, make, replace(scene.settings, theme=theme))
+
+    async def act(pilot: Pilot[None]) -> None:
+        stage = Stage(app, pilot, teacher, journal, home)
+        await stage.until(lambda: app.teacher is not None)
+        await scene.run(stage)
+        for screen in app.screen_stack:
+            for text in screen.query(TextArea):
+                text.cursor_blink = False
+            for line in screen.query(Input):
+                line.cursor_blink = False
+        for _ in range(3):
+            await pilot.pause()
+
+    return app, act
+
+
+@contextmanager
+def still_clock() -> Iterator[None]:
+    """Ten seconds go by at each look at the clock, from noon on; in UTC."""
+    ticks = itertools.count()
+    zone = os.environ.get("TZ")
+    os.environ["TZ"] = "UTC"
+    time.tzset()
+    try:
+        with patch("time.time", lambda: NOON + 10.0 * next(ticks)):
+            yield
+    finally:
+        if zone is None:
+            del os.environ["TZ"]
+        else:
+            os.environ["TZ"] = zone
+        time.tzset()
+
+
+# ---------------------------------------------------------------- the moments
+
+
+async def nothing_said(stage: Stage) -> None:
+    await stage.sees("book recall")
+
+
+async def asked(stage: Stage) -> None:
+    await stage.say("Why is the sea blue?")
+
+
+async def answered(stage: Stage) -> None:
+    await asked(stage)
+    await stage.until(lambda: not stage.app.chat.situation.streaming)
+    await stage.until(lambda: "pick" in stage.footer())
+
+
+async def streaming(stage: Stage) -> None:
+    await asked(stage)
+    stage.teacher.pump(9)
+    await stage.until(lambda: "stop" in stage.footer())
+
+
+async def taught(stage: Stage) -> None:
+    await answered(stage)
+    await stage.press("4")
+    await stage.sees("preferred 4")
+    await stage.say("And at night?")
+    await stage.until(lambda: "pick" in stage.footer())
+    await stage.say("/correct At night it is dark, like everything that waits for the sun.")
+    await stage.until(lambda: stage.text().count("learned in") >= 2)
+    await stage.press("ctrl+g")
+    await stage.sees("rated good")
+
+
+async def correcting(stage: Stage) -> None:
+    await answered(stage)
+    await stage.press("4", "f2")
+    await stage.sees("What should the answer have been?")
+
+
+async def helping(stage: Stage) -> None:
+    await stage.press("f1")
+    await stage.sees("/correct [TEXT]")
+
+
+async def settings(stage: Stage) -> None:
+    await stage.press("ctrl+l")
+    await stage.sees("answers to choose among")
+    await stage.press("down", "right")
+    await stage.sees("The default is")
+
+
+async def models(stage: Stage) -> None:
+    await stage.say("/model")
+    await stage.sees("10m-base")
+
+
+def progress(step: int) -> TrainProgress:
+    epoch, steps = 1 + step // 13, 325
+    loss = 0.05 + 2.4 * math.exp(-step / 40) + 0.12 * math.sin(step * 1.7) * math.exp(-step / 90)
+    recall = min(1.0, 0.62 + 0.05 * epoch)
+    seconds = step * 1.1
+    ended = step % 13 == 0
+    left = (steps - step) * 1.1
+    return TrainProgress(
+        epoch, 25, step, steps, loss, recall if ended else None, seconds, left, 32, ended
+    )
+
+
+async def training(stage: Stage) -> None:
+    await stage.say("/train")
+    stage.hear(LearnerState("training", book_recall=0.62))
+    for step in range(1, 118):
+        stage.hear(progress(step))
+    await stage.sees("of 25")
+    await stage.press("f12")
+    await stage.sees("about 4 min left")
+
+
+async def trained(stage: Stage) -> None:
+    await training(stage)
+    for step in range(118, 170):
+        stage.hear(progress(step))
+    stage.hear(TrainDone(13, 169, 0.08, 0.62, 1.0, 186.0, False, False, 42, 458))
+    await stage.sees("trained after 13 epochs")
+
+
+async def first(stage: Stage) -> None:
+    await stage.sees("welcome 1/4")
+
+
+async def next_step(stage: Stage) -> None:
+    await answered(stage)
+    await stage.sees("next 2/4")
+
+
+SCENES = (
+    Scene("welcome", first, first=True),
+    Scene("welcome-pick", next_step, first=True),
+    Scene("chat", nothing_said),
+    Scene("streaming", streaming, manual=True),
+    Scene("candidates", answered),
+    Scene("taught", taught),
+    Scene("correct", correcting),
+    Scene("help", helping),
+    Scene("settings", settings),
+    Scene("model", models),
+    Scene("training", training),
+    Scene("trained", trained),
+)
+
+
+def draw(scene: Scene, size: tuple[int, int], theme: str) -> str:
+    """The moment as SVG."""
+
+    async def run(folder: Path) -> str:
+        app, act = build(scene, folder, theme)
+        async with app.run_test(size=size) as pilot:
+            await act(pilot)
+            return app.export_screenshot(title="vidya")
+
+    with tempfile.TemporaryDirectory() as folder, still_clock():
+        return asyncio.run(run(Path(folder) / "home"))
+
+
+def main(folder: Path, names: list[str]) -> None:
+    """Draws all scenes, or those named, into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for scene in SCENES:
+        for size in SIZES if not names or scene.name in names else ():
+            theme = "light" if scene.name in LIGHT else "dark"
+            path = folder / f"{scene.name}-{size[0]}x{size[1]}.svg"
+            path.write_text(draw(scene, size, theme), "utf-8")
+            print(path)
+
+
+LIGHT = ("help", "correct")
+"""Scenes whose picture is of the light theme."""
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2:])

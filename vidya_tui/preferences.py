@@ -1,0 +1,19 @@
+"""What settings mean for a session and for the learner, in the app and in the line mode alike."""
+
+from __future__ import annotations
+
+from learning.messages import SetLearning
+from vidya_tui.session import Session
+from vidya_tui.settings import Settings
+
+
+def prepare(session: Session, settings: Settings) -> None:
+    """From the next ask on."""
+    session.sampling, session.candidates = settings.sampling, settings.candidates
+    session.owner_words, session.keep_unchosen = settings.owner_words, settings.keep_unchosen
+
+
+def how_to_learn(settings: Settings) -> SetLearning:
+    """For the teacher."""
+    in_pauses = settings.eager == "in pauses"
+    return SetLearning(settings.learning, in_pauses=in_pauses, method=settings.method)

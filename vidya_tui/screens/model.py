@@ -1,0 +1,188 @@
+"""The models, and the earlier weights of the one in use: talk to another, grow, go back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Footer, OptionList, Static
+from textual.widgets.option_list import Option
+
+from engine.errors import VidyaError
+from learning.messages import Event, Failed, Grown, Ready
+from learning.model_store import ModelInfo, Snapshot
+from vidya_tui.control import Control
+from vidya_tui.plain import one_line, plain
+from vidya_tui.screens.steady import Steady
+from vidya_tui.widgets.choices import Choices
+
+HELP = (
+    "Enter talks to the model under the bar; this talk goes on with it. Lessons that it lacks are "
+    "learned again."
+)
+
+
+class ModelScreen(Steady, ModalScreen[None]):
+    """What cannot be taken back lightly is asked for twice."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "close"),
+        Binding("enter", "choose", "use / go back"),
+        Binding("g", "grow", "grow"),
+    ]
+
+    def __init__(self, control: Control) -> None:
+        super().__init__()
+        self._control = control
+        self._asked = ""
+        """What is done when the same key comes again."""
+        self._growing = ""
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="box", id="model"):
+            yield Static("Models", markup=False, classes="title")
+            yield Choices(id="model-list", markup=False)
+            yield Static(HELP, markup=False, id="model-help")
+            yield Footer(show_command_palette=False, compact=True)
+
+    def on_mount(self) -> None:
+        self._list()
+        self.query_one(Choices).focus()
+
+    def hear(self, events: Sequence[Event]) -> None:
+        """A model that has grown or begun changes the list."""
+        for event in events:
+            if isinstance(event, Grown):
+                self._growing = ""
+                self._list()
+                self._say(f"{event.name} is there; enter on it talks to it.")
+            elif isinstance(event, Failed) and event.where in ("grow", "model", "load"):
+                self._growing = ""
+                self._say(f"{event.what}; {event.next_step}", trouble=True)
+            elif isinstance(event, Ready):
+                self._list()
+                self._say(f"This is {event.model}, version {event.version}.")
+
+    # ------------------------------------------------------------ what is shown
+
+    def _list(self) -> None:
+        listed = self.query_one(Choices)
+        at = listed.highlighted
+        options: list[Option] = []
+        try:
+            models, shots = self._control.models(), self._control.snapshots()
+        except VidyaError as error:
+            self._say(str(error), trouble=True)
+            return
+        for info in models:
+            options.append(Option(self._model(info), id=f"model {self._control.called(info)}"))
+        title = f"\nearlier weights of {one_line(self._control.model, 40)}"
+        options.append(Option(Content.styled(title, "bold dim"), disabled=True))
+        for shot in shots:
+            options.append(Option(_snapshot(shot), id=f"snapshot {shot.version}"))
+        if not shots:
+            options.append(Option(Content.styled("  none yet", "dim"), disabled=True))
+        listed.set_options(options)
+        listed.highlighted = at if at is not None and at < len(options) else 0
+
+    def _model(self, info: ModelInfo) -> Content:
+        used = self._control.in_use(info)
+        mark = Content.styled("\u25cf ", "$accent") if used else Content("  ")
+        state = "comes with vidya" if info.shipped else f"version {info.version}"
+        return (
+            mark.append(Content.styled(f"{plain(info.name):<18}", "bold" if used else ""))
+            .append(f"{info.parameters / 1e6:>6.1f}M weights  {_size(info.bytes):>8}  ")
+            .append(Content.styled(state, "dim"))
+        )
+
+    def _say(self, words: str, *, trouble: bool = False) -> None:
+        help = self.query_one("#model-help", Static)
+        help.update(Content.styled(plain(words), "$warning" if trouble else ""))
+
+    # ------------------------------------------------------------ what is done
+
+    @property
+    def _chosen(self) -> str:
+        listed = self.query_one(Choices)
+        if listed.highlighted is None:
+            return ""
+        return listed.get_option_at_index(listed.highlighted).id or ""
+
+    @on(OptionList.OptionHighlighted)
+    def _moved(self) -> None:
+        if self._asked:
+            self._asked = ""
+            self._say(HELP)
+
+    @on(OptionList.OptionSelected)
+    def action_choose(self) -> None:
+        kind, _, name = self._chosen.partition(" ")
+        if kind == "snapshot" and self._twice(
+            f"back {name}",
+            f"Enter again goes back to version {name}. Lessons since then will need practice: "
+            "/train brings them back.",
+        ):
+            self._attempt(lambda: self._control.rollback(int(name)), "going back \u2026")
+        elif kind == "model":
+            if name == self._control.model and self._control.awake:
+                self._say("You are talking to it.")
+            else:
+                self._attempt(lambda: self._control.use(name), f"changing to {name} \u2026")
+
+    def action_grow(self) -> None:
+        try:
+            larger = self._control.larger()
+        except VidyaError as error:
+            self._say(str(error), trouble=True)
+            return
+        if self._growing:
+            self._say(f"{self._growing} is being made already.")
+        elif not larger:
+            self._say("There is no larger size to grow to.")
+        elif self._twice(
+            f"grow {larger[0]}",
+            f"g again makes a model of the size {larger[0]} out of {self._control.model}: it knows "
+            "the same and has room for more, and answers more slowly. The small one stays.",
+        ):
+            self._attempt(lambda: self._grow(larger[0]), f"growing to {larger[0]} \u2026")
+
+    def _grow(self, config: str) -> None:
+        self._growing = self._control.grow(config)
+
+    def _twice(self, what: str, words: str) -> bool:
+        """True the second time in a row."""
+        if self._asked == what:
+            self._asked = ""
+            return True
+        self._asked = what
+        self._say(words)
+        return False
+
+    def _attempt(self, work: Callable[[], None], words: str) -> None:
+        try:
+            work()
+        except VidyaError as error:
+            self._say(str(error), trouble=True)
+        else:
+            self._say(words)
+            self._list()
+
+    def action_leave(self) -> None:
+        self.dismiss()
+
+
+def _snapshot(shot: Snapshot) -> Content:
+    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(shot.created))
+    note = one_line(shot.note, 60) or "as it came"
+    return Content(f"  version {shot.version:<6} {when}  ").append(Content.styled(note, "dim"))
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e6:.0f} MB" if count < 1e9 else f"{count / 1e9:.1f} GB"
