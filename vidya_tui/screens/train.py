@@ -124,10 +124,7 @@ class TrainScreen(Steady, Screen[None]):
         plt.clear_figure()
         plt.frame(False)
         marker = "dot" if os.environ.get("TERM") == "linux" else "braille"
-        paper, ink, thin, thick = self._colours()
-        plt.canvas_color(paper)
-        plt.axes_color(paper)
-        plt.ticks_color(ink)
+        thin, thick = self._colours()
         if losses:
             steps = [step for step, _ in losses]
             values = [loss for _, loss in losses]
@@ -140,16 +137,15 @@ class TrainScreen(Steady, Screen[None]):
             plt.xticks(ticks, [f"{step:.0f}" for step in ticks])
         self.plot.refresh()
 
-    def _colours(self) -> list[tuple[int, int, int] | str]:
-        """Of the paper, the words, the loss and its mean."""
+    def _colours(self) -> tuple[tuple[int, int, int] | str | None, ...]:
+        """Of the loss and of its mean."""
         if self.app.no_color:
-            return ["default"] * 4
+            return None, None
         variables = self.app.theme_variables
-        names = ("background", "foreground", "secondary", "accent")
         try:
-            return [Color.parse(variables[name]).rgb for name in names]
+            return Color.parse(variables["secondary"]).rgb, Color.parse(variables["accent"]).rgb
         except (KeyError, ColorParseError):  # a theme of the terminal's own colours
-            return ["default", "default", "gray", "orange"]
+            return "gray", "orange"
 
 
 def _line(facts: Sequence[tuple[str, str]]) -> Content:
