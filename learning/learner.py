@@ -6,14 +6,11 @@ margins as they were, and a lesson waiting.
 
 from __future__ import annotations
 
-import contextlib
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
-
-from torch import Tensor
 
 from engine.errors import NumericsError
 from engine.tokenizer import Tokenizer
@@ -21,49 +18,23 @@ from learning.attempts import ATTEMPTS, Attempt
 from learning.attempts.attempt import learn_once
 from learning.book import BookSettings, EpochReport, train_book
 from learning.book_course import Course, plan
-from learning.examples import Example
-from learning.forward import Knowledge, knowledge, share_known
-from learning.guard import examine, finite
+from learning.forward import Knowledge, share_known
+from learning.guard import examine
 from learning.home import Home, remove_leftovers
 from learning.journal import Journal
 from learning.memory import to_task
 from learning.messages import LearnerState, TrainDone, UndoDone
 from learning.methods import RECIPE
-from learning.mind import Margins, Mind
+from learning.mind import Mind
+from learning.pauses import Pauses
 from learning.records import Lesson, LessonReport, LessonState
 from learning.replay import Replay
-from learning.teaching import Task, TeachResult, TeachSettings, known_before, teach
+from learning.teaching import Task, TeachResult, TeachSettings, known_before
 from learning.training_keeper import TrainingKeeper
 from learning.unfinished import Unfinished
 from learning.watch import Watch
 from learning.weights import Published, Weights
-
-PIECE = 32
-"""Examples that `catch_up` looks at before the next request is considered."""
-
-
-FORMS = 4
-"""Other wordings that are rehearsed at a time."""
-REHEARSALS = 4
-"""Times that a lesson is rehearsed at most ..."""
-ENOUGH = 0.15
-"""... until no more than this share of its other wordings is unknown."""
-
-
-@dataclass
-class Rehearsal:
-    """A lesson that was learned and is to be rehearsed in other words."""
-
-    example: Example
-    left: int = REHEARSALS
-
-
-@dataclass(frozen=True)
-class Before:
-    """What is put back where work does not come to its end, or to a good one."""
-
-    weights: dict[str, Tensor]
-    margins: Margins
+from learning.workshop import Workshop
 
 
 class Learner:
@@ -89,8 +60,8 @@ class Learner:
         self.tokenizer = Tokenizer.load(folder)
         self.weights = Weights(folder, journal, device=device)
         self.mind = Mind(home, self.weights, self.tokenizer, journal, self.settings, pause)
-        self._given_up: set[tuple[int, ...]] = set()
-        self._fresh: list[Rehearsal] = []
+        self._shop = Workshop(self.weights, self.mind, journal, self.settings, self._rng, pause)
+        self._pauses = Pauses(self._shop, tell)
         self._method = RECIPE
         self._attempt: Attempt | None = None
         self._recover()
@@ -125,34 +96,6 @@ class Learner:
     def book_recall(self) -> float:
         return self.mind.book_recall
 
-    # ------------------------------------------------------------ putting back, publishing
-
-    def _before(self) -> Before:
-        return Before(self.weights.state(), self.mind.margins())
-
-    def _put_back(self, before: Before) -> None:
-        self.weights.restore(before.weights)
-        self.mind.restore(before.margins)
-        if self._method != RECIPE:
-            self.mind.forget_trunk()
-
-    @contextlib.contextmanager
-    def _or_as_before(self) -> Iterator[Before]:
-        """Where anything is raised within, weights and margins are as they were."""
-        before = self._before()
-        try:
-            yield before
-        except BaseException:
-            self._put_back(before)
-            raise
-
-    def publish(
-        self, lessons: list[int], note: str, *, changed: bool = True, snapshot: bool = True
-    ) -> None:
-        """As Weights.publish; the margins are saved too."""
-        self.weights.publish(lessons, note, changed=changed, snapshot=snapshot)
-        self.mind.save()
-
     # ------------------------------------------------------------ lessons
 
     def learn(self, lesson: Lesson) -> LessonReport:
@@ -167,10 +110,10 @@ class Learner:
         book = [e for e in replay.book if e.prompt not in task.prompts]
         earlier = [e for e in replay.taught if e.prompt not in task.prompts]
         book_before, earlier_before = watch.recall(book), watch.recall(earlier)
-        with self._or_as_before() as before:
+        with self._shop.or_as_before() as before:
             try:
                 if self._method == RECIPE:
-                    result = self._teach(
+                    result = self._shop.teach(
                         task,
                         self.settings,
                         report=lambda step, loss: self._stepped(lesson, step, loss, started),
@@ -194,7 +137,7 @@ class Learner:
                 self._publish_lesson(lesson, result.steps)
         steps, loss = result.steps, result.loss
         if not passed:
-            self._put_back(before)
+            self._shop.put_back(before)
             self.journal.set_lesson_state(lesson.id, "needs_practice")
             report = self._report(lesson, started, known=knew, knew=knew, steps=steps, loss=loss)
             return replace(
@@ -207,7 +150,7 @@ class Learner:
         if not task.answers:
             replay.forget_prompt(task.prompt)
         elif state == "learned":
-            self._fresh.append(Rehearsal(task.answers[-1]))
+            self._pauses.learned(task.answers[-1])
         self.journal.add_measure("book_recall", self.book_recall)
         self.mind.tidy()
         report = self._report(
@@ -215,32 +158,12 @@ class Learner:
         )
         return replace(report, batch=result.batch, state=state)
 
-    def _teach(
-        self,
-        task: Task,
-        settings: TeachSettings,
-        report: Callable[[int, float], None] = lambda _step, _loss: None,
-        checking: Callable[[], None] = lambda: None,
-    ) -> TeachResult:
-        return teach(
-            self.weights.model,
-            task,
-            self.replay,
-            settings,
-            self._rng,
-            trunk=self.mind.trunk,
-            watch=self.watch,
-            voice=self.mind.voice,
-            pause=self._pause,
-            report=report,
-            checking=checking,
-        )
-
     def teach_by(self, method: str) -> None:
         """Learns lessons by RECIPE, or by one of ATTEMPTS, from the next one on. The guard judges
         those as well, so that most of their lessons end as needs_practice."""
         if method != self._method:
             self._method, self._attempt = method, None
+            self._shop.all_move = method != RECIPE
 
     def _try(self, task: Task) -> TeachResult:
         """By an attempt. Raises NumericsError."""
@@ -258,71 +181,16 @@ class Learner:
             return
         ridden = steps > 0 and self._method == RECIPE
         riders = [x.id for x in self.journal.riders()] if ridden else []
-        self.publish([lesson.id, *riders], f"lesson {lesson.id}", changed=steps > 0)
+        self._shop.publish([lesson.id, *riders], f"lesson {lesson.id}", changed=steps > 0)
         for rider in riders:
             self.journal.set_lesson_state(rider, "learned")
         if ridden:
             self.replay.riders = []
 
     def catch_up(self) -> bool:
-        """One small piece of work for a pause: looks at what was not looked at for longest, mends what
-        is found broken, or rehearses what was learned last in other words. False where nothing is left
-        to do.
-
-        A lesson looks only at what it may have broken; this is how the rest is found. An attempt that
-        fails is not helped by it.
-        """
-        if self._method != RECIPE:
-            return False
-        memory, watch = self.replay.memory, self.watch
-        overdue = watch.overdue(memory, PIECE)
-        watch.look(self.mind.upper, overdue, pause=self._pause)
-        lost = [e for e in watch.lost(memory) if e.ids not in self._given_up]
-        if not (lost or self._fresh):
-            return bool(overdue)
-        self._tell(LearnerState("consolidating", book_recall=self.book_recall))
-        if lost:
-            note = "mended what a lesson had broken"
-            if not self._consolidate(Task(lost[0]), note, 1, self.settings):
-                self._given_up.add(lost[0].ids)
-        else:
-            self._rehearse(self._fresh[-1])
-        return True
-
-    def _rehearse(self, rehearsal: Rehearsal) -> None:
-        """Teaches some other wordings of a lesson that are not known yet."""
-        example, replay = rehearsal.example, self.replay
-        claimed = {e.prompt for e in replay.memory}
-        others = [e for e in replay.wordings.get(example.ids, ()) if e.prompt not in claimed]
-        checked = knowledge(self.mind.upper, others, pause=self._pause)
-        unknown = [e for e, item in zip(others, checked, strict=True) if not item.known]
-        rehearsal.left -= 1
-        done = rehearsal.left < 0 or example not in replay.taught
-        if not done and len(unknown) > ENOUGH * len(others):
-            forms = tuple(self._rng.sample(unknown, min(FORMS, len(unknown))))
-            task = Task(example, forms=forms)
-            if self._consolidate(task, "rehearsed in other words", 0, self.settings.rehearsal()):
-                return
-        self._fresh.remove(rehearsal)
-
-    def _consolidate(self, task: Task, note: str, gain: int, settings: TeachSettings) -> bool:
-        """Teaches what was taught before, and publishes where at least `gain` more of the memory is
-        known than before; else everything is put back."""
-        memory, watch = self.replay.memory, self.watch
-        lost = len(watch.lost(memory))
-        with self._or_as_before() as before:
-            try:
-                self._teach(task, settings)
-                watch.look(self.mind.upper, [task.example], pause=self._pause)
-                gained = lost - len(watch.lost(memory))
-                good = gained >= gain and finite(self.weights.model)
-            except NumericsError:
-                good = False
-            if good:
-                self.publish([], note, snapshot=False)
-        if not good:
-            self._put_back(before)
-        return good
+        """One small piece of work for a pause, see learning.pauses; False where nothing is left to do.
+        An attempt that fails is not helped by it."""
+        return self._method == RECIPE and self._pauses.catch_up()
 
     def _stepped(self, lesson: Lesson, step: int, loss: float, started: float) -> None:
         batch = self.settings.mixture.batch
@@ -386,7 +254,7 @@ class Learner:
         )
         count = len(course.examples)
         keeper = TrainingKeeper(self.weights, course, kept)
-        with keeper, self._or_as_before() as before, keeper.stopping():
+        with keeper, self._shop.or_as_before() as before, keeper.stopping():
             training = train_book(
                 model,
                 [*course.examples, *course.rest],
@@ -413,7 +281,7 @@ class Learner:
             if verdict.passed and last.step:
                 self._publish_training(course, training.after[:count])
         if not verdict.passed:
-            self._put_back(before)
+            self._shop.put_back(before)
             recall = recall_before
         self.forget_memory()
         self.journal.add_measure("book_recall", recall)
@@ -442,7 +310,8 @@ class Learner:
     def forget_memory(self) -> None:
         """All weights or the books have changed: what was derived from them is made anew."""
         self.mind.forget()
-        self._given_up, self._fresh, self._attempt = set(), [], None
+        self._pauses.forget()
+        self._attempt = None
 
     # ------------------------------------------------------------ undo
 

@@ -1,0 +1,114 @@
+"""What the learner does while nobody wants anything: looks at all it knows, mends, and rehearses.
+
+Consolidation by interleaved replay: whatever was found broken, or is not yet known in other words, is
+taught once more among what must not be lost. No snapshot is kept of the weights before, so that many
+pauses do not push those out to which a lesson can be taken back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from engine.errors import NumericsError
+from learning.examples import Example
+from learning.forward import knowledge
+from learning.guard import finite
+from learning.messages import LearnerState
+from learning.teaching import Task, TeachSettings
+from learning.workshop import Workshop
+
+PIECE = 32
+"""Examples that are looked at before the next request is considered."""
+FORMS = 4
+"""Other wordings that are rehearsed at a time."""
+REHEARSALS = 4
+"""Times that a lesson is rehearsed at most ..."""
+ENOUGH = 0.15
+"""... until no more than this share of its other wordings is unknown."""
+
+
+@dataclass
+class Rehearsal:
+    """A lesson that was learned and is to be rehearsed in other words."""
+
+    example: Example
+    left: int = REHEARSALS
+
+
+class Pauses:
+    """Of one model."""
+
+    def __init__(self, shop: Workshop, tell: Callable[[LearnerState], None]) -> None:
+        self._shop, self._tell = shop, tell
+        self._given_up: set[tuple[int, ...]] = set()
+        self._fresh: list[Rehearsal] = []
+
+    def learned(self, example: Example) -> None:
+        """A lesson was learned; it is rehearsed in the pauses to come."""
+        self._fresh.append(Rehearsal(example))
+
+    def forget(self) -> None:
+        """All weights or the books have changed."""
+        self._given_up, self._fresh = set(), []
+
+    def catch_up(self) -> bool:
+        """One small piece of work for a pause: looks at what was not looked at for longest, mends what
+        is found broken, or rehearses what was learned last in other words. False where nothing is left
+        to do.
+
+        A lesson looks only at what it may have broken; this is how the rest is found.
+        """
+        mind, shop = self._shop.mind, self._shop
+        memory, watch = mind.replay.memory, mind.watch
+        overdue = watch.overdue(memory, PIECE)
+        watch.look(mind.upper, overdue, pause=shop.pause)
+        lost = [e for e in watch.lost(memory) if e.ids not in self._given_up]
+        if not (lost or self._fresh):
+            return bool(overdue)
+        self._tell(LearnerState("consolidating", book_recall=mind.book_recall))
+        if lost:
+            note = "mended what a lesson had broken"
+            if not self._consolidate(Task(lost[0]), note, 1, shop.settings):
+                self._given_up.add(lost[0].ids)
+        else:
+            self._rehearse(self._fresh[-1])
+        return True
+
+    def _rehearse(self, rehearsal: Rehearsal) -> None:
+        """Teaches some other wordings of a lesson that are not known yet."""
+        example, replay = rehearsal.example, self._shop.mind.replay
+        claimed = {e.prompt for e in replay.memory}
+        others = [e for e in replay.wordings.get(example.ids, ()) if e.prompt not in claimed]
+        checked = knowledge(self._shop.mind.upper, others, pause=self._shop.pause)
+        unknown = [e for e, item in zip(others, checked, strict=True) if not item.known]
+        rehearsal.left -= 1
+        done = rehearsal.left < 0 or example not in replay.taught
+        if not done and len(unknown) > ENOUGH * len(others):
+            forms = tuple(self._shop.rng.sample(unknown, min(FORMS, len(unknown))))
+            task = Task(example, forms=forms)
+            if self._consolidate(
+                task, "rehearsed in other words", 0, self._shop.settings.rehearsal()
+            ):
+                return
+        self._fresh.remove(rehearsal)
+
+    def _consolidate(self, task: Task, note: str, gain: int, settings: TeachSettings) -> bool:
+        """Teaches what was taught before, and publishes where at least `gain` more of the memory is
+        known than before; else everything is put back."""
+        shop, mind = self._shop, self._shop.mind
+        memory, watch = mind.replay.memory, mind.watch
+        lost = len(watch.lost(memory))
+        with shop.or_as_before() as before:
+            try:
+                shop.teach(task, settings)
+                watch.look(mind.upper, [task.example], pause=shop.pause)
+                gained = lost - len(watch.lost(memory))
+                good = gained >= gain and finite(shop.weights.model)
+            except NumericsError:
+                good = False
+            if good:
+                shop.publish([], note, snapshot=False)
+        if not good:
+            shop.put_back(before)
+        return good

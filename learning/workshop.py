@@ -1,0 +1,88 @@
+"""Where one model's weights are worked on: steps are taken, put back, or saved and published.
+
+Left out: which steps, and whether they are good enough (learner.py, pauses.py).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from learning.journal import Journal
+from learning.mind import Margins, Mind
+from learning.teaching import Task, TeachResult, TeachSettings, teach
+from learning.weights import Weights
+
+
+@dataclass(frozen=True)
+class Before:
+    """What is put back where work does not come to its end, or to a good one."""
+
+    weights: dict[str, Tensor]
+    margins: Margins
+
+
+@dataclass
+class Workshop:
+    """Of one model of a home."""
+
+    weights: Weights
+    mind: Mind
+    journal: Journal
+    settings: TeachSettings
+    rng: random.Random
+    pause: Callable[[], None]
+    """Called before every micro-batch; may raise Stopped."""
+    all_move: bool = False
+    """Steps move the lower blocks as well, so that what is kept of these has to go with them."""
+
+    def put_back(self, before: Before) -> None:
+        """Weights and margins as they were."""
+        self.weights.restore(before.weights)
+        self.mind.restore(before.margins)
+        if self.all_move:
+            self.mind.forget_trunk()
+
+    @contextlib.contextmanager
+    def or_as_before(self) -> Iterator[Before]:
+        """Where anything is raised within, weights and margins are as they were."""
+        before = Before(self.weights.state(), self.mind.margins())
+        try:
+            yield before
+        except BaseException:
+            self.put_back(before)
+            raise
+
+    def publish(
+        self, lessons: list[int], note: str, *, changed: bool = True, snapshot: bool = True
+    ) -> None:
+        """As Weights.publish; the margins are saved too."""
+        self.weights.publish(lessons, note, changed=changed, snapshot=snapshot)
+        self.mind.save()
+
+    def teach(
+        self,
+        task: Task,
+        settings: TeachSettings,
+        report: Callable[[int, float], None] = lambda _step, _loss: None,
+        checking: Callable[[], None] = lambda: None,
+    ) -> TeachResult:
+        """See learning.teaching. Raises NumericsError."""
+        mind = self.mind
+        return teach(
+            self.weights.model,
+            task,
+            mind.replay,
+            settings,
+            self.rng,
+            trunk=mind.trunk,
+            watch=mind.watch,
+            voice=mind.voice,
+            pause=self.pause,
+            report=report,
+            checking=checking,
+        )
