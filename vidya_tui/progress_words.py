@@ -85,6 +85,8 @@ def trained(done: TrainDone) -> str:
     """What book training did, in a sentence."""
     if done.rolled_back:
         return "the training was rolled back: it would have cost too much of what was known"
+    if not done.epochs and not done.cancelled:
+        return f"nothing to train: book recall is {percent(done.recall_after)} already"
     verb = "training stopped" if done.cancelled else "trained"
     epochs = f"{done.epochs} epoch{'' if done.epochs == 1 else 's'}"
     return (

@@ -108,11 +108,11 @@ class TrainingLog:
     def facts(self) -> list[tuple[str, str]]:
         """(name, value) of what can be said."""
         made: list[tuple[str, str]] = []
-        if (now := self.progress) is not None:
+        if (now := self.progress) is not None and now.step:
             made.append(("epoch", f"{now.epoch} of {now.epochs}"))
             made.append(("step", f"{now.step} of {now.steps}"))
             if self.losses:
-                made.append(("loss", f"{self.losses[-1][1]:.2f}"))
+                made.append(("loss", f"{self.losses[-1][1]:.3f}"))
             made.append(("took" if not self.running else "so far", words.seconds(now.seconds)))
         return made
 

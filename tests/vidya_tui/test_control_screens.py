@@ -187,7 +187,7 @@ def test_the_curve_is_there_whenever_one_looks_and_the_result_stays(tmp_path: Pa
         await stage.sees("book, epoch 3")
         await stage.press("f12")
         await stage.sees("about 30 s left")
-        for words in ("epoch 3 of 5", "step 20 of 50", "loss 0.10", "recall 40 % \u2192 70 %"):
+        for words in ("epoch 3 of 5", "step 20 of 50", "loss 0.100", "recall 40 % \u2192 70 %"):
             await stage.sees(words)
         await stage.sees("c stop the training")
         await stage.pilot.resize_terminal(200, 60)

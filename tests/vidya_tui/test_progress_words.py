@@ -105,3 +105,8 @@ def test_spans() -> None:
     assert [seconds(x) for x in (0.04, 2.14, 12.3, 89, 90, 3000, 3900, 9000)] == [
         "0.0 s", "2.1 s", "12 s", "89 s", "2 min", "50 min", "65 min", "2 h 30 min",
     ]  # fmt: skip
+
+
+def test_a_book_that_is_known_needs_no_training() -> None:
+    done = TrainDone(0, 0, 0.01, 1.0, 1.0, 11.0, False, False, 3)
+    assert trained(done) == "nothing to train: book recall is 100 % already"

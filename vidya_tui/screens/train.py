@@ -132,7 +132,7 @@ class TrainScreen(Steady, Screen[None]):
             plt.plot(steps, smooth(values, AVERAGED), marker=marker, color=thick)
             highest = max(values)
             plt.ylim(0, highest)
-            plt.yticks([0, highest / 2, highest], [f"{y:.2f}" for y in (0, highest / 2, highest)])
+            plt.yticks([0, highest / 2, highest], [f"{y:.3g}" for y in (0, highest / 2, highest)])
             ticks = sorted({float(s) for s in (steps[0], steps[len(steps) // 2], steps[-1])})
             plt.xticks(ticks, [f"{step:.0f}" for step in ticks])
         self.plot.refresh()
