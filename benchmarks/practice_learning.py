@@ -43,7 +43,8 @@ class Plan:
 
     task: str
     difficulty: dict[str, Any] = field(default_factory=dict)
-    steps: int = 60
+    steps: int = 400
+    """The limit; the time is another."""
     enough: float = 0.2
     """Success rate at which warm-up ends; a yes-or-no question is guessed half of the time."""
 

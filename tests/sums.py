@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import random
 import re
+import sys
 from collections.abc import Iterator, Sequence
 
+import pytest
+
+import learning.rewards.task as registry
 from learning.rewards.task import Problem, Score, Split, Task, TaskOptions, Weights
 
 
@@ -64,3 +68,11 @@ def make(name: str, options: TaskOptions) -> Task:
     task = EasySums(most) if name == "easy" else Sums(most)
     task.name = name
     return task
+
+
+def register(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Makes tasks of the names "easy" and "hard", for one test."""
+    monkeypatch.setitem(sys.modules, "learning.rewards.sums_for_tests", sys.modules[__name__])
+    ours = {"easy": "any number will do", "hard": "sums"}
+    known = {name: ("sums_for_tests:make", line) for name, line in ours.items()}
+    monkeypatch.setattr(registry, "_TASKS", {**registry._TASKS, **known})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -16,6 +16,11 @@ from engine.model import Model
 from engine.rollout import ROWS, Answered, Rollout
 from engine.tokenizer import Tokenizer
 from learning.rewards.task import Problem, Score, Task
+
+SHORT = 32
+"""Tokens of answer that a problem must leave room for."""
+MISSES = 1000
+"""Problems in a row that do not fit before none is taken to."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +105,11 @@ class Roller:
         tokens = sum(len(sample.answer.tokens) for own in groups for sample in own)
         return Drawn(prompts, groups, tokens, drawn - started, time.monotonic() - drawn)
 
+    def fits(self, model: Model, problem: Problem) -> bool:
+        """Whether there is room for the problem and at least a short answer."""
+        size = len(self.tokenizer.encode(problem.prompt)) + 2
+        return size + min(self._max_tokens, SHORT) <= model.config.context
+
     def prompt(self, model: Model, problem: Problem) -> tuple[int, ...]:
         """The problem as ids, as the owner's message would be. Raises DataError."""
         context = model.config.context
@@ -136,11 +146,32 @@ class Roller:
         return self.tokenizer.decode(answer.tokens).strip()
 
 
-def held_out_problems(task: Task, count: int) -> list[Problem]:
-    """The same ones at every call. Raises DataError where the task has none."""
-    problems = list(islice(task.problems("held_out", random.Random(0)), count))
+def held_out_problems(
+    task: Task, count: int, fits: Callable[[Problem], bool] = lambda _: True
+) -> list[Problem]:
+    """The same ones at every call. Raises DataError where the task has none that fit."""
+    problems = list(islice(filter(fits, task.problems("held_out", random.Random(0))), count))
     if not problems:
         raise DataError(
-            f"{task.name}: no problem is held out", "give more problems, or easier settings"
+            f"{task.name}: no problem is held out that fits into the model's context",
+            "give more problems, easier settings, or a model with a longer context",
         )
     return problems
+
+
+def fitting(task: Task, rng: random.Random, fits: Callable[[Problem], bool]) -> Iterator[Problem]:
+    """Problems to practise, without end, those left out that do not fit. Raises DataError where
+    hardly any does."""
+    missed = 0
+    for problem in task.problems("train", rng):
+        if fits(problem):
+            missed = 0
+            yield problem
+        else:
+            missed += 1
+            if missed > MISSES:
+                raise DataError(
+                    f"{task.name}: its problems do not fit into the model's context",
+                    "take easier settings, or a model with a longer context",
+                )
+    raise DataError(f"{task.name}: there are no problems to practise", "give more problems")

@@ -21,11 +21,11 @@ from engine.tokenizer import Tokenizer
 from learning.direct.grpo import Answer, Group, GrpoReport, grpo_gradients, log_probabilities
 from learning.maths.kl import k3
 from learning.practice.keeping import Keeper
-from learning.practice.rollouts import Drawn, Roller, Sample, held_out_problems
+from learning.practice.rollouts import Drawn, Roller, Sample, fitting, held_out_problems
 from learning.practice.settings import PracticeSettings
 from learning.practice.warm_up import WarmUpReport, warm_up
 from learning.replay import Replay
-from learning.rewards.task import Task
+from learning.rewards.task import Problem, Task
 
 KL_GROUPS = 4
 """Groups of each step on which the distance from the weights before the first step is estimated."""
@@ -90,8 +90,6 @@ class Session:
         self._pause = pause
         self._rng = random.Random(seed)
         self.generator = torch.Generator().manual_seed(seed)
-        self._problems = task.problems("train", random.Random(seed))
-        self._held_out = held_out_problems(task, settings.held_out)
         self.roller = Roller(
             tokenizer,
             task,
@@ -100,6 +98,12 @@ class Session:
             rows=settings.rows,
             pause=pause,
         )
+
+        def fits(problem: Problem) -> bool:
+            return self.roller.fits(model, problem)
+
+        self._held_out = held_out_problems(task, settings.held_out, fits)
+        self._problems = fitting(task, random.Random(seed), fits)
         self.keeper = Keeper(
             model,
             replay,

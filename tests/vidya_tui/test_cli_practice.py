@@ -5,8 +5,8 @@ import json
 import pytest
 
 import learning.practice.coach
-import learning.rewards.task
 from learning.practice.settings import PracticeSettings, WarmUpSettings
+from tests.sums import register
 from tests.vidya_tui.shell import Shell
 
 WARM_UP = WarmUpSettings(lr=5e-3, measure_every=5, measured=32, enough=0.5, most=1.0, steps=100)
@@ -20,12 +20,7 @@ ASKED |= {"tokens", "seconds"}
 @pytest.fixture
 def gym(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> Shell:
     """The shell, with tasks that a tiny model learns in a second, or never."""
-    own = {
-        **learning.rewards.task._OWN,
-        "easy": ("tests.sums:make", "any number will do"),
-        "hard": ("tests.sums:make", "sums"),
-    }
-    monkeypatch.setattr(learning.rewards.task, "_OWN", own)
+    register(monkeypatch)
     monkeypatch.setattr(learning.practice.coach, "PracticeSettings", lambda: QUICK)
     return shell
 

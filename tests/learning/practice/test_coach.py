@@ -14,7 +14,6 @@ import torch
 
 import learning.memory
 import learning.practice.coach
-import learning.rewards.task
 from engine.checkpoint import load_model
 from engine.errors import ConfigError
 from learning.journal import Journal
@@ -40,6 +39,7 @@ from learning.practice.settings import PracticeSettings, WarmUpSettings
 from learning.records import Lesson, Turn
 from learning.teacher import Teacher, at_lowest_priority
 from tests.learning.conftest import Place
+from tests.sums import register
 
 QUICK = PracticeSettings(
     lr=1e-3,
@@ -90,11 +90,7 @@ def room(tiny_place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(learning.memory, "shipped_book_path", lambda: tmp_path / "none.txt")
     monkeypatch.setattr(learning.memory, "own_talk", lambda *_: [])
     monkeypatch.setattr(learning.practice.coach, "PracticeSettings", lambda: QUICK)
-    own = {
-        **learning.rewards.task._OWN,
-        **dict.fromkeys(("easy", "hard"), ("tests.sums:make", "")),
-    }
-    monkeypatch.setattr(learning.rewards.task, "_OWN", own)
+    register(monkeypatch)
     events: queue.Queue[Event] = queue.Queue()
     teacher = Teacher(home, folder, journal, device="cpu", seed=0, on_event=events.put)
     yield Room(teacher, journal, folder, events)

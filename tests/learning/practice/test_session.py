@@ -170,6 +170,27 @@ def test_a_task_without_worked_answers_cannot_be_warmed_up(
         session.warm_up(quiet, never)
 
 
+def test_problems_that_do_not_fit_are_passed_over(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, replay: Replay
+) -> None:
+    class Long(Sums):
+        """Every second problem is too long, or all."""
+
+        every = 2
+
+        def problems(self, split: Split, rng: random.Random) -> Iterator[Problem]:
+            for number, problem in enumerate(super().problems(split, rng)):
+                long = number % self.every == 0
+                yield replace(problem, prompt="why? " * 100) if long else problem
+
+    session = Session(tiny_model, tiny_tokenizer, Long(9), replay, TINY)
+    chosen = [*session._held_out, *(next(session._problems) for _ in range(20))]
+    assert all(session.roller.fits(tiny_model, problem) for problem in chosen)
+    Long.every = 1
+    with pytest.raises(DataError, match="no problem is held out that fits"):
+        Session(tiny_model, tiny_tokenizer, Long(9), replay, TINY)
+
+
 def test_a_problem_longer_than_the_context_is_told(
     tiny_model: Model, tiny_tokenizer: Tokenizer, replay: Replay
 ) -> None:
