@@ -16,6 +16,7 @@ from engine.errors import NotFound
 
 BENCHMARKS: dict[str, str] = {
     "latency": "start to first frame, key press to painted letter, memory, in the real app",
+    "long_talk": "a conversation of 2,000 turns: opening it, scrolling, typing in it",
     "talk": "200 questions it has not read: variety, endings, fitting answers, claims to be a person",
     "crash": "kill -9 at 50 random moments: is anything lost that the screen confirmed",
     "collapse": "100 lessons in a row, by every attempt that failed and by the recipe: what is left",

@@ -149,10 +149,15 @@ class Journal(LessonJournal):
             pairs.append((one, answers.get(one.id, said)))
         return pairs
 
-    def turns(self, conversation: int, ask: int | None = None) -> Turns:
+    def turns(
+        self, conversation: int, ask: int | None = None, branches: Branches | None = None
+    ) -> Turns:
         """Everything said up to an ask (None: what was asked last) and its answer, with the
-        answers as they are now. Raises NotFound."""
-        branches = self.branches(conversation)
+        answers as they are now. branches: those of the conversation, where they are known.
+
+        Raises NotFound.
+        """
+        branches = branches or self.branches(conversation)
         path = branches.path(ask or branches.newest() or 0)
         if not path:
             return ()

@@ -18,11 +18,10 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.text import Text
+from textual import events
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.constants import TEXTUAL_ANIMATIONS
-from textual.events import Event as TextualEvent
-from textual.events import Key
 from textual.message import Message
 from textual.screen import Screen
 from textual.timer import Timer
@@ -32,7 +31,9 @@ from learning.home import Home
 from vidya_tui import commands, themes
 from vidya_tui.commands import Run, Situation
 from vidya_tui.inbox import Inbox
+from vidya_tui.keys import keymap, shown
 from vidya_tui.log import write_log
+from vidya_tui.plain import plain
 from vidya_tui.screens.chat import ChatScreen
 from vidya_tui.settings import Settings
 
@@ -65,7 +66,6 @@ class VidyaApp(App[None]):
     ]
     ENABLE_COMMAND_PALETTE = True
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+q", "quit", "quit", show=False, priority=True, id="quit"),
         Binding("escape", "skip_welcome", "skip", show=False, priority=True),
     ]
 
@@ -84,7 +84,9 @@ class VidyaApp(App[None]):
         *,
         seed: int | None = None,
     ) -> None:
-        """open_journal: called after the first frame; `run_app` closes the journal. seed: of the first
+        """Raises SettingsError where the keys of the settings cannot be.
+
+        open_journal: called after the first frame; `run_app` closes the journal. seed: of the first
         candidates; None draws them anew each time."""
         super().__init__()
         self._seed = seed
@@ -102,7 +104,11 @@ class VidyaApp(App[None]):
         self.teacher: TeacherPort | None = None
         self.control: Control | None = None
         self._guide: Guide | None = None
-        self.chat = ChatScreen()
+        self.keys = keymap(settings.keys)
+        self._bindings.key_to_bindings.pop("ctrl+q", None)
+        for key in filter(None, self.keys["quit"].split(",")):
+            self._bindings.bind(key, "quit", "quit", show=False, priority=True)
+        self.chat = ChatScreen(self.keys)
 
     def get_default_screen(self) -> Screen[object]:
         return self.chat  # type: ignore[return-value]
@@ -152,8 +158,9 @@ class VidyaApp(App[None]):
         self._welcome(journal, desk)
         if unfinished := self.control.unfinished():
             where = f" in epoch {unfinished.epoch + 1}" if unfinished.step else ""
+            key = shown(self.keys["train"]) or "/train"
             self.chat.notice.say(
-                f"a book training was broken off{where}; ctrl+t goes on with it", stay=True
+                f"a book training was broken off{where}; {key} goes on with it", stay=True
             )
 
     def on_vidya_app_arrived(self) -> None:
@@ -175,10 +182,13 @@ class VidyaApp(App[None]):
         if self._quiet_frames >= IDLE_FRAMES and self._inbox.rest() and self._frames is not None:
             self._frames.pause()
 
-    async def on_event(self, event: TextualEvent) -> None:
-        """Whatever the owner presses, on whichever screen, is told: the learner makes way."""
-        if isinstance(event, Key):
+    async def on_event(self, event: events.Event) -> None:
+        """Whatever the owner presses, on whichever screen, is told: the learner makes way. Nothing
+        that is pasted, into whatever field, holds anything that a terminal obeys."""
+        if isinstance(event, events.Key):
             self.chat.owner_active()
+        elif isinstance(event, events.Paste):
+            event = events.Paste(plain(event.text))
         await super().on_event(event)
 
     # ------------------------------------------------------------ the first time
@@ -213,7 +223,7 @@ class VidyaApp(App[None]):
         if action == "skip_welcome":
             guide = self._guide
             there = guide is not None and guide.is_attached
-            return there and self.screen is self.chat and not self.chat.completion_open()
+            return there and self.screen is self.chat and not self.chat.uses_escape()
         return super().check_action(action, parameters)
 
     # ------------------------------------------------------------ screens beside the chat
@@ -264,11 +274,21 @@ class VidyaApp(App[None]):
         yield SystemCommand("theme", "another look, until you quit", self.action_change_theme)
         yield SystemCommand("keys", "the keys that work now", self.action_show_help_panel)
 
+    def action_command_palette(self) -> None:
+        from vidya_tui.screens.palette import Palette
+
+        if not any(isinstance(screen, Palette) for screen in self.screen_stack):
+            self.push_screen(Palette(id="--command-palette"))
+
     # ------------------------------------------------------------ leaving
 
     def action_help_quit(self) -> None:
         """ctrl+c with nothing selected: many press it to leave."""
-        self.chat.notice.say("ctrl+q leaves; everything said is kept")
+        self.chat.notice.say(f"{self._leave_key} leaves; everything said is kept")
+
+    @property
+    def _leave_key(self) -> str:
+        return shown(self.keys["quit"]) or "/quit"
 
     async def action_quit(self) -> None:
         """Saves and leaves; asked a second time, leaves at once (the worker saves by itself)."""
@@ -276,7 +296,7 @@ class VidyaApp(App[None]):
             self.exit()
             return
         self._leaving = True
-        self.chat.notice.say("saving \u2026 ctrl+q again leaves at once", stay=True)
+        self.chat.notice.say(f"saving \u2026 {self._leave_key} again leaves at once", stay=True)
         # A thread of its own: the event loop waits for its executor's threads when it ends.
         threading.Thread(target=self._close_and_tell, name="closing", daemon=True).start()
 

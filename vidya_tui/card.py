@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from vidya_tui.progress_words import percent
+
 if TYPE_CHECKING:  # the first frame waits for no more than it needs
     from learning.records import Candidate, Ending
 
@@ -28,6 +30,24 @@ class Card:
     def said(self) -> str:
         """The text without white space around it, as an answer has it."""
         return self.text.strip()
+
+    def facts(self, room: int = 80) -> str:
+        """How long it is, how sure the model was and how it ended, in a few words; how it ended is
+        what stays where there is no room for more."""
+        count = len(self.text.split())
+        words = f"{count} word{'' if count == 1 else 's'}" if count else ""
+        sure = ""
+        if self.confidence is not None and self.ending != "cancelled":
+            sure = f"{percent(self.confidence)} sure"
+        end = "\u2026"
+        if self.state == "done":
+            end = {"end": "\u2713", "length": "cut off", "cancelled": "stopped", None: ""}[
+                self.ending
+            ]
+        parts = [part for part in (words, sure, end) if part]
+        while len(parts) > 1 and len(" \u00b7 ".join(parts)) > room:
+            del parts[0]
+        return " \u00b7 ".join(parts)
 
     def finish(self, candidate: Candidate) -> None:
         """It is complete, and this is all of it."""

@@ -1,6 +1,7 @@
 """The slash commands: one table that the prompt, the palette, the keys, the footer and /help read.
 
-Also the parser of what was typed. Left out: what the commands do (screens/chat.py).
+To add one: a row here, and what it does in desk.py, or in screens/chat.py where it opens something.
+Also the parser of what was typed. Left out: other keys than these by the owner's wish (keys.py).
 """
 
 from __future__ import annotations
@@ -44,6 +45,8 @@ class Situation:
     """How the last answer is rated."""
     taught: bool = False
     """Something was taught that could be taken back."""
+    branched: bool = False
+    """A message that is shown was asked in more than one way."""
 
 
 def _always(_: Situation) -> bool:
@@ -79,6 +82,18 @@ def _epochs(name: str, argument: str) -> Argument:
     return int(argument)
 
 
+def _one_of(*values: str) -> Callable[[str, str], Argument]:
+    """Reads one of some words, or nothing."""
+
+    def read(name: str, argument: str) -> Argument:
+        if argument and argument.lower() not in values:
+            words = " or ".join(f"/{name} {value}" for value in values)
+            raise CommandError(f"/{name} {argument}: not one of its words", f"type {words}")
+        return argument.lower() or None
+
+    return read
+
+
 def _rating(name: str, argument: str) -> Argument:
     value = argument.lower()
     if value not in ("good", "bad", "off"):
@@ -110,6 +125,8 @@ class Command:
     """Whether it can do something now."""
     footer: Callable[[Situation], bool] | None = None
     """Whether its key is worth a place in the footer now; None: as `when`."""
+    plain: bool = True
+    """Whether it works line by line too (`vidya --plain`), without a screen."""
 
     @property
     def usage(self) -> str:
@@ -150,6 +167,45 @@ COMMANDS: tuple[Command, ...] = (
         when=lambda s: s.asked,
     ),
     Command(
+        "edit",
+        "say an earlier message in other words; both are kept",
+        hint="[TEXT]",
+        keys="f3",
+        label="edit",
+        read=_text,
+        when=lambda s: s.asked,
+        footer=lambda s: s.answered,
+    ),
+    Command(
+        "branch",
+        "the other way in which a message was asked, with what followed it",
+        hint="[previous|next]",
+        label="branch",
+        values=("previous", "next"),
+        read=_one_of("previous", "next"),
+        when=lambda s: s.branched,
+    ),
+    Command(
+        "copy",
+        "copy the last answer; all: everything that was said",
+        hint="[all]",
+        keys="f9",
+        label="copy",
+        values=("all",),
+        read=_one_of("all"),
+        when=lambda s: s.asked,
+        footer=lambda s: s.answered,
+        plain=False,
+    ),
+    Command(
+        "editor",
+        "write the message in your own editor ($VISUAL or $EDITOR)",
+        keys="f4",
+        label="editor",
+        footer=lambda s: False,
+        plain=False,
+    ),
+    Command(
         "cancel",
         "stop what is being written, the training, or the practice",
         keys="escape",
@@ -173,6 +229,7 @@ COMMANDS: tuple[Command, ...] = (
         values=("chain_sum", "basic_arithmetic", "syllogism", "propositional_logic"),
         label="practice",
         read=_text,
+        plain=False,
     ),
     Command(
         "curve",
@@ -201,6 +258,7 @@ COMMANDS: tuple[Command, ...] = (
         keys="ctrl+o",
         label="history",
         footer=lambda s: not s.waiting and not s.answered,
+        plain=False,
     ),
     Command("model", "other models, earlier weights, a larger model of this one"),
     Command(
@@ -219,21 +277,26 @@ COMMANDS: tuple[Command, ...] = (
 class Key:
     """A key that does something which is not a command of its own."""
 
+    name: str
+    """What settings call it; empty: always this key."""
     keys: str
     help: str
 
 
 KEYS: tuple[Key, ...] = (
-    Key("enter", "send"),
-    Key("ctrl+j", "a new line (also shift+enter, where the terminal can tell it)"),
-    Key("1 \u2026 9", "pick that candidate, while candidates wait and the prompt is empty"),
-    Key("tab", "complete a command; move to the candidates (arrows, then enter)"),
-    Key("up / down", "earlier messages of yours, at the first and the last line"),
-    Key("ctrl+g", "the last answer was good; again withdraws it"),
-    Key("ctrl+f", "the last answer was bad; again withdraws it"),
-    Key("pageup / pagedown", "read back"),
-    Key("ctrl+end", "jump to the end"),
-    Key("ctrl+p", "all commands in a palette"),
+    Key("", "enter", "send"),
+    Key("newline", "ctrl+j,shift+enter,alt+enter", "a new line (the first works in any terminal)"),
+    Key("", "1 \u2026 9", "pick that candidate, while candidates wait and the prompt is empty"),
+    Key("", "tab", "complete a command; move to the candidates (arrows, then enter)"),
+    Key("", "shift+tab", "move to the conversation: choose a message to copy or to edit"),
+    Key("", "up / down", "earlier messages of yours, at the first and the last line"),
+    Key("good", "ctrl+g", "the last answer was good; again withdraws it"),
+    Key("bad", "ctrl+f", "the last answer was bad; again withdraws it"),
+    Key("back", "pageup", "read back"),
+    Key("on", "pagedown", "read on"),
+    Key("jump", "ctrl+end", "jump to the end"),
+    Key("", "ctrl+c", "copy what is selected with the mouse or with shift and arrows"),
+    Key("", "ctrl+p", "all commands in a palette"),
 )
 
 

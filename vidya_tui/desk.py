@@ -30,12 +30,11 @@ from learning.messages import (
 )
 from vidya_tui import hearing, picture, practising, progress_words
 from vidya_tui.commands import Argument, Run, Situation
-from vidya_tui.picture import Notes
+from vidya_tui.picture import Log, Notes
 from vidya_tui.practice_desk import PracticeDesk
 from vidya_tui.progress_words import Learning
 from vidya_tui.session import Session
 from vidya_tui.training_log import TrainingLog
-from vidya_tui.widgets.conversation import Entry
 from vidya_tui.words import Words
 
 
@@ -57,6 +56,8 @@ class Desk:
         self._lost = False
         self._cannot_load = False
         self._changing = False
+        self._promised = False
+        """The owner was told that the answer comes with the model."""
         self._drafts: dict[int, str] = {}
         """Ask -> a correction that was begun and left."""
 
@@ -75,9 +76,13 @@ class Desk:
 
     # ------------------------------------------------------------ what is shown
 
-    def entries(self) -> list[Entry]:
-        """The log."""
-        return picture.entries(self.session, self._notes)
+    def log(self) -> Log:
+        """What the conversation shows."""
+        return Log(self.session, self._notes)
+
+    def understood(self) -> str:
+        """What was understood of the last judgement: "preferred 3 over 1, 2, 4, 5"."""
+        return self._notes.at(len(self.session.turns) - 1)
 
     def situation(self) -> Situation:
         """What decides which commands work."""
@@ -99,6 +104,7 @@ class Desk:
             self._notes.unjudged(len(session.turns) - 2)
         if self.learning.loaded:
             return Words("")
+        self._promised = True
         return Words("the answer comes as soon as the model is awake")
 
     def carry_out(self, run: Run) -> Words:
@@ -108,6 +114,8 @@ class Desk:
             "correct": self._correct,
             "rate": self._rate,
             "regenerate": self._regenerate,
+            "edit": self._edit,
+            "branch": self._branch,
             "cancel": self._cancel,
             "train": self._train,
             "practice": lambda argument: self.practice.begin(str(argument)),
@@ -122,6 +130,19 @@ class Desk:
         self._notes.clear()
         self.session.recover()  # a message that was never answered is asked again
         return Words("")
+
+    def turn_to(self, position: int, step: int) -> Words:
+        """Shows another variant of the message at a position, and what followed it."""
+        self.session.turn_to(position, step)
+        self._notes.clear()
+        self.session.recover()
+        return Words("")
+
+    def say_anew(self, position: int, text: str) -> Words:
+        """Asks the message at a position in other words."""
+        self.session.edit(position, text)
+        self._notes.cut(position)
+        return Words("the earlier one is kept; /branch goes back to it")
 
     def correctable(self) -> tuple[str, str]:
         """(the owner's message, the text to begin the correction with)."""
@@ -140,7 +161,7 @@ class Desk:
             return self._correct(text)
         if text.strip() and text != self.correctable()[1]:
             self._drafts[ask.id] = text
-            return Words("not saved; F2 opens it again as you left it")
+            return Words("not saved; /correct opens it again as you left it")
         return None
 
     def _pick(self, argument: Argument) -> Words:
@@ -170,6 +191,25 @@ class Desk:
         self.session.regenerate()
         self._notes.cut(len(self.session.turns))
         return Words("")
+
+    def _edit(self, argument: Argument) -> Words:
+        positions = self.mine()
+        if not positions:
+            raise VidyaError("nothing was said yet", "type a message, then press Enter")
+        return self.say_anew(positions[-1], str(argument or ""))
+
+    def _branch(self, argument: Argument) -> Words:
+        there = [at for at in self.mine() if self.session.variants(at)[1] > 1]
+        if not there:
+            raise VidyaError("no message here has other variants", "/edit makes one")
+        which, many = self.session.variants(there[-1])
+        step = 1 if argument == "next" or (argument is None and which < many) else -1
+        return self.turn_to(there[-1], step)
+
+    def mine(self) -> list[int]:
+        """Positions of the owner's messages."""
+        turns = self.session.turns
+        return [at for at, turn in enumerate(turns) if turn.role == "user"]
 
     def _cancel(self, _: Argument) -> Words:
         if self.session.streaming:
@@ -257,8 +297,11 @@ class Desk:
                 self._changing = self._lost = False
                 return Words(f"this is {event.model}, version {event.version}")
             case Ready() if self._lost:
-                self._lost = False
+                self._lost = self._promised = False
                 return Words("the model is back")
+            case Ready() if self._promised:
+                self._promised = False
+                return Words("")
         return None
 
     def _worker_lost(self, event: WorkerLost) -> Words | None:

@@ -5,8 +5,9 @@ Pure functions and one small collection; no widgets. Left out: drawing (screens/
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 from vidya_tui.commands import Situation
 from vidya_tui.plain import one_line
@@ -81,16 +82,34 @@ def running_card(session: Session) -> Card | None:
     return next((card for card in session.cards if card.chosen and card.state != "done"), None)
 
 
-def entries(session: Session, notes: Notes) -> list[Entry]:
-    """The log."""
-    made = [
-        Entry(turn.role, turn.text, notes.at(position))
-        for position, turn in enumerate(session.turns)
-    ]
-    running = running_card(session)
-    if running is not None and made and made[-1].role == "assistant":
-        made[-1] = Entry("assistant", running.text, made[-1].note, streaming=True)
-    return made
+class Log(Sequence[Entry]):
+    """What the conversation shows; each entry is made when it is looked at, for few are seen."""
+
+    def __init__(self, session: Session, notes: Notes) -> None:
+        self._session, self._notes = session, notes
+        self._turns = session.turns
+        self._running = running_card(session)
+
+    def __len__(self) -> int:
+        return len(self._turns)
+
+    @overload
+    def __getitem__(self, at: int) -> Entry: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Entry]: ...
+    def __getitem__(self, at: int | slice) -> Entry | list[Entry]:
+        if isinstance(at, slice):
+            return [self._entry(one) for one in range(*at.indices(len(self)))]
+        return self._entry(range(len(self))[at])
+
+    def _entry(self, at: int) -> Entry:
+        turn = self._turns[at]
+        if turn.role == "user":
+            which, many = self._session.variants(at)
+            return Entry("user", turn.text, f"\u2039 {which} of {many} \u203a" if many > 1 else "")
+        if self._running is not None and at == len(self) - 1:
+            return Entry("assistant", self._running.text, self._notes.at(at), streaming=True)
+        return Entry("assistant", turn.text, self._notes.at(at))
 
 
 def situation(
@@ -112,6 +131,7 @@ def situation(
         practising=practising,
         rating=session.rating,
         taught=taught,
+        branched=session.branched,
     )
 
 

@@ -71,6 +71,7 @@ class Session(Judging):
         self._asked = 0
         self._broken = False  # the streams of this ask ended before they were whole
         self._branches = Branches()
+        self._branched = False
         self._path: dict[int, Node] = {}  # by the message's position among the turns
 
     # ------------------------------------------------------------ talking
@@ -129,6 +130,11 @@ class Session(Judging):
         beside = self._branches.beside(node.ask) if node else []
         return (beside.index(node.ask) + 1, len(beside)) if node else (1, 1)
 
+    @property
+    def branched(self) -> bool:
+        """A message that is shown has more than one variant."""
+        return self._branched
+
     def turn_to(self, position: int, step: int) -> None:
         """Goes `step` variants on (or back) at a message, to what was last said after it."""
         node = self._node(position)
@@ -156,8 +162,9 @@ class Session(Judging):
         Where its last message has no candidates, `recover` or `regenerate` asks for them.
         Raises NotFound.
         """
-        at = at or self.journal.branches(conversation).newest()
-        turns = self.journal.turns(conversation, at)
+        branches = self.journal.branches(conversation)
+        at = at or branches.newest()
+        turns = self.journal.turns(conversation, at, branches)
         ask = self.journal.ask(at) if at else None
         answer = self.journal.answer(at) if at else None
         candidates = self.journal.candidates(at) if at else []
@@ -165,7 +172,7 @@ class Session(Judging):
         self.conversation = conversation
         if ask is None:
             return
-        self._look_around(ask)
+        self._look_around(ask, branches)
         self._now = self._early.get(ask.id) or Exchange(ask)
         if self._now.early is None:
             self._now.cards = [Card(candidate.index) for candidate in candidates]
@@ -214,10 +221,12 @@ class Session(Judging):
         """What the owner's own message teaches."""
         return (learn_from_human(turns),) if self.owner_words else ()
 
-    def _look_around(self, ask: Ask) -> None:
+    def _look_around(self, ask: Ask, branches: Branches | None = None) -> None:
         """The branches of the conversation, and the way to an ask."""
-        self._branches = self.journal.branches(ask.conversation)
+        self._branches = branches or self.journal.branches(ask.conversation)
         self._path = {node.turns - 1: node for node in self._branches.path(ask.id)}
+        beside = self._branches.beside
+        self._branched = any(len(beside(node.ask)) > 1 for node in self._path.values())
 
     def _generate(self, ask: Ask) -> None:
         self._now, self._said = Exchange(ask), ask.turns
@@ -247,7 +256,7 @@ class Session(Judging):
         if self._now is not None and not self._now.early:
             self.stop()
         self._now, self._said = None, ()
-        self._path = {}
+        self._path, self._branched = {}, False
         if not self.keep_unchosen:
             self.journal.drop_unchosen()
         self.answer = self.rating = self._in_book = None

@@ -130,7 +130,7 @@ def works(**facts: object) -> set[str]:
 def test_what_works_when() -> None:
     nothing = works()
     assert nothing == {
-        *("train", "practice", "undo", "new", "history", "help", "quit"),
+        *("train", "practice", "undo", "new", "history", "help", "quit", "editor"),
         *("curve", "model", "settings"),
     }
     waiting = works(waiting=True, asked=True, cards=(1, 2))

@@ -7,13 +7,15 @@ the widgets change only what differs. Left out: what commands and events do (des
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, ClassVar, Literal
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Literal
 
 from textual import events, on
+from textual.actions import SkipAction
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import Binding, BindingsMap
 from textual.containers import Horizontal
+from textual.geometry import Region
 from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Footer, Static, TextArea
@@ -21,10 +23,13 @@ from textual.widgets import Footer, Static, TextArea
 from engine.errors import VidyaError
 from vidya_tui import commands, picture
 from vidya_tui.commands import Run, Situation
+from vidya_tui.keys import Keymap, shown
+from vidya_tui.screens.doors import Doors
 from vidya_tui.screens.steady import Steady
 from vidya_tui.widgets.candidates import CandidatePanel
 from vidya_tui.widgets.completion import CompletionList
 from vidya_tui.widgets.conversation import ConversationView
+from vidya_tui.widgets.flight import Flight
 from vidya_tui.widgets.learning import LearningLine, LearningPanel
 from vidya_tui.widgets.notice import Notice
 from vidya_tui.widgets.prompt import Prompt
@@ -33,15 +38,16 @@ from vidya_tui.words import Words
 if TYPE_CHECKING:  # the first frame waits for no more than it needs
     from learning.messages import Event, TeacherPort
     from vidya_tui.desk import Desk
-    from vidya_tui.screens.correct import Retyped
 
 WELCOME = (
     "Say something. Vidya answers five times; press the number of the answer you like best, and "
-    "it learns from that. Where none is right, press F2 and type what it should have said.\n\n"
+    "it learns from that. Where none is right, {correct} and type what it should have said.\n\n"
     "/help lists everything else."
 )
 APPS = ("settings", "model", "curve")
 """Commands that open a screen which only the app can: it changes more than the talk."""
+PAST = 500
+"""How many messages of earlier sessions the up key brings back."""
 PLACEHOLDER = "Say something, or / for commands"
 AWAY_EVERY = 5.0
 """Seconds between two looks whether the owner has been away for long."""
@@ -49,27 +55,26 @@ ACTIVE_EVERY = 0.25
 """Seconds between two messages to the learner that keys are being pressed."""
 
 
-def _bindings() -> list[BindingType]:
+def _bindings(keys: Keymap) -> Iterator[Binding]:
     """The commands' keys, twice: shown in the footer where useful, and working where possible."""
-    made: list[BindingType] = [
-        Binding("ctrl+g", "rate('good')", "good", id="good"),
-        Binding("ctrl+f", "rate('bad')", "bad", id="bad"),
-        Binding("ctrl+end", "jump", "to the end", id="jump"),
-    ]
+    yield Binding("tab", "app.focus_next", show=False)
+    yield Binding("shift+tab", "choose_last", show=False)
+    yield Binding("ctrl+c,super+c", "screen.copy_text", show=False)
+    for name, action in (("good", "rate('good')"), ("bad", "rate('bad')"), ("jump", "jump")):
+        if keys[name]:
+            yield Binding(keys[name], action, "to the end" if name == "jump" else name)
     for command in commands.COMMANDS:
-        if command.keys and command.name != "quit":
-            name = command.name
-            made.append(Binding(command.keys, f"shown('{name}')", command.label, id=name))
-            made.append(Binding(command.keys, f"command('{name}')", command.label, show=False))
-    return made
+        name = command.name
+        if keys[name] and name != "quit":
+            yield Binding(keys[name], f"shown('{name}')", command.label or name)
+            yield Binding(keys[name], f"command('{name}')", command.label, show=False)
 
 
-class ChatScreen(Steady, Screen[None]):
+class ChatScreen(Steady, Doors, Screen[None]):
     """The conversation, the candidates, the prompt and the learning panel."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (120, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-low"), (30, "-tall")]
-    BINDINGS: ClassVar[list[BindingType]] = _bindings()
 
     class Wanted(Message):
         """The owner asked for a screen that is the app's to open."""
@@ -78,8 +83,10 @@ class ChatScreen(Steady, Screen[None]):
             super().__init__()
             self.name = name
 
-    def __init__(self) -> None:
+    def __init__(self, keys: Keymap) -> None:
         super().__init__()
+        self.keys = keys
+        self._bindings = BindingsMap(_bindings(keys))
         self._desk: Desk | None = None
         self._teacher: TeacherPort | None = None
         self._early: list[str] = []
@@ -89,15 +96,21 @@ class ChatScreen(Steady, Screen[None]):
         """The line for which the completions were closed."""
         self._last_active = 0.0
         self._empty = True
+        self._edited: int | None = None
+        """Position of the message that is being said in other words."""
 
         self.line = LearningLine(id="top")
-        self.conversation = ConversationView(WELCOME, id="conversation")
+        key = shown(keys["correct"])
+        welcome = WELCOME.format(correct=f"press {key.upper()}" if key else "say /correct")
+        self.conversation = ConversationView(welcome, id="conversation")
         self.panel = LearningPanel(id="learning")
         self.candidates = CandidatePanel(id="candidates")
-        self.back = Static("reading back \u00b7 ctrl+end jumps to the end", markup=False, id="back")
+        jump = shown(keys["jump"]) or "pagedown"
+        self.back = Static(f"reading back \u00b7 {jump} jumps to the end", markup=False, id="back")
         self.notice = Notice(id="notice")
-        self.prompt = Prompt(self, PLACEHOLDER, id="prompt")
+        self.prompt = Prompt(self, PLACEHOLDER, keys=keys, id="prompt")
         self.completions = CompletionList(id="completions")
+        self.flight = Flight(id="flight")
 
     def compose(self) -> ComposeResult:
         yield self.line
@@ -109,6 +122,7 @@ class ChatScreen(Steady, Screen[None]):
         yield self.notice
         yield self.prompt
         yield self.completions
+        yield self.flight
         yield Footer(compact=True)
 
     def on_mount(self) -> None:
@@ -121,6 +135,7 @@ class ChatScreen(Steady, Screen[None]):
         self._desk, self._teacher = desk, teacher
         self._attempt(desk.begin)
         self.set_interval(AWAY_EVERY, desk.away)
+        self.prompt.remember(lambda: desk.journal.questions(PAST))
         early, self._early = self._early, []
         for text in early:
             self._enter(text)
@@ -138,7 +153,21 @@ class ChatScreen(Steady, Screen[None]):
         return self._desk is not None and number in self._desk.situation().cards
 
     def pick(self, number: int) -> None:
+        before = self.candidates.place(number)
         self.run(Run(commands.find("pick"), number))
+        if before is not None and not self.situation.waiting:
+            self.call_after_refresh(self._fly, *before)
+
+    def _fly(self, text: str, start: Region) -> None:
+        """The answer glides from its card to its place."""
+        end = self.conversation.last_region()
+        if self.app.animation_level != "none" and end is not None:
+            self.flight.fly(text, start, end)
+
+    def uses_escape(self) -> bool:
+        """Whether escape closes something here before it means anything else."""
+        chosen = self.conversation.chosen is not None
+        return chosen or self.prompt.editing or self.completion_open()
 
     def completion_open(self) -> bool:
         self._offer()
@@ -166,7 +195,13 @@ class ChatScreen(Steady, Screen[None]):
 
     @on(Prompt.Submitted)
     def _submitted(self, message: Prompt.Submitted) -> None:
-        self._enter(message.text)
+        position, self._edited = self._edited, None
+        self._enter(message.text, position if message.edited else None)
+
+    @on(Prompt.EditLeft)
+    def _edit_left(self) -> None:
+        self._edited = None
+        self._tell(Words("the message stays as it was; up brings back what you typed"))
 
     @on(Prompt.Active)
     def _active(self) -> None:
@@ -200,10 +235,21 @@ class ChatScreen(Steady, Screen[None]):
         self.prompt.focus()
 
     @on(CandidatePanel.Typed)
-    def _typed_elsewhere(self, message: CandidatePanel.Typed) -> None:
+    @on(ConversationView.Typed)
+    def _typed_elsewhere(self, message: CandidatePanel.Typed | ConversationView.Typed) -> None:
         self.prompt.type_in(message.text)
 
+    @on(ConversationView.Used)
+    def _used(self, message: ConversationView.Used) -> None:
+        self._take_up(message.position)
+
+    @on(ConversationView.Turned)
+    def _turned(self, message: ConversationView.Turned) -> None:
+        self._attempt(lambda: self._need().turn_to(message.position, message.step))
+        self.conversation.choose(message.position)
+
     @on(CandidatePanel.Left)
+    @on(ConversationView.Left)
     def _left(self) -> None:
         self.prompt.focus()
 
@@ -243,101 +289,106 @@ class ChatScreen(Steady, Screen[None]):
     def action_jump(self) -> None:
         self.conversation.jump_to_end()
 
+    def action_copy_text(self) -> None:
+        """ctrl+c, of what was marked with the mouse."""
+        if (text := self.get_selected_text()) is None:
+            raise SkipAction
+        self._copy(text)
+
+    def action_choose_last(self) -> None:
+        self._choose(self.conversation.count - 1)
+
     # ------------------------------------------------------------ carrying out
 
     def run(self, run: Run, typed: str = "") -> None:
         """Carries out a command. `typed` goes back into the prompt where that fails."""
         name = run.command.name
-        if name == "history":
-            self._attempt(self._look_back, typed)
-        elif name == "help":
-            from vidya_tui.screens.help import HelpScreen
+        opens: dict[str, Callable[[], Words | None]] = {
+            "history": self._look_back,
+            "help": self._help,
+            "practice": lambda: self._practise(run),
+            "quit": self._quit,
+            "editor": self._write_outside,
+            "copy": lambda: self._copy_said(run.argument == "all"),
+        }
+        opens |= {wanted: lambda: self._want(name) for wanted in APPS}
+        if run.argument is None:
+            opens |= {"correct": self._retype, "edit": self._choose_mine}
+        self._attempt(opens.get(name, lambda: self._need().carry_out(run)), typed)
+        if name in ("regenerate", "new", "edit", "branch"):
+            self.conversation.jump_to_end()
 
-            self.app.push_screen(HelpScreen())
-        elif name == "practice":
-            self._attempt(lambda: self._practise(run), typed)
-        elif name in APPS:
-            self.post_message(self.Wanted(name))
-        elif name == "quit":
-            self.app.call_later(self.app.action_quit)
-        elif name == "correct" and run.argument is None:
-            self._attempt(self._retype, typed)
-        else:
-            self._attempt(lambda: self._need().carry_out(run), typed)
-            if name in ("regenerate", "new"):
-                self.conversation.jump_to_end()
+    def _want(self, name: str) -> None:
+        self.post_message(self.Wanted(name))
 
-    def _practise(self, run: Run) -> Words | None:
-        """Begins practice where a task is named, and shows how it goes."""
-        from vidya_tui.screens.practice import PracticeScreen
-
-        desk = self._need()
-        words = desk.carry_out(run) if run.argument is not None else None
-
-        def stop() -> None:
-            self._tell(desk.practice.stop())
-
-        self.app.push_screen(PracticeScreen(lambda: desk.practice.state, stop))
-        return words
-
-    def _enter(self, text: str) -> None:
-        """What the owner entered, a message or a command."""
+    def _enter(self, text: str, position: int | None = None) -> None:
+        """What the owner entered, a message or a command; position: in place of which message."""
         try:
             entered = commands.parse(text)
         except VidyaError as error:
-            self._refuse(error, text)
+            self._refuse(error, text, position)
             return
         if isinstance(entered, Run):
             self.run(entered, text)
         elif self._desk is None:
             self._early.append(text)
         else:
-            desk = self._desk
-            self._attempt(lambda: desk.say(entered.text), text)
+            desk, said = self._desk, entered.text
+            if position is None:
+                self._attempt(lambda: desk.say(said), text)
+            else:
+                self._attempt(lambda: desk.say_anew(position, said), text, position)
             self.conversation.jump_to_end()
 
-    def _look_back(self) -> None:
-        from vidya_tui.screens.history import HistoryScreen
+    # ------------------------------------------------------------ messages in other words
 
-        self.app.push_screen(HistoryScreen(self._need().journal), self._chosen)
+    def _choose_mine(self) -> None:
+        """Chooses the owner's last message; where one is chosen already, takes it up."""
+        mine = self._need().mine()
+        if not mine:
+            raise VidyaError("nothing was said yet", "type a message, then press Enter")
+        if self.conversation.chosen in mine:
+            self._take_up(self.conversation.chosen)
+        else:
+            self._choose(mine[-1])
 
-    def _retype(self) -> None:
-        from vidya_tui.screens.correct import CorrectScreen
+    def _choose(self, position: int) -> None:
+        if position >= 0:
+            self.conversation.choose(position)
+            self._tell(Words("up and down choose, enter edits yours, esc goes back"))
 
+    def _take_up(self, position: int) -> None:
+        """Puts a message of the owner into the prompt, to be said in other words."""
         desk = self._need()
-
-        def closed(result: Retyped | None) -> None:
-            if result is not None:
-                self._attempt(lambda: desk.retyped(result.text, saved=result.saved))
-
-        self.app.push_screen(CorrectScreen(*desk.correctable()), closed)
-
-    def _chosen(self, conversation: int | None) -> None:
-        if conversation is not None:
-            desk = self._need()
-            self._attempt(lambda: desk.open(conversation))
-            turns = desk.session.turns
-            self.prompt.remember([turn.text for turn in turns if turn.role == "user"])
-            self.conversation.jump_to_end()
+        if position in desk.mine():
+            self._edited = position
+            text = desk.session.turns[position].text
+            self.prompt.begin_edit(text, "in other words \u00b7 enter asks, esc leaves it")
+            self._closed_for = self.prompt.text
 
     def _need(self) -> Desk:
         if self._desk is None:
             raise VidyaError("not ready yet", "try again in a moment")
         return self._desk
 
-    def _attempt(self, work: Callable[[], Words | None], typed: str = "") -> None:
+    def _attempt(
+        self, work: Callable[[], Words | None], typed: str = "", position: int | None = None
+    ) -> None:
         """Does something that may fail in a way the owner can act on."""
         try:
             words = work()
         except VidyaError as error:
-            self._refuse(error, typed)
+            self._refuse(error, typed, position)
         else:
             if words is not None:
                 self._tell(words)
         self.draw()
 
-    def _refuse(self, error: VidyaError, typed: str) -> None:
+    def _refuse(self, error: VidyaError, typed: str, position: int | None = None) -> None:
         """Says why something was not done and gives back what was typed for it."""
+        if position is not None:
+            self._take_up(position)
+            self.prompt.replace_all("")
         self._tell(Words(str(error), trouble=True))
         if typed:
             self.prompt.put_back(typed)
@@ -356,13 +407,16 @@ class ChatScreen(Steady, Screen[None]):
         desk, wide = self._desk, self.has_class("-wide")
         self.line.learning = self.panel.learning = desk.learning
         self.line.wide = wide
-        self.conversation.show(desk.entries())
+        self.conversation.show(desk.log())
         cards = desk.session.cards if desk.session.waiting else []
         prompt = max(3, self.prompt.outer_size.height)
         lines = picture.card_lines(self.size.height, prompt, len(cards), wide)
         self.candidates.show(cards, lines, wide)
         if not cards and self.candidates.has_focus:
             self.prompt.focus()
+        if self._edited is not None and self._edited >= len(desk.session.turns):
+            self._edited = None  # another conversation is shown
+            self.prompt.end_edit()
         situation = desk.situation()
         if situation != self.situation:
             self.situation = situation

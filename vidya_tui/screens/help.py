@@ -14,6 +14,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Footer, Static
 
 from vidya_tui.commands import COMMANDS, KEYS
+from vidya_tui.keys import Keymap, shown
 from vidya_tui.screens.steady import Steady
 
 INTRODUCTION = (
@@ -22,10 +23,16 @@ INTRODUCTION = (
 )
 
 
-def command_rows() -> list[tuple[str, ...]]:
+def command_rows(keys: Keymap) -> list[tuple[str, ...]]:
     """(what to type, its key, what it does) for every command."""
-    listed = [(c.usage, c.keys.partition(",")[0], c.help) for c in COMMANDS]
+    listed = [(c.usage, shown(keys[c.name]), c.help) for c in COMMANDS]
     return [*listed, ("//text", "", "say a message that begins with a slash")]
+
+
+def key_rows(keys: Keymap) -> list[tuple[str, ...]]:
+    """(key, what it does) for what is not a command."""
+    listed = [(keys[key.name] if key.name else key.keys, key.help) for key in KEYS]
+    return [(shown(name), words) for name, words in listed if name]
 
 
 class HelpScreen(Steady, ModalScreen[None]):
@@ -35,12 +42,16 @@ class HelpScreen(Steady, ModalScreen[None]):
         Binding("escape,f1,q,enter", "dismiss", "close"),
     ]
 
+    def __init__(self, keys: Keymap) -> None:
+        super().__init__()
+        self._keys = keys
+
     def compose(self) -> ComposeResult:
         with Vertical(classes="box", id="help"):
             with VerticalScroll(id="help-text"):
                 yield Static(INTRODUCTION, markup=False)
-                yield Static(table("commands", command_rows()), expand=True)
-                yield Static(table("keys", [(k.keys, k.help) for k in KEYS]), expand=True)
+                yield Static(table("commands", command_rows(self._keys)), expand=True)
+                yield Static(table("keys", key_rows(self._keys)), expand=True)
             yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:

@@ -15,7 +15,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
@@ -25,6 +25,10 @@ from vidya_tui.plain import plain
 
 INDENT = 3
 """Columns before the text of a stacked card: a mark, the number, a space."""
+ROOM_FOR_FACTS = 56
+"""Columns from which a stacked card says on its right how long and how sure it is."""
+FACTS = 27
+"""Columns for that."""
 
 
 class CardView(Widget):
@@ -55,14 +59,22 @@ class CardView(Widget):
             return
         self.card, self.lines, self.boxed = fresh, lines, boxed
         self.border_title = str(self.number) if boxed else None
-        self.border_subtitle = self._subtitle() if boxed else None
+        self._tell()
         self.set_class(card.state == "done", "-done")
         self.clear_cached_dimensions()
         self.refresh(layout=True)
 
+    def on_resize(self) -> None:
+        self._tell()
+
+    def _tell(self) -> None:
+        """The facts in the border of a box, as many as there is room for."""
+        room = self.size.width - 2  # a corner's space on each side
+        self.border_subtitle = self.card.facts(room if room > 0 else 80) if self.boxed else None
+
     def wrapped(self, width: int) -> list[Content]:
         """The lines to show at that width; the last has an ellipsis where some are left out."""
-        room = max(1, width if self.boxed else width - INDENT)
+        room = max(1, width if self.boxed else width - INDENT - self._facts_room(width))
         text = plain(self.card.text).strip("\n")
         if not text:
             word = {"waiting": "\u2026", "streaming": "\u2026", "done": "(said nothing)"}
@@ -79,23 +91,25 @@ class CardView(Widget):
         return max(len(self.wrapped(width)), self.rows if self.boxed else 0)
 
     def render(self) -> Content:
-        lines = self.wrapped(self.content_size.width)
+        width = self.content_size.width
+        lines = self.wrapped(width)
         if self.boxed:
             return Content("\n").join(lines)
         mark = "\u25b8" if self.highlighted else " "
         head = Content.styled(f"{mark}{self.number} ", self.get_visual_style("card--number"))
+        first = head.append(lines[0])
+        if self._facts_room(width):
+            facts = self.card.facts(FACTS)
+            gap = width - first.cell_length - Content(facts).cell_length
+            if gap > 0:
+                first = first.append(" " * gap).append(Content.styled(facts, "dim"))
         rest = [Content(" " * INDENT).append(line) for line in lines[1:]]
-        return Content("\n").join([head.append(lines[0]), *rest])
+        return Content("\n").join([first, *rest])
 
-    def _subtitle(self) -> str:
-        if self.card.state != "done":
-            return "\u2026"
-        if self.card.ending == "length":
-            return "cut off"
-        if self.card.ending == "cancelled":
-            return "stopped"
-        sure = self.card.confidence
-        return f"{sure * 100:.0f} % sure" if sure is not None else ""
+    def _facts_room(self, width: int) -> int:
+        """Columns that a stacked card keeps free on its right. It does not hang on what the facts
+        are now: a text that is wrapped anew while it streams cannot be read."""
+        return FACTS if width >= ROOM_FOR_FACTS else 0
 
 
 class CandidatePanel(VerticalScroll, can_focus=True):
@@ -160,6 +174,17 @@ class CandidatePanel(VerticalScroll, can_focus=True):
                 view.show(cards[number], lines, boxed)
         if boxed:
             self._level()
+
+    def place(self, number: int) -> tuple[str, Region] | None:
+        """(text, where on the screen) of a card that is shown."""
+        view = next((v for v in self._views if v.number == number and v.display), None)
+        if view is None or not self.display:
+            return None
+        return (view.card.text, view.region.intersection(self.region))
+
+    def highlighted_text(self) -> str | None:
+        """The text of the highlighted card."""
+        return None if self._highlight is None else self._cards[self._highlight - 1].text
 
     def action_highlight(self, step: int) -> None:
         if not self._cards:

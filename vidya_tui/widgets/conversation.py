@@ -8,14 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
+from rich.segment import Segment
 from textual import events
 from textual.app import ComposeResult
-from textual.containers import HorizontalGroup, VerticalScroll
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
 from textual.content import Content
+from textual.geometry import Region
 from textual.message import Message
 from textual.reactive import reactive
+from textual.strip import Strip
 from textual.widgets import Static
 
 from vidya_tui.plain import plain
@@ -29,6 +33,8 @@ STEP = 25
 """How far the window moves when an edge is reached."""
 WIDEST = 108
 """Columns of text; longer lines are tiring to read."""
+LONG_LINES, LONG = 40, 4000
+"""Lines and characters from which only the beginning of a text is shown."""
 NAMES: dict[Role, str] = {"user": "You", "assistant": "Vidya"}
 
 
@@ -39,46 +45,99 @@ class Entry:
     role: Role
     text: str
     note: str = ""
-    """A quiet line under it: what was understood of a judgement."""
+    """A quiet line under it: what was understood of a judgement, or which variant it is."""
     streaming: bool = False
 
 
-class EntryView(HorizontalGroup):
-    """An entry: who, and what; the note under it."""
+class EntryView(Static):
+    """An entry: who, and what; the note under it. One widget and not four: opening a conversation
+    mounts fifty of them."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"entry--who"}
 
     def __init__(self, entry: Entry) -> None:
-        super().__init__(classes=f"entry -{entry.role}")
         self.entry = entry
-        self._who = Static(NAMES[entry.role], markup=False, classes="who")
-        self._body = Static(self._words(entry), markup=False, classes="body")
-        self._note = Static(Content(plain(entry.note)), markup=False, classes="note")
-        self._note.display = bool(entry.note)
+        self.whole = False
+        """Whether a long text is shown to its end."""
+        super().__init__(self._words(), markup=False, classes=f"entry -{entry.role}")
 
-    def compose(self) -> ComposeResult:
-        yield self._who
-        yield self._body
-        yield self._note
+    @property
+    def body_region(self) -> Region:
+        """Where the text stands on the screen."""
+        return self.content_region
 
     def show(self, entry: Entry) -> None:
         """Changes what is shown; does nothing where nothing changed."""
         old, self.entry = self.entry, entry
         if entry.role != old.role:
-            self._who.update(NAMES[entry.role])
-            self.set_classes(f"entry -{entry.role}")
-        if (entry.text, entry.streaming) != (old.text, old.streaming):
-            self._body.update(self._words(entry))
-        if entry.note != old.note:
-            self._note.update(Content(plain(entry.note)))
-            self._note.display = bool(entry.note)
+            self.remove_class(f"-{old.role}")
+            self.add_class(f"-{entry.role}")
+        if entry != old:
+            self.update(self._words())
 
-    @staticmethod
-    def _words(entry: Entry) -> Content:
-        text = plain(entry.text).strip("\n")
-        return Content(text + "\u258c" if entry.streaming else text or " ")
+    def mark(self, chosen: bool) -> None:
+        """Shows that the keys are about this one; then it is shown to its end."""
+        self.set_class(chosen, "-chosen")
+        if chosen != self.whole:
+            self.whole = chosen
+            if shortened(self.entry.text):
+                self.update(self._words())
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The name stands in the padding of the first line: what is marked with the mouse is the
+        text alone."""
+        strips = super().render_lines(crop)
+        first = self.gutter.top - crop.y
+        if 0 <= first < len(strips):
+            style = self.get_component_rich_style("entry--who")
+            name = Strip([Segment(NAMES[self.entry.role].ljust(self.gutter.left), style)])
+            width = max(0, min(self.gutter.left - crop.x, strips[first].cell_length))
+            strip = strips[first]
+            strips[first] = Strip.join(
+                [name.crop(crop.x, crop.x + width), strip.crop(width, strip.cell_length)]
+            )
+        return strips
+
+    def _words(self) -> Content:
+        entry = self.entry
+        short = "" if self.whole or entry.streaming else shortened(entry.text)
+        text = short or plain(entry.text).strip("\n")
+        body = Content(text + "\u258c" if entry.streaming else text or " ")
+        if entry.note:
+            body = body.append("\n").append(Content.styled(plain(entry.note), "dim"))
+        return body
+
+
+def shortened(text: str) -> str:
+    """The beginning of a long text and how much follows; empty where it is not long.
+
+    A log of ten thousand lines that somebody pasted is not wrapped anew with every letter typed.
+    """
+    lines = text.count("\n") + 1
+    if lines <= LONG_LINES and len(text) <= LONG:
+        return ""
+    head = "\n".join(plain(text[: LONG // 2]).strip("\n").split("\n")[: LONG_LINES // 2])
+    size = f"{lines:,} lines, " if lines > 1 else ""
+    return (
+        f"{head}\u2026\n({size}{len(text):,} characters in all; shift+tab and the arrows open it)"
+    )
 
 
 class ConversationView(VerticalScroll, can_focus=False):
-    """The log. `show` replaces what is shown with as few changes as possible."""
+    """The log. `show` replaces what is shown with as few changes as possible.
+
+    It takes the keys only while a message is chosen (`choose`), to be copied, edited or turned to
+    another variant; whatever is typed then goes to the prompt.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "step(-1)", "earlier", show=False),
+        Binding("down", "step(1)", "later", show=False),
+        Binding("left", "turn(-1)", "variant before", key_display="\u2190"),
+        Binding("right", "turn(1)", "variant after", key_display="\u2192"),
+        Binding("enter", "use", "edit"),
+        Binding("escape,tab,shift+tab", "leave", "back"),
+    ]
 
     following: reactive[bool] = reactive(True)
     """New entries scroll into view. False while the owner reads back."""
@@ -90,9 +149,36 @@ class ConversationView(VerticalScroll, can_focus=False):
             super().__init__()
             self.following = following
 
+    class Used(Message):
+        """The owner wants to say the message at `position` in other words."""
+
+        def __init__(self, position: int) -> None:
+            super().__init__()
+            self.position = position
+
+    class Turned(Message):
+        """The owner wants another variant of the message at `position`."""
+
+        def __init__(self, position: int, step: int) -> None:
+            super().__init__()
+            self.position, self.step = position, step
+
+    class Typed(Message):
+        """The owner began to type: the words belong into the prompt."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
+    class Left(Message):
+        """The owner goes back to the prompt."""
+
     def __init__(self, welcome: str, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._entries: list[Entry] = []
+        self._entries: Sequence[Entry] = ()
+        self._chosen: int | None = None
+        self._followed = True
+        """Whether it followed before a message was chosen."""
         self._views: list[EntryView] = []
         self._start = 0
         self._moving = False
@@ -105,10 +191,22 @@ class ConversationView(VerticalScroll, can_focus=False):
     def mounted_entries(self) -> int:
         return len(self._views)
 
+    @property
+    def count(self) -> int:
+        """How many entries there are, seen or not."""
+        return len(self._entries)
+
+    def last_region(self) -> Region | None:
+        """Where on the screen the last entry's text begins; None where it is not to be seen."""
+        if not self._views or not self.following:
+            return None
+        region = self._views[-1].body_region
+        return region if self.region.contains(region.x, region.y) else None
+
     def show(self, entries: Sequence[Entry]) -> None:
         """Shows these entries and, where it follows, their end."""
         before = len(self._entries)
-        self._entries = list(entries)
+        self._entries = entries
         self._welcome.display = not entries
         if len(entries) < before or self.following:
             # A shorter log is another conversation or one that was taken back: go to its end.
@@ -118,6 +216,98 @@ class ConversationView(VerticalScroll, can_focus=False):
         else:
             end = max(self._start + len(self._views), min(len(entries), self._start + WINDOW))
             self._place(min(self._start, len(entries)), min(end, len(entries)))
+        if self._chosen is not None:
+            if self._chosen >= len(entries):
+                self._chosen = len(entries) - 1 if entries else None
+            self._mark()
+
+    # ------------------------------------------------------------ choosing a message
+
+    @property
+    def chosen(self) -> int | None:
+        """Position of the message that the keys are about."""
+        return self._chosen
+
+    def choose(self, position: int) -> None:
+        """Takes the keys for the message at a position; nothing where there is none."""
+        if not 0 <= position < len(self._entries):
+            return
+        if self._chosen is None:
+            self._followed = self.following
+        self._chosen, self.following = position, False
+        if not self._start <= position < self._start + len(self._views):
+            start = max(0, min(position - WINDOW // 2, len(self._entries) - WINDOW))
+            self._place(start, min(len(self._entries), start + WINDOW))
+        self._mark()
+        self.can_focus = True
+        self.focus(scroll_visible=False)
+        self.refresh_bindings()
+        self.call_after_refresh(self._show_chosen)
+
+    def action_step(self, step: int) -> None:
+        if self._chosen is not None:
+            self.choose(max(0, min(len(self._entries) - 1, self._chosen + step)))
+
+    def action_turn(self, step: int) -> None:
+        if self._chosen is not None:
+            self.post_message(self.Turned(self._chosen, step))
+
+    def action_use(self) -> None:
+        if self._chosen is not None:
+            self.post_message(self.Used(self._chosen))
+
+    def action_leave(self) -> None:
+        self.post_message(self.Left())
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        entry = None if self._chosen is None else self._entries[self._chosen]
+        if action in ("use", "turn"):
+            mine = entry is not None and entry.role == "user"
+            return mine and (action == "use" or bool(entry and entry.note))
+        return True
+
+    def on_blur(self) -> None:
+        self._chosen = None
+        self.can_focus = False
+        self._mark()
+        if self._followed:
+            self.jump_to_end()
+
+    def on_key(self, event: events.Key) -> None:
+        if event.character and event.is_printable:
+            self.post_message(self.Typed(event.character))
+            event.stop()
+            event.prevent_default()
+
+    def on_paste(self, event: events.Paste) -> None:
+        event.stop()
+        self.post_message(self.Typed(event.text))
+
+    def on_click(self, event: events.Click) -> None:
+        if self.screen.get_selected_text():
+            return  # it was the end of marking a text with the mouse
+        for position, view in enumerate(self._views, self._start):
+            if event.widget is view:
+                self.choose(position)
+
+    def _mark(self) -> None:
+        for position, view in enumerate(self._views, self._start):
+            view.mark(position == self._chosen)
+
+    def _show_chosen(self, tries: int = 10) -> None:
+        """Brings it into view, and once more when what was mounted or opened has its room."""
+        at = -1 if self._chosen is None else self._chosen - self._start
+        if not self.is_attached or not 0 <= at < len(self._views):
+            return
+        view = self._views[at]
+        if view.size.height:
+            top = view.size.height > self.size.height
+            self.scroll_to_widget(view, animate=False, immediate=True, top=top)
+            tries = min(tries, 1)
+        if tries:
+            self.call_after_refresh(self._show_chosen, tries - 1)
+
+    # ------------------------------------------------------------ scrolling
 
     def jump_to_end(self) -> None:
         """Follows again, from wherever the owner was reading."""
@@ -142,7 +332,7 @@ class ConversationView(VerticalScroll, can_focus=False):
         elif at_end and new_value > old_value:
             if self._start + len(self._views) < len(self._entries):
                 self._move(STEP)
-            elif not self._moving:
+            elif not self._moving and self._chosen is None:
                 self.following = True
 
     def on_resize(self, event: events.Resize) -> None:

@@ -7,18 +7,23 @@ Left out: what a message or a command does.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
 from typing import ClassVar, Protocol
 
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.message import Message
 
+from vidya_tui.keys import keymap
 from vidya_tui.plain import plain
 from vidya_tui.widgets.text_field import TextField
 
 PICK = Binding.Group("pick", compact=True)
 DIGITS = "123456789"
+LONG_LINES, LONG = 6, 600
+"""Lines and characters from which the size of a text is shown."""
 
 
 class PromptHost(Protocol):
@@ -49,17 +54,21 @@ class Prompt(TextField):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *(Binding(d, f"pick({d})", "pick", group=PICK) for d in DIGITS),
-        Binding("ctrl+j,shift+enter,alt+enter", "newline", "new line", show=False),
-        Binding("pageup", "read(-1)", "read back", show=False),
-        Binding("pagedown", "read(1)", "read on", show=False),
     ]
+    ACTIONS: ClassVar[dict[str, str]] = {"newline": "newline", "back": "read(-1)", "on": "read(1)"}
+    """Keys that the owner may change: name -> action."""
 
     class Submitted(Message):
         """The owner pressed Enter. The prompt is already empty."""
 
-        def __init__(self, text: str) -> None:
+        def __init__(self, text: str, edited: bool = False) -> None:
             super().__init__()
             self.text = text
+            self.edited = edited
+            """It is an earlier message in other words."""
+
+    class EditLeft(Message):
+        """The owner gave up saying an earlier message in other words."""
 
     class Active(Message):
         """A key was pressed."""
@@ -71,7 +80,15 @@ class Prompt(TextField):
             super().__init__()
             self.pages = pages
 
-    def __init__(self, host: PromptHost, placeholder: str, *, id: str | None = None) -> None:
+    def __init__(
+        self,
+        host: PromptHost,
+        placeholder: str,
+        *,
+        keys: Mapping[str, str] | None = None,
+        id: str | None = None,
+    ) -> None:
+        """keys: those of ACTIONS; None: the usual ones."""
         super().__init__(
             id=id,
             placeholder=placeholder,
@@ -79,6 +96,13 @@ class Prompt(TextField):
             show_line_numbers=False,
         )
         self._host = host
+        keys = keys or keymap({})
+        for name, action in self.ACTIONS.items():
+            for key in filter(None, keys[name].split(",")):
+                self._bindings.key_to_bindings[key] = [Binding(key, action, show=False)]
+        self._load: Callable[[], Sequence[str]] | None = None
+        self._aside: str | None = None
+        """What was typed before an earlier message was taken up to be edited; None: none is."""
         self._past: list[str] = []
         self._at = 0
         """Place in the history; len(past) is the draft."""
@@ -86,10 +110,32 @@ class Prompt(TextField):
 
     # ------------------------------------------------------------ what the screen may do
 
-    def remember(self, texts: Sequence[str]) -> None:
-        """Replaces the history, oldest first."""
-        self._past = [text for text in texts if text]
-        self._at = len(self._past)
+    def remember(self, load: Callable[[], Sequence[str]]) -> None:
+        """What was said in earlier sessions, oldest first; asked for when it is first wanted."""
+        self._load = load
+
+    @property
+    def editing(self) -> bool:
+        """An earlier message is being said in other words."""
+        return self._aside is not None
+
+    def begin_edit(self, text: str, title: str) -> None:
+        """Takes an earlier message up; what was typed so far comes back afterwards."""
+        if self._aside is None:
+            self._aside = self.text
+        self.border_title = Content(title)
+        self._fill(text)
+        self.focus()
+
+    def end_edit(self) -> None:
+        """Back to what was typed before. An edit that was not sent is in the history."""
+        if self._aside is None:
+            return
+        aside, self._aside = self._aside, None
+        self.border_title = None
+        if self.text.strip():
+            self._keep(self.text)
+        self._fill(aside)
 
     def put_back(self, text: str) -> None:
         """Returns a text that could not be sent, before whatever was typed since."""
@@ -97,6 +143,11 @@ class Prompt(TextField):
             self._past.pop()
             self._at = len(self._past)
         self._fill(f"{text}\n{self.text}" if self.text else text)
+
+    def replace_all(self, text: str) -> None:
+        """Another text in place of what stands here; ctrl+z brings that back."""
+        self._fill(text)
+        self.focus()
 
     def type_in(self, text: str) -> None:
         """Inserts text at the cursor, as if typed here."""
@@ -113,7 +164,10 @@ class Prompt(TextField):
             self._complete()
         elif event.key == "escape" and self._host.completion_open():
             self._host.completion_close()
-        elif event.key in DIGITS and not self.text and self._host.can_pick(int(event.key)):
+        elif event.key == "escape" and self.editing:
+            self.end_edit()
+            self.post_message(self.EditLeft())
+        elif event.key in DIGITS and not self.text and self._may_pick(int(event.key)):
             self._host.pick(int(event.key))
         else:
             return  # TextField's own handler is next
@@ -122,8 +176,11 @@ class Prompt(TextField):
 
     def action_pick(self, number: int) -> None:
         """For the mouse on the footer; digits on the keyboard are seen by `_on_key` first."""
-        if self._host.can_pick(number):
+        if self._may_pick(number):
             self._host.pick(number)
+
+    def _may_pick(self, number: int) -> bool:
+        return not self.editing and self._host.can_pick(number)
 
     def action_newline(self) -> None:
         self._replace_via_keyboard("\n", *self.selection)
@@ -133,7 +190,7 @@ class Prompt(TextField):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "pick" and isinstance(parameters[0], int):
-            return not self.text and self._host.can_pick(parameters[0])
+            return not self.text and self._may_pick(parameters[0])
         return True
 
     def action_cursor_up(self, select: bool = False) -> None:
@@ -152,6 +209,13 @@ class Prompt(TextField):
         else:
             super().action_cursor_down(select)
 
+    def on_text_area_changed(self) -> None:
+        """A text that is longer than what is seen of it says how long."""
+        text = self.text
+        lines = text.count("\n") + 1
+        long = lines > LONG_LINES or len(text) > LONG
+        self.border_subtitle = f"{lines:,} lines, {len(text):,} characters" if long else None
+
     # ------------------------------------------------------------ parts
 
     def _enter(self) -> None:
@@ -160,12 +224,17 @@ class Prompt(TextField):
         text = self.text
         if not text.strip():
             return
+        self._keep(text)
+        self._draft = ""
+        self.clear()
+        self.post_message(self.Submitted(text, edited=self.editing))
+        self.end_edit()
+
+    def _keep(self, text: str) -> None:
+        """Puts a text at the end of the history."""
         if not self._past or self._past[-1] != text:
             self._past.append(text)
         self._at = len(self._past)
-        self._draft = ""
-        self.clear()
-        self.post_message(self.Submitted(text))
 
     def _complete(self) -> bool:
         """Takes the highlighted completion. False where the line is complete already."""
@@ -176,6 +245,12 @@ class Prompt(TextField):
         return True
 
     def _recall(self, step: int) -> None:
+        if self._load is not None and step < 0:
+            here = set(self._past)
+            older = [text for text, _ in groupby(self._load()) if text not in here]
+            self._load = None
+            self._past[:0] = older
+            self._at += len(older)
         at = self._at + step
         if not 0 <= at <= len(self._past):
             return
@@ -188,6 +263,6 @@ class Prompt(TextField):
         self._fill(self._draft if at == len(self._past) else self._past[at])
 
     def _fill(self, text: str) -> None:
-        # Through the edit history, so that ctrl+z brings back what stood here.
+        # Through the undo of the field, so that ctrl+z brings back what stood here.
         self.replace(plain(text), self.document.start, self.document.end)
         self.move_cursor(self.document.end)

@@ -17,6 +17,9 @@ class TextField(TextArea):
     """The base of everything that the owner types in."""
 
     async def _on_key(self, event: events.Key) -> None:
+        if "+" in event.key and event.key in self.screen._bindings.key_to_bindings:
+            event.prevent_default()  # alt+x carries a letter, but the owner gave it a meaning
+            return
         if event.is_printable or event.key == "enter":
             return  # TextArea's own handler is next
         for binding in self._bindings.key_to_bindings.get(event.key, ()):

@@ -1,0 +1,15 @@
+"""A little of what tests/monkey.py plays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.monkey import monkey
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_random_keys_words_pastes_and_sizes(tmp_path: Path, seed: int) -> None:
+    did = monkey(tmp_path, seed, 160)
+    assert min(did[what] for what in ("keys", "words", "pastes", "sizes")) > 0

@@ -1,0 +1,119 @@
+"""What a command of the chat opens: other screens, the owner's editor, the clipboard.
+
+Mixed into the chat, whose widgets it uses. Left out: commands that need nothing but the desk.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from textual.app import App, SuspendNotSupported
+
+from engine.errors import VidyaError
+from vidya_tui.commands import Run
+from vidya_tui.plain import one_line, plain
+from vidya_tui.widgets.candidates import CandidatePanel
+from vidya_tui.widgets.conversation import NAMES, ConversationView
+from vidya_tui.widgets.prompt import Prompt
+from vidya_tui.words import Words
+
+if TYPE_CHECKING:  # the first frame waits for no more than it needs
+    from vidya_tui.desk import Desk
+    from vidya_tui.screens.correct import Retyped
+
+
+class Doors:
+    """Each method is one command; it returns what to tell, or raises VidyaError."""
+
+    app: App[object]
+    keys: Mapping[str, str]
+    conversation: ConversationView
+    candidates: CandidatePanel
+    prompt: Prompt
+
+    def _need(self) -> Desk:
+        raise NotImplementedError
+
+    def _attempt(self, work: Callable[[], Words | None], typed: str = "") -> None:
+        raise NotImplementedError
+
+    def _tell(self, words: Words) -> None:
+        raise NotImplementedError
+
+    def _help(self) -> None:
+        from vidya_tui.screens.help import HelpScreen
+
+        self.app.push_screen(HelpScreen(self.keys))
+
+    def _quit(self) -> None:
+        self.app.call_later(self.app.action_quit)
+
+    def _look_back(self) -> None:
+        from vidya_tui.screens.history import HistoryScreen
+
+        self.app.push_screen(HistoryScreen(self._need().journal), self._chosen)
+
+    def _write_outside(self) -> Words:
+        """The message in the owner's editor, in place of the app."""
+        from vidya_tui import editor
+
+        command = editor.editor(os.environ)
+        try:
+            with self.app.suspend():
+                text = editor.edit(self.prompt.text, command)
+        except SuspendNotSupported as error:
+            raise VidyaError("this terminal cannot be lent to an editor", "type here") from error
+        self.prompt.replace_all(text)
+        return Words("enter sends it")
+
+    def _copy_said(self, everything: bool) -> Words:
+        turns = self._need().session.turns
+        if everything:
+            return self._copy("\n\n".join(f"{NAMES[t.role]}: {t.text}" for t in turns))
+        if self.conversation.chosen is not None:
+            return self._copy(turns[self.conversation.chosen].text)
+        if (card := self.candidates.highlighted_text()) is not None:
+            return self._copy(card)
+        answers = [turn.text for turn in turns if turn.role == "assistant"]
+        if not answers:
+            raise VidyaError("there is no answer to copy yet", "pick one, or mark a text")
+        return self._copy(answers[-1])
+
+    def _copy(self, text: str) -> Words:
+        """Into the clipboard of the terminal (OSC 52), harmless wherever it is pasted."""
+        text = plain(text)
+        self.app.copy_to_clipboard(text)
+        words = Words(f"copied \u201c{one_line(text, 40)}\u201d, {len(text):,} characters")
+        self._tell(words)
+        return words
+
+    def _practise(self, run: Run) -> Words | None:
+        """Begins practice where a task is named, and shows how it goes."""
+        from vidya_tui.screens.practice import PracticeScreen
+
+        desk = self._need()
+        words = desk.carry_out(run) if run.argument is not None else None
+
+        def stop() -> None:
+            self._tell(desk.practice.stop())
+
+        self.app.push_screen(PracticeScreen(lambda: desk.practice.state, stop))
+        return words
+
+    def _retype(self) -> None:
+        from vidya_tui.screens.correct import CorrectScreen
+
+        desk = self._need()
+
+        def closed(result: Retyped | None) -> None:
+            if result is not None:
+                self._attempt(lambda: desk.retyped(result.text, saved=result.saved))
+
+        self.app.push_screen(CorrectScreen(*desk.correctable()), closed)
+
+    def _chosen(self, conversation: int | None) -> None:
+        if conversation is not None:
+            self._attempt(lambda: self._need().open(conversation))
+            self.conversation.jump_to_end()
