@@ -3,11 +3,16 @@ from __future__ import annotations
 import json
 
 import pytest
+from click.testing import CliRunner
 
 import learning.practice.coach
+import vidya_tui.cli_practice
+from learning.messages import Event, PracticeStep
 from learning.practice.settings import PracticeSettings, WarmUpSettings
 from tests.sums import register
 from tests.vidya_tui.shell import Shell
+from vidya_tui.cli import cli
+from vidya_tui.options import Options
 
 WARM_UP = WarmUpSettings(lr=5e-3, measure_every=5, measured=32, enough=0.5, most=1.0, steps=100)
 QUICK = PracticeSettings(
@@ -49,6 +54,10 @@ def test_practice_says_what_it_does_in_plain_words(gym: Shell) -> None:
     report = gym.run("practice", "--report").stdout
     assert report.startswith("easy: 1 step in ")
     assert gym.rows("practice", "--report")[0]["task"] == "easy"
+    assert "practice" in gym.run("journal", "show").stdout
+    everything = gym.run("journal", "export", "--format", "jsonl").stdout
+    assert '"practice"' in everything
+    assert gym.rows("model", "snapshots")[0]["version"] == 0
 
 
 def test_what_is_too_hard_ends_with_advice(gym: Shell) -> None:
@@ -72,3 +81,27 @@ def test_the_tasks_are_listed(gym: Shell) -> None:
 
 def test_nothing_was_practised(gym: Shell) -> None:
     assert "nothing was practised" in gym.run("practice", "--report").stdout
+
+
+def test_ctrl_c_ends_after_the_step_and_keeps_what_was_gained(
+    gym: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pressed: list[Event] = []
+    show = vidya_tui.cli_practice._print
+
+    def pressing(event: Event, options: Options) -> None:
+        show(event, options)
+        if isinstance(event, PracticeStep) and not pressed:
+            pressed.append(event)
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(vidya_tui.cli_practice, "_print", pressing)
+    result = CliRunner().invoke(
+        cli,
+        ["practice", "easy", "--warm-up", "--steps", "5000", "--home", str(gym.home.path)],
+    )
+    assert result.exit_code == 1 and "Aborted" in result.output  # 130 in `main`
+    assert "ctrl+c again drops it" in result.stderr
+    assert "stopped; what was gained so far is kept" in result.stdout
+    (lesson,) = gym.journal().lessons(kinds=["practice"])
+    assert lesson.state == "learned"
