@@ -229,7 +229,6 @@ COMMANDS: tuple[Command, ...] = (
         values=("chain_sum", "basic_arithmetic", "syllogism", "propositional_logic"),
         label="practice",
         read=_text,
-        plain=False,
     ),
     Command(
         "curve",

@@ -118,7 +118,7 @@ class Desk:
             "branch": self._branch,
             "cancel": self._cancel,
             "train": self._train,
-            "practice": lambda argument: self.practice.begin(str(argument)),
+            "practice": lambda argument: self.practice.carry_out(argument),
             "undo": self._undo,
             "new": self._new,
         }

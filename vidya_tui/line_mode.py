@@ -25,13 +25,15 @@ from learning.messages import (
     Event,
     Failed,
     LessonDone,
+    PracticeStage,
+    PracticeStep,
     Ready,
     TeacherPort,
     TrainProgress,
     UndoDone,
     WorkerLost,
 )
-from vidya_tui import progress_words
+from vidya_tui import practice_words, progress_words
 from vidya_tui.commands import COMMANDS, CommandError, Run, find, parse
 from vidya_tui.desk import Desk
 from vidya_tui.plain import plain
@@ -237,6 +239,10 @@ class LineMode:
                 self._say(f"epoch {event.epoch} of {event.epochs}: loss {event.loss:.3f}{recall}")
             case UndoDone():
                 self._due.discard(event.lesson or 0)
+            case PracticeStage():
+                self._say(practice_words.staged(event))
+            case PracticeStep():
+                self._say(practice_words.stepped(event))
             case WorkerLost():
                 self._due.clear()  # those that still wait are counted anew
             case _:

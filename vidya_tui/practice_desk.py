@@ -39,6 +39,13 @@ class PracticeDesk:
     def running(self) -> bool:
         return self.state.running
 
+    def carry_out(self, wanted: int | str | None) -> Words:
+        """`begin`, or without a task how it goes."""
+        if wanted is not None:
+            return self.begin(str(wanted))
+        shown = practising.short(self.state)
+        return Words(shown or "nothing is practised; /practice TASK begins")
+
     def begin(self, wanted: str) -> Words:
         """`TASK` or `TASK warm-up`. Raises VidyaError for a task that does not exist."""
         from learning.rewards.task import find_task, tasks

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import io
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from engine.errors import VidyaError
+from learning.home import Home
+from learning.journal import Journal
 from learning.messages import (
     CancelPractice,
+    Event,
     Failed,
     OwnerActive,
     PracticeDone,
@@ -16,13 +21,17 @@ from learning.messages import (
     PracticeStage,
     PracticeStep,
     Practise,
+    Ready,
+    Request,
     WorkerLost,
 )
 from learning.practice.report import Gain
 from tests.fakes import ScriptedTeacher
 from tests.stage import Stage, play
 from vidya_tui import practice_words, practising
+from vidya_tui.line_mode import run_lines
 from vidya_tui.practice_desk import PracticeDesk
+from vidya_tui.settings import Settings
 
 STEP = PracticeStep(
     task="syllogism",
@@ -215,6 +224,33 @@ def test_practice_without_a_task_shows_how_it_goes(tmp_path: Path) -> None:
         assert stage.prompt == "/practice sylogism"
 
     play(scenario, tmp_path)
+
+
+def test_practice_line_by_line(tmp_path: Path) -> None:
+    class Practising(ScriptedTeacher):
+        def send(self, request: Request) -> None:
+            super().send(request)
+            if isinstance(request, Practise) and self.on_event:
+                for event in (BEFORE, SAMPLE, STEP, DONE):
+                    self.on_event(event)
+
+    home = Home(tmp_path / "home")
+    journal = Journal(home.journal_path)
+    teacher = Practising(["one"], journal=journal)
+
+    def make(on_event: Callable[[Event], None]) -> ScriptedTeacher:
+        teacher.on_event = on_event
+        on_event(Ready("10m", 1, 10_200_000, "cpu"))
+        return teacher
+
+    out = io.StringIO()
+    source = io.BytesIO(b"/practice\n/practice syllogism\n")
+    assert run_lines(home, journal, make, Settings(), source=source, out=out) == 0
+    journal.close()
+    said = out.getvalue()
+    assert "nothing is practised; /practice TASK begins" in said
+    assert "before: held-out accuracy 30 %" in said and "step 4 of 100" in said
+    assert "30 % \u2192 62 %" in said
 
 
 def test_a_key_on_any_screen_is_told_to_the_learner(tmp_path: Path) -> None:
