@@ -24,7 +24,16 @@ from textual.widgets import Input, TextArea
 
 from learning.home import Home
 from learning.journal import Journal
-from learning.messages import Event, LearnerState, Ready, TrainDone, TrainProgress
+from learning.messages import (
+    Event,
+    LearnerState,
+    PracticeSample,
+    PracticeStage,
+    PracticeStep,
+    Ready,
+    TrainDone,
+    TrainProgress,
+)
 from tests.fakes import ScriptedTeacher
 from tests.stage import Stage
 from vidya_tui.app import VidyaApp
@@ -206,6 +215,22 @@ async def next_step(stage: Stage) -> None:
     await stage.sees("next 2/4")
 
 
+async def practising(stage: Stage) -> None:
+    await stage.say("/practice syllogism")
+    problem = "All cats are animals. No animals are stones. Is it true that no cats are stones?"
+    stage.hear(PracticeStage("syllogism", "before", accuracy=0.3, book_recall=1.0))
+    for step in range(1, 25):
+        right = 0.3 + 0.012 * step
+        numbers = (step, 100, right, 0.25, right, 20, 4, 0.012, -0.01, 0.4, 0.01, 38.2, 0.02)
+        parts = {"correct": right}
+        stage.hear(PracticeStep("syllogism", *numbers, 0, 4000, 1300.0, 12.0, parts))
+        reward, said = (0.95, "Yes") if step % 3 else (0.05, "No")
+        scores = {"correct": float(step % 3 > 0), "format": 1.0}
+        stage.hear(PracticeSample(step, problem, f"<answer>{said}</answer>", reward, scores))
+    stage.hear(PracticeStage("syllogism", "during", 20, accuracy=0.58, book_recall=0.99))
+    await stage.sees("58 %")
+
+
 SCENES = (
     Scene("welcome", first, first=True),
     Scene("welcome-pick", next_step, first=True),
@@ -219,6 +244,7 @@ SCENES = (
     Scene("model", models),
     Scene("training", training),
     Scene("trained", trained),
+    Scene("practice", practising),
 )
 
 

@@ -86,9 +86,9 @@ class TrainingLog:
     @property
     def share(self) -> float:
         """How much of it is done, 0 to 1."""
-        if self.running:
-            return words.fraction(self.progress) if self.progress else 0.0
-        return 1.0 if self.result and not self.result.cancelled else 0.0
+        if self.result is not None and not self.result.cancelled:
+            return 1.0
+        return words.fraction(self.progress) if self.progress else 0.0
 
     def state(self) -> str:
         """What it does now, or what came of it."""
