@@ -293,3 +293,24 @@ def test_a_message_far_above_is_reached_and_leaving_follows_again(tmp_path: Path
         assert view.following and view.mounted_entries <= 75
 
     play(scenario, tmp_path)
+
+
+def test_at_the_edge_of_what_is_mounted_the_wheel_goes_on(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        for number in range(60):
+            stage.session.say(f"message {number}")
+            stage.app._frame()
+            stage.session.pick(1)
+        stage.app.chat.draw()
+        view = stage.app.chat.conversation
+        await stage.sees("message 59")
+        view._moving = True  # the edge is reached while the window moves already
+        view.scroll_to(y=0, animate=False)
+        await stage.pilot.pause(0.1)
+        view._moving = False
+        start = view._start
+        assert start > 0 and view.scroll_y == 0
+        await stage.pilot._post_mouse_events([events.MouseScrollUp], view, button=0)
+        await stage.until(lambda: view._start < start)
+
+    play(scenario, tmp_path)

@@ -316,8 +316,23 @@ class ConversationView(VerticalScroll, can_focus=False):
 
     def page(self, pages: int) -> None:
         """Reads back (negative) or on by a screenful, less a line that helps to find the place."""
+        self._beyond(pages)
         height = max(1, self.scrollable_content_region.height - 1)
         self.scroll_to(y=self.scroll_target_y + pages * height, animate=False)
+
+    def on_mouse_scroll_up(self) -> None:
+        self._beyond(-1)
+
+    def on_mouse_scroll_down(self) -> None:
+        self._beyond(1)
+
+    def _beyond(self, step: int) -> None:
+        """At an edge already, nothing scrolls, so that nobody would notice that there is more."""
+        if step < 0 and self.scroll_y <= 0 and self._start > 0:
+            self._move(-STEP)
+        more = self._start + len(self._views) < len(self._entries)
+        if step > 0 and more and self.scroll_y >= self.max_scroll_y:
+            self._move(STEP)
 
     def watch_following(self, following: bool) -> None:
         self.post_message(self.FollowingChanged(following))
