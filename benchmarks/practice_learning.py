@@ -64,7 +64,6 @@ SETTINGS = PracticeSettings(
     held_out=100,
     measure_every=10,
     rows=128,
-    warm_up=WarmUpSettings(measure_every=10),
 )
 """Of the full run."""
 QUICK = replace(

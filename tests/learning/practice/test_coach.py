@@ -50,7 +50,7 @@ QUICK = PracticeSettings(
     redraws=0,
     held_out=4,
     measure_every=2,
-    warm_up=WarmUpSettings(lr=5e-3, measure_every=5, measured=32, enough=0.5, most=1.0, steps=100),
+    warm_up=WarmUpSettings(lr=5e-3, measure_every=5, measured=32, enough=0.5, steps=100),
 )
 
 
