@@ -1,0 +1,38 @@
+"""How every screen looks, in three sizes and two themes, with a scripted teacher and a still clock.
+
+After a change that is meant: `pytest tests/snapshots --snapshot-update`, and look at the difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.scenes import SCENES, Scene, build, still_clock
+
+SIZES = ((80, 24), (120, 40), (200, 60))
+
+
+@pytest.fixture(autouse=True)
+def same_everywhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for name in ("NO_COLOR", "COLORFGBG", "TEXTUAL_ANIMATIONS", "TEXTUAL_THEME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    with still_clock():
+        yield
+
+
+@pytest.mark.parametrize("theme", ["dark", "light"])
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
+def test_it_looks_as_it_did(
+    scene: Scene,
+    size: tuple[int, int],
+    theme: str,
+    tmp_path: Path,
+    snap_compare: Callable[..., bool],
+) -> None:
+    app, act = build(scene, tmp_path / "home", theme)
+    assert snap_compare(app, terminal_size=size, run_before=act)
