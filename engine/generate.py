@@ -2,9 +2,9 @@
 
 The prompt is prefilled once and shared; one batched step on packed weights (engine.packed) serves all
 candidates of a wave, finished ones leave the batch. A candidate that says what another said is drawn
-anew in a wave of its own, which is stepped in turn with those that still stream; from the second time
-on it may not begin as any of the others did, which makes sure that it differs. Left out: prompts of
-different length in one batch (engine.rollout).
+anew in a wave of its own, which is stepped in turn with those that still stream, and begins where it
+could best have said something else (engine.branches). Left out: prompts of different length in one
+batch (engine.rollout).
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Literal
 
 import torch
 from torch import Tensor
 
+from engine.branches import Beginning, Branches, fold
 from engine.cache import KeyValueCache
 from engine.config import Sampling
 from engine.errors import DataError
@@ -26,11 +26,10 @@ from engine.packed import PackedModel, packed
 from engine.sampling import NEVER, sample, shape_logits
 from engine.tokenizer import StreamDecoder, Tokenizer
 
-FREE_RETRIES = 1
-"""Times that a duplicate is drawn anew without any token being barred."""
 MAX_RETRIES = 12
+"""Times that a candidate which repeats another is drawn anew."""
 HOTTER = 1.3
-"""Factor on the temperature at each retry of a duplicate."""
+"""Factor on the temperature at each retry for which no other beginning is left."""
 FREE_TEMPERATURE = 0.7
 """Temperature of the further candidates where the first is greedy."""
 
@@ -98,8 +97,8 @@ class _Row:
     temperature: float
     decoder: StreamDecoder
     retries: int = 0
-    barred: tuple[int, ...] = ()
-    """Tokens that may not come first."""
+    forced: Beginning = ()
+    """How it has to begin."""
     tokens: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
     text: str = ""
@@ -145,7 +144,7 @@ def generate(
             "shorten it, or begin a new conversation",
         )
     control = control or Control()
-    openings = Openings(tokenizer)
+    branches = Branches(tokenizer) if distinct and n > 1 else None
     fast = packed(model)
     prompt, first_logits = prefill(fast, prompt_ids, limit)
     rows = [_Row(i, _temperature(sampling, i), StreamDecoder(tokenizer)) for i in range(1, n + 1)]
@@ -156,6 +155,8 @@ def generate(
     while waves:
         for wave in list(waves):
             again: list[_Row] = []
+            if branches is not None:
+                branches.saw([row.tokens for row in wave.rows], wave.logits)
             for event in _step(fast, tokenizer, wave, sampling, generator, control, limit):
                 if not isinstance(event, Finished):
                     yield event
@@ -166,10 +167,10 @@ def generate(
                 greedy_first = False
                 for done in held:
                     row, key = rows[done.index - 1], fold(done.text)
-                    double = distinct and n > 1 and (key in taken or not key)
-                    if double and row.retries < MAX_RETRIES and not control.stops(done.index):
-                        barred = openings.barred(taken) if row.retries >= FREE_RETRIES else ()
-                        rows[done.index - 1] = _retry(tokenizer, row, sampling, barred)
+                    again_allowed = row.retries < MAX_RETRIES and not control.stops(done.index)
+                    if branches and again_allowed and (key in taken or not key):
+                        beginning = branches.next(taken)
+                        rows[done.index - 1] = _retry(tokenizer, row, sampling, beginning)
                         again.append(rows[done.index - 1])
                         yield Restart(done.index)
                     else:
@@ -180,33 +181,6 @@ def generate(
                 waves.remove(wave)
             if again:
                 waves.append(_wave(prompt, first_logits, again, len(prompt_ids) + limit))
-
-
-def fold(text: str) -> str:
-    """Two answers with the same fold say the same."""
-    return " ".join(text.casefold().split())
-
-
-class Openings:
-    """Knows which first tokens keep an answer from saying what others said."""
-
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        self._tokenizer = tokenizer
-
-    @cached_property
-    def _folds(self) -> list[str]:
-        """Of each token; empty where it holds no whole character."""
-        pieces = (self._tokenizer.decode_bytes([i]) for i in range(len(self._tokenizer.ranks)))
-        return [fold(piece.decode("utf-8", "ignore")) for piece in pieces]
-
-    def barred(self, taken: set[str]) -> tuple[int, ...]:
-        """Ids that begin one of the taken folds or leave it open; none where all would be."""
-        ids = tuple(
-            i
-            for i, start in enumerate(self._folds)
-            if not start or any(said.startswith(start) for said in taken)
-        )
-        return ids if len(ids) < len(self._folds) else ()
 
 
 def prefill(
@@ -237,11 +211,15 @@ def _wave(prompt: KeyValueCache, logits: Tensor, rows: list[_Row], size: int) ->
     return _Wave(list(rows), prompt.expand(len(rows), size), logits.expand(len(rows), -1))
 
 
-def _retry(tokenizer: Tokenizer, row: _Row, sampling: Sampling, barred: tuple[int, ...]) -> _Row:
-    """The candidate anew: hotter each time, up to a bound, and without the barred openings."""
+def _retry(
+    tokenizer: Tokenizer, row: _Row, sampling: Sampling, beginning: Beginning | None
+) -> _Row:
+    """The candidate anew with that beginning; where there is none hotter, up to a bound."""
     retries = row.retries + 1
-    temperature = (sampling.temperature or FREE_TEMPERATURE) * HOTTER ** min(retries, 3)
-    return _Row(row.index, temperature, StreamDecoder(tokenizer), retries, barred)
+    temperature = sampling.temperature or FREE_TEMPERATURE
+    if beginning is None:
+        temperature *= HOTTER ** min(retries, 3)
+    return _Row(row.index, temperature, StreamDecoder(tokenizer), retries, beginning or ())
 
 
 def _step(
@@ -299,14 +277,17 @@ def _draw(
     logits = logits.clone() if first else logits  # the first are shared by all waves
     logits[:, [tokenizer.user, tokenizer.assistant]] = NEVER
     if first:
-        for place, row in enumerate(wave.rows):
-            logits[place, [tokenizer.end, *row.barred]] = NEVER
+        logits[:, tokenizer.end] = NEVER
     said = [row.tokens for row in wave.rows]
     temperature = torch.tensor([row.temperature or 1.0 for row in wave.rows], device=logits.device)
     shaped = shape_logits(logits, said, sampling, temperature)
     drawn, drawn_logprobs = sample(shaped, generator)
     ids, logprobs = drawn.tolist(), drawn_logprobs.tolist()
     for place, row in enumerate(wave.rows):
-        if row.temperature == 0.0:
+        if len(row.tokens) < len(row.forced):
+            ids[place] = row.forced[len(row.tokens)]
+            plain = (logits[place] / temperature[place]).log_softmax(-1)
+            logprobs[place] = float(plain[ids[place]])
+        elif row.temperature == 0.0:
             ids[place], logprobs[place] = int(shaped[place].argmax()), 0.0
     return ids, logprobs

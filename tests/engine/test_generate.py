@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import pytest
 import torch
 
+from engine.branches import fold
 from engine.chat_format import encode_prompt
 from engine.config import GREEDY, Sampling
 from engine.errors import DataError
@@ -15,9 +16,7 @@ from engine.generate import (
     Delta,
     Event,
     Finished,
-    Openings,
     Restart,
-    fold,
     generate,
 )
 from engine.model import Model
@@ -320,12 +319,3 @@ def test_greedy_answer_stays_greedy_where_another_says_the_same_sooner(
             generate(tiny_model, tiny_tokenizer, prompt, 5, sampling, generator=_seed(seed))
         )
         assert list(done[1].tokens) == expected
-
-
-def test_openings_bar_what_begins_alike(tiny_tokenizer: Tokenizer) -> None:
-    openings, letters = Openings(tiny_tokenizer), tiny_tokenizer.ranks
-    barred = openings.barred({"hello you"})
-    assert {letters[b"h"], letters[b"H"], letters[b" "], letters[b"\xc3"]} <= set(barred)
-    assert letters[b"e"] not in barred
-    every = {chr(i).casefold() for i in range(33, 127)}
-    assert letters[b"q"] in openings.barred(every)

@@ -1,0 +1,57 @@
+"""The likeliest other way to begin, which is sure to differ."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from engine.branches import Branches, fold
+from engine.tokenizer import Tokenizer
+
+
+def _logits(tokenizer: Tokenizer, likely: dict[str, float]) -> Tensor:
+    """Of next letters, with their probabilities; all others are next to impossible."""
+    values = torch.full((len(tokenizer.ranks),), -30.0)
+    for letter, probability in likely.items():
+        values[tokenizer.ranks[letter.encode()]] = float(torch.tensor(probability).log())
+    return values
+
+
+def _text(tokenizer: Tokenizer, beginning: tuple[int, ...] | None) -> str:
+    assert beginning is not None
+    return tokenizer.decode(list(beginning))
+
+
+def test_the_likeliest_beginning_that_none_has_comes_first(tiny_tokenizer: Tokenizer) -> None:
+    a, b = (tiny_tokenizer.ranks[letter] for letter in (b"a", b"b"))
+    branches = Branches(tiny_tokenizer)
+    branches.saw([()], _logits(tiny_tokenizer, {"a": 0.9, "c": 0.06, "d": 0.04})[None])
+    branches.saw([(a,)], _logits(tiny_tokenizer, {"b": 0.8, "e": 0.15, "A": 0.05})[None])
+    branches.saw([(a, b)], _logits(tiny_tokenizer, {"!": 0.99, "f": 0.01})[None])
+    said = {"ab!"}
+    drawn = [_text(tiny_tokenizer, branches.next(said)) for _ in range(5)]
+    assert drawn == ["ae", "c", "aA", "d", "abf"]
+    assert len({fold(text) for text in drawn}) == 5
+    assert not any("ab!".startswith(fold(text)) for text in drawn)
+
+
+def test_nothing_but_marks_and_nothing_that_others_say_is_a_branch(
+    tiny_tokenizer: Tokenizer,
+) -> None:
+    branches = Branches(tiny_tokenizer)
+    branches.saw([()], _logits(tiny_tokenizer, {"!": 0.5, "H": 0.3, "?": 0.15, "q": 0.05})[None])
+    assert _text(tiny_tokenizer, branches.next({"hello"})) == "q"
+
+
+def test_none_is_left_where_all_were_given() -> None:
+    class Letters:
+        ranks = {b"a": 0}
+
+        def decode_bytes(self, ids: list[int]) -> bytes:
+            return b"a" * len(ids)
+
+    branches = Branches(Letters())  # type: ignore[arg-type]
+    assert branches.next(set()) is None, "nothing was drawn yet"
+    branches.saw([()], torch.zeros(1, 1))
+    assert branches.next(set()) == (0,)
+    assert branches.next(set()) is None
