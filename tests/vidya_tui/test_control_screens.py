@@ -23,6 +23,7 @@ from learning.messages import (
 )
 from learning.records import Lesson, Turn
 from learning.unfinished import Unfinished, write_unfinished
+from tests.scenes import training
 from tests.stage import Stage, play
 from vidya_tui.screens.train import smooth
 from vidya_tui.setting_rows import groups
@@ -320,3 +321,34 @@ def test_idle_practice_is_set_at_once(tmp_path: Path) -> None:
         assert isinstance(asked, Practise) and asked.task == "syllogism" and asked.idle
 
     play(scenario, tmp_path)
+
+
+# ---------------------------------------------------------------- everywhere
+
+
+def test_any_size_without_colours_in_the_terminals_own_theme(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    async def resize(stage: Stage, words: str) -> None:
+        for size in ((200, 60), (20, 6), (1, 1), (80, 24)):
+            await stage.pilot.resize_terminal(*size)
+        await stage.sees(words)
+
+    async def scenario(stage: Stage) -> None:
+        await training(stage)
+        assert stage.app.no_color
+        await resize(stage, "about 4 min left")
+        await stage.press("escape")
+        await stage.until(lambda: stage.app.screen is stage.app.chat)
+        await stage.press("ctrl+l")
+        await stage.sees("answers to choose among")
+        await resize(stage, "answers to choose among")
+        await stage.press("escape")
+        await stage.until(lambda: stage.app.screen is stage.app.chat)
+        await stage.say("/model")
+        await stage.sees("10m-base")
+        await resize(stage, "10m-base")
+
+    play(scenario, tmp_path, settings=Settings(theme="terminal"))
