@@ -10,7 +10,7 @@ from engine.errors import NotFound
 from engine.tokenizer import Tokenizer
 from learning.examples import Example
 from learning.journal import Journal
-from learning.memory import answer_example, book_examples, book_paths, careless_examples, to_task
+from learning.memory import book_examples, book_paths, careless_examples, to_task
 from learning.records import Lesson
 from learning.replay import Replay
 
@@ -72,7 +72,13 @@ def _standing_lessons(
     undone = {lesson.id for lesson in journal.to_undo()}
     latest: dict[str, tuple[Lesson, Example]] = {}
     for lesson in journal.lessons(kinds=("pick", "correction", "rating", "example")):
-        example = answer_example(tokenizer, lesson, context)
-        if example and lesson.state != "undone" and lesson.id not in undone:
-            latest[example.prompt] = (lesson, example)
+        if lesson.state == "undone" or lesson.id in undone:
+            continue
+        task = to_task(tokenizer, lesson, context)
+        if task.answer:
+            latest[task.answer.prompt] = (lesson, task.answer)
+            continue
+        for bad in task.rejected:  # what was taught before is not wanted any more
+            if bad.prompt in latest and latest[bad.prompt][1].answer == bad.answer:
+                del latest[bad.prompt]
     return list(latest.values())

@@ -27,6 +27,10 @@ _RATING = f"""SELECT j.value FROM judgements j WHERE j.ask = ?1 AND j.created <=
     AND j.kind = 'rating' AND j.answer = ?3 AND (j.value IS NULL OR {_STOOD})
     ORDER BY j.id DESC LIMIT 1"""
 
+_LOOSE = """SELECT id FROM lessons WHERE created > ? AND judgement IS NULL AND state != 'undone'
+    AND kind IN ('pick', 'example', 'correction')
+    AND NOT EXISTS (SELECT 1 FROM retractions r WHERE r.lesson = lessons.id) ORDER BY id"""
+
 _FOREVER = 1e300
 
 
@@ -38,16 +42,16 @@ def mend_book(book: OwnerBook, journal: Journal) -> None:
         question = journal.ask(ask).turns[-1].text
         if was != now and not (now is not None and book.has(question, now)):
             book.replace(question, was, now)
-    rows = journal.rows(
-        "SELECT id FROM lessons WHERE created > ? AND judgement IS NULL AND ask IS NULL"
-        " AND state != 'undone' AND kind IN ('pick', 'example') ORDER BY id",
-        since,
-    )
-    for lesson in (journal.lesson(number) for (number,) in rows):
-        if len(lesson.prompt) == 1 and lesson.answer:  # of a file of lessons
-            question = lesson.prompt[-1].text
-            if not book.has(question, lesson.answer):
-                book.add(question, lesson.answer)
+    for (number,) in journal.rows(_LOOSE, since):
+        lesson = journal.lesson(number)
+        if len(lesson.prompt) == 1:  # of a file of lessons, or written into the book
+            question, answer = lesson.prompt[-1].text, lesson.answer or None
+            if not (answer and book.has(question, answer)):
+                book.replace(question, lesson.replaces, answer)
+    for (number,) in journal.rows("SELECT lesson FROM retractions WHERE created > ?", since):
+        lesson = journal.lesson(number)
+        if lesson.prompt and lesson.answer:
+            book.take_out(lesson.prompt[-1].text, lesson.answer)
 
 
 def _answer(journal: Journal, ask: int, at: float) -> str | None:

@@ -7,6 +7,7 @@ is absolute, a correction is both. Journals nothing, sends nothing, imports no t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 from learning.records import Ask, Candidate, Correction, Judgement, Lesson, Pick, Turns
@@ -75,6 +76,28 @@ def learn_from_human(turns: Turns) -> Lesson:
 def learn_from_continuation(ask: Ask, answer: str) -> Lesson:
     """The owner went on talking after this answer without judging it."""
     return Lesson(kind="continuation", prompt=ask.turns, answer=answer, weight=CONTINUATION_WEIGHT)
+
+
+def learn_from_book(turns: Turns, answer: str, old: str | None = None) -> Lesson:
+    """The owner wrote into the book: after `turns` say this answer, no longer the old one."""
+    wrong = old if old and old != answer else None
+    return Lesson(
+        kind="correction" if wrong else "example",
+        prompt=turns,
+        answer=answer,
+        rejected=(wrong,) if wrong else (),
+        replaces=wrong,
+    )
+
+
+def learn_from_removal(turns: Turns, old: str) -> Lesson:
+    """The owner took an answer out of the book and wrote no other: do not say it."""
+    return Lesson(kind="example", prompt=turns, answer="", rejected=(old,), replaces=old)
+
+
+def learn_again(lesson: Lesson) -> Lesson:
+    """The same once more, as a lesson of its own: the first one was taken back."""
+    return replace(lesson, kind="example", id=0, judgement=None, state="waiting")
 
 
 def learn_from_judgement(

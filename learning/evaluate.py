@@ -14,6 +14,7 @@ from engine.generate import Finished, generate
 from engine.model import Model
 from engine.tokenizer import Tokenizer
 from learning.examples import Example, from_answer, from_turns
+from learning.folding import fold_answer
 from learning.forward import Knowledge, knowledge, mean_loss
 from personality.book import Entry
 
@@ -75,14 +76,6 @@ def greedy_answer(model: Model, tokenizer: Tokenizer, prompt: Turns) -> str:
     ids = encode_prompt(tokenizer, prompt, model.config.context, GREEDY.max_tokens)
     events = generate(model, tokenizer, ids, 1, GREEDY, generator=torch.Generator().manual_seed(0))
     return next((event.text for event in events if isinstance(event, Finished)), "")
-
-
-def fold_answer(text: str) -> str:
-    """Case and white space folded, no space before punctuation."""
-    words = " ".join(text.casefold().split())
-    for mark in ".,;:!?":
-        words = words.replace(f" {mark}", mark)
-    return words
 
 
 def share(flags: Sequence[bool]) -> float:

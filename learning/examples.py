@@ -10,6 +10,7 @@ from torch import Tensor
 
 from engine.chat_format import encode_chat, encode_prompt
 from engine.tokenizer import Tokenizer
+from learning.folding import fold_prompt
 
 
 @dataclass(frozen=True)
@@ -30,19 +31,6 @@ class Example:
     def answer(self) -> tuple[int, ...]:
         """The ids that are to be predicted."""
         return tuple(i for i, wanted in zip(self.ids, self.target, strict=True) if wanted)
-
-
-def fold(text: str) -> str:
-    """Case, white space and punctuation folded: two questions with the same fold are the same."""
-    kept = "".join(
-        c if c.isalnum() or c.isspace() else " " for c in text.casefold() if c not in "'\u2019"
-    )
-    return " ".join(kept.split())
-
-
-def fold_prompt(turns: Sequence[tuple[str, str]]) -> str:
-    """The fold of a whole prompt, turn by turn."""
-    return " / ".join(fold(text) for _, text in turns)
 
 
 def from_turns(tokenizer: Tokenizer, turns: Sequence[tuple[str, str]], context: int) -> Example:

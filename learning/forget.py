@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.errors import JournalError, NotFound
+from learning.journal_search import rebuild_index
 from learning.migrations import backups
 from learning.store import Store
 
@@ -96,6 +97,7 @@ def erase(store: Store, doomed: Doomed) -> int:
         connection.execute(
             "DELETE FROM conversations WHERE id NOT IN (SELECT conversation FROM asks)"
         )
+        rebuild_index(connection)
     with store.reading() as connection:
         connection.execute("VACUUM")
         busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]

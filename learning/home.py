@@ -72,6 +72,11 @@ class Home:
     def log_path(self) -> Path:
         return self.path / "vidya.log"
 
+    @property
+    def exports_path(self) -> Path:
+        """Holds copies that the owner asked for: conversations, plots, tables."""
+        return self.path / "exports"
+
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
         """Holds the home for this program alone. Raises HomeError where another has it."""

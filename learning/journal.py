@@ -19,15 +19,20 @@ from typing import Any
 
 from engine.config import Sampling
 from engine.errors import JournalError, NotFound
+from learning import history
 from learning.branches import Branches
 from learning.forget import Doomed, erase, find_doomed
+from learning.history import Conversation
 from learning.journal_export import export_rows, export_trl, import_rows
 from learning.journal_lessons import LessonJournal, insert_lesson
 from learning.journal_rows import (
+    ANSWERS,
     ASK_COLUMNS,
     BRANCHES,
     CANDIDATE_COLUMNS,
     NEWEST_SHORTER,
+    STANDS,
+    WITHDRAWN,
     ask_from_row,
     candidate_from_row,
     candidate_values,
@@ -36,6 +41,7 @@ from learning.journal_rows import (
     turns_to_json,
     writable,
 )
+from learning.journal_search import Hit, search
 from learning.records import (
     Ask,
     Candidate,
@@ -45,27 +51,6 @@ from learning.records import (
     Turn,
     Turns,
 )
-
-_WITHDRAWN = "EXISTS (SELECT 1 FROM withdrawals w WHERE w.judgement = j.id)"
-_STANDS = f"""(NOT {_WITHDRAWN} AND (
-    NOT EXISTS (SELECT 1 FROM lessons l WHERE l.judgement = j.id)
-    OR EXISTS (SELECT 1 FROM lessons l WHERE l.judgement = j.id AND l.state != 'undone')))"""
-_ANSWERS = f"""FROM answers a LEFT JOIN judgements j ON j.id = a.judgement
-    WHERE (a.judgement IS NULL OR {_STANDS})"""
-
-
-@dataclass(frozen=True)
-class Conversation:
-    """One line of the history."""
-
-    id: int
-    title: str
-    """The owner's first message."""
-    asks: int
-    """Messages of the owner that were asked, those asked again counted again."""
-    created: float
-    last: float
-    """When the newest was asked; seconds since the epoch."""
 
 
 @dataclass(frozen=True)
@@ -81,18 +66,6 @@ class Judged:
     """Neither withdrawn nor all its lessons undone."""
 
 
-@dataclass(frozen=True)
-class Hit:
-    """A text that a search found."""
-
-    conversation: int
-    ask: int
-    place: str
-    """"message", "answer" or "candidate"."""
-    text: str
-    created: float
-
-
 class Journal(LessonJournal):
     """The owner's journal at a path. Every method may raise JournalError."""
 
@@ -103,22 +76,14 @@ class Journal(LessonJournal):
             return _insert(connection, "conversations", created=time.time())
 
     def conversations(self, limit: int = 50, search: str | None = None) -> list[Conversation]:
-        """Those with at least one ask, the last used first; `search` looks at messages and
-        answers."""
-        wanted = search.casefold() if search else ""
-        rows = self.rows(
-            """SELECT c.id,
-                (SELECT message FROM asks WHERE conversation = c.id ORDER BY id LIMIT 1),
-                count(*), c.created, max(a.created)
-            FROM conversations c JOIN asks a ON a.conversation = c.id
-            WHERE ?1 = '' OR EXISTS (
-                SELECT 1 FROM asks s WHERE s.conversation = c.id AND (contains(s.message, ?1)
-                OR EXISTS (SELECT 1 FROM answers t WHERE t.ask = s.id AND contains(t.text, ?1))))
-            GROUP BY c.id ORDER BY max(a.id) DESC LIMIT ?2""",
-            wanted,
-            limit,
-        )
-        return [Conversation(*row) for row in rows]
+        """Those with at least one ask, the last used first; `search` looks at titles, messages and
+        answers (learning.journal_search)."""
+        wanted = history.listing(self, search)
+        return history.conversations(self, wanted, wanted.ids[:limit])
+
+    def rename(self, conversation: int, title: str) -> None:
+        """Gives a conversation a title; an empty one takes it away. Raises NotFound."""
+        history.rename(self, conversation, title)
 
     def branches(self, conversation: int) -> Branches:
         """Which ask of a conversation follows which. Raises NotFound."""
@@ -174,7 +139,7 @@ class Journal(LessonJournal):
 
     def _answers(self, conversation: int) -> dict[int, str]:
         """Ask -> its answer now, where it has one."""
-        sql = f"""SELECT a.ask, a.text {_ANSWERS}
+        sql = f"""SELECT a.ask, a.text {ANSWERS}
             AND a.ask IN (SELECT id FROM asks WHERE conversation = ?) ORDER BY a.id"""
         return dict(self.rows(sql, conversation))
 
@@ -263,7 +228,7 @@ class Journal(LessonJournal):
         with self.writing() as connection:
             connection.execute(
                 f"""DELETE FROM candidates WHERE ask IS NOT ?1
-                AND trim(text, char(32, 9, 10, 13)) IS NOT (SELECT a.text {_ANSWERS}
+                AND trim(text, char(32, 9, 10, 13)) IS NOT (SELECT a.text {ANSWERS}
                     AND a.ask = candidates.ask ORDER BY a.id DESC LIMIT 1)""",
                 (ask,),
             )
@@ -331,7 +296,7 @@ class Journal(LessonJournal):
         """Standing judgements that should have taught something and did not, oldest first: the
         program ended between an early pick and the end of its stream."""
         return self._judged(
-            f"""NOT {_WITHDRAWN} AND (j.kind != 'rating' OR j.value IS NOT NULL)
+            f"""NOT {WITHDRAWN} AND (j.kind != 'rating' OR j.value IS NOT NULL)
             AND NOT EXISTS (SELECT 1 FROM lessons l WHERE l.judgement = j.id)
             AND NOT EXISTS (SELECT 1 FROM judgements k WHERE k.ask = j.ask AND k.id > j.id
                 AND (k.kind = 'rating') = (j.kind = 'rating')
@@ -341,7 +306,7 @@ class Journal(LessonJournal):
 
     def answer(self, ask: int) -> str | None:
         """What the ask's answer is now."""
-        row = self.row(f"SELECT a.text {_ANSWERS} AND a.ask = ? ORDER BY a.id DESC LIMIT 1", ask)
+        row = self.row(f"SELECT a.text {ANSWERS} AND a.ask = ? ORDER BY a.id DESC LIMIT 1", ask)
         return str(row[0]) if row else None
 
     def set_answer(self, ask: int, text: str, lessons: Sequence[Lesson] = ()) -> None:
@@ -355,14 +320,21 @@ class Journal(LessonJournal):
     def picks(self) -> list[tuple[float, int]]:
         """(seconds since the epoch, number of the card) of every pick that stands, in order."""
         rows = self.rows(
-            f"SELECT created, number FROM judgements j WHERE kind = 'pick' AND {_STANDS}"
-            " ORDER BY id"
+            f"SELECT created, number FROM judgements j WHERE kind = 'pick' AND {STANDS} ORDER BY id"
         )
         return [(created, number) for created, number in rows]
 
+    def ratings(self) -> list[tuple[float, bool]]:
+        """(seconds since the epoch, whether it was good) of every rating that stands, in order."""
+        rows = self.rows(
+            "SELECT created, value = 'good' FROM judgements j WHERE kind = 'rating'"
+            f" AND value IS NOT NULL AND {STANDS} ORDER BY id"
+        )
+        return [(created, bool(good)) for created, good in rows]
+
     def _judged(self, rest: str, *values: object) -> list[Judged]:
         sql = f"""SELECT j.id, j.ask, j.kind, j.number, j.text, j.value, j.answer, j.created,
-            {_STANDS} FROM judgements j WHERE {rest}"""
+            {STANDS} FROM judgements j WHERE {rest}"""
         return [
             Judged(
                 number,
@@ -379,19 +351,9 @@ class Journal(LessonJournal):
     # ------------------------------------------------------------ finding, copying, erasing
 
     def search(self, text: str, limit: int = 200) -> list[Hit]:
-        """Messages, answers and candidates with the text in them, whatever its case, newest
-        first."""
-        rows = self.rows(
-            """SELECT a.conversation, t.ask, t.place, t.text, t.created FROM (
-                SELECT id AS ask, 'message' AS place, message AS text, created FROM asks
-                UNION ALL SELECT ask, 'answer', text, created FROM answers
-                UNION ALL SELECT ask, 'candidate', text, created FROM candidates) t
-            JOIN asks a ON a.id = t.ask WHERE contains(t.text, ?)
-            ORDER BY t.created DESC, t.ask DESC LIMIT ?""",
-            text.casefold(),
-            limit,
-        )
-        return [Hit(*row) for row in rows]
+        """Messages, answers and candidates with the words in them, newest first; see
+        learning.journal_search for what a query may be."""
+        return search(self, text, limit)
 
     def export_rows(self) -> Iterator[dict[str, Any]]:
         """Everything in the journal; `import_rows` reads it back."""

@@ -20,7 +20,7 @@ from learning.records import Ending, LessonKind, LessonState, Role
 from learning.store import Store
 
 TABLES: dict[str, tuple[str, ...]] = {
-    "conversations": ("id", "created"),
+    "conversations": ("id", "created", "title"),
     "asks": ("id", "conversation", "history", "message", "sampling", "seed", "created", "parent"),
     "candidates": ("ask", "number", "text", "tokens", "logprobs", "ending", "version", "created"),
     "judgements": ("id", "ask", "kind", "number", "text", "value", "answer", "created"),
@@ -30,6 +30,7 @@ TABLES: dict[str, tuple[str, ...]] = {
         *("id", "ask", "judgement", "kind", "prompt", "answer", "rejected", "weight"),
         *("replaces", "state", "created"),
     ),
+    "retractions": ("lesson", "created"),
     "lesson_events": ("lesson", "state", "created"),
     "steps": ("id", "kind", "loss", "batch", "seconds", "created"),
     "step_lessons": ("step", "lesson"),
@@ -47,15 +48,21 @@ IMPORTED = (
     "withdrawals",
     "answers",
     "lessons",
+    "retractions",
 )
 LINKS = {
     "conversation": "conversations",
     "ask": "asks",
     "parent": "asks",
     "judgement": "judgements",
+    "lesson": "lessons",
 }
 """Columns that hold a number which is another one in the journal that reads."""
-OPTIONAL = ("ask", "judgement", "parent", "number", "text", "value", "seed", "replaces")
+OPTIONAL = (
+    *("ask", "judgement", "parent", "number", "text", "value", "seed", "replaces", "title"),
+)
+ADDED = ("title",)
+"""Columns that exports of earlier versions lack."""
 NAMES: dict[str, tuple[str, ...]] = {
     "kind": ("pick", "correction", "rating", *get_args(LessonKind)),
     "state": get_args(LessonState),
@@ -93,8 +100,8 @@ def export_trl(store: Store) -> Iterator[dict[str, Any]]:
     """
     for prompt, answer, rejected in store.rows(
         """SELECT prompt, answer, rejected FROM lessons WHERE state != 'undone' AND answer != ''
-        AND (judgement IS NULL
-            OR NOT EXISTS (SELECT 1 FROM withdrawals w WHERE w.judgement = lessons.judgement))
+        AND NOT EXISTS (SELECT 1 FROM withdrawals w WHERE w.judgement = lessons.judgement)
+        AND NOT EXISTS (SELECT 1 FROM retractions r WHERE r.lesson = lessons.id)
         ORDER BY id"""
     ):
         for text in json.loads(rejected):
@@ -139,6 +146,7 @@ def _import(
     unknown = table == "asks" and "parent" not in row  # an export from before there were branches
     if unknown:
         row["parent"] = None
+    row = dict.fromkeys(ADDED) | row
     values = {column: _checked(column, row[column]) for column in columns if column != "id"}
     for column, target in LINKS.items():
         if values.get(column) is not None:
@@ -187,7 +195,7 @@ def _checked(column: str, value: Any) -> Any:
         good = all(isinstance(one, int | float) for one in Sampling(**value).to_dict().values())
     elif column in ("created", "weight"):
         good = isinstance(value, float) and math.isfinite(value)
-    elif column in ("message", "text", "answer", "replaces"):
+    elif column in ("message", "text", "answer", "replaces", "title"):
         good = isinstance(value, str)
     else:
         good = isinstance(value, int) and abs(value) < 2**63

@@ -27,8 +27,9 @@ MAIN_KINDS: tuple[LessonKind, ...] = ("pick", "correction", "rating", "example")
 """What the owner taught. The other kinds ride along in batches."""
 RIDER_KINDS: tuple[LessonKind, ...] = ("owner_words", "continuation")
 
-_STANDS = """(judgement IS NULL
-    OR NOT EXISTS (SELECT 1 FROM withdrawals w WHERE w.judgement = lessons.judgement))"""
+_STANDS = """(NOT EXISTS (SELECT 1 FROM withdrawals w WHERE w.judgement = lessons.judgement)
+    AND NOT EXISTS (SELECT 1 FROM retractions r WHERE r.lesson = lessons.id))"""
+"""Neither its judgement nor the lesson itself was taken back."""
 _MAIN = "kind IN ('pick', 'correction', 'rating', 'example')"
 _RIDER = "kind IN ('owner_words', 'continuation')"
 _LINE = """WITH RECURSIVE line(version) AS (
@@ -87,8 +88,19 @@ class LessonJournal(Store):
         """Weak lessons that wait to ride along in a batch, oldest first."""
         return self._select(f"state = 'waiting' AND {_RIDER} AND {_STANDS} ORDER BY id")
 
+    def retract(self, lesson: int) -> None:
+        """Takes back a lesson that has no judgement to withdraw, as those from a file or of the book
+        have none; the weights follow. Raises NotFound."""
+        with self.writing() as connection:
+            if not connection.execute("SELECT 1 FROM lessons WHERE id = ?", (lesson,)).fetchone():
+                raise NotFound(f"lesson {lesson} is not in the journal", "it may be forgotten")
+            connection.execute(
+                "INSERT OR IGNORE INTO retractions (lesson, created) VALUES (?, ?)",
+                (lesson, time.time()),
+            )
+
     def to_undo(self) -> list[Lesson]:
-        """Lessons of withdrawn judgements that are not undone yet, oldest first."""
+        """Lessons that were taken back and are not undone yet, oldest first."""
         return self._select(f"state != 'undone' AND NOT {_STANDS} ORDER BY id")
 
     def last_lesson(self, skip: Collection[int] = ()) -> Lesson | None:
@@ -223,10 +235,18 @@ class LessonJournal(Store):
     def measures(self, name: str) -> list[tuple[float, float]]:
         """(seconds since the epoch, value), in order. "loss" is that of every step."""
         if name == "loss":
-            rows = self.rows("SELECT created, loss FROM steps WHERE loss IS NOT NULL ORDER BY id")
+            rows = self.rows(
+                "SELECT created, loss FROM steps WHERE loss IS NOT NULL"
+                " AND kind != 'practice' ORDER BY id"
+            )
         else:
             rows = self.rows("SELECT created, value FROM measures WHERE name = ? ORDER BY id", name)
         return [(created, value) for created, value in rows]
+
+    def rewards(self) -> list[tuple[float, float]]:
+        """(seconds since the epoch, mean reward) of every step of practice, whatever the task."""
+        sql = "SELECT created, value FROM measures WHERE name LIKE 'practice/%/reward' ORDER BY id"
+        return [(created, value) for created, value in self.rows(sql)]
 
 
 # ---------------------------------------------------------------- rows

@@ -64,9 +64,9 @@ class Learner:
         self._pauses = Pauses(self._shop, tell)
         self._method = RECIPE
         self._attempt: Attempt | None = None
-        self._recover()
+        self.recover()
 
-    def _recover(self) -> None:
+    def recover(self) -> None:
         """The file is the truth: lessons that it lacks wait again."""
         if self.journal.saved_version() != self.version:
             self.journal.mark_saved(self.version)
@@ -148,10 +148,14 @@ class Learner:
         for example in task.answers:
             replay.remember(example, task.variations)
         if not task.answers:
-            replay.forget_prompt(task.prompt)
+            replay.avoid(task.rejected)
+            self._pauses.avoid(task.rejected)
         elif state == "learned":
             self._pauses.learned(task.answers[-1])
+        # the owner's book may have had it already, so that it was looked at before it was learned
+        self.watch.look(self.mind.upper, task.answers)
         self.journal.add_measure("book_recall", self.book_recall)
+        self.journal.add_measure("lessons_known", self.watch.recall(replay.taught))
         self.mind.tidy()
         report = self._report(
             lesson, started, known=result.known, knew=knew, steps=steps, loss=loss
@@ -306,6 +310,9 @@ class Learner:
             state: LessonState = "learned" if known[example.ids] else "needs_practice"
             if lesson.state != state:
                 self.journal.set_lesson_state(lesson.id, state)
+        if course.lessons:
+            share = sum(known[example.ids] for _, example in course.lessons) / len(course.lessons)
+            self.journal.add_measure("lessons_known", share)
 
     def forget_memory(self) -> None:
         """All weights or the books have changed: what was derived from them is made anew."""

@@ -18,9 +18,11 @@ from engine.errors import DataError
 from engine.model import Model
 from engine.tokenizer import Tokenizer
 from learning.dream import dream
-from learning.examples import Example, fold, from_answer, from_turns
+from learning.examples import Example, from_answer, from_turns
+from learning.folding import fold
 from learning.home import write_atomically
 from learning.journal import Journal
+from learning.journal_lessons import RIDER_KINDS
 from learning.records import Lesson
 from learning.replay import Replay
 from learning.teaching import Task
@@ -66,17 +68,23 @@ def build_replay(
     context = model.config.context
     book = book_examples(tokenizer, book_paths(owner_book), context, skip_bad)
     replay = Replay(model, book, [], own_talk(model, tokenizer, folder))
-    learned = [
-        x for x in journal.lessons(state="learned") if x.judgement is None or _stands(journal, x)
-    ]
-    kept = [x for x in learned if x.kind not in ("owner_words", "continuation", "practice")]
+    taken_back = {lesson.id for lesson in journal.to_undo()}
+    learned = [x for x in journal.lessons(state="learned") if x.id not in taken_back]
+    kept = [x for x in learned if x.kind not in (*RIDER_KINDS, "practice")]
     tasks = [
         to_task(tokenizer, lesson, context, random.Random(lesson.id) if place < WORDED else None)
         for place, lesson in enumerate(reversed(kept))
     ]
-    replay.remember_all(
-        (example, task.variations) for task in reversed(tasks) for example in task.answers
-    )
+    said: dict[str, tuple[Example, Sequence[Example]]] = {}
+    avoided: list[Example] = []
+    for task in reversed(tasks):
+        said.update({example.prompt: (example, task.variations) for example in task.answers})
+        for bad in task.rejected if not task.answers else ():
+            avoided.append(bad)
+            if (old := said.get(bad.prompt)) and old[0].answer == bad.answer:
+                del said[bad.prompt]
+    replay.avoid(avoided)
+    replay.remember_all(said.values())
     replay.riders = [
         (example, lesson.weight)
         for lesson in journal.riders()[-MAX_RIDERS:]
@@ -88,10 +96,6 @@ def build_replay(
 def book_paths(owner_book: Path) -> list[Path]:
     """The shipped book and the owner's, whose lines count over the shipped ones."""
     return [shipped_book_path(), owner_book]
-
-
-def _stands(journal: Journal, lesson: Lesson) -> bool:
-    return lesson.id not in {other.id for other in journal.to_undo()}
 
 
 def book_examples(

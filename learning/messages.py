@@ -132,6 +132,59 @@ class OwnerActive:
 
 
 @dataclass(frozen=True)
+class Probe:
+    """Something that the model may know: after `prompt`, greedy decoding says `answer`."""
+
+    prompt: Turns
+    answer: str
+    """Empty: known means that none of `rejected` is what it says."""
+    rejected: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Check:
+    """Ask the published weights what they know now."""
+
+    key: int
+    """Comes back in Checked."""
+    probes: tuple[Probe, ...]
+
+
+@dataclass(frozen=True)
+class Compare:
+    """Answer the same with earlier weights and with those of now: the likeliest answer and some
+    drawn by the same dice."""
+
+    key: int
+    """Comes back in what is said about it."""
+    turns: Turns
+    n: int
+    """Answers of each, the likeliest among them."""
+    lesson: int | None = None
+    """The newest weights that lack this lesson; None: the last ones before those of now."""
+    version: int | None = None
+    """These earlier weights, whatever `lesson` says."""
+    max_tokens: int = 64
+    seed: int | None = None
+
+
+@dataclass(frozen=True)
+class StopComparing:
+    """Nobody looks at the comparison any more."""
+
+    key: int
+
+
+@dataclass(frozen=True)
+class Forget:
+    """Erase a conversation: out of the weights, their snapshots, the owner's book and the journal."""
+
+    conversation: int
+    keep_weights: bool = False
+    """What the model knows of it stays."""
+
+
+@dataclass(frozen=True)
 class Shutdown:
     """Save and stop."""
 
@@ -149,6 +202,10 @@ Request = (
     | SetLearning
     | Grow
     | OwnerActive
+    | Check
+    | Compare
+    | StopComparing
+    | Forget
     | Shutdown
 )
 
@@ -372,6 +429,68 @@ class PracticeDone:
 
 
 @dataclass(frozen=True)
+class Checked:
+    """What a Check found."""
+
+    key: int
+    known: tuple[bool, ...]
+    """As many as there were probes; none where it could not be looked at."""
+    version: int
+    """Of the weights that were asked."""
+    trouble: str = ""
+
+
+@dataclass(frozen=True)
+class CompareBegan:
+    """The earlier weights are loaded."""
+
+    key: int
+    before: int
+    """Version of the earlier weights; 0 is the model as it came."""
+    after: int
+    kept: tuple[int, ...]
+    """All earlier versions that are left, newest first."""
+    lessons: int
+    """Lessons that `after` has learned and `before` has not."""
+
+
+@dataclass(frozen=True)
+class ComparedText:
+    """More of an answer: whole characters to append."""
+
+    key: int
+    side: Literal["before", "after"]
+    index: int
+    """1 is the likeliest answer."""
+    delta: str
+
+
+@dataclass(frozen=True)
+class CompareDone:
+    """Nothing more comes, and the earlier weights are let go."""
+
+    key: int
+    trouble: str = ""
+    """Why it could not be done; empty where it was."""
+    next_step: str = ""
+
+
+@dataclass(frozen=True)
+class Forgotten:
+    """What became of a Forget."""
+
+    conversation: int
+    records: int = 0
+    """Asks and lessons that are gone."""
+    book_lines: int = 0
+    went_back: bool = False
+    """The weights are those from before it; later lessons are learned again."""
+    trouble: str = ""
+    """Why it could not be done; nothing was erased then."""
+    next_step: str = ""
+
+
+@dataclass(frozen=True)
 class Failed:
     """A request could not be done; nothing was lost."""
 
@@ -422,6 +541,11 @@ Event = (
     | PracticeSample
     | PracticeStep
     | PracticeDone
+    | Checked
+    | CompareBegan
+    | ComparedText
+    | CompareDone
+    | Forgotten
     | Failed
     | WorkerLost
     | ModelChanging

@@ -138,6 +138,36 @@ MIGRATIONS: tuple[Migration, ...] = (
         "CREATE INDEX asks_conversation ON asks (conversation, id, parent)",
         "CREATE INDEX asks_parent ON asks (parent)",
     ),
+    # 3: titles, lessons of no judgement taken back, full-text search
+    (
+        "ALTER TABLE conversations ADD COLUMN title TEXT",
+        """CREATE TABLE retractions (
+            lesson INTEGER PRIMARY KEY REFERENCES lessons ON DELETE CASCADE,
+            created REAL NOT NULL)""",
+        # text 3 n + kind is row n of the table of that kind
+        """CREATE VIEW texts (id, text) AS
+            SELECT 3 * id, message FROM asks
+            UNION ALL SELECT 3 * id + 1, text FROM answers
+            UNION ALL SELECT 3 * id + 2, text FROM candidates""",
+        """CREATE VIRTUAL TABLE said USING fts5(
+            text, content = 'texts', content_rowid = 'id', columnsize = 0,
+            tokenize = 'unicode61 remove_diacritics 2')""",
+        """CREATE TRIGGER asks_said AFTER INSERT ON asks BEGIN
+            INSERT INTO said (rowid, text) VALUES (3 * new.id, new.message); END""",
+        """CREATE TRIGGER asks_unsaid AFTER DELETE ON asks BEGIN
+            INSERT INTO said (said, rowid, text) VALUES ('delete', 3 * old.id, old.message); END""",
+        """CREATE TRIGGER answers_said AFTER INSERT ON answers BEGIN
+            INSERT INTO said (rowid, text) VALUES (3 * new.id + 1, new.text); END""",
+        """CREATE TRIGGER answers_unsaid AFTER DELETE ON answers BEGIN
+            INSERT INTO said (said, rowid, text)
+            VALUES ('delete', 3 * old.id + 1, old.text); END""",
+        """CREATE TRIGGER candidates_said AFTER INSERT ON candidates BEGIN
+            INSERT INTO said (rowid, text) VALUES (3 * new.id + 2, new.text); END""",
+        """CREATE TRIGGER candidates_unsaid AFTER DELETE ON candidates BEGIN
+            INSERT INTO said (said, rowid, text)
+            VALUES ('delete', 3 * old.id + 2, old.text); END""",
+        "INSERT INTO said (said) VALUES ('rebuild')",
+    ),
 )
 
 

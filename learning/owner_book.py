@@ -1,13 +1,13 @@
 """The owner's own book: what was picked and typed goes in, what is taken back comes out.
 
-One exchange a line, in the format of personality.book. Reading it whole, searching and editing
-belong to others.
+One exchange a line, in the format of personality.book. Reading it whole and searching it belong to
+learning.book_check.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from engine.errors import DataError
@@ -27,10 +27,16 @@ class OwnerBook:
         Raises DataError where the file cannot be written.
         """
         try:
-            append_entry(self.path, (("user", question), ("assistant", answer)))
+            self.append((("user", question), ("assistant", answer)))
             return True
         except LineError:
             return False
+
+    def append(self, turns: Sequence[tuple[str, str]]) -> None:
+        """Adds a conversation at the end. Raises LineError where a book cannot hold it, DataError
+        where the file cannot be written."""
+        try:
+            append_entry(self.path, turns)
         except OSError as error:
             raise self._unwritable(error) from error
 
@@ -120,6 +126,25 @@ class OwnerBook:
         except OSError as error:
             raise self._unwritable(error) from error
         return True
+
+    def rewrite(self, number: int, old: str, new: str | None) -> None:
+        """Puts a line in the place of another, or takes it out (None). Everything else in the file
+        stays byte for byte as it is.
+
+        number: counted from 1. old: what the line says now, white space around it aside. Raises
+        DataError, with nothing changed, where it says something else or cannot be written.
+        """
+        lines = self._lines()
+        if not 1 <= number <= len(lines) or lines[number - 1].strip() != old.strip():
+            raise DataError(
+                f"{self.path}:{number}: the line was changed by another program",
+                "look at the book again, then do it once more",
+            )
+        lines[number - 1 : number] = [] if new is None else [new]
+        try:
+            write_atomically(self.path, "\n".join(lines))
+        except OSError as error:
+            raise self._unwritable(error) from error
 
     def has(self, question: str, answer: str) -> bool:
         """Whether some line holds exactly this exchange, or no line could."""

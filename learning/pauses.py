@@ -7,7 +7,7 @@ pauses do not push those out to which a lesson can be taken back.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from engine.errors import NumericsError
@@ -47,6 +47,13 @@ class Pauses:
     def learned(self, example: Example) -> None:
         """A lesson was learned; it is rehearsed in the pauses to come."""
         self._fresh.append(Rehearsal(example))
+
+    def avoid(self, examples: Iterable[Example]) -> None:
+        """These answers are not to be said any more, so they are not rehearsed."""
+        unwanted = {(bad.prompt, bad.answer) for bad in examples}
+        self._fresh = [
+            one for one in self._fresh if (one.example.prompt, one.example.answer) not in unwanted
+        ]
 
     def forget(self) -> None:
         """All weights or the books have changed."""

@@ -68,6 +68,12 @@ class Replay:
         self.book = [e for e in self.book if e.prompt != prompt]
         self.taught = [e for e in self.taught if e.prompt != prompt]
 
+    def avoid(self, examples: Iterable[Example]) -> None:
+        """These answers are not to be said any more, so they are not replayed."""
+        unwanted = {(example.prompt, example.answer) for example in examples}
+        self.book = [e for e in self.book if (e.prompt, e.answer) not in unwanted]
+        self.taught = [e for e in self.taught if (e.prompt, e.answer) not in unwanted]
+
     def nearest(self, example: Example, count: int, without: AbstractSet[str]) -> list[Example]:
         """The `count` remembered examples whose prompts are closest, those prompts left out."""
         memory = [e for e in self.memory if e.prompt not in without]

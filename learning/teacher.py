@@ -1,7 +1,7 @@
 """The one face that the app and the shell commands talk to: answers asks, learns in the background.
 
-Two threads share the machine by the turnstile: one generates, one learns. Requests are handed over
-and return at once; events come back from either thread.
+Three threads share the machine by the turnstile: one generates, one learns, one looks at what is
+known (learning.looking). Requests are handed over and return at once; events come back from any.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from learning.growth import grow_model
 from learning.home import Home
 from learning.journal import Journal
 from learning.learner import Learner
+from learning.looking import Looker
 from learning.messages import (
     AskDone,
     Cancel,
@@ -34,8 +35,12 @@ from learning.messages import (
     CandidateDone,
     CandidateReset,
     CandidateText,
+    Check,
+    Compare,
     Event,
     Failed,
+    Forget,
+    Forgotten,
     Generate,
     Grow,
     Grown,
@@ -49,6 +54,7 @@ from learning.messages import (
     Request,
     SetLearning,
     Shutdown,
+    StopComparing,
     TeacherPort,
     Train,
     TrainProgress,
@@ -60,6 +66,7 @@ from learning.model_store import ModelStore
 from learning.training_keeper import Stopped
 from learning.turnstile import Turnstile
 from learning.unfinished import Unfinished, read_unfinished
+from learning.unlearn import forget
 
 TELL_EVERY = 0.25
 """Seconds between two reports of the learner."""
@@ -102,6 +109,7 @@ class Teacher:
         self._emit = on_event
         self.held = contextlib.ExitStack()
         """What is given back when the teacher closes."""
+        self._home, self._device = home, device
         self._own_journal = journal is None
         self._journal = journal or Journal(home.journal_path)
         self._store = ModelStore(home)
@@ -121,7 +129,9 @@ class Teacher:
         )
         self._controls: dict[int, Control] = {}
         self._asks: queue.Queue[Generate | None] = queue.Queue()
-        self._jobs: queue.Queue[Learn | Undo | Train | Practise | Grow | None] = queue.Queue()
+        self._jobs: queue.Queue[Learn | Undo | Train | Practise | Grow | Forget | None] = (
+            queue.Queue()
+        )
         self._cancel_practice, self._owner_is_back = threading.Event(), threading.Event()
         self._threads = [
             threading.Thread(target=self._generate_loop, name="generate", daemon=True),
@@ -129,6 +139,7 @@ class Teacher:
         ]
         parameters = self._learner.published.model.config.parameters
         self._emit(Ready(folder.name, self._learner.version, parameters, device))
+        self._looker = Looker(self._learner, self._journal, self._turnstile, self._emit)
         for thread in self._threads:
             thread.start()
 
@@ -143,7 +154,7 @@ class Teacher:
         elif isinstance(request, Cancel):
             if control := self._controls.get(request.ask):
                 control.cancel()
-        elif isinstance(request, Learn | Undo | Train | Practise | Grow):
+        elif isinstance(request, Learn | Undo | Train | Practise | Grow | Forget):
             if isinstance(request, Train):
                 self._cancel_training.clear()
             elif isinstance(request, Practise):
@@ -161,11 +172,13 @@ class Teacher:
         elif isinstance(request, OwnerActive):
             self._turnstile.key_pressed()
             self._owner_is_back.set()
+        elif isinstance(request, Check | Compare | StopComparing):
+            self._looker.send(request)
         elif isinstance(request, Shutdown):
             self.close()
 
     def close(self) -> None:
-        """Stops both threads; a lesson under way is put back and stays waiting."""
+        """Stops all threads; a lesson under way is put back and stays waiting."""
         self._stopping.set()
         for control in list(self._controls.values()):
             control.cancel()
@@ -174,6 +187,7 @@ class Teacher:
         for thread in self._threads:
             if thread.is_alive() and thread is not threading.current_thread():
                 thread.join(timeout=30)
+        self._looker.close()
         if self._own_journal:
             self._journal.close()
         self.held.close()
@@ -181,10 +195,14 @@ class Teacher:
     # ------------------------------------------------------------ answers
 
     def _generate_loop(self) -> None:
+        heard = None
         while (request := self._asks.get()) is not None and not self._stopping.is_set():
             try:
                 with self._turnstile.answering():
                     self._answer(request)
+                if request.turns != heard:  # not when other answers are asked for
+                    heard = request.turns
+                    self._looker.heard(heard)
             except VidyaError as error:
                 self._emit(Failed("generate", error.what, error.next_step, request.ask))
             except Exception as error:
@@ -245,7 +263,7 @@ class Teacher:
             except Stopped:
                 return
 
-    def _do(self, job: Learn | Undo | Train | Practise | Grow) -> None:
+    def _do(self, job: Learn | Undo | Train | Practise | Grow | Forget) -> None:
         """One job; what goes wrong is told. Raises Stopped."""
         where = type(job).__name__.lower()
         try:
@@ -254,6 +272,8 @@ class Teacher:
                 self._use_the_pause()
             elif isinstance(job, Undo):
                 self._undo(job)
+            elif isinstance(job, Forget):
+                self._forget(job)
             elif isinstance(job, Train):
                 self._train(job)
             elif isinstance(job, Grow):
@@ -330,6 +350,29 @@ class Teacher:
     def _grow(self, job: Grow) -> None:
         info = grow_model(self._store, str(self._learner.folder), job.config, job.name)
         self._emit(Grown(info.name, info.parameters))
+
+    def _forget(self, job: Forget) -> None:
+        home, folder = self._home, self._learner.folder
+        try:
+            doomed = self._journal.to_forget(conversation=job.conversation)
+            others = [info.path for info in ModelStore(home).list() if not info.shipped]
+            folders = [*(path for path in others if path != folder), folder]
+            done = forget(
+                home,
+                self._journal,
+                doomed,
+                () if job.keep_weights else folders,
+                device=self._device,
+                learner=self._learner,
+            )
+        except VidyaError as error:
+            self._emit(Forgotten(job.conversation, trouble=error.what, next_step=error.next_step))
+            return
+        finally:
+            self._learner.recover()  # the journal follows the weights that are in use
+        went_back = bool(done.models)
+        self._emit(Forgotten(job.conversation, done.records, done.book_lines, went_back))
+        self._jobs.put(Learn())
 
     def _train(self, job: Train) -> None:
         """A training for which nothing is named goes on where the last was broken off."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from engine.checkpoint_files import WEIGHTS, read_version
 from engine.errors import NotFound
@@ -19,6 +20,9 @@ from learning.journal import Journal
 from learning.owner_book import OwnerBook
 from learning.records import Rating
 from learning.unfinished import remove_unfinished
+
+if TYPE_CHECKING:
+    from learning.learner import Learner
 
 
 @dataclass(frozen=True)
@@ -42,19 +46,22 @@ def forget(
     *,
     text: str | None = None,
     device: str = "cpu",
+    learner: Learner | None = None,
 ) -> Forgotten:
     """Erases what is doomed everywhere. The caller holds the home's lock.
 
     folders: of the models whose weights may know it; none keeps all weights as they are. text:
-    lines of the book with it go too, whoever wrote them. Raises NotFound, with nothing erased,
-    where a model has no weights left without the lessons.
+    lines of the book with it go too, whoever wrote them. learner: that of one of these models,
+    where it is at work already. Raises NotFound, with nothing erased, where a model has no weights
+    left without the lessons.
     """
     went_back, training_lost = [], False
     for folder in folders:
         if not (folder / WEIGHTS).exists():
             continue
         before = read_version(folder / WEIGHTS)
-        if _take_out(home, folder, journal, doomed, device):
+        mine = learner if learner is not None and learner.folder == folder else None
+        if _take_out(home, folder, journal, doomed, device, mine):
             went_back.append(folder.name)
             now = journal.trainings_in(read_version(folder / WEIGHTS))
             training_lost = training_lost or bool(journal.trainings_in(before) - now)
@@ -66,14 +73,17 @@ def forget(
     return Forgotten(erase(journal, doomed), lines, tuple(went_back), training_lost)
 
 
-def _take_out(home: Home, folder: Path, journal: Journal, doomed: Doomed, device: str) -> bool:
+def _take_out(
+    home: Home, folder: Path, journal: Journal, doomed: Doomed, device: str, learner: Learner | None
+) -> bool:
     """Whether the weights knew something of it. The oldest lesson first: the rest goes with it."""
     known = journal.lessons_in(read_version(folder / WEIGHTS)) & set(doomed.lessons)
     if not known:
         return False
-    from learning.learner import Learner  # brings torch
+    if learner is None:
+        from learning.learner import Learner  # brings torch
 
-    learner = Learner(home, folder, journal, device=device)
+        learner = Learner(home, folder, journal, device=device)
     for lesson in sorted(known):
         try:
             learner.undo(journal.lesson(lesson))

@@ -20,7 +20,8 @@ from engine.model import Model
 from engine.precision import fast_dtype
 from learning.home import remove_leftovers
 from learning.journal import Journal
-from learning.model_store import SHIPPED, keep_snapshot
+from learning.model_store import keep_snapshot
+from learning.old_weights import weights_without
 
 
 @dataclass(frozen=True)
@@ -75,18 +76,13 @@ class Weights:
     def without(self, lesson: int) -> tuple[int, Path]:
         """(version, file) of the newest snapshot, or else the shipped weights, that do not know the
         lesson. Raises NotFound where none are left."""
-        now = self._journal.lessons_in(self.version)
-        for path in sorted((self.folder / "snapshots").glob("*.safetensors"), reverse=True):
-            known = self._journal.lessons_in(int(path.stem))
-            if lesson not in known and known <= now:
-                return int(path.stem), path
-        shipped = SHIPPED / self.folder.name / WEIGHTS
-        if shipped.exists():
-            return 0, shipped
-        raise NotFound(
-            f"no weights without lesson {lesson} are left",
-            "teach what should be said instead, with /correct",
-        )
+        old = weights_without(self.folder, self._journal, self.version, lesson)
+        if old is None:
+            raise NotFound(
+                f"no weights without lesson {lesson} are left",
+                "teach what should be said instead, with /correct",
+            )
+        return old.version, old.path
 
     def go_back(self, version: int, path: Path, note: str) -> None:
         """Publishes the weights of that file, which were `version`, anew."""

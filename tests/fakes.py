@@ -12,12 +12,21 @@ from learning.messages import (
     CandidateDone,
     CandidateReset,
     CandidateText,
+    Check,
+    Checked,
+    Compare,
+    CompareBegan,
+    CompareDone,
+    ComparedText,
     Event,
     Failed,
+    Forget,
+    Forgotten,
     Generate,
     Keep,
     Learn,
     LessonDone,
+    Probe,
     Request,
     Undo,
     UndoDone,
@@ -58,6 +67,11 @@ class ScriptedTeacher:
     requests: list[Request] = field(default_factory=list)
     """Everything that was sent, in order."""
     closed: bool = False
+    unknown: set[str] = field(default_factory=set)
+    """Answers that a Check does not find known; all others it does."""
+    before: Sequence[str] = ("an old answer", "old one", "old two", "old three")
+    after: Sequence[str] = ("a new answer", "old one", "new two", "new three")
+    """What a Compare is answered with; none: there are no earlier weights."""
     _streams: list[_Stream] = field(default_factory=list)
 
     def send(self, request: Request) -> None:
@@ -75,6 +89,13 @@ class ScriptedTeacher:
             self._learn()
         elif isinstance(request, Undo):
             self._undo(request)
+        elif isinstance(request, Check):
+            known = tuple(self._knows(probe) for probe in request.probes)
+            self._emit(Checked(request.key, known, self.version))
+        elif isinstance(request, Compare):
+            self._compare(request)
+        elif isinstance(request, Forget):
+            self._forget(request)
 
     def close(self) -> None:
         self.closed = True
@@ -173,6 +194,28 @@ class ScriptedTeacher:
             self.version += 1
         what = f"lesson {number} taken back" if number else "nothing to undo"
         self._emit(UndoDone(number, what, self.version))
+
+    def _knows(self, probe: Probe) -> bool:
+        return (probe.answer or probe.rejected[0]) not in self.unknown
+
+    def _compare(self, request: Compare) -> None:
+        key = request.key
+        if not self.before:
+            self._emit(CompareDone(key, "no weights from before it are left", "teach on"))
+            return
+        kept = tuple(range(self.version - 1, -1, -1))
+        version = kept[0] if request.version is None else request.version
+        self._emit(CompareBegan(key, version, self.version, kept, 1))
+        for index, text in enumerate(self.before[: request.n], 1):
+            self._emit(ComparedText(key, "before", index, text))
+        for index, text in enumerate(self.after[: request.n], 1):
+            self._emit(ComparedText(key, "after", index, text))
+        self._emit(CompareDone(key))
+
+    def _forget(self, request: Forget) -> None:
+        assert self.journal is not None
+        records = self.journal.forget(conversation=request.conversation)
+        self._emit(Forgotten(request.conversation, records, 0))
 
     def _emit(self, event: Event) -> None:
         if self.on_event is not None:

@@ -154,6 +154,7 @@ class VidyaApp(App[None]):
         session = Session(journal, teacher, seed=self._seed, book_path=self._home.book_path)
         desk = Desk(journal, session, teacher)
         self.control = Control(self._home, self._settings, desk, teacher, self._look)
+        self.chat.home = self._home
         self.chat.begin(desk, teacher)
         self._welcome(journal, desk)
         if unfinished := self.control.unfinished():

@@ -16,6 +16,7 @@ from learning.home import write_atomically
 from learning.journal import Journal
 from vidya_tui.cli_common import common, print_json, say
 from vidya_tui.cli_forget import forget
+from vidya_tui.cli_progress import progress
 from vidya_tui.options import Options
 from vidya_tui.plain import one_line
 
@@ -26,6 +27,7 @@ def journal_group() -> None:
 
 
 journal_group.add_command(forget)
+journal_group.add_command(progress)
 
 
 @contextmanager
@@ -84,7 +86,8 @@ def _said(journal: Journal) -> Iterator[dict[str, Any]]:
 @click.argument("text")
 @common
 def search(text: str, options: Options) -> None:
-    """Finds TEXT in all that was said."""
+    """Finds TEXT in all that was said, newest first: words by their beginning, "side by side" in
+    quotes."""
     with _journal(options) as journal:
         for hit in journal.search(text):
             row = {k: getattr(hit, k) for k in hit.__dataclass_fields__}

@@ -94,6 +94,17 @@ def _one_of(*values: str) -> Callable[[str, str], Argument]:
     return read
 
 
+def _lesson(name: str, argument: str) -> Argument:
+    if not argument:
+        return None
+    if not argument.isascii() or not argument.isdigit() or int(argument) < 1:
+        raise CommandError(
+            f"/{name} {argument}: not the number of a lesson",
+            f"type /{name}, or a number that /lessons shows after it",
+        )
+    return int(argument)
+
+
 def _rating(name: str, argument: str) -> Argument:
     value = argument.lower()
     if value not in ("good", "bad", "off"):
@@ -252,12 +263,43 @@ COMMANDS: tuple[Command, ...] = (
         footer=lambda s: s.answered,
     ),
     Command(
+        "lessons",
+        "everything that was taught; teach again, change, take back",
+        hint="[WORDS]",
+        label="lessons",
+        read=_text,
+        footer=lambda s: s.taught and not s.waiting,
+    ),
+    Command(
+        "compare",
+        "a lesson's message, answered as before the lesson and as now",
+        hint="[LESSON]",
+        label="before/after",
+        read=_lesson,
+        when=lambda s: s.taught,
+    ),
+    Command(
+        "book",
+        "read, search and change what is known by heart",
+        hint="[WORDS]",
+        label="book",
+        read=_text,
+        footer=lambda s: not s.waiting and not s.answered,
+    ),
+    Command(
+        "progress",
+        "how the model does over time",
+        label="progress",
+        footer=lambda s: not s.waiting and not s.answered,
+    ),
+    Command(
         "history",
-        "find and reopen an earlier conversation",
+        "find, reopen, rename, copy or erase an earlier conversation",
+        hint="[WORDS]",
+        read=_text,
         keys="ctrl+o",
         label="history",
         footer=lambda s: not s.waiting and not s.answered,
-        plain=False,
     ),
     Command("model", "other models, earlier weights, a larger model of this one"),
     Command(

@@ -15,6 +15,7 @@ from learning.journal import Journal, Judged
 from learning.messages import Cancel, Keep, Learn, TeacherPort, Undo
 from learning.owner_book import OwnerBook
 from learning.records import Ask, Correction, Lesson, Pick, Rating, Turn, Turns
+from personality.book import shipped_book_path
 from vidya_tui.card import Card
 from vidya_tui.exchange import EarlyPick, Exchange
 
@@ -39,6 +40,11 @@ class Judging:
         self._undoing: set[int] = set()  # lessons whose Undo is on its way
         self._book = OwnerBook(book_path) if book_path else None
         self._in_book: str | None = None  # the answer to this exchange that the book has now
+
+    @property
+    def book_path(self) -> Path | None:
+        """Of the owner's book, where there may be one."""
+        return self._book.path if self._book else None
 
     @property
     def ask(self) -> Ask | None:
@@ -175,15 +181,21 @@ class Judging:
             self._reload()
             return
         lesson = self.journal.last_lesson(skip=self._undoing)
-        if lesson is not None and lesson.judgement is not None:
-            self.journal.withdraw(lesson.judgement)
-            try:
-                self._taken_back(lesson)
-            finally:
-                self._send_undos()
+        if lesson is None:
+            self.teacher.send(Undo(None))
         else:
-            self._undoing |= {lesson.id} if lesson else set()
-            self.teacher.send(Undo(lesson.id if lesson else None))
+            self.take_back(lesson)
+
+    def take_back(self, lesson: Lesson) -> None:
+        """The same for any lesson of the journal."""
+        if lesson.judgement is not None:
+            self.journal.withdraw(lesson.judgement)
+        else:
+            self.journal.retract(lesson.id)
+        try:
+            self._taken_back(lesson)
+        finally:
+            self._send_undos()
 
     def _take_early_back(self, exchange: Exchange) -> None:
         if exchange.early:
@@ -255,8 +267,12 @@ class Judging:
         if lesson.judgement in {judged.id for judged in here}:
             self._reload()
             self._follow_book()
-        elif self._book and lesson.kind in ("pick", "correction"):
-            self._book.take_out(lesson.prompt[-1].text, lesson.answer)
+        elif self._book and lesson.prompt and lesson.kind in ("pick", "correction", "example"):
+            # what the owner changed in the book by hand stands there again
+            old = lesson.replaces if lesson.judgement is None else None
+            shipped = old and OwnerBook(shipped_book_path()).has(lesson.prompt[-1].text, old)
+            new = None if shipped else old
+            self._book.replace(lesson.prompt[-1].text, lesson.answer or None, new)
 
     def _send_undos(self) -> None:
         """Asks the teacher to take out what was withdrawn, once each."""

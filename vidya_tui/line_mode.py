@@ -9,10 +9,12 @@ person would; at a terminal a line counts at once.
 from __future__ import annotations
 
 import queue
+import re
 import sys
 import threading
+import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import BinaryIO, TextIO
 
@@ -22,6 +24,10 @@ from learning.journal import Journal
 from learning.messages import (
     AskDone,
     CandidateDone,
+    Checked,
+    CompareBegan,
+    CompareDone,
+    ComparedText,
     Event,
     Failed,
     LessonDone,
@@ -33,7 +39,7 @@ from learning.messages import (
     UndoDone,
     WorkerLost,
 )
-from vidya_tui import practice_words, progress_words
+from vidya_tui import line_rooms, practice_words, progress_words
 from vidya_tui.commands import COMMANDS, CommandError, Run, find, parse
 from vidya_tui.desk import Desk
 from vidya_tui.plain import plain
@@ -41,6 +47,8 @@ from vidya_tui.preferences import how_to_learn, prepare
 from vidya_tui.session import Session
 from vidya_tui.settings import Settings
 
+ROOMS = ("lessons", "compare", "book", "history", "progress")
+"""Commands whose screens are read out (line_rooms.py)."""
 MakeTeacher = Callable[[Callable[[Event], None]], TeacherPort]
 
 
@@ -118,6 +126,9 @@ class LineMode:
         """Candidates of this ask that were read out."""
         self._due: set[int] = set()
         """Lessons whose outcome is still to be told."""
+        self._checking = 0
+        """Key of a Check whose answer is still to be told; 0: none."""
+        self._comparison: line_rooms.Comparison | None = None
 
     def begin(self) -> None:
         """What was left undone is taken up."""
@@ -181,7 +192,9 @@ class LineMode:
             raise CommandError(f"/{name} needs the screen", "start `vidya` without --plain")
         if name in ("correct", "edit") and wish.argument is None:
             raise CommandError(f"/{name} needs the text here", f"type /{name} WORDS")
-        if name == "help":
+        if name in ROOMS:
+            self._read_room(name, wish.argument)
+        elif name == "help":
             self._help()
         elif name == "quit":
             self._leave()
@@ -202,6 +215,35 @@ class LineMode:
         if name == "train":
             return "learning the book; go on chatting, /cancel stops it"
         return self._desk.understood() if name in ("correct", "rate") else ""
+
+    def _read_room(self, name: str, argument: int | str | None) -> None:
+        """What the screen of the command shows."""
+        journal, words = self._session.journal, "" if argument is None else str(argument)
+        if name == "compare":
+            tokens = self._session.sampling.max_tokens
+            number = argument if isinstance(argument, int) else None
+            self._comparison = line_rooms.Comparison(journal, number, tokens)
+            self._desk.session.teacher.send(self._comparison.request)
+        elif name == "history" and re.fullmatch(r"#[0-9]{1,18}", words):
+            self._session.open(int(words[1:]))
+            for turn in self._session.turns:
+                self._say(f"{'You' if turn.role == 'user' else 'Vidya'}: {turn.text}")
+        elif name == "history":
+            self._say_all(line_rooms.history(journal, words))
+        elif name == "book":
+            self._say_all(line_rooms.book(self._session.book_path, words))
+        elif name == "progress":
+            self._say_all(line_rooms.progress(journal))
+        else:
+            self._say_all(line_rooms.lessons(journal, words))
+            key = time.monotonic_ns()
+            if check := line_rooms.check_of(journal, words, key):
+                self._checking = key
+                self._desk.session.teacher.send(check)
+
+    def _say_all(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self._say(line)
 
     def _read_back(self) -> None:
         """Another branch: what was said last on it, and its answers where none is chosen."""
@@ -237,6 +279,14 @@ class LineMode:
                 known = "" if event.recall is None else progress_words.percent(event.recall)
                 recall = f", recall {known}" if known else ""
                 self._say(f"epoch {event.epoch} of {event.epochs}: loss {event.loss:.3f}{recall}")
+            case Checked() if event.key == self._checking:
+                self._checking = 0
+                self._say(line_rooms.known(event))
+            case CompareBegan() | ComparedText() | CompareDone():
+                if self._comparison:
+                    self._say_all(self._comparison.heard(event))
+                    if isinstance(event, CompareDone):
+                        self._comparison = None
             case UndoDone():
                 self._due.discard(event.lesson or 0)
             case PracticeStage():
@@ -244,6 +294,7 @@ class LineMode:
             case PracticeStep():
                 self._say(practice_words.stepped(event))
             case WorkerLost():
+                self._checking, self._comparison = 0, None
                 self._due.clear()  # those that still wait are counted anew
             case _:
                 pass
@@ -277,6 +328,8 @@ class LineMode:
     def _busy(self) -> bool:
         """Something is under way that a patient person would wait for."""
         if self._session.streaming or self._desk.training.running:
+            return True
+        if self._checking or self._comparison:
             return True
         if self._stuck:
             return False

@@ -29,7 +29,7 @@ from engine.errors import NotFound
 from engine.model import Model
 from engine.tokenizer import Tokenizer
 from learning.attempts import ATTEMPTS
-from learning.examples import fold, fold_prompt
+from learning.folding import fold, fold_prompt
 from personality.book import read_book, shipped_book_path
 
 START = {"model": "10m", "start": "abc", "quick": False}

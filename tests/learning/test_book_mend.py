@@ -11,6 +11,7 @@ import pytest
 
 from engine.config import Sampling
 from learning.book_mend import mend_book
+from learning.channels import learn_from_book, learn_from_removal
 from learning.journal import Journal
 from learning.owner_book import OwnerBook
 from learning.records import Correction, Lesson, Pick, Rating, Turn
@@ -130,3 +131,23 @@ def test_a_change_of_the_book_is_one_write(
     monkeypatch.setattr(OwnerBook, "take_out", None)
     book.replace("hello", "Hi.", "Hey.")
     assert entries(book) == [("bye", "Farewell."), ("hello", "Hey.")]
+
+
+def test_changes_made_in_the_book_reach_it_after_a_crash(journal: Journal, book: OwnerBook) -> None:
+    book.add("hello", "Hi.")
+    book.add("Who?", "Me.")
+    book.add("gone", "Away.")
+    age(book)
+    journal.add_lessons(
+        [
+            learn_from_book(PROMPT, "Hello!", "Hi."),
+            learn_from_removal((Turn("user", "Who?"),), "Me."),
+            learn_from_book((Turn("user", "new"),), "Newer."),
+            learn_from_book((Turn("user", "gone"),), "Away."),
+        ]
+    )
+    journal.retract(4)
+    for _ in range(2):
+        mend_book(book, journal)
+        age(book)
+    assert entries(book) == [("hello", "Hello!"), ("new", "Newer.")]

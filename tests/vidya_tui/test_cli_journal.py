@@ -21,7 +21,7 @@ def teach(shell: Shell, **lessons: str) -> None:
 
 def shared(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Those that another home has too: what a home's own weights did stays with it."""
-    return [row for row in rows if row["table"] not in ("saves", "lesson_events")]
+    return [row for row in rows if row["table"] not in ("saves", "lesson_events", "measures")]
 
 
 def traces(shell: Shell, text: str) -> list[str]:

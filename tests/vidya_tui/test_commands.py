@@ -93,7 +93,7 @@ def test_completions() -> None:
     assert labels("/rate ") == ["/rate good", "/rate bad", "/rate off"]
     assert labels("/rate b") == ["/rate bad"]
     assert labels("/rate bad") == []
-    assert labels("/story") == ["/history"] or labels("/story") == []
+    assert labels("/story") == ["/history "] or labels("/story") == []
     assert labels("hello") == labels("//etc") == labels("/a\nb") == labels("/xyzzy") == []
 
 
@@ -131,7 +131,7 @@ def test_what_works_when() -> None:
     nothing = works()
     assert nothing == {
         *("train", "practice", "undo", "new", "history", "help", "quit", "editor"),
-        *("curve", "model", "settings"),
+        *("curve", "model", "settings", "lessons", "book", "progress"),
     }
     waiting = works(waiting=True, asked=True, cards=(1, 2))
     assert {"pick", "correct", "regenerate"} <= waiting and "rate" not in waiting

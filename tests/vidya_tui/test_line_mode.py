@@ -112,10 +112,10 @@ def test_digits_are_messages_unless_candidates_wait(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_done_is_a_line(tmp_path: Path) -> None:
-    lines, _ = talk(tmp_path, "", "/nope", "/history", "/correct", "/pick 1", "hello", "9", "/undo")
+    lines, _ = talk(tmp_path, "", "/nope", "/copy", "/correct", "/pick 1", "hello", "9", "/undo")
     said = "\n".join(lines)
     assert "there is no command /nope" in said
-    assert "/history needs the screen" in said
+    assert "/copy needs the screen" in said
     assert "/correct needs the text here" in said
     assert "no candidates wait" in said and "there is no candidate 9" in said
 
@@ -125,7 +125,7 @@ def test_help_lists_what_works_here(tmp_path: Path) -> None:
     said = "\n".join(lines)
     for usage in ("/correct [TEXT]:", "/rate good|bad|off:", "/train [EPOCHS]:", "/undo:", "/new:"):
         assert usage in said
-    assert "/history" not in said and "1. one answer" not in said
+    assert "/copy" not in said and "1. one answer" not in said
 
 
 def test_plain_chat_has_no_numbers(tmp_path: Path) -> None:
@@ -233,3 +233,25 @@ def test_an_earlier_message_in_other_words_and_back(tmp_path: Path) -> None:
     assert [(row["message"], row["parent"]) for row in rows] == [
         *(("hello", None), ("goodbye", None))
     ]
+
+
+def test_what_the_screens_show_is_read_out(tmp_path: Path) -> None:
+    lines, journal = talk(
+        tmp_path,
+        *("hello", "3", "/lessons", "/compare", "/book three", "/progress", "/history hel"),
+        *("/history #1", "/lessons nothing like it", "/history zzz"),
+    )
+    assert any(
+        line.startswith("lesson 2, today") and line.endswith("learned: hello \u2192 three")
+        for line in lines
+    )
+    assert "of these 1 of 1 are known now" in lines
+    assert "asking lesson 2's message again, before and now" in lines
+    assert "before (version 1), likeliest: an old answer" in lines
+    assert "now (version 2), drawn: old one" in lines
+    assert "yours, line 2: hello \u2192 three" in lines
+    assert "book recall: nothing measured yet" in lines
+    assert any(line.startswith("first picked: 0.0 %") for line in lines)
+    assert any(line.startswith("#1, today") and "2 turns, hello" in line for line in lines)
+    assert lines[-4:] == ["You: hello", "Vidya: three", "nothing was found", "nothing was found"]
+    journal.close()

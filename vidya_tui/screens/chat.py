@@ -36,6 +36,7 @@ from vidya_tui.widgets.prompt import Prompt
 from vidya_tui.words import Words
 
 if TYPE_CHECKING:  # the first frame waits for no more than it needs
+    from learning.home import Home
     from learning.messages import Event, TeacherPort
     from vidya_tui.desk import Desk
 
@@ -48,6 +49,8 @@ APPS = ("settings", "model", "curve")
 """Commands that open a screen which only the app can: it changes more than the talk."""
 PAST = 500
 """How many messages of earlier sessions the up key brings back."""
+ROOMS = ("lessons", "compare", "book", "history", "progress")
+"""Commands that open a screen of their own (screens/rooms.py)."""
 PLACEHOLDER = "Say something, or / for commands"
 AWAY_EVERY = 5.0
 """Seconds between two looks whether the owner has been away for long."""
@@ -89,6 +92,8 @@ class ChatScreen(Steady, Doors, Screen[None]):
         self._bindings = BindingsMap(_bindings(keys))
         self._desk: Desk | None = None
         self._teacher: TeacherPort | None = None
+        self.home: Home | None = None
+        """Set by the app before `begin`."""
         self._early: list[str] = []
         """What was entered before there was a session."""
         self.situation = Situation()
@@ -304,7 +309,6 @@ class ChatScreen(Steady, Doors, Screen[None]):
         """Carries out a command. `typed` goes back into the prompt where that fails."""
         name = run.command.name
         opens: dict[str, Callable[[], Words | None]] = {
-            "history": self._look_back,
             "help": self._help,
             "practice": lambda: self._practise(run),
             "quit": self._quit,
@@ -312,6 +316,7 @@ class ChatScreen(Steady, Doors, Screen[None]):
             "copy": lambda: self._copy_said(run.argument == "all"),
         }
         opens |= {wanted: lambda: self._want(name) for wanted in APPS}
+        opens |= {wanted: lambda: self._open_room(run) for wanted in ROOMS}
         if run.argument is None:
             opens |= {"correct": self._retype, "edit": self._choose_mine}
         self._attempt(opens.get(name, lambda: self._need().carry_out(run)), typed)

@@ -20,6 +20,8 @@ from vidya_tui.widgets.prompt import Prompt
 from vidya_tui.words import Words
 
 if TYPE_CHECKING:  # the first frame waits for no more than it needs
+    from learning.home import Home
+    from learning.messages import TeacherPort
     from vidya_tui.desk import Desk
     from vidya_tui.screens.correct import Retyped
 
@@ -32,6 +34,11 @@ class Doors:
     conversation: ConversationView
     candidates: CandidatePanel
     prompt: Prompt
+    home: Home | None
+    _teacher: TeacherPort | None
+
+    def draw(self) -> None:
+        raise NotImplementedError
 
     def _need(self) -> Desk:
         raise NotImplementedError
@@ -50,10 +57,18 @@ class Doors:
     def _quit(self) -> None:
         self.app.call_later(self.app.action_quit)
 
-    def _look_back(self) -> None:
-        from vidya_tui.screens.history import HistoryScreen
+    def _open_room(self, run: Run) -> None:
+        from vidya_tui.place import Place
+        from vidya_tui.screens.rooms import open_room
 
-        self.app.push_screen(HistoryScreen(self._need().journal), self._chosen)
+        desk, home, teacher = self._need(), self.home, self._teacher
+        assert home is not None and teacher is not None
+        room = open_room(Place(home, desk, teacher), run.command.name, run.argument)
+        self.app.push_screen(room, self._left_room)
+
+    def _left_room(self, conversation: int | None) -> None:
+        self._chosen(conversation)
+        self.draw()  # what was taught may have changed
 
     def _write_outside(self) -> Words:
         """The message in the owner's editor, in place of the app."""

@@ -1,8 +1,9 @@
-"""Earlier conversations: find one by what was said in it, and reopen it."""
+"""Earlier conversations: find one by what was said in it, reopen, rename, copy or erase it."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual import on
@@ -11,93 +12,203 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Footer, Input, OptionList, Static
-from textual.widgets.option_list import Option
+from textual.widgets import Footer, Input, Static
 
-from engine.errors import VidyaError
-from learning.journal import Conversation, Journal
-from vidya_tui.plain import one_line
+from learning.history import LONGEST_TITLE, Conversation, Listing, conversations, export, listing
+from learning.journal_search import excerpt, read_query, spans
+from learning.messages import Event, Forget, Forgotten
+from vidya_tui.commands import Run, find
+from vidya_tui.exporting import exported
+from vidya_tui.lesson_words import quote, when
+from vidya_tui.place import Place
+from vidya_tui.plain import one_line, plain
+from vidya_tui.screens.list_room import ListRoom
 from vidya_tui.screens.steady import Steady
 
-LISTED = 200
+SHOWN_TURNS = 12
+"""Of a conversation, beside the list."""
 
 
-def line(conversation: Conversation, now: float) -> str:
-    """A conversation on one line: when it was last used, how long it is, how it began."""
-    then = time.localtime(conversation.last)
-    if time.strftime("%Y%j", then) == time.strftime("%Y%j", time.localtime(now)):
-        when = time.strftime("today %H:%M", then)
-    else:
-        when = time.strftime("%Y-%m-%d", then)
-    return f"{when:<12} {conversation.asks:>3}  {one_line(conversation.title, 200)}"
-
-
-class HistoryScreen(Steady, ModalScreen[int | None]):
-    """Returns the conversation to reopen, or None."""
+class HistoryScreen(ListRoom[int | None, Conversation]):
+    """`/history`. Returns the conversation to reopen, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "close"),
-        Binding("down", "move(1)", "choose", show=False),
-        Binding("up", "move(-1)", "choose", show=False),
-        Binding("enter", "open", "open"),  # seen by the Input first
+        Binding("enter", "open", "reopen"),
+        Binding("r", "rename", "rename"),
+        Binding("d,delete", "erase", "erase", key_display="d"),
+        Binding("m", "export('md')", "Markdown"),
+        Binding("j", "export('json')", "JSON"),
     ]
+    LETTERS = frozenset({"find", "rename", "erase", "export"})
+    PLACEHOLDER = "find words that were said; enter reopens, tab goes to the list"
+    SEARCH_FIRST = True
+    EMPTY = "No conversation yet: go back and say something."
 
-    def __init__(self, journal: Journal) -> None:
-        super().__init__()
-        self._journal = journal
-        self._found: list[Conversation] = []
+    def __init__(self, place: Place, search: str = "") -> None:
+        super().__init__(place, search)
+        self._listing = Listing((), {})
+        self._words: tuple[str, ...] = ()
 
-    def compose(self) -> ComposeResult:
-        with Vertical(classes="box", id="history"):
-            yield Static(
-                "Earlier conversations: arrows choose, enter opens", markup=False, classes="title"
+    # ------------------------------------------------------------ what is shown
+
+    def find_keys(self, search: str) -> Sequence[int]:
+        self._listing = listing(self.place.journal, search)
+        self._words = read_query(search).words
+        return self._listing.ids
+
+    def fetch(self, keys: Sequence[int]) -> dict[int, Conversation]:
+        found = conversations(self.place.journal, self._listing, keys)
+        return {conversation.id: conversation for conversation in found}
+
+    def parts(self) -> Sequence[str]:
+        search = self.find.value.strip()
+        return "conversations", f"{len(self.rows.keys):,}", search and f"with {quote(search)}"
+
+    def line(self, row: Conversation, width: int) -> Content:
+        open_now = row.id == self.place.session.conversation
+        head = f"{when(row.last, time.time())} {row.turns:>5}  "
+        room = max(10, width - len(head))
+        if not row.found or row.found == row.title:
+            text = Content(one_line(row.title, room))
+        else:
+            title = one_line(row.title, max(12, room // 3))
+            found = excerpt(plain(row.found), self._words, max(10, room - len(title) - 3))
+            text = Content(title).append(Content.styled(f" \u2026 {one_line(found)}", "dim"))
+        marked = self._marked(text)
+        return Content.assemble(
+            (head, "$foreground 60%"), marked.stylize("bold") if open_now else marked
+        )
+
+    def detail(self, row: Conversation) -> Content:
+        turns = self.place.journal.turns(row.id)
+        lines = [Content.styled(one_line(row.title, 200), "bold")]
+        parts = [_count(row.turns, "turn"), f"begun {when(row.created, time.time()).strip()}"]
+        if row.id == self.place.session.conversation:
+            parts.append("open now")
+        lines.append(Content.styled(" \u00b7 ".join(parts), "$foreground 60%"))
+        if row.found:
+            lines.append(
+                self._marked(Content("\u2026 " + plain(excerpt(row.found, self._words, 300))))
             )
-            yield Input(placeholder="find a word that was said", id="history-find")
-            yield OptionList(id="history-list", markup=False)
-            yield Footer(show_command_palette=False, compact=True)
+        for turn in turns[-SHOWN_TURNS:]:
+            who = "You:   " if turn.role == "user" else "Vidya: "
+            said = self._marked(Content(one_line(turn.text, 400)))
+            lines.append(Content.assemble((who, "$foreground 60%"), said))
+        return Content("\n").join(lines)
 
-    def on_mount(self) -> None:
-        self._find("")
-        self.query_one(Input).focus()
+    def _marked(self, text: Content) -> Content:
+        for start, end in spans(text.plain, self._words) if self._words else ():
+            text = text.stylize("bold $accent", start, end)
+        return text
 
-    @on(Input.Changed)
-    def _changed(self, event: Input.Changed) -> None:
-        self._find(event.value)
+    # ------------------------------------------------------------ keys
 
-    @on(Input.Submitted)
-    def _entered(self) -> None:
-        self.action_open()
+    def allows(self, action: str) -> bool:
+        if action in ("open", "rename", "erase", "export"):
+            return bool(self.rows.keys)
+        return True
 
-    @on(OptionList.OptionSelected)
-    def _selected(self, event: OptionList.OptionSelected) -> None:
-        self.dismiss(self._found[event.option_index].id)
+    def action_open(self) -> None:
+        if row := self.current():
+            self.dismiss(row.id)
 
     def action_leave(self) -> None:
         self.dismiss(None)
 
-    def action_move(self, step: int) -> None:
-        listed = self.query_one(OptionList)
-        if self._found:
-            listed.highlighted = ((listed.highlighted or 0) + step) % len(self._found)
+    def action_rename(self) -> None:
+        if row := self.current():
+            self.app.push_screen(TitleScreen(row.title), lambda title: self._renamed(row, title))
 
-    def action_open(self) -> None:
-        at = self.query_one(OptionList).highlighted
-        if self._found and at is not None:
-            self.dismiss(self._found[at].id)
+    def _renamed(self, row: Conversation, title: str | None) -> None:
+        if title is None:
+            return
 
-    def _find(self, wanted: str) -> None:
-        listed = self.query_one(OptionList)
-        listed.clear_options()
-        try:
-            self._found = self._journal.conversations(LISTED, wanted.strip() or None)
-        except VidyaError as error:
-            self._found = []
-            listed.add_option(Option(Content(one_line(str(error))), disabled=True))
+        def work() -> str:
+            self.place.journal.rename(row.id, title)
+            return (
+                f"called {quote(title)}"
+                if title.strip()
+                else "its first message is its title again"
+            )
+
+        self.attempt(work)
+        self.reload(row.id)
+
+    def action_export(self, form: str) -> None:
+        if row := self.current():
+
+            def work() -> str:
+                text = export(row, self.place.journal.turns(row.id), form)
+                name = f"conversation-{row.id}.{form}"
+                return f"written to {exported(self.place.home, name, text)}"
+
+            self.attempt(work)
+
+    def action_erase(self) -> None:
+        if row := self.current():
+            doomed = self.place.journal.to_forget(conversation=row.id)
+            what = (
+                f"{_count(len(doomed.asks), 'message')} and {_count(len(doomed.lessons), 'lesson')}"
+            )
+            words = f"Erase {quote(row.title, 40)} for ever, {what}?"
+            self.question.ask(words, lambda: self._erase(row.id))
+
+    def _erase(self, conversation: int, *, keep_weights: bool = False) -> None:
+        if self.place.session.conversation == conversation:
+            self.place.desk.carry_out(Run(find("new")))
+        self.question.say("erasing \u2026")
+        self.place.teacher.send(Forget(conversation, keep_weights))
+
+    def hear(self, events: Sequence[Event]) -> None:
+        super().hear(events)
+        for event in events:
+            if isinstance(event, Forgotten):
+                self._forgotten(event)
+
+    def _forgotten(self, event: Forgotten) -> None:
+        if event.trouble:
+            self.question.ask(
+                f"{event.trouble}. Erase it from journal and book, and leave the weights?",
+                lambda: self._erase(event.conversation, keep_weights=True),
+            )
             return
-        if not self._found:
-            words = "nothing was found" if wanted.strip() else "there is none yet"
-            listed.add_option(Option(Content(words), disabled=True))
-            return
-        now = time.time()
-        listed.add_options([Option(Content(line(found, now))) for found in self._found])
-        listed.highlighted = 0
+        book = f", {event.book_lines} lines of your book" if event.book_lines else ""
+        again = "; later lessons are learned again" if event.went_back else ""
+        self.question.say(f"erased: {event.records} messages and lessons{book}{again}")
+        self.reload()
+
+    def weights_changed(self) -> None:
+        """The list does not depend on the weights."""
+
+
+def _count(number: int, name: str) -> str:
+    return f"{number} {name}{'' if number == 1 else 's'}"
+
+
+class TitleScreen(Steady, ModalScreen[str | None]):
+    """A title to type; None: it was left."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "leave it"),
+        Binding("enter", "save", "save"),
+    ]
+
+    def __init__(self, title: str) -> None:
+        super().__init__()
+        self._title = one_line(title, LONGEST_TITLE)
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="box", id="titling"):
+            yield Static("What is it called? (empty: its first message)", classes="title")
+            yield Input(self._title, max_length=LONGEST_TITLE, id="title-field")
+            yield Footer(show_command_palette=False, compact=True)
+
+    def on_mount(self) -> None:
+        self.query_one(Input).focus()
+
+    @on(Input.Submitted)
+    def action_save(self) -> None:
+        self.dismiss(self.query_one(Input).value)
+
+    def action_leave(self) -> None:
+        self.dismiss(None)

@@ -1,0 +1,215 @@
+"""How the model does over time: what the journal measured, put together by hour or by day.
+
+Torch-free and without a screen; screens/progress.py plots it, progress_svg.py draws it.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+HOUR, DAY = 3600.0, 86400.0
+SEVERAL_DAYS = 3 * DAY
+"""From this span on points are put together by days; below it by hours, below that by minutes."""
+
+
+class Source(Protocol):
+    """The part of a journal that is read."""
+
+    def measures(self, name: str) -> list[tuple[float, float]]: ...
+
+    def rewards(self) -> list[tuple[float, float]]: ...
+
+    def picks(self) -> list[tuple[float, int]]: ...
+
+    def ratings(self) -> list[tuple[float, bool]]: ...
+
+
+@dataclass(frozen=True)
+class Measure:
+    """Something that is followed over time."""
+
+    name: str
+    title: str
+    unit: str
+    """"share" is shown as a percentage; else a word that follows the number."""
+    better: str
+    """"up" or "down"; empty where neither is better."""
+    means: str
+    """What it says, for the owner."""
+    read: Callable[[Source], list[tuple[float, float]]]
+
+
+def _measured(name: str) -> Callable[[Source], list[tuple[float, float]]]:
+    return lambda journal: journal.measures(name)
+
+
+MEASURES: tuple[Measure, ...] = (
+    Measure(
+        "book_recall",
+        "book recall",
+        "share",
+        "up",
+        "how much of the book it says word for word",
+        _measured("book_recall"),
+    ),
+    Measure(
+        "lessons_known",
+        "lessons known",
+        "share",
+        "up",
+        "how many of the lessons it has learned it still knows",
+        _measured("lessons_known"),
+    ),
+    Measure("loss", "loss", "", "down", "of the learning steps", _measured("loss")),
+    Measure(
+        "reward",
+        "reward",
+        "",
+        "up",
+        "of what it tried when practising alone",
+        lambda journal: journal.rewards(),
+    ),
+    Measure(
+        "rated_good",
+        "rated good",
+        "share",
+        "up",
+        "how many of your ratings were good",
+        lambda journal: [(when, float(good)) for when, good in journal.ratings()],
+    ),
+    Measure(
+        "first_picked",
+        "first picked",
+        "share",
+        "",
+        "how often you picked the first candidate",
+        lambda journal: [(when, float(number == 1)) for when, number in journal.picks()],
+    ),
+    Measure(
+        "owner_nll",
+        "your words",
+        "nats a token",
+        "down",
+        "how badly it foretells what you say",
+        _measured("owner_nll"),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Point:
+    """What was measured within one minute, hour or day."""
+
+    start: float
+    """Its first second, local time; seconds since the epoch."""
+    mean: float
+    least: float
+    most: float
+    last: float
+    count: int
+
+
+@dataclass(frozen=True)
+class Series:
+    """One measure over time."""
+
+    measure: Measure
+    points: tuple[Point, ...]
+    """Oldest first; times without a measurement are left out."""
+    step: float
+    """Seconds of a point: a minute, an hour or a day."""
+
+    @property
+    def newest(self) -> float | None:
+        return self.points[-1].last if self.points else None
+
+
+def read_progress(journal: Source) -> list[Series]:
+    """Every measure, those without a measurement too."""
+    return [series(measure, measure.read(journal)) for measure in MEASURES]
+
+
+def series(measure: Measure, points: Sequence[tuple[float, float]]) -> Series:
+    """(seconds since the epoch, value) in any order, put together by a step that suits the span."""
+    if not points:
+        return Series(measure, (), DAY)
+    times = [when for when, _ in points]
+    span = max(times) - min(times)
+    step = DAY if span >= SEVERAL_DAYS else HOUR if span >= 3 * HOUR else 60.0
+    groups: dict[float, list[float]] = {}
+    for when, value in sorted(points):
+        groups.setdefault(_start(when, step), []).append(value)
+    made = tuple(
+        Point(start, sum(values) / len(values), min(values), max(values), values[-1], len(values))
+        for start, values in sorted(groups.items())
+    )
+    return Series(measure, made, step)
+
+
+def _start(when: float, step: float) -> float:
+    """Where the minute, hour or day of the owner's clock begins."""
+    parts = list(time.localtime(when))
+    kept = {DAY: 3, HOUR: 4}.get(step, 5)
+    parts[kept:6] = [0] * (6 - kept)
+    parts[8] = -1  # whether it is summer time then is worked out anew
+    return time.mktime(tuple(parts))  # type: ignore[arg-type]
+
+
+# ---------------------------------------------------------------- in words and files
+
+
+def when_words(start: float, step: float) -> str:
+    """A point's time as people write it."""
+    form = {DAY: "%Y-%m-%d", HOUR: "%m-%d %H:00"}.get(step, "%m-%d %H:%M")
+    return time.strftime(form, time.localtime(start))
+
+
+def number_words(value: float, unit: str) -> str:
+    """98.4 %, or three significant digits and the unit."""
+    if unit == "share":
+        return f"{100 * value:.1f} %"
+    return f"{value:.3g} {unit}".rstrip()
+
+
+def summary(one: Series) -> str:
+    """The series in a sentence, for screen readers and where nothing can be plotted."""
+    measure = one.measure
+    if not one.points:
+        return f"{measure.title}: nothing measured yet"
+    first, last = one.points[0], one.points[-1]
+    now = number_words(last.last, measure.unit)
+    if len(one.points) == 1:
+        return f"{measure.title}: {now}, on {when_words(last.start, one.step)}"
+    values = [point.mean for point in one.points]
+    direction = _direction(values[0], values[-1], measure.better)
+    low, high = number_words(min(values), measure.unit), number_words(max(values), measure.unit)
+    since = when_words(first.start, one.step)
+    began = number_words(first.mean, measure.unit)
+    return f"{measure.title}: {now}; {began} on {since}{direction}; lowest {low}, highest {high}"
+
+
+def _direction(first: float, last: float, better: str) -> str:
+    if abs(last - first) <= 0.01 * max(abs(first), abs(last), 1e-9):
+        return ", about the same"
+    up = last > first
+    if not better:
+        return ", up since" if up else ", down since"
+    return ", better since" if up == (better == "up") else ", worse since"
+
+
+def as_csv(all_series: Sequence[Series]) -> str:
+    """One row a point: measure, time, mean, least, most, last, number of measurements."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["measure", "time", "mean", "least", "most", "last", "count"])
+    for one in all_series:
+        for point in one.points:
+            at = time.strftime("%Y-%m-%dT%H:%M:%S%z", time.localtime(point.start))
+            numbers = (point.mean, point.least, point.most, point.last)
+            writer.writerow([one.measure.name, at, *(f"{n:.6g}" for n in numbers), point.count])
+    return out.getvalue()

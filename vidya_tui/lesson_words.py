@@ -1,0 +1,91 @@
+"""What was taught, in plain words: for the list of lessons, the line mode and their notes.
+
+Pure functions. Texts of people and models go through `one_line`, so that nothing in them is obeyed.
+"""
+
+from __future__ import annotations
+
+import time
+
+from learning.records import Lesson
+from learning.taught import Show, Taught
+from vidya_tui.plain import one_line
+
+KINDS = {
+    "pick": "picked",
+    "correction": "corrected",
+    "rating": "rated",
+    "example": "told",
+}
+STATES: dict[Show, str] = {
+    "waiting": "waiting",
+    "learned": "learned",
+    "needs_practice": "practice",
+    "taken_back": "taken back",
+}
+LONG_STATES: dict[Show, str] = {
+    "waiting": "waits to be learned",
+    "learned": "learned",
+    "needs_practice": "needs practice: the next book training takes it up",
+    "taken_back": "taken back",
+}
+
+
+def quote(text: str, limit: int = 60) -> str:
+    """A text within a sentence."""
+    return f"\u201c{one_line(text, limit)}\u201d"
+
+
+def when(seconds: float, now: float) -> str:
+    """Twelve characters: the time today, else the date."""
+    then = time.localtime(seconds)
+    today = time.strftime("%Y%j", then) == time.strftime("%Y%j", time.localtime(now))
+    return time.strftime("today %H:%M" if today else "%Y-%m-%d", then).ljust(12)
+
+
+def question(lesson: Lesson) -> str:
+    """What was said last before the answer."""
+    return lesson.prompt[-1].text if lesson.prompt else ""
+
+
+def understood(lesson: Lesson) -> str:
+    """What the lesson asks of the model, in a sentence."""
+    others = [text for text in lesson.rejected if text != lesson.answer]
+    if not lesson.answer:
+        return f"will not answer {quote(others[0], 120)}" if others else "nothing to learn"
+    said = f"will answer {quote(lesson.answer, 120)}"
+    if lesson.replaces:
+        return f"{said}, no longer {quote(lesson.replaces)}"
+    if len(others) == 1:
+        return f"{said} rather than {quote(others[0])}"
+    return f"{said} rather than {len(others)} others" if others else said
+
+
+def short(lesson: Lesson) -> str:
+    """Question and answer on one line."""
+    answer = one_line(lesson.answer) if lesson.answer else f"not {quote(lesson.rejected[0])}"
+    return f"{one_line(question(lesson))} \u2192 {answer}"
+
+
+def state(taught: Taught) -> str:
+    """One or two words, at most ten characters."""
+    return "replaced" if taught.replaced_by else STATES[taught.state]
+
+
+def mark(known: bool | None, due: bool) -> str:
+    """One character: whether it is known now. due: it ought to be."""
+    if not due:
+        return "\u00b7"
+    return "?" if known is None else "\u2713" if known else "\u2717"
+
+
+def known_words(known: bool | None, due: bool) -> str:
+    """The same in words."""
+    if not due:
+        return "need not be known any more"
+    return "not looked at yet" if known is None else "known now" if known else "not known now"
+
+
+def due(taught: Taught) -> bool:
+    """It ought to be known: neither taken back nor replaced."""
+    return taught.state != "taken_back" and not taught.replaced_by

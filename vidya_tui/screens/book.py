@@ -1,0 +1,187 @@
+"""Both books: browse and search them, see what the model knows, and change the owner's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, get_args
+
+from textual.binding import Binding, BindingType
+from textual.content import Content
+
+from learning.book_check import BookLine, Show, read_books, select
+from learning.messages import Probe
+from personality.book import shipped_book_path
+from vidya_tui import lesson_words as words
+from vidya_tui.place import Place
+from vidya_tui.plain import one_line, plain
+from vidya_tui.screens.entry import EntryScreen, Typed
+from vidya_tui.screens.list_room import ListRoom
+
+SHOWS: tuple[Show, ...] = get_args(Show)
+"""What `f` goes through."""
+SHOW_WORDS: dict[Show, str] = {
+    "all": "",
+    "own": "yours",
+    "shipped": "Vidya's",
+    "twice": "said twice",
+    "contradictions": "contradictions",
+    "bad": "cannot be read",
+}
+
+
+class BookScreen(ListRoom[None, BookLine]):
+    """`/book`. A change is a lesson."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("a,insert", "add", "add", key_display="a"),
+        Binding("e,enter", "edit", "edit", key_display="e"),
+        Binding("d,delete", "remove", "remove", key_display="d"),
+        Binding("f", "filter", "filter"),
+    ]
+    LETTERS = frozenset({"find", "add", "edit", "remove", "filter"})
+    PLACEHOLDER = "find an entry by its words"
+    EMPTY = "Nothing here. Press a to write an entry; what you pick and type in the chat comes too."
+
+    def __init__(self, place: Place, search: str = "") -> None:
+        super().__init__(place, search)
+        self.shows: Show = "all"
+        self._lines: list[BookLine] = []
+        self._shown: list[BookLine] = []
+        self._places: dict[tuple[bool, int], int] = {}
+        """(owner's, number of the line) -> its key: lines stand in the order of their files."""
+
+    # ------------------------------------------------------------ what is shown
+
+    def find_keys(self, search: str) -> Sequence[int]:
+        lines = read_books(shipped_book_path(), self.place.home.book_path)
+        if lines != self._lines:
+            self._known.clear()
+            self._asked.clear()
+        self._lines = lines
+        self._places = {(line.own, line.line): place for place, line in enumerate(lines)}
+        shown = select(lines, search, self.shows)
+        if self.shows in ("all", "own") and not search:
+            shown = sorted(shown, key=lambda line: (not line.own, -line.line if line.own else 0))
+        return [self._key(line) for line in shown]
+
+    def fetch(self, keys: Sequence[int]) -> dict[int, BookLine]:
+        return {key: self._lines[key] for key in keys if key < len(self._lines)}
+
+    def parts(self) -> Sequence[str]:
+        own = sum(line.own for line in self._lines)
+        clash = sum(line.contradicted for line in self._lines)
+        twice = sum(line.twice for line in self._lines)
+        bad = sum(bool(line.problem) for line in self._lines)
+        counted = [(clash, "contradict"), (twice, "said twice"), (bad, "cannot be read")]
+        return (
+            "book",
+            f"{len(self.rows.keys):,} entries",
+            f"{own:,} yours",
+            *(f"{count} {name}" for count, name in counted if count),
+            SHOW_WORDS[self.shows] and f"only {SHOW_WORDS[self.shows]}",
+        )
+
+    def line(self, row: BookLine, width: int) -> Content:
+        key = self._key(row)
+        mark = words.mark(self.known(key), row.probe is not None)
+        whose = "yours " if row.own else "Vidya "
+        flags = "".join(f"{flag} " for flag in self._flags(row))
+        text = row.text if row.problem else f"{row.question} \u2192 {row.answer}"
+        return Content.assemble(
+            (f"{mark} ", "$success" if mark == "\u2713" else "$warning"),
+            (whose, "$secondary" if row.own else "$foreground 60%"),
+            (flags, "$warning"),
+            (one_line(text), "dim" if row.replaced else ""),
+        )
+
+    def detail(self, row: BookLine) -> Content:
+        whose = f"your book, line {row.line}" if row.own else "Vidya's book"
+        known = words.known_words(self.known(self._key(row)), row.probe is not None)
+        parts = [whose, *self._flags(row), *([] if row.problem else [known])]
+        head = Content.styled(" \u00b7 ".join(parts), "$foreground 60%")
+        if row.problem:
+            return Content.assemble(
+                head, "\n", (plain(row.problem), "$warning"), "\n", plain(row.text)
+            )
+        said = [
+            Content.assemble(
+                ("You:   " if role == "user" else "Vidya: ", "$foreground 60%"), plain(text)
+            )
+            for role, text in row.turns
+        ]
+        return Content("\n").join([head, *said])
+
+    @staticmethod
+    def _flags(row: BookLine) -> list[str]:
+        flags = [
+            (row.problem, "cannot be read"),
+            (row.contradicted, "contradicts"),
+            (row.twice, "twice"),
+            (row.replaced, "replaced"),
+        ]
+        return [name for flag, name in flags if flag]
+
+    def probe(self, row: BookLine) -> Probe | None:
+        return row.probe
+
+    def _key(self, row: BookLine) -> int:
+        return self._places[row.own, row.line]
+
+    # ------------------------------------------------------------ keys
+
+    def allows(self, action: str) -> bool:
+        if action in ("edit", "remove"):
+            row = self.rows.row if self.is_mounted else None
+            return row is not None and (action == "edit" or row.own)
+        return True
+
+    def action_filter(self) -> None:
+        self.shows = SHOWS[(SHOWS.index(self.shows) + 1) % len(SHOWS)]
+        self.reload()
+
+    def action_open(self) -> None:
+        self.action_edit()
+
+    def action_add(self) -> None:
+        def closed(typed: Typed | None) -> None:
+            if typed is not None:
+                revising = self.place.revising
+                self._change(
+                    lambda: revising.add_entry(typed.question, typed.answer, self._lines),
+                    typed.question,
+                )
+
+        self.app.push_screen(EntryScreen("A new entry of your book"), closed)
+
+    def action_edit(self) -> None:
+        if not (row := self.current()):
+            return
+        title = f"Line {row.line} of your book" if row.own else "Your own answer instead of Vidya's"
+        before = [f"{role}: {text}" for role, text in row.turns[:-2]]
+
+        def closed(typed: Typed | None) -> None:
+            if typed is not None:
+                revising = self.place.revising
+                self._change(
+                    lambda: revising.edit_entry(row, typed.question, typed.answer), typed.question
+                )
+
+        question, answer = (row.question, row.answer) if row.turns else (row.text, "")
+        self.app.push_screen(EntryScreen(title, question, answer, " \u00b7 ".join(before)), closed)
+
+    def action_remove(self) -> None:
+        if row := self.current():
+            text = row.text if row.problem else f"{row.question} \u2192 {row.answer}"
+            self.question.ask(
+                f"Take {words.quote(text)} out of your book?",
+                lambda: self._change(lambda: self.place.revising.remove_entry(row, self._lines)),
+            )
+
+    def _change(self, work: object, question: str = "") -> None:
+        assert callable(work)
+        done = self.attempt(work)
+        self.reload()
+        if done and question:
+            at = [key for key, line in enumerate(self._lines) if line.question == question]
+            if at and at[-1] in self.rows.keys:
+                self.rows.cursor = self.rows.keys.index(at[-1])

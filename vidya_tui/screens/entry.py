@@ -1,0 +1,73 @@
+"""A question and its answer to type, as an entry of the book. Returns what was typed, or None."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Footer, Static
+
+from vidya_tui.plain import one_line, plain
+from vidya_tui.screens.steady import Steady
+from vidya_tui.widgets.text_field import TextField
+
+
+@dataclass(frozen=True)
+class Typed:
+    """What an entry should say."""
+
+    question: str
+    answer: str
+
+
+class EntryScreen(Steady, ModalScreen[Typed | None]):
+    """Two fields, one below the other."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s,ctrl+enter", "save", "save"),
+        Binding("tab,shift+tab", "other", "next field", priority=True),
+        Binding("escape", "leave", "leave it"),
+    ]
+
+    def __init__(self, title: str, question: str = "", answer: str = "", before: str = "") -> None:
+        """before: what was said before the question, where there was something."""
+        super().__init__()
+        self._title, self._before = title, before
+        self.question_field = TextField(plain(question), id="entry-question")
+        self.answer_field = TextField(plain(answer), id="entry-answer")
+        self.trouble = Static("", markup=False, classes="quiet")
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="box", id="entry"):
+            yield Static(one_line(self._title), markup=False, classes="title")
+            if self._before:
+                yield Static(one_line(self._before, 300), markup=False, classes="quiet")
+            yield Static("You say", markup=False, classes="quiet")
+            yield self.question_field
+            yield Static("Vidya answers", markup=False, classes="quiet")
+            yield self.answer_field
+            yield self.trouble
+            yield Footer(show_command_palette=False, compact=True)
+
+    def on_mount(self) -> None:
+        field = self.answer_field if self.question_field.text else self.question_field
+        field.move_cursor(field.document.end)
+        field.focus()
+
+    def action_other(self) -> None:
+        (self.answer_field if self.question_field.has_focus else self.question_field).focus()
+
+    def action_save(self) -> None:
+        question, answer = self.question_field.text.strip(), self.answer_field.text.strip()
+        if question and answer:
+            self.dismiss(Typed(question, answer))
+            return
+        self.trouble.update("an entry needs a question and an answer")
+        (self.answer_field if question else self.question_field).focus()
+
+    def action_leave(self) -> None:
+        self.dismiss(None)

@@ -1,0 +1,187 @@
+"""Everything that was taught, newest first: what was understood, what became of it, whether the model
+knows it now; and teaching it again, changing it, taking it back.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.content import Content
+
+from learning.messages import Probe
+from learning.taught import SHOWN, Taught, taught, taught_ids
+from vidya_tui import lesson_words as words
+from vidya_tui.place import Place
+from vidya_tui.plain import one_line, plain
+from vidya_tui.screens.list_room import ListRoom
+
+SHOWS = (*SHOWN, "not_known")
+"""What `f` goes through; the last is asked of the model."""
+SHOW_WORDS = {
+    "all": "",
+    "waiting": "waiting",
+    "learned": "learned",
+    "needs_practice": "needs practice",
+    "taken_back": "taken back",
+    "not_known": "not known now",
+}
+SWEEP = 256
+"""Lessons that are read at once when all are asked about."""
+
+
+class LessonsScreen(ListRoom[None, Taught]):
+    """`/lessons`."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("t", "again", "teach again"),
+        Binding("e,enter", "edit", "edit", key_display="e"),
+        Binding("w,delete", "withdraw", "withdraw", key_display="w"),
+        Binding("b", "compare", "before/after"),
+        Binding("f", "filter", "filter"),
+    ]
+    LETTERS = frozenset({"find", "again", "edit", "withdraw", "compare", "filter"})
+    PLACEHOLDER = "find a lesson by its words"
+    EMPTY = "Nothing was taught yet: pick an answer, or press F2 in the chat and type a better one."
+
+    def __init__(self, place: Place, search: str = "") -> None:
+        super().__init__(place, search)
+        self.shows = "all"
+        self._all: list[int] = []
+
+    # ------------------------------------------------------------ what is shown
+
+    def find_keys(self, search: str) -> Sequence[int]:
+        if self.shows != "not_known":
+            self._all = taught_ids(self.place.journal, search, self.shows)  # type: ignore[arg-type]
+            return self._all
+        self._all = taught_ids(self.place.journal, search)
+        self._sweep()
+        return [key for key in self._all if self.known(key) is False]
+
+    def fetch(self, keys: Sequence[int]) -> dict[int, Taught]:
+        return {one.lesson.id: one for one in taught(self.place.journal, keys)}
+
+    def parts(self) -> Sequence[str]:
+        shown, total = len(self.rows.keys), len(self._all)
+        count = f"{shown:,}" if shown == total else f"{shown:,} of {total:,}"
+        if self.shows == "not_known":
+            looked = sum(key in self._known for key in self._all)
+            left = total - looked
+            return "lessons", count, "not known now", f"{left:,} not looked at" if left else ""
+        return "lessons", count, SHOW_WORDS[self.shows]
+
+    def line(self, row: Taught, width: int) -> Content:
+        due, lesson = words.due(row), row.lesson
+        head = f"{words.when(row.created, time.time())} {words.KINDS[lesson.kind]:<9} "
+        state = f"{words.state(row):<10} "
+        mark = words.mark(self.known(lesson.id), due)
+        return Content.assemble(
+            (head, "$foreground 60%"),
+            (state, "" if due else "dim"),
+            (f"{mark} ", "$success" if mark == "\u2713" else "$warning"),
+            words.short(lesson),
+        )
+
+    def detail(self, row: Taught) -> Content:
+        lesson, now = row.lesson, time.time()
+        since = words.when(row.since, now).strip()
+        lines = [
+            f"lesson {lesson.id}, {words.KINDS[lesson.kind]} {words.when(row.created, now).strip()}",
+            f"{words.LONG_STATES[row.state]} ({since})",
+            words.known_words(self.known(lesson.id), words.due(row)),
+        ]
+        if row.replaced_by:
+            lines.append(f"lesson {row.replaced_by} says something else since")
+        before = [f"{_who(turn.role)} {one_line(turn.text, 200)}" for turn in lesson.prompt[-3:-1]]
+        asked = [f"{_who(turn.role)} {plain(turn.text)}" for turn in lesson.prompt[-1:]]
+        said = [f"Vidya: {plain(lesson.answer)}"] if lesson.answer else []
+        rest = [f"not: {one_line(text, 200)}" for text in lesson.rejected if text != lesson.answer]
+        return Content.assemble(
+            (words.understood(lesson), "bold"),
+            "\n" + " \u00b7 ".join(lines) + "\n",
+            ("\n".join(["", *before]), "$foreground 60%"),
+            "\n".join(["", *asked, *said]),
+            ("\n".join(["", *rest]), "$foreground 60%"),
+        )
+
+    def probe(self, row: Taught) -> Probe | None:
+        return row.probe if words.due(row) else None
+
+    # ------------------------------------------------------------ asking about all
+
+    def _sweep(self) -> None:
+        """Asks about the next lessons that were not looked at; the answer brings the ones after."""
+        if not self._asked:
+            wanted = [key for key in self._all if key not in self._known][:SWEEP]
+            for row in self.fetch(wanted).values():
+                if self.probe(row) is None:
+                    self._known[row.lesson.id] = True  # nothing is wrong with it
+            self.look(wanted)
+
+    def looked(self) -> None:
+        super().looked()
+        if self.shows == "not_known":
+            self.reload()
+
+    # ------------------------------------------------------------ keys
+
+    def allows(self, action: str) -> bool:
+        if action in ("again", "edit", "withdraw", "compare"):
+            row = self.rows.row if self.is_mounted else None
+            if row is None:
+                return False
+            if action == "again":
+                return row.state != "waiting"
+            if action == "withdraw":
+                return row.state != "taken_back"
+            if action == "compare":
+                return row.state != "taken_back" and bool(row.lesson.prompt)
+        return True
+
+    def action_filter(self) -> None:
+        self.shows = SHOWS[(SHOWS.index(self.shows) + 1) % len(SHOWS)]
+        self.reload()
+
+    def action_again(self) -> None:
+        if row := self.current():
+            self._change(lambda: self.place.revising.teach_again(row))
+
+    def action_withdraw(self) -> None:
+        if row := self.current():
+            asked = f"Take lesson {row.lesson.id} back: {words.understood(row.lesson)}?"
+            self.question.ask(
+                asked, lambda: self._change(lambda: self.place.revising.withdraw(row))
+            )
+
+    def action_open(self) -> None:
+        self.action_edit()
+
+    def action_edit(self) -> None:
+        if not (row := self.current()):
+            return
+        from vidya_tui.screens.correct import CorrectScreen, Retyped
+
+        def closed(result: Retyped | None) -> None:
+            if result is not None and result.saved:
+                self._change(lambda: self.place.revising.edit(row, result.text))
+
+        text = row.lesson.answer or next(iter(row.lesson.rejected), "")
+        self.app.push_screen(CorrectScreen(words.question(row.lesson), text), closed)
+
+    def action_compare(self) -> None:
+        if row := self.current():
+            from vidya_tui.screens.before_after import BeforeAfterScreen
+
+            self.app.push_screen(BeforeAfterScreen(self.place, row.lesson))
+
+    def _change(self, work: object) -> None:
+        assert callable(work)
+        self.attempt(work)
+        self.reload()
+
+
+def _who(role: str) -> str:
+    return "You:" if role == "user" else "Vidya:"
