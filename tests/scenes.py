@@ -231,6 +231,30 @@ async def practising(stage: Stage) -> None:
     await stage.sees("58 %")
 
 
+async def lessons(stage: Stage) -> None:
+    await taught(stage)
+    await stage.say("/lessons")
+    await stage.sees("At night it is dark")
+
+
+async def book(stage: Stage) -> None:
+    await stage.say("/book")
+    await stage.sees("You:   hi")
+
+
+async def history(stage: Stage) -> None:
+    await taught(stage)
+    await stage.say("/history")
+    await stage.sees("conversations \u00b7 1")
+
+
+async def over_time(stage: Stage) -> None:
+    for step in range(40):
+        stage.journal.add_measure("book_recall", min(1.0, 0.7 + 0.01 * step))
+    await stage.say("/progress")
+    await stage.sees("recall")
+
+
 SCENES = (
     Scene("welcome", first, first=True),
     Scene("welcome-pick", next_step, first=True),
@@ -245,6 +269,10 @@ SCENES = (
     Scene("training", training),
     Scene("trained", trained),
     Scene("practice", practising),
+    Scene("lessons", lessons),
+    Scene("book", book),
+    Scene("history", history),
+    Scene("progress", over_time),
 )
 
 
