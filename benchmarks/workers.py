@@ -6,6 +6,7 @@ the results says it too. Left out: several requests at once.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -65,6 +66,8 @@ class Worker:
         line = self._process.stdout.readline()
         if line:
             return dict(json.loads(line))
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(10.0)  # what it says last comes after its last answer
         self._errors.seek(0)
         last = (self._errors.read().strip().splitlines() or ["without a word"])[-1]
         raise VidyaError(f"{self.name}: its process ended: {last}", "run it again; see --debug")

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.processes import cpu_seconds
 from engine.checkpoint_files import WEIGHTS
 from learning.model_store import SHIPPED
 
@@ -51,6 +52,17 @@ def home(tmp_path: Path) -> Path:
     return tmp_path / "home"
 
 
+def until_it_waits(process: int) -> None:
+    """Until it has worked and then did nothing for two seconds: it waits for its standard input."""
+    spent, deadline = -1.0, time.monotonic() + 90.0
+    while time.monotonic() < deadline:
+        now = cpu_seconds(process) or 0.0
+        if now == spent and now > 0.2:
+            return
+        spent = now
+        time.sleep(2.0)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_it_with_130_and_one_word(tmp_path: Path, number: signal.Signals) -> None:
     with subprocess.Popen(
@@ -60,7 +72,7 @@ def test_a_signal_ends_it_with_130_and_one_word(tmp_path: Path, number: signal.S
         stderr=subprocess.PIPE,
         cwd=ROOT,
     ) as process:
-        time.sleep(4.0)  # it waits for its standard input
+        until_it_waits(process.pid)
         process.send_signal(number)
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err.strip()) == (130, b"", b"interrupted")
