@@ -195,7 +195,7 @@ def load_model(
             f"{path}: does not fit its config.json ({str(error).splitlines()[0]})",
             "restore the folder from a whole copy",
         ) from error
-    _fill_rope(model, device)
+    model.rope_cos, model.rope_sin = model.rope_cos.to(device), model.rope_sin.to(device)
     for parameter in model.parameters():
         parameter.requires_grad_(True)
     if not all(torch.isfinite(p).all() for p in model.parameters()):
@@ -203,12 +203,3 @@ def load_model(
             f"{path}: holds numbers that are not finite", "roll back to a snapshot"
         )
     return model
-
-
-def _fill_rope(model: Model, device: str | torch.device) -> None:
-    """The rotary tables are not saved; a model built on the meta device needs them made."""
-    from engine.model import rope_tables
-
-    with torch.device("cpu"):
-        cos, sin = rope_tables(model.config)
-    model.rope_cos, model.rope_sin = cos.to(device), sin.to(device)

@@ -106,12 +106,18 @@ class Model(nn.Module):
         super().__init__()
         self.config = config
         self.packed: Any = None
-        self.embedding = nn.Embedding(config.vocab_size, config.dim)
+        empty = torch.empty(config.vocab_size, config.dim)
+        self.embedding = nn.Embedding(config.vocab_size, config.dim, _weight=empty)
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.layers))
         self.norm = nn.RMSNorm(config.dim, config.norm_eps)
-        cos, sin = rope_tables(config)
-        self.register_buffer("rope_cos", cos, persistent=False)
-        self.register_buffer("rope_sin", sin, persistent=False)
+        # on the meta device torch would load its compiler for such operations, which takes seconds
+        meta = self.device.type == "meta"
+        with torch.device("cpu"):
+            cos, sin = rope_tables(config)
+        self.register_buffer("rope_cos", cos if meta else cos.to(self.device), persistent=False)
+        self.register_buffer("rope_sin", sin if meta else sin.to(self.device), persistent=False)
+        if meta:
+            return
         with torch.no_grad():
             for name, weight in self.named_parameters():
                 if weight.dim() == 2:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -148,3 +150,13 @@ def test_broken_config_is_refused(tmp_path: Path, text: str) -> None:
 def test_empty_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match=r"config\.json"):
         load_model(tmp_path)
+
+
+def test_loading_does_not_bring_torchs_compiler(tmp_path: Path, tiny_model: Model) -> None:
+    save_model(tiny_model, tmp_path)
+    code = (
+        "import sys, pathlib; from engine.checkpoint import load_model; "
+        f"load_model(pathlib.Path({str(tmp_path)!r})); print('torch._dynamo' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.stdout.strip() == "False", done.stderr
