@@ -160,8 +160,7 @@ class Model(nn.Module):
         rope = (self.rope_cos[positions].to(x.dtype), self.rope_sin[positions].to(x.dtype))
         if positions.dim() == 2:
             rope = (rope[0].unsqueeze(1), rope[1].unsqueeze(1))
-        for layer, block in enumerate(self.blocks):
-            x = block(x, rope, mask, cache, layer)
+        x = self._through(x, 0, len(self.blocks), rope, mask, cache)
         if cache is not None:
             cache.advance(t)
         return self.norm(x)
@@ -175,11 +174,22 @@ class Model(nn.Module):
         return self.norm(self._blocks(x, layers, len(self.blocks)))
 
     def _blocks(self, x: Tensor, first: int, last: int) -> Tensor:
+        """Causal, from position 0, without a cache."""
         t = x.shape[1]
         rope = (self.rope_cos[:t].to(x.dtype), self.rope_sin[:t].to(x.dtype))
-        mask = causal_mask(t, 0, self.device)
+        return self._through(x, first, last, rope, causal_mask(t, 0, self.device), None)
+
+    def _through(
+        self,
+        x: Tensor,
+        first: int,
+        last: int,
+        rope: tuple[Tensor, Tensor],
+        mask: Tensor | None,
+        cache: KeyValueCache | None,
+    ) -> Tensor:
         for layer in range(first, last):
-            x = self.blocks[layer](x, rope, mask, None, layer)
+            x = self.blocks[layer](x, rope, mask, cache, layer)
         return x
 
     def logits(self, hidden: Tensor) -> Tensor:

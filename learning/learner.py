@@ -116,12 +116,12 @@ class Learner:
                     result = self._shop.teach(
                         task,
                         self.settings,
-                        report=lambda step, loss: self._stepped(lesson, step, loss, started),
+                        report=lambda _, loss: self._stepped(lesson, loss, started, watch),
                         checking=lambda: self._tell(LearnerState("checking", 1)),
                     )
                 else:
                     result = self._try(task)
-                    self._stepped(lesson, result.steps, result.loss, started)
+                    self._stepped(lesson, result.loss, started, watch)
                 verdict = examine(
                     self.weights.model,
                     book_before=book_before,
@@ -152,10 +152,11 @@ class Learner:
             self._pauses.avoid(task.rejected)
         elif state == "learned":
             self._pauses.learned(task.answers[-1])
+        watch = self.watch  # it looks at what the memory has now
         # the owner's book may have had it already, so that it was looked at before it was learned
-        self.watch.look(self.mind.upper, task.answers)
-        self.journal.add_measure("book_recall", self.book_recall)
-        self.journal.add_measure("lessons_known", self.watch.recall(replay.taught))
+        watch.look(self.mind.upper, task.answers)
+        self.journal.add_measure("book_recall", watch.recall(replay.book))
+        self.journal.add_measure("lessons_known", watch.recall(replay.taught))
         self.mind.tidy()
         report = self._report(
             lesson, started, known=result.known, knew=knew, steps=steps, loss=loss
@@ -196,10 +197,10 @@ class Learner:
         An attempt that fails is not helped by it."""
         return self._method == RECIPE and self._pauses.catch_up()
 
-    def _stepped(self, lesson: Lesson, step: int, loss: float, started: float) -> None:
+    def _stepped(self, lesson: Lesson, loss: float, started: float, watch: Watch) -> None:
         batch = self.settings.mixture.batch
         self.journal.add_step([lesson.id], loss, batch, time.monotonic() - started, lesson.kind)
-        recall = self.watch.recall(self.replay.book)
+        recall = watch.recall(self.replay.book)
         self._tell(LearnerState("learning", 1, batch, batch, loss, recall))
 
     def _report(
@@ -326,9 +327,8 @@ class Learner:
         """Takes a lesson out: back to the newest saved weights without it.
 
         Returns what to say and the other lessons that those weights lack, which wait again (a
-        practice that is lost is only told). For
-        the last lesson that is exactly the weights before it. Raises NotFound where no weights
-        without it are left.
+        practice that is lost is only told). For the last lesson that is exactly the weights before
+        it. Raises NotFound where no weights without it are left.
         """
         lost: list[Lesson] = []
         known = self.journal.lessons_in(self.version)

@@ -303,10 +303,19 @@ watch, see, look at
 smell, scent
 """
 
-_WITHOUT = {"how tall": "height", "how old": "age", "how heavy": "weight", "how big": "size"}
-_WITHOUT |= {"how long": "length", "how far": "distance", "how high": "height"}
-_WITHOUT |= {"how wide": "width", "how deep": "depth", "how fast": "speed", "how much": "price"}
-MEASURES = _WITHOUT
+MEASURES = {
+    "how tall": "height",
+    "how old": "age",
+    "how heavy": "weight",
+    "how big": "size",
+    "how long": "length",
+    "how far": "distance",
+    "how high": "height",
+    "how wide": "width",
+    "how deep": "depth",
+    "how fast": "speed",
+    "how much": "price",
+}
 """How an adjective is asked for -> the noun for it."""
 
 

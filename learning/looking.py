@@ -8,9 +8,7 @@ streams or a key was pressed. Earlier weights are loaded for one comparison and 
 
 from __future__ import annotations
 
-import contextlib
 import math
-import os
 import queue
 import secrets
 import threading
@@ -44,6 +42,7 @@ from learning.messages import (
     StopComparing,
 )
 from learning.old_weights import OldWeights, kept_weights, weights_without
+from learning.priority import step_back
 from learning.records import Lesson, Turns
 from learning.turnstile import Turnstile
 
@@ -89,8 +88,7 @@ class Looker:
             self._thread.join(timeout=30)
 
     def _loop(self) -> None:
-        with contextlib.suppress(OSError, AttributeError):
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 5)
+        step_back(5)
         while (job := self._jobs.get()) is not None and not self._stopping.is_set():
             try:
                 if isinstance(job, Check):

@@ -1,26 +1,22 @@
 """The one face that the app and the shell commands talk to: answers asks, learns in the background.
 
-Three threads share the machine by the turnstile: one generates, one learns, one looks at what is
-known (learning.looking). Requests are handed over and return at once; events come back from any.
+Three threads share the machine by the turnstile: one answers (learning.answering), one learns, one
+looks at what is known (learning.looking). Requests are handed over and return at once; events come
+back from any.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
 import queue
-import secrets
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 
-import torch
-
-from engine.chat_format import encode_prompt
 from engine.errors import VidyaError
-from engine.generate import Control, Delta, Finished, Restart, generate
+from learning.answering import Answerer
 from learning.book import BookSettings, EpochReport
 from learning.growth import grow_model
 from learning.home import Home
@@ -28,13 +24,9 @@ from learning.journal import Journal
 from learning.learner import Learner
 from learning.looking import Looker
 from learning.messages import (
-    AskDone,
     Cancel,
     CancelPractice,
     CancelTraining,
-    CandidateDone,
-    CandidateReset,
-    CandidateText,
     Check,
     Compare,
     Event,
@@ -63,6 +55,7 @@ from learning.messages import (
 )
 from learning.methods import RECIPE
 from learning.model_store import ModelStore
+from learning.priority import at_lowest_priority, step_back
 from learning.training_keeper import Stopped
 from learning.turnstile import Turnstile
 from learning.unfinished import Unfinished, read_unfinished
@@ -113,7 +106,6 @@ class Teacher:
         self._own_journal = journal is None
         self._journal = journal or Journal(home.journal_path)
         self._store = ModelStore(home)
-        self._seed = seed
         self._turnstile = Turnstile()
         self._stopping, self._cancel_training = threading.Event(), threading.Event()
         self._learning, self._in_pauses, self._method = True, False, RECIPE
@@ -127,33 +119,23 @@ class Teacher:
             pause=self._pause,
             tell=self._tell,
         )
-        self._controls: dict[int, Control] = {}
-        self._asks: queue.Queue[Generate | None] = queue.Queue()
         self._jobs: queue.Queue[Learn | Undo | Train | Practise | Grow | Forget | None] = (
             queue.Queue()
         )
         self._cancel_practice, self._owner_is_back = threading.Event(), threading.Event()
-        self._threads = [
-            threading.Thread(target=self._generate_loop, name="generate", daemon=True),
-            threading.Thread(target=self._learn_loop, name="learn", daemon=True),
-        ]
+        self._thread = threading.Thread(target=self._learn_loop, name="learn", daemon=True)
+        self._looker = Looker(self._learner, self._journal, self._turnstile, self._emit)
+        heard = self._looker.heard
+        self._answerer = Answerer(self._learner, self._turnstile, self._emit, heard, seed=seed)
         parameters = self._learner.published.model.config.parameters
         self._emit(Ready(folder.name, self._learner.version, parameters, device))
-        self._looker = Looker(self._learner, self._journal, self._turnstile, self._emit)
-        for thread in self._threads:
-            thread.start()
+        self._answerer.start()
+        self._thread.start()
 
     def send(self, request: Request) -> None:
         """Hands a request over; returns at once."""
-        if isinstance(request, Generate):
-            self._controls[request.ask] = Control()
-            self._asks.put(request)
-        elif isinstance(request, Keep):
-            if control := self._controls.get(request.ask):
-                control.keep(request.index)
-        elif isinstance(request, Cancel):
-            if control := self._controls.get(request.ask):
-                control.cancel()
+        if isinstance(request, Generate | Keep | Cancel):
+            self._answerer.send(request)
         elif isinstance(request, Learn | Undo | Train | Practise | Grow | Forget):
             if isinstance(request, Train):
                 self._cancel_training.clear()
@@ -180,83 +162,19 @@ class Teacher:
     def close(self) -> None:
         """Stops all threads; a lesson under way is put back and stays waiting."""
         self._stopping.set()
-        for control in list(self._controls.values()):
-            control.cancel()
-        self._asks.put(None)
         self._jobs.put(None)
-        for thread in self._threads:
-            if thread.is_alive() and thread is not threading.current_thread():
-                thread.join(timeout=30)
+        self._answerer.close()
+        if self._thread.is_alive() and self._thread is not threading.current_thread():
+            self._thread.join(timeout=30)
         self._looker.close()
         if self._own_journal:
             self._journal.close()
         self.held.close()
 
-    # ------------------------------------------------------------ answers
-
-    def _generate_loop(self) -> None:
-        heard = None
-        while (request := self._asks.get()) is not None and not self._stopping.is_set():
-            try:
-                with self._turnstile.answering():
-                    self._answer(request)
-                if request.turns != heard:  # not when other answers are asked for
-                    heard = request.turns
-                    self._looker.heard(heard)
-            except VidyaError as error:
-                self._emit(Failed("generate", error.what, error.next_step, request.ask))
-            except Exception as error:
-                what = f"the answer could not be made ({type(error).__name__}: {error})"
-                self._emit(Failed("generate", what, "ask again", request.ask))
-            finally:
-                self._controls.pop(request.ask, None)
-
-    def _answer(self, request: Generate) -> None:
-        published, tokenizer = self._learner.published, self._learner.tokenizer
-        sampling = request.sampling
-        context = published.model.config.context
-        turns = [(turn.role, turn.text) for turn in request.turns]
-        ids = encode_prompt(tokenizer, turns, context, min(sampling.max_tokens, context // 2))
-        seed = request.seed if request.seed is not None else self._seed
-        generator = torch.Generator().manual_seed(secrets.randbits(63) if seed is None else seed)
-        started, first, tokens = time.monotonic(), 0.0, 0
-        control = self._controls[request.ask]
-        for event in generate(
-            published.model,
-            tokenizer,
-            ids,
-            request.n,
-            sampling,
-            generator=generator,
-            control=control,
-        ):
-            first = first or time.monotonic() - started
-            if isinstance(event, Delta):
-                if event.text:
-                    self._emit(CandidateText(request.ask, event.index, event.text))
-            elif isinstance(event, Restart):
-                self._emit(CandidateReset(request.ask, event.index))
-            elif isinstance(event, Finished):
-                tokens += len(event.tokens)
-                self._emit(
-                    CandidateDone(
-                        request.ask,
-                        event.index,
-                        event.text,
-                        tuple(event.tokens),
-                        tuple(event.logprobs),
-                        event.ending,
-                        published.version,
-                    )
-                )
-        seconds = max(1e-6, time.monotonic() - started)
-        self._emit(AskDone(request.ask, tokens / seconds, first))
-
     # ------------------------------------------------------------ learning
 
     def _learn_loop(self) -> None:
-        with contextlib.suppress(OSError, AttributeError):
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)
+        step_back(10)
         while (job := self._jobs.get()) is not None and not self._stopping.is_set():
             try:
                 self._do(job)
@@ -477,23 +395,3 @@ class Teacher:
         if now - self._told >= TELL_EVERY:
             self._told = now
             self._emit(state)
-
-
-def at_lowest_priority(work: Callable[[], object]) -> None:
-    """Does it in a thread that everybody else goes before; a thread that has stepped back cannot
-    come forward again, so it is a new one each time. What it raises is raised here."""
-    raised: list[BaseException] = []
-
-    def lowest() -> None:
-        with contextlib.suppress(OSError, AttributeError):
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 19)
-        try:
-            work()
-        except BaseException as error:
-            raised.append(error)
-
-    thread = threading.Thread(target=lowest, name="idle", daemon=True)
-    thread.start()
-    thread.join()
-    if raised:
-        raise raised[0]

@@ -7,7 +7,6 @@ for the documentation.
 from __future__ import annotations
 
 import asyncio
-import itertools
 import math
 import os
 import sys
@@ -52,6 +51,16 @@ ANSWERS = (
 )
 
 
+async def settled(stage: Stage, looks: int = 3) -> None:
+    """Waits until the screen has said the same for so many looks in a row."""
+    was, same = "", 0
+    while same < looks:
+        await stage.pilot.pause(0.05)
+        now = stage.text()
+        same = same + 1 if now == was else 0
+        was = now
+
+
 @dataclass(frozen=True)
 class Scene:
     """A moment to look at."""
@@ -94,21 +103,33 @@ def build(
                 text.cursor_blink = False
             for line in screen.query(Input):
                 line.cursor_blink = False
-        for _ in range(3):
-            await pilot.pause()
+        await settled(stage)
 
     return app, act
 
 
+class StillClock:
+    """The time of all scenes: it goes on when a scene says so, and never by itself."""
+
+    def __init__(self) -> None:
+        self.now = NOON
+
+    def on(self, seconds: float) -> None:
+        self.now += seconds
+
+
+CLOCK = StillClock()
+
+
 @contextmanager
 def still_clock() -> Iterator[None]:
-    """Ten seconds go by at each look at the clock, from noon on; in UTC."""
-    ticks = itertools.count()
+    """`time.time` is that of `CLOCK`, from noon on; in UTC."""
+    CLOCK.now = NOON
     zone = os.environ.get("TZ")
     os.environ["TZ"] = "UTC"
     time.tzset()
     try:
-        with patch("time.time", lambda: NOON + 10.0 * next(ticks)):
+        with patch("time.time", lambda: CLOCK.now):
             yield
     finally:
         if zone is None:
@@ -143,8 +164,10 @@ async def streaming(stage: Stage) -> None:
 
 async def taught(stage: Stage) -> None:
     await answered(stage)
+    CLOCK.on(30.0)
     await stage.press("4")
     await stage.sees("preferred 4")
+    CLOCK.on(30.0)
     await stage.say("And at night?")
     await stage.until(lambda: "pick" in stage.footer())
     await stage.say("/correct At night it is dark, like everything that waits for the sun.")
@@ -228,7 +251,7 @@ async def practising(stage: Stage) -> None:
         scores = {"correct": float(step % 3 > 0), "format": 1.0}
         stage.hear(PracticeSample(step, problem, f"<answer>{said}</answer>", reward, scores))
     stage.hear(PracticeStage("syllogism", "during", 20, accuracy=0.58, book_recall=0.99))
-    await stage.sees("58 %")
+    await stage.sees("after step 20")
 
 
 async def lessons(stage: Stage) -> None:
@@ -251,6 +274,7 @@ async def history(stage: Stage) -> None:
 async def over_time(stage: Stage) -> None:
     for step in range(40):
         stage.journal.add_measure("book_recall", min(1.0, 0.7 + 0.01 * step))
+        CLOCK.on(10.0)
     await stage.say("/progress")
     await stage.sees("recall")
 

@@ -51,6 +51,10 @@ class PracticeScreen(Steady, ModalScreen[None]):
         self._look()
         self.set_interval(LOOK_EVERY, self._look)
 
+    def on_resize(self) -> None:
+        self._shown = None
+        self._look()
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         return self._state().running if action == "stop" else True
 

@@ -37,8 +37,9 @@ from vidya_tui.widgets.row_list import RowList
 BLOCKS = "\u2581\u2582\u2583\u2584\u2585\u2586\u2587\u2588"
 SPARK = 16
 """Characters of the small plot in the list."""
-LABELS = 4
-"""Times that are written under a plot, at most."""
+LABELS = 3
+"""Times that are written under a plot, at most: where more of them come close to each other, plotext moves
+them about in an order that is another one in each process."""
 
 
 class ProgressScreen(Room[None]):

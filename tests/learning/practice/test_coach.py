@@ -36,8 +36,9 @@ from learning.messages import (
 from learning.practice.coach import difficulty
 from learning.practice.report import gains
 from learning.practice.settings import PracticeSettings, WarmUpSettings
+from learning.priority import at_lowest_priority
 from learning.records import Lesson, Turn
-from learning.teacher import Teacher, at_lowest_priority
+from learning.teacher import Teacher
 from tests.learning.conftest import Place
 from tests.sums import register
 
