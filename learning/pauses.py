@@ -26,6 +26,10 @@ REHEARSALS = 4
 """Times that a lesson is rehearsed at most ..."""
 ENOUGH = 0.15
 """... until no more than this share of its other wordings is unknown."""
+REVISITS = 4
+"""Earlier lessons that are looked at in other words again after each new one ..."""
+REVISITED = 2
+"""... and times that each is rehearsed at most."""
 
 
 @dataclass
@@ -45,7 +49,12 @@ class Pauses:
         self._fresh: list[Rehearsal] = []
 
     def learned(self, example: Example) -> None:
-        """A lesson was learned; it is rehearsed in the pauses to come."""
+        """A lesson was learned; it is rehearsed in the pauses to come, and after it some earlier ones,
+        whose other wordings it may have cost."""
+        waiting = {one.example.ids for one in self._fresh} | {example.ids}
+        earlier = [e for e in self._shop.mind.replay.taught if e.ids not in waiting]
+        again = self._shop.rng.sample(earlier, min(REVISITS, len(earlier)))
+        self._fresh[:0] = [Rehearsal(one, REVISITED) for one in again]
         self._fresh.append(Rehearsal(example))
 
     def avoid(self, examples: Iterable[Example]) -> None:

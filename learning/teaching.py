@@ -48,7 +48,7 @@ class TeachSettings:
     """... and further ones to mend what it broke."""
     margin: float = 0.5
     """Lead in logits that every token of the lesson needs to count as learned."""
-    talk_weight: float = 4.0
+    talk_weight: float = 10.0
     """Weight of the anchor on the model's own talk."""
     wordings_weight: float = 0.5
     """Weight of the other wordings of the question."""
