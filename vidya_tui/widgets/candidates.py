@@ -47,6 +47,8 @@ class CardView(Widget):
         self.boxed = False
         self.rows = 0
         """Lines it takes at least: side by side, all are as high as the highest."""
+        self._wrapped: tuple[tuple[int, bool], list[Content]] | None = None
+        """What `wrapped` made last, and of what: it is asked several times for each frame."""
 
     def watch_highlighted(self, highlighted: bool) -> None:
         self.set_class(highlighted, "-highlighted")
@@ -57,12 +59,20 @@ class CardView(Widget):
         fresh = Card(card.index, card.text, card.state, card.ending, card.tokens, card.confidence)
         if (fresh, lines, boxed) == (self.card, self.lines, self.boxed):
             return
+        was = (self.boxed, self._height())
         self.card, self.lines, self.boxed = fresh, lines, boxed
+        self._wrapped = None
         self.border_title = str(self.number) if boxed else None
         self._tell()
         self.set_class(card.state == "done", "-done")
-        self.clear_cached_dimensions()
-        self.refresh(layout=True)
+        moves = was != (boxed, self._height())  # most of what streams needs no new arrangement
+        if moves:
+            self.clear_cached_dimensions()
+        self.refresh(layout=moves)
+
+    def _height(self) -> int:
+        """Lines that it takes at the width it has."""
+        return self.get_content_height(self.size, self.size, self.content_size.width)
 
     def on_resize(self) -> None:
         self._tell()
@@ -74,6 +84,12 @@ class CardView(Widget):
 
     def wrapped(self, width: int) -> list[Content]:
         """The lines to show at that width; the last has an ellipsis where some are left out."""
+        asked = (width, self.highlighted)
+        if self._wrapped is None or self._wrapped[0] != asked:
+            self._wrapped = (asked, self._wrap(width))
+        return self._wrapped[1]
+
+    def _wrap(self, width: int) -> list[Content]:
         room = max(1, width if self.boxed else width - INDENT - self._facts_room(width))
         text = plain(self.card.text).strip("\n")
         if not text:
