@@ -12,6 +12,7 @@ from learning.book import BookSettings
 from learning.forward import knowledge
 from learning.learner import Learner
 from learning.memory import answer_example
+from learning.pauses import Pauses, Rehearsal
 from learning.records import Lesson, Turn
 from learning.teaching import TeachSettings
 from tests.learning.conftest import Place
@@ -137,6 +138,32 @@ def test_what_was_never_known_is_left_to_book_training(place: Place) -> None:
     while learner.catch_up():
         pass
     assert learner.version == version
+
+
+def test_a_pause_looks_at_earlier_lessons_in_other_words_again(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learner, journal = open_learner(place), place[2]
+    assert read_book(learner) == 1.0
+    earlier, later = lesson("What is my rabbit called?", "Clover."), lesson("Who are you?", "Me.")
+    looked_at: list[str] = []
+    rehearse = Pauses._rehearse
+
+    def spy(pauses: Pauses, rehearsal: Rehearsal) -> None:
+        looked_at.append(rehearsal.example.prompt)
+        rehearse(pauses, rehearsal)
+
+    monkeypatch.setattr(Pauses, "_rehearse", spy)
+    for one in (earlier, later):
+        looked_at.clear()
+        (taught,) = journal.add_lessons([one])
+        assert learner.learn(taught).known_after
+        rounds = 0
+        while learner.catch_up():
+            rounds += 1
+            assert rounds < 60, "it comes to an end"
+    assert "who" in looked_at[0], "what was learned last comes first"
+    assert any("rabbit" in prompt for prompt in looked_at)
 
 
 def test_a_pause_rehearses_what_was_learned_in_other_words(place: Place) -> None:
