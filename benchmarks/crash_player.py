@@ -17,9 +17,7 @@ from pathlib import Path
 
 from engine.config import Sampling
 from engine.errors import VidyaError
-from learning.home import Home
-from learning.journal import Journal
-from learning.messages import (
+from learning.events import (
     AskDone,
     CandidateText,
     Event,
@@ -27,11 +25,13 @@ from learning.messages import (
     LearnerState,
     LessonDone,
     Ready,
-    Train,
     TrainDone,
     TrainProgress,
     WorkerLost,
 )
+from learning.home import Home
+from learning.journal import Journal
+from learning.requests import Train
 from vidya_tui.session import Session
 from vidya_tui.worker import WorkerTeacher
 

@@ -10,9 +10,10 @@ import random
 import time
 from pathlib import Path
 
+from learning.events import Event, Failed, PracticeDone
 from learning.home import Home
 from learning.journal import Journal
-from learning.messages import Event, Failed, OwnerActive, PracticeDone, Practise
+from learning.requests import OwnerActive, Practise
 from learning.teacher import Teacher
 
 

@@ -16,19 +16,10 @@ import torch
 from engine.chat_format import encode_prompt
 from engine.errors import VidyaError
 from engine.generate import Control, Delta, Finished, Restart, generate
+from learning.events import AskDone, CandidateDone, CandidateReset, CandidateText, Event, Failed
 from learning.learner import Learner
-from learning.messages import (
-    AskDone,
-    Cancel,
-    CandidateDone,
-    CandidateReset,
-    CandidateText,
-    Event,
-    Failed,
-    Generate,
-    Keep,
-)
 from learning.records import Turns
+from learning.requests import Cancel, Generate, Keep
 from learning.turnstile import Turnstile
 
 

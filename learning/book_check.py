@@ -15,8 +15,8 @@ from typing import Literal
 
 from engine.errors import DataError
 from learning.folding import fold, fold_prompt
-from learning.messages import Probe
 from learning.records import Turn
+from learning.requests import Probe
 from personality.book import LineError, parse_line
 
 Show = Literal["all", "own", "shipped", "twice", "contradictions", "bad"]

@@ -18,12 +18,12 @@ from learning.attempts import ATTEMPTS, Attempt
 from learning.attempts.attempt import learn_once
 from learning.book import BookSettings, EpochReport, train_book
 from learning.book_course import Course, plan
+from learning.events import LearnerState, TrainDone, UndoDone
 from learning.forward import Knowledge, share_known
 from learning.guard import examine
 from learning.home import Home, remove_leftovers
 from learning.journal import Journal
 from learning.memory import to_task
-from learning.messages import LearnerState, TrainDone, UndoDone
 from learning.methods import RECIPE
 from learning.mind import Mind
 from learning.pauses import Pauses

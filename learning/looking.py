@@ -24,26 +24,17 @@ from engine.errors import DataError, NotFound, VidyaError
 from engine.generate import Delta, generate
 from engine.model import Model
 from engine.precision import fast_dtype
+from learning.events import Checked, CompareBegan, CompareDone, ComparedText, Event
 from learning.examples import Example, from_answer
 from learning.forward import knowledge
 from learning.journal import Journal
 from learning.journal_lessons import MAIN_KINDS
 from learning.learner import Learner
 from learning.memory import rider_example
-from learning.messages import (
-    Check,
-    Checked,
-    Compare,
-    CompareBegan,
-    CompareDone,
-    ComparedText,
-    Event,
-    Probe,
-    StopComparing,
-)
 from learning.old_weights import OldWeights, kept_weights, weights_without
 from learning.priority import step_back
 from learning.records import Lesson, Turns
+from learning.requests import Check, Compare, Probe, StopComparing
 from learning.turnstile import Turnstile
 
 LARGEST = 512

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from engine.errors import NumericsError
+from learning.events import LearnerState
 from learning.examples import Example
 from learning.forward import knowledge
 from learning.guard import finite
-from learning.messages import LearnerState
 from learning.teaching import Task, TeachSettings
 from learning.workshop import Workshop
 

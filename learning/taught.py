@@ -12,8 +12,8 @@ from typing import Literal, get_args
 
 from learning.journal_lessons import MAIN_KINDS
 from learning.journal_rows import LESSON_COLUMNS, lesson_from_row
-from learning.messages import Probe
 from learning.records import Lesson
+from learning.requests import Probe
 from learning.store import Store
 
 Show = Literal["all", "waiting", "learned", "needs_practice", "taken_back"]

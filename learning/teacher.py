@@ -18,44 +18,46 @@ from pathlib import Path
 from engine.errors import VidyaError
 from learning.answering import Answerer
 from learning.book import BookSettings, EpochReport
+from learning.events import (
+    Event,
+    Failed,
+    Forgotten,
+    Grown,
+    LearnerState,
+    LessonDone,
+    Ready,
+    TrainProgress,
+    UndoDone,
+)
 from learning.growth import grow_model
 from learning.home import Home
 from learning.journal import Journal
 from learning.learner import Learner
 from learning.looking import Looker
-from learning.messages import (
+from learning.messages import TeacherPort
+from learning.methods import RECIPE
+from learning.model_store import ModelStore
+from learning.priority import at_lowest_priority, step_back
+from learning.requests import (
     Cancel,
     CancelPractice,
     CancelTraining,
     Check,
     Compare,
-    Event,
-    Failed,
     Forget,
-    Forgotten,
     Generate,
     Grow,
-    Grown,
     Keep,
     Learn,
-    LearnerState,
-    LessonDone,
     OwnerActive,
     Practise,
-    Ready,
     Request,
     SetLearning,
     Shutdown,
     StopComparing,
-    TeacherPort,
     Train,
-    TrainProgress,
     Undo,
-    UndoDone,
 )
-from learning.methods import RECIPE
-from learning.model_store import ModelStore
-from learning.priority import at_lowest_priority, step_back
 from learning.training_keeper import Stopped
 from learning.turnstile import Turnstile
 from learning.unfinished import Unfinished, read_unfinished

@@ -14,7 +14,7 @@ from pathlib import Path
 from engine.errors import NotFound
 from learning.home import write_atomically
 from learning.journal import Journal
-from learning.messages import Train
+from learning.requests import Train
 
 RECORD, TRAINED = "training.json", "training.safetensors"
 

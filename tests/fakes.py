@@ -5,34 +5,36 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from learning.journal import Journal
-from learning.messages import (
+from learning.events import (
     AskDone,
-    Cancel,
     CandidateDone,
     CandidateReset,
     CandidateText,
-    Check,
     Checked,
-    Compare,
     CompareBegan,
     CompareDone,
     ComparedText,
     Event,
     Failed,
-    Forget,
     Forgotten,
-    Generate,
-    Keep,
-    Learn,
     LessonDone,
-    Probe,
-    Request,
-    Undo,
     UndoDone,
     WorkerLost,
 )
+from learning.journal import Journal
 from learning.records import Ending
+from learning.requests import (
+    Cancel,
+    Check,
+    Compare,
+    Forget,
+    Generate,
+    Keep,
+    Learn,
+    Probe,
+    Request,
+    Undo,
+)
 
 
 @dataclass

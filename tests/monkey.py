@@ -20,7 +20,7 @@ from pathlib import Path
 from textual import events
 from textual.widgets import Input, TextArea
 
-from learning.messages import LearnerState
+from learning.events import LearnerState
 from tests.stage import Stage, play
 from vidya_tui.commands import COMMANDS, Say, parse
 from vidya_tui.keys import usual

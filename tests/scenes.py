@@ -21,9 +21,7 @@ from unittest.mock import patch
 from textual.pilot import Pilot
 from textual.widgets import Input, TextArea
 
-from learning.home import Home
-from learning.journal import Journal
-from learning.messages import (
+from learning.events import (
     Event,
     LearnerState,
     PracticeSample,
@@ -33,6 +31,8 @@ from learning.messages import (
     TrainDone,
     TrainProgress,
 )
+from learning.home import Home
+from learning.journal import Journal
 from tests.fakes import ScriptedTeacher
 from tests.stage import Stage
 from vidya_tui.app import VidyaApp

@@ -10,9 +10,9 @@ from pathlib import Path
 from textual import events
 from textual.pilot import Pilot
 
+from learning.events import Event, LearnerState, Ready
 from learning.home import Home
 from learning.journal import Journal
-from learning.messages import Event, LearnerState, Ready
 from tests.fakes import ScriptedTeacher
 from vidya_tui.app import VidyaApp
 from vidya_tui.session import Session

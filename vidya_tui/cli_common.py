@@ -14,9 +14,11 @@ from typing import Any, TypeVar
 import click
 
 from engine.errors import VidyaError
+from learning.events import Event, Failed, LessonDone, UndoDone
 from learning.home import Home
 from learning.journal import Journal
-from learning.messages import Event, Failed, Learn, LessonDone, TeacherPort, UndoDone
+from learning.messages import TeacherPort
+from learning.requests import Learn
 from vidya_tui.options import Options
 
 Function = TypeVar("Function", bound=Callable[..., Any])

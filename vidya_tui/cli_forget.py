@@ -5,10 +5,10 @@ from __future__ import annotations
 import click
 
 from engine.errors import NotFound, VidyaError
+from learning.events import Event, LessonDone
 from learning.forget import Doomed
 from learning.home import Home
 from learning.journal import Journal
-from learning.messages import Event, LessonDone
 from learning.owner_book import OwnerBook
 from vidya_tui.cli_common import common, desk, print_json, say
 from vidya_tui.options import Options

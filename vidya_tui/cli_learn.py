@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from engine.errors import DataError, VidyaError
-from learning.messages import Event, Train, TrainDone, TrainProgress
+from learning.events import Event, TrainDone, TrainProgress
+from learning.requests import Train
 from vidya_tui.cli_common import common, desk, print_json, say
 from vidya_tui.options import Options
 

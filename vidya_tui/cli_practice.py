@@ -9,15 +9,8 @@ from typing import Any
 import click
 
 from engine.errors import NotFound, VidyaError
-from learning.messages import (
-    CancelPractice,
-    Event,
-    PracticeDone,
-    PracticeSample,
-    PracticeStage,
-    PracticeStep,
-    Practise,
-)
+from learning.events import Event, PracticeDone, PracticeSample, PracticeStage, PracticeStep
+from learning.requests import CancelPractice, Practise
 from vidya_tui import practice_words
 from vidya_tui.cli_common import Desk, common, desk, print_json, say
 from vidya_tui.options import Options

@@ -7,7 +7,7 @@ import sys
 import click
 
 from engine.errors import VidyaError
-from learning.messages import AskDone, CandidateDone, CandidateReset, CandidateText, Event
+from learning.events import AskDone, CandidateDone, CandidateReset, CandidateText, Event
 from vidya_tui.cli_common import common, desk, print_json
 from vidya_tui.options import Options
 from vidya_tui.plain import plain as harmless

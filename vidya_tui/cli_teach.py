@@ -11,10 +11,11 @@ from pathlib import Path
 import click
 
 from engine.errors import DataError, VidyaError
+from learning.events import Event, LessonDone
 from learning.journal import Journal
-from learning.messages import Event, LessonDone, Request
 from learning.owner_book import OwnerBook
 from learning.records import Lesson
+from learning.requests import Request
 from vidya_tui.cli_common import Desk, common, desk, print_json, say
 from vidya_tui.options import Options
 

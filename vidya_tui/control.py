@@ -11,8 +11,8 @@ from dataclasses import replace
 from engine.config import CONFIGS
 from engine.errors import VidyaError
 from learning.home import Home
-from learning.messages import Grow
 from learning.model_store import ModelInfo, ModelStore, Snapshot
+from learning.requests import Grow
 from learning.unfinished import Unfinished, read_unfinished
 from vidya_tui import settings as settings_file
 from vidya_tui.desk import Desk

@@ -12,22 +12,20 @@ from dataclasses import replace
 from typing import Literal
 
 from engine.errors import VidyaError
-from learning.journal import Journal
-from learning.messages import (
-    CancelTraining,
+from learning.events import (
     Event,
     Failed,
     Grown,
     LessonDone,
     ModelChanging,
     Ready,
-    SetLearning,
-    TeacherPort,
-    Train,
     TrainDone,
     UndoDone,
     WorkerLost,
 )
+from learning.journal import Journal
+from learning.messages import TeacherPort
+from learning.requests import CancelTraining, SetLearning, Train
 from vidya_tui import hearing, picture, practising, progress_words
 from vidya_tui.commands import Argument, Run, Situation
 from vidya_tui.picture import Log, Notes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from learning.messages import (
+from learning.events import (
     Event,
     Failed,
     LearnerState,

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the first frame waits for no more than it needs
-    from learning.messages import Event
+    from learning.events import Event
 
 
 class Inbox:

@@ -12,9 +12,10 @@ from typing import Literal
 from engine.errors import VidyaError
 from learning.channels import learn_from_correction, learn_from_rating, learn_from_selection
 from learning.journal import Journal, Judged
-from learning.messages import Cancel, Keep, Learn, TeacherPort, Undo
+from learning.messages import TeacherPort
 from learning.owner_book import OwnerBook
 from learning.records import Ask, Correction, Lesson, Pick, Rating, Turn, Turns
+from learning.requests import Cancel, Keep, Learn, Undo
 from personality.book import shipped_book_path
 from vidya_tui.card import Card
 from vidya_tui.exchange import EarlyPick, Exchange

@@ -19,9 +19,7 @@ from dataclasses import dataclass
 from typing import BinaryIO, TextIO
 
 from engine.errors import VidyaError
-from learning.home import Home
-from learning.journal import Journal
-from learning.messages import (
+from learning.events import (
     AskDone,
     CandidateDone,
     Checked,
@@ -34,11 +32,13 @@ from learning.messages import (
     PracticeStage,
     PracticeStep,
     Ready,
-    TeacherPort,
     TrainProgress,
     UndoDone,
     WorkerLost,
 )
+from learning.home import Home
+from learning.journal import Journal
+from learning.messages import TeacherPort
 from vidya_tui import line_rooms, practice_words, progress_words
 from vidya_tui.commands import COMMANDS, CommandError, Run, find, parse
 from vidya_tui.desk import Desk

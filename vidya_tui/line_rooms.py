@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from learning.book_check import read_books, select
+from learning.events import Checked, CompareBegan, CompareDone, ComparedText
 from learning.history import conversations, listing
 from learning.journal import Journal
 from learning.journal_search import excerpt, read_query
-from learning.messages import Check, Checked, Compare, CompareBegan, CompareDone, ComparedText
 from learning.progress import read_progress, summary
+from learning.requests import Check, Compare
 from learning.taught import taught, taught_ids
 from personality.book import shipped_book_path
 from vidya_tui import lesson_words as words

@@ -15,8 +15,9 @@ from vidya_tui.options import Options
 from vidya_tui.settings import load
 
 if TYPE_CHECKING:
+    from learning.events import Event
     from learning.journal import Journal
-    from learning.messages import Event, TeacherPort
+    from learning.messages import TeacherPort
 
 POOR = ("dumb", "unknown")
 """TERM of what is no screen: an editor's shell, a teletype."""

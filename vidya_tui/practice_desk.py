@@ -9,8 +9,10 @@ import time
 from collections.abc import Callable
 
 from engine.errors import VidyaError
-from learning.messages import CancelPractice, Event, PracticeDone, Practise, TeacherPort
+from learning.events import Event, PracticeDone
+from learning.messages import TeacherPort
 from learning.practice.idle import Idle
+from learning.requests import CancelPractice, Practise
 from vidya_tui import practice_words, practising
 from vidya_tui.practising import Practising
 from vidya_tui.words import Words

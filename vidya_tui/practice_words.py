@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from learning.messages import PracticeDone, PracticeSample, PracticeStage, PracticeStep
+from learning.events import PracticeDone, PracticeSample, PracticeStage, PracticeStep
 from learning.practice.report import Gain
 from vidya_tui.plain import one_line
 from vidya_tui.progress_words import percent, seconds

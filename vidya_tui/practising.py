@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from learning.messages import (
+from learning.events import (
     Event,
     Failed,
     ModelChanging,

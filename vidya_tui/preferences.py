@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from learning.messages import SetLearning
+from learning.requests import SetLearning
 from vidya_tui.session import Session
 from vidya_tui.settings import Settings
 

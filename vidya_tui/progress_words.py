@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the first frame waits for no more than it needs
-    from learning.messages import LearnerState, LessonDone, TrainDone, TrainProgress
+    from learning.events import LearnerState, LessonDone, TrainDone, TrainProgress
 
 PHASES = {
     "idle": "",

@@ -14,9 +14,9 @@ from engine.errors import DataError, VidyaError
 from learning.book_check import BookLine, standing
 from learning.channels import learn_again, learn_from_book, learn_from_removal
 from learning.journal import Journal
-from learning.messages import Learn
 from learning.owner_book import OwnerBook
 from learning.records import Lesson, Turn, Turns
+from learning.requests import Learn
 from learning.taught import Taught, taught_ids
 from personality.book import LineError, format_line
 from vidya_tui.judging import tidy

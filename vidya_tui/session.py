@@ -21,23 +21,21 @@ from learning.channels import (
     learn_from_judgement,
     learn_from_selection,
 )
-from learning.journal import Journal
-from learning.messages import (
+from learning.events import (
     AskDone,
-    Cancel,
     CandidateDone,
     CandidateReset,
     CandidateText,
     Event,
     Failed,
-    Generate,
-    Learn,
     ModelChanging,
-    TeacherPort,
     UndoDone,
     WorkerLost,
 )
+from learning.journal import Journal
+from learning.messages import TeacherPort
 from learning.records import Ask, Candidate, Lesson, Turn, Turns
+from learning.requests import Cancel, Generate, Learn
 from vidya_tui.card import Card
 from vidya_tui.exchange import EarlyPick, Exchange
 from vidya_tui.judging import Judging, tidy

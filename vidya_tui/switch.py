@@ -11,7 +11,9 @@ from collections.abc import Callable
 from typing import Protocol
 
 from engine.errors import VidyaError
-from learning.messages import Event, Failed, ModelChanging, OwnerActive, Request, TeacherPort
+from learning.events import Event, Failed, ModelChanging
+from learning.messages import TeacherPort
+from learning.requests import OwnerActive, Request
 from vidya_tui.worker import queued
 
 

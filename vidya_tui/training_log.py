@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from learning.messages import (
+from learning.events import (
     Event,
     Failed,
     LearnerState,

@@ -21,20 +21,10 @@ from pathlib import Path
 from typing import IO
 
 from engine.errors import VidyaError
+from learning.events import Event, Failed, WorkerLost
 from learning.home import Home
-from learning.messages import (
-    Event,
-    Failed,
-    Generate,
-    Learn,
-    OwnerActive,
-    Request,
-    SetLearning,
-    Shutdown,
-    WorkerLost,
-    decode,
-    encode,
-)
+from learning.messages import decode, encode
+from learning.requests import Generate, Learn, OwnerActive, Request, SetLearning, Shutdown
 from vidya_tui.log import open_log, write_log
 from vidya_tui.machine import prepare
 

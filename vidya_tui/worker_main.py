@@ -17,15 +17,10 @@ from pathlib import Path
 from typing import TextIO
 
 from engine.errors import VidyaError
+from learning.events import Event, Failed
 from learning.home import Home
-from learning.messages import (
-    Event,
-    Failed,
-    Shutdown,
-    TeacherPort,
-    decode,
-    encode,
-)
+from learning.messages import TeacherPort, decode, encode
+from learning.requests import Shutdown
 from vidya_tui.worker import CANNOT_LOAD
 
 LAST_SECONDS = 15.0

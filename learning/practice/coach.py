@@ -13,16 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import ConfigError
+from learning.events import Event, PracticeDone, PracticeSample, PracticeStage, PracticeStep
 from learning.journal import Journal
 from learning.learner import Learner
-from learning.messages import (
-    Event,
-    PracticeDone,
-    PracticeSample,
-    PracticeStage,
-    PracticeStep,
-    Practise,
-)
 from learning.practice.interruptible import interruptible
 from learning.practice.published import PracticeWeights
 from learning.practice.report import measure_name
@@ -30,6 +23,7 @@ from learning.practice.run import Interrupted, Look, Outcome, Run
 from learning.practice.session import Session, StepReport
 from learning.practice.settings import PracticeSettings
 from learning.practice.warm_up import WarmUpReport
+from learning.requests import Practise
 from learning.rewards.task import Task, TaskOptions, find_task
 
 IDLE_TOKENS = 128

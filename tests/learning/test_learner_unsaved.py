@@ -14,11 +14,12 @@ import learning.memory
 import learning.weights
 from engine.checkpoint import save_tensors
 from engine.errors import CheckpointError
+from learning.events import Event, Failed
 from learning.home import HomeError, remove_leftovers
 from learning.learner import Learner
-from learning.messages import Event, Failed, Learn
 from learning.model_store import ModelStore, keep_snapshot
 from learning.records import Lesson, Turn
+from learning.requests import Learn
 from learning.teacher import open_teacher
 from learning.teaching import TeachSettings
 from tests.learning.conftest import Place

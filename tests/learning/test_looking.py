@@ -15,23 +15,14 @@ from engine.checkpoint import save_model
 from engine.model import Model
 from engine.tokenizer import Tokenizer
 from learning.book_course import _standing_lessons
+from learning.events import Checked, CompareBegan, CompareDone, ComparedText, Event
 from learning.home import Home
 from learning.journal import Journal
 from learning.learner import Learner
 from learning.looking import Looker
-from learning.messages import (
-    Check,
-    Checked,
-    Compare,
-    CompareBegan,
-    CompareDone,
-    ComparedText,
-    Event,
-    Probe,
-    StopComparing,
-)
 from learning.old_weights import kept_weights
 from learning.records import Lesson, Turn, Turns
+from learning.requests import Check, Compare, Probe, StopComparing
 from learning.teaching import TeachSettings
 from learning.turnstile import Turnstile
 

@@ -11,17 +11,9 @@ from hypothesis import strategies as st
 
 from engine.config import Sampling
 from engine.errors import VidyaError
-from learning.messages import (
-    AskDone,
-    CandidateDone,
-    Event,
-    Failed,
-    Generate,
-    Message,
-    Request,
-    decode,
-    encode,
-)
+from learning.events import AskDone, CandidateDone, Event, Failed
+from learning.messages import Message, decode, encode
+from learning.requests import Generate, Request
 
 MESSAGES = [*get_args(Request), *get_args(Event)]
 SAMPLINGS = st.builds(

@@ -11,9 +11,10 @@ import torch
 
 from learning.attempts import ATTEMPTS
 from learning.book import BookSettings
+from learning.events import Event, LearnerState, LessonDone
 from learning.learner import Learner
-from learning.messages import Event, Learn, LearnerState, LessonDone, OwnerActive, SetLearning
 from learning.methods import METHODS, RECIPE
+from learning.requests import Learn, OwnerActive, SetLearning
 from learning.teacher import Teacher
 from learning.teaching import TeachSettings
 from tests.learning.test_learner import lesson, place, read_book  # noqa: F401

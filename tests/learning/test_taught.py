@@ -16,8 +16,8 @@ from learning.channels import (
     learn_from_removal,
 )
 from learning.journal import Journal
-from learning.messages import Probe
 from learning.records import Correction, Lesson, Turn, Turns
+from learning.requests import Probe
 from learning.taught import taught, taught_ids
 
 

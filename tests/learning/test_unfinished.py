@@ -10,7 +10,7 @@ from learning.book import BookSettings, EpochReport
 from learning.home import Home
 from learning.journal import Journal
 from learning.learner import Learner
-from learning.messages import Train
+from learning.requests import Train
 from learning.training_keeper import Stopped
 from learning.unfinished import TRAINED, Unfinished, read_unfinished, remove_unfinished
 from tests.learning.test_learner import lesson, place  # noqa: F401

@@ -13,25 +13,20 @@ from textual import events
 from textual.geometry import Size
 
 from engine.errors import VidyaError
+from learning.events import Failed, LearnerState, Ready, TrainDone, TrainProgress, WorkerLost
 from learning.home import Home
 from learning.journal import Journal
-from learning.messages import (
+from learning.records import Pick, Rating
+from learning.requests import (
     Cancel,
     CancelTraining,
-    Failed,
     Generate,
     Keep,
     Learn,
-    LearnerState,
     OwnerActive,
-    Ready,
     SetLearning,
     Train,
-    TrainDone,
-    TrainProgress,
-    WorkerLost,
 )
-from learning.records import Pick, Rating
 from tests.fakes import ScriptedTeacher
 from tests.stage import TEXTS, Stage, play
 from vidya_tui.app import VidyaApp
@@ -937,7 +932,14 @@ def test_the_interface_has_no_torch() -> None:
 
 
 def test_the_first_frame_waits_for_no_more_than_it_needs() -> None:
-    late = ("learning.messages", "learning.journal", "vidya_tui.desk", "sqlite3", "click")
+    late = (
+        "learning.messages",
+        "learning.events",
+        "learning.journal",
+        "vidya_tui.desk",
+        "sqlite3",
+        "click",
+    )
     code = f"""
 import sys, vidya_tui.__main__, vidya_tui.opening, vidya_tui.app
 print([name for name in {late!r} if name in sys.modules])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from learning.messages import Learn
+from learning.requests import Learn
 from tests.stage import Stage, play
 
 OWN = """# My own book.

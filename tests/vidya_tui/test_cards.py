@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from learning.messages import CandidateDone
+from learning.events import CandidateDone
 from learning.records import Candidate, Ending
 from tests.stage import Stage, play
 from vidya_tui.card import Card

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 import learning.practice.coach
 import vidya_tui.cli_practice
-from learning.messages import Event, PracticeStep
+from learning.events import Event, PracticeStep
 from learning.practice.settings import PracticeSettings, WarmUpSettings
 from tests.sums import register
 from tests.vidya_tui.shell import Shell

@@ -11,18 +11,10 @@ from pathlib import Path
 import pytest
 
 from engine.errors import VidyaError
+from learning.events import Event, Failed, ModelChanging, Ready
 from learning.home import Home
 from learning.journal import Journal
-from learning.messages import (
-    Event,
-    Failed,
-    Generate,
-    Grow,
-    ModelChanging,
-    OwnerActive,
-    Ready,
-    SetLearning,
-)
+from learning.requests import Generate, Grow, OwnerActive, SetLearning
 from tests.fakes import ScriptedTeacher
 from vidya_tui.control import Control
 from vidya_tui.desk import Desk

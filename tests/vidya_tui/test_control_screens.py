@@ -6,22 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from learning.messages import (
-    CancelTraining,
-    Failed,
-    Generate,
-    Grow,
-    Grown,
-    LearnerState,
-    Practise,
-    Ready,
-    SetLearning,
-    Train,
-    TrainDone,
-    TrainProgress,
-    WorkerLost,
-)
+from learning.events import Failed, Grown, LearnerState, Ready, TrainDone, TrainProgress, WorkerLost
 from learning.records import Lesson, Turn
+from learning.requests import CancelTraining, Generate, Grow, Practise, SetLearning, Train
 from learning.unfinished import Unfinished, write_unfinished
 from tests.scenes import training
 from tests.stage import Stage, play

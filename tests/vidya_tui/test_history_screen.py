@@ -6,8 +6,9 @@ import json
 from pathlib import Path
 
 from engine.config import Sampling
-from learning.messages import Forget, Forgotten
+from learning.events import Forgotten
 from learning.records import Turn
+from learning.requests import Forget
 from tests.stage import Stage, play
 
 

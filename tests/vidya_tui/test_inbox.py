@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from learning.messages import CandidateText
+from learning.events import CandidateText
 from vidya_tui.inbox import Inbox
 
 

@@ -9,7 +9,7 @@ from textual import events
 from textual.widgets import TextArea
 
 from engine.errors import VidyaError
-from learning.messages import Train
+from learning.requests import Train
 from tests.stage import Stage, play
 from vidya_tui.keys import TYPING, keymap, usual
 from vidya_tui.settings import Settings

@@ -7,18 +7,9 @@ from pathlib import Path
 from textual import events
 
 from learning.channels import learn_from_book
-from learning.messages import (
-    Check,
-    Checked,
-    Compare,
-    Learn,
-    LessonDone,
-    Ready,
-    StopComparing,
-    Undo,
-    WorkerLost,
-)
+from learning.events import Checked, LessonDone, Ready, WorkerLost
 from learning.records import Lesson, Turn
+from learning.requests import Check, Compare, Learn, StopComparing, Undo
 from tests.stage import Stage, play
 
 

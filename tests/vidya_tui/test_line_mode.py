@@ -7,18 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from learning.events import Event, Failed, Ready, TrainDone, TrainProgress, WorkerLost
 from learning.home import Home
 from learning.journal import Journal
-from learning.messages import (
-    Event,
-    Failed,
-    Ready,
-    Request,
-    Train,
-    TrainDone,
-    TrainProgress,
-    WorkerLost,
-)
+from learning.requests import Request, Train
 from tests.fakes import ScriptedTeacher
 from vidya_tui.desk import Desk
 from vidya_tui.line_mode import LineMode, run_lines

@@ -9,23 +9,20 @@ from pathlib import Path
 import pytest
 
 from engine.errors import VidyaError
-from learning.home import Home
-from learning.journal import Journal
-from learning.messages import (
-    CancelPractice,
+from learning.events import (
     Event,
     Failed,
-    OwnerActive,
     PracticeDone,
     PracticeSample,
     PracticeStage,
     PracticeStep,
-    Practise,
     Ready,
-    Request,
     WorkerLost,
 )
+from learning.home import Home
+from learning.journal import Journal
 from learning.practice.report import Gain
+from learning.requests import CancelPractice, OwnerActive, Practise, Request
 from tests.fakes import ScriptedTeacher
 from tests.stage import Stage, play
 from vidya_tui import practice_words, practising

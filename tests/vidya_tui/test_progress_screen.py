@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from learning.events import LessonDone
 from learning.journal import Journal
-from learning.messages import LessonDone
 from tests.stage import Stage, play
 from tests.vidya_tui.shell import Shell
 

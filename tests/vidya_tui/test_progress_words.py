@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from learning.messages import (
+from learning.events import (
     LearnerState,
     LessonDone,
     Ready,

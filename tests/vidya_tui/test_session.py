@@ -11,21 +11,10 @@ from fakes import ScriptedTeacher
 from engine.config import Sampling
 from engine.errors import DataError, JournalError, NotFound, VidyaError
 from learning.channels import learn_from_correction
+from learning.events import AskDone, CandidateDone, CandidateText, LearnerState, Ready, UndoDone
 from learning.journal import Journal
-from learning.messages import (
-    AskDone,
-    Cancel,
-    CandidateDone,
-    CandidateText,
-    Generate,
-    Keep,
-    Learn,
-    LearnerState,
-    Ready,
-    Undo,
-    UndoDone,
-)
 from learning.records import Correction, Lesson, Pick, Rating, Turn, Turns
+from learning.requests import Cancel, Generate, Keep, Learn, Undo
 from personality.book import read_book
 from vidya_tui.session import Session
 

@@ -15,22 +15,11 @@ from pathlib import Path
 import pytest
 
 from engine.config import Sampling
+from learning.events import AskDone, Event, Failed, Ready, WorkerLost
 from learning.home import Home
-from learning.messages import (
-    AskDone,
-    Event,
-    Failed,
-    Generate,
-    Learn,
-    OwnerActive,
-    Ready,
-    Request,
-    Shutdown,
-    Undo,
-    WorkerLost,
-    encode,
-)
+from learning.messages import encode
 from learning.records import Turn
+from learning.requests import Generate, Learn, OwnerActive, Request, Shutdown, Undo
 from vidya_tui.worker import WorkerTeacher, worker_command, worker_environment
 from vidya_tui.worker_main import EventWriter, serve
 
@@ -38,7 +27,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 CHILD = """
 import os, signal, sys, time
+from learning.events import *
 from learning.messages import *
+from learning.requests import *
 def say(event):
     print(encode(event), flush=True)
 mode = sys.argv[1]
@@ -318,7 +309,9 @@ def test_the_loop_of_the_worker(capsys: pytest.CaptureFixture[str]) -> None:
 MAIN = """
 import os, sys, types
 from engine.errors import VidyaError
+from learning.events import *
 from learning.messages import *
+from learning.requests import *
 class Teacher:
     def __init__(self, on_event):
         print("a stray print"); os.write(1, b"a stray write\\n")

@@ -18,16 +18,9 @@ from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from learning.messages import (
-    Compare,
-    CompareBegan,
-    CompareDone,
-    ComparedText,
-    Event,
-    StopComparing,
-    WorkerLost,
-)
+from learning.events import CompareBegan, CompareDone, ComparedText, Event, WorkerLost
 from learning.records import Lesson, Turn, Turns
+from learning.requests import Compare, StopComparing
 from vidya_tui.lesson_words import quote, understood
 from vidya_tui.place import Place
 from vidya_tui.plain import plain

@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 
 from learning.book_check import BookLine, Show, read_books, select
-from learning.messages import Probe
+from learning.requests import Probe
 from personality.book import shipped_book_path
 from vidya_tui import lesson_words as words
 from vidya_tui.place import Place

@@ -36,8 +36,9 @@ from vidya_tui.widgets.prompt import Prompt
 from vidya_tui.words import Words
 
 if TYPE_CHECKING:  # the first frame waits for no more than it needs
+    from learning.events import Event
     from learning.home import Home
-    from learning.messages import Event, TeacherPort
+    from learning.messages import TeacherPort
     from vidya_tui.desk import Desk
 
 WELCOME = (
@@ -215,7 +216,7 @@ class ChatScreen(Steady, Doors, Screen[None]):
     def owner_active(self) -> None:
         """The owner does something: told to the learner, a few times a second at most."""
         now = time.monotonic()
-        from learning.messages import OwnerActive
+        from learning.requests import OwnerActive
 
         if self._desk is not None:
             self._desk.practice.key()

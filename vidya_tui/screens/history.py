@@ -14,9 +14,10 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Footer, Input, Static
 
+from learning.events import Event, Forgotten
 from learning.history import LONGEST_TITLE, Conversation, Listing, conversations, export, listing
 from learning.journal_search import excerpt, read_query, spans
-from learning.messages import Event, Forget, Forgotten
+from learning.requests import Forget
 from vidya_tui.commands import Run, find
 from vidya_tui.exporting import exported
 from vidya_tui.lesson_words import quote, when

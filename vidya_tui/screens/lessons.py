@@ -11,7 +11,7 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
-from learning.messages import Probe
+from learning.requests import Probe
 from learning.taught import SHOWN, Taught, taught, taught_ids
 from vidya_tui import lesson_words as words
 from vidya_tui.place import Place

@@ -19,17 +19,8 @@ from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from engine.errors import VidyaError
-from learning.messages import (
-    Check,
-    Checked,
-    Event,
-    LessonDone,
-    Probe,
-    Ready,
-    TrainDone,
-    UndoDone,
-    WorkerLost,
-)
+from learning.events import Checked, Event, LessonDone, Ready, TrainDone, UndoDone, WorkerLost
+from learning.requests import Check, Probe
 from vidya_tui.place import Place
 from vidya_tui.plain import plain
 from vidya_tui.screens.room import Result, Room

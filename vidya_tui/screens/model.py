@@ -16,7 +16,7 @@ from textual.widgets import Footer, OptionList, Static
 from textual.widgets.option_list import Option
 
 from engine.errors import VidyaError
-from learning.messages import Event, Failed, Grown, Ready
+from learning.events import Event, Failed, Grown, Ready
 from learning.model_store import ModelInfo, Snapshot
 from vidya_tui.control import Control
 from vidya_tui.plain import one_line, plain

@@ -18,7 +18,7 @@ from textual.content import Content
 from textual.widgets import Static
 from textual_plotext import PlotextPlot
 
-from learning.messages import Event, LessonDone, TrainDone, UndoDone
+from learning.events import Event, LessonDone, TrainDone, UndoDone
 from learning.progress import (
     MEASURES,
     Series,

@@ -13,7 +13,7 @@ from textual.screen import Screen
 from textual.widgets import Footer, Static
 
 from engine.errors import VidyaError
-from learning.messages import Event
+from learning.events import Event
 from vidya_tui.place import Place
 from vidya_tui.plain import one_line
 from vidya_tui.screens.steady import Steady

@@ -18,7 +18,7 @@ from textual.screen import Screen
 from textual.widgets import Footer, Static
 from textual_plotext import PlotextPlot
 
-from learning.messages import Event
+from learning.events import Event
 from vidya_tui import progress_words as words
 from vidya_tui.plain import plain
 from vidya_tui.screens.steady import Steady

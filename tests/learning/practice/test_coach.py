@@ -16,28 +16,24 @@ import learning.memory
 import learning.practice.coach
 from engine.checkpoint import load_model
 from engine.errors import ConfigError
-from learning.journal import Journal
-from learning.learner import Learner
-from learning.messages import (
-    CancelPractice,
+from learning.events import (
     Event,
     Failed,
-    Learn,
     LessonDone,
-    OwnerActive,
     PracticeDone,
     PracticeSample,
     PracticeStage,
     PracticeStep,
-    Practise,
-    Undo,
     UndoDone,
 )
+from learning.journal import Journal
+from learning.learner import Learner
 from learning.practice.coach import difficulty
 from learning.practice.report import gains
 from learning.practice.settings import PracticeSettings, WarmUpSettings
 from learning.priority import at_lowest_priority
 from learning.records import Lesson, Turn
+from learning.requests import CancelPractice, Learn, OwnerActive, Practise, Undo
 from learning.teacher import Teacher
 from tests.learning.conftest import Place
 from tests.sums import register

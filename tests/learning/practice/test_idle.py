@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from learning.messages import Failed, PracticeDone, Practise, WorkerLost
+from learning.events import Failed, PracticeDone, WorkerLost
 from learning.practice.idle import Idle
+from learning.requests import Practise
 
 
 def done(ended: str, *, idle: bool = True) -> PracticeDone:

@@ -1,0 +1,352 @@
+"""What the teacher tells a session, as frozen dataclasses (learning.messages carries them).
+
+Imports no torch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from learning.records import Ending, LessonState
+
+
+@dataclass(frozen=True)
+class Ready:
+    """The model is loaded."""
+
+    model: str
+    version: int
+    parameters: int
+    device: str
+
+
+@dataclass(frozen=True)
+class CandidateText:
+    """More of a candidate: whole UTF-8 characters to append."""
+
+    ask: int
+    index: int
+    delta: str
+
+
+@dataclass(frozen=True)
+class CandidateReset:
+    """The candidate was a duplicate and is drawn anew: clear its card."""
+
+    ask: int
+    index: int
+
+
+@dataclass(frozen=True)
+class CandidateDone:
+    """A candidate is complete. Carries all of learning.records.Candidate."""
+
+    ask: int
+    index: int
+    text: str
+    tokens: tuple[int, ...]
+    logprobs: tuple[float, ...]
+    ending: Ending
+    version: int
+
+
+@dataclass(frozen=True)
+class AskDone:
+    """All candidates of the ask are done."""
+
+    ask: int
+    tokens_per_second: float
+    seconds_to_first_token: float
+
+
+@dataclass(frozen=True)
+class LearnerState:
+    """What the learner does now; at most four a second."""
+
+    phase: Literal[
+        "idle", "gathering", "learning", "checking", "consolidating", "training", "paused", "off"
+    ]
+    waiting: int = 0
+    """Lessons that wait."""
+    gathered: int = 0
+    """Examples in the batch so far ..."""
+    batch: int = 0
+    """... of this many."""
+    loss: float | None = None
+    """Loss of the last step."""
+    book_recall: float | None = None
+    """0 to 1, last measured."""
+
+
+@dataclass(frozen=True)
+class LessonDone:
+    """A lesson was learned, or thrown back by the guard. Fields as in records.LessonReport."""
+
+    lesson: int
+    kind: str
+    known_before: bool
+    known_after: bool
+    steps: int
+    batch: int
+    loss: float
+    book_recall: float
+    seconds: float
+    rolled_back: bool
+    version: int
+    state: LessonState = "learned"
+
+
+@dataclass(frozen=True)
+class UndoDone:
+    """The lesson is out of the journal's book and out of the weights. lesson is None: nothing to undo."""
+
+    lesson: int | None
+    what: str
+    """In plain words, for the owner."""
+    version: int
+
+
+@dataclass(frozen=True)
+class TrainProgress:
+    """Book training moves; at most four a second."""
+
+    epoch: int
+    epochs: int
+    """The limit; training may end earlier."""
+    step: int
+    steps: int
+    loss: float
+    recall: float | None
+    """0 to 1, measured at the end of an epoch; None until then."""
+    seconds: float
+    seconds_left: float
+    examples: int = 0
+    epoch_ended: bool = False
+
+
+@dataclass(frozen=True)
+class TrainDone:
+    """Book training ended. recall and nll are measured on the book, talk_nll on held-out talk."""
+
+    epochs: int
+    steps: int
+    loss: float
+    recall_before: float
+    recall_after: float
+    seconds: float
+    cancelled: bool
+    rolled_back: bool
+    version: int
+    entries: int = 0
+
+
+@dataclass(frozen=True)
+class PracticeStage:
+    """Practice goes through something that is not a step: looks, warm-up."""
+
+    task: str
+    stage: Literal["before", "warm_up", "warmed_up", "during", "after"]
+    step: int = 0
+    """Of warm-up in "warm_up", else of practice."""
+    loss: float | None = None
+    success: float | None = None
+    """Share of drawn answers that are right, 0 to 1, where it was looked at."""
+    accuracy: float | None = None
+    """On held-out problems, 0 to 1, where it was looked at."""
+    book_recall: float | None = None
+    saved: bool = False
+    """These weights are published."""
+    alarm: str = ""
+
+
+@dataclass(frozen=True)
+class PracticeSample:
+    """One answer of a step, with what it was paid for."""
+
+    step: int
+    prompt: str
+    text: str
+    reward: float
+    components: dict[str, float]
+    truncated: bool = False
+    failed: str | None = None
+    """Why the verifier could not judge it."""
+
+
+@dataclass(frozen=True)
+class PracticeStep:
+    """One step of practice. Fields as in learning.practice.session.StepReport."""
+
+    task: str
+    step: int
+    steps: int
+    reward_mean: float
+    reward_std: float
+    success: float
+    groups: int
+    dead_groups: int
+    kl: float
+    loss: float
+    entropy: float
+    clipped: float
+    length: float
+    truncated: float
+    failed: int
+    tokens: int
+    tokens_per_second: float
+    seconds: float
+    components: dict[str, float]
+    accuracy: float | None = None
+    """On held-out problems, last measured."""
+    book_recall: float | None = None
+    """Last measured."""
+
+
+@dataclass(frozen=True)
+class PracticeDone:
+    """Practice ended. Fields as in learning.practice.run.Outcome."""
+
+    task: str
+    ended: str
+    why: str
+    """In plain words, with what to do next; empty where all steps were taken."""
+    steps: int
+    warm_up_steps: int
+    accuracy_before: float
+    accuracy_warm: float | None
+    accuracy_after: float
+    book_before: float
+    book_after: float
+    seconds: float
+    alarm: str
+    saves: int
+    held_out: int
+    """Problems that accuracy was measured on."""
+    version: int
+    idle: bool = False
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a Check found."""
+
+    key: int
+    known: tuple[bool, ...]
+    """As many as there were probes; none where it could not be looked at."""
+    version: int
+    """Of the weights that were asked."""
+    trouble: str = ""
+
+
+@dataclass(frozen=True)
+class CompareBegan:
+    """The earlier weights are loaded."""
+
+    key: int
+    before: int
+    """Version of the earlier weights; 0 is the model as it came."""
+    after: int
+    kept: tuple[int, ...]
+    """All earlier versions that are left, newest first."""
+    lessons: int
+    """Lessons that `after` has learned and `before` has not."""
+
+
+@dataclass(frozen=True)
+class ComparedText:
+    """More of an answer: whole characters to append."""
+
+    key: int
+    side: Literal["before", "after"]
+    index: int
+    """1 is the likeliest answer."""
+    delta: str
+
+
+@dataclass(frozen=True)
+class CompareDone:
+    """Nothing more comes, and the earlier weights are let go."""
+
+    key: int
+    trouble: str = ""
+    """Why it could not be done; empty where it was."""
+    next_step: str = ""
+
+
+@dataclass(frozen=True)
+class Forgotten:
+    """What became of a Forget."""
+
+    conversation: int
+    records: int = 0
+    """Asks and lessons that are gone."""
+    book_lines: int = 0
+    went_back: bool = False
+    """The weights are those from before it; later lessons are learned again."""
+    trouble: str = ""
+    """Why it could not be done; nothing was erased then."""
+    next_step: str = ""
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A request could not be done; nothing was lost."""
+
+    where: str
+    """Which request: "generate", "learn", "train", "practise", "undo", "grow", "model", "load",
+    "worker"."""
+    what: str
+    next_step: str = ""
+    ask: int | None = None
+
+
+@dataclass(frozen=True)
+class WorkerLost:
+    """The teacher's process ended; a new one is being started (sent by worker.py, not by the teacher)."""
+
+    reason: str
+    restarting: bool
+
+
+@dataclass(frozen=True)
+class ModelChanging:
+    """The teacher closes, and one with other weights begins (sent by switch.py, not by the teacher)."""
+
+    model: str
+    """Name or path of what comes."""
+
+
+@dataclass(frozen=True)
+class Grown:
+    """The larger model is in the home."""
+
+    name: str
+    parameters: int
+
+
+Event = (
+    Ready
+    | CandidateText
+    | CandidateReset
+    | CandidateDone
+    | AskDone
+    | LearnerState
+    | LessonDone
+    | UndoDone
+    | TrainProgress
+    | TrainDone
+    | PracticeStage
+    | PracticeSample
+    | PracticeStep
+    | PracticeDone
+    | Checked
+    | CompareBegan
+    | ComparedText
+    | CompareDone
+    | Forgotten
+    | Failed
+    | WorkerLost
+    | ModelChanging
+    | Grown
+)
