@@ -104,6 +104,9 @@ class VidyaApp(App[None]):
         self.teacher: TeacherPort | None = None
         self.control: Control | None = None
         self._guide: Guide | None = None
+        self.register_theme(themes.DARK)
+        self.register_theme(themes.LIGHT)
+        self._look(settings)  # before the styles are read, which would be read again
         self.keys = keymap(settings.keys)
         self._bindings.key_to_bindings.pop("ctrl+q", None)
         for key in filter(None, self.keys["quit"].split(",")):
@@ -114,9 +117,6 @@ class VidyaApp(App[None]):
         return self.chat  # type: ignore[return-value]
 
     def on_mount(self) -> None:
-        self.register_theme(themes.DARK)
-        self.register_theme(themes.LIGHT)
-        self._look(self._settings)
         self._frames = self.set_interval(1 / FRAMES, self._frame, pause=True)
         self._leave_in_order_on_signals()
         self.chat.call_after_refresh(self._start)
