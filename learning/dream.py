@@ -6,6 +6,8 @@ is what must not change (2605.26097). Left out: any judgement of its quality.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 
 from engine.cache import KeyValueCache
@@ -18,10 +20,8 @@ from learning.examples import Example
 def dream(
     model: Model, tokenizer: Tokenizer, rows: int, length: int, generator: torch.Generator
 ) -> list[Example]:
-    """`rows` conversations of `length` ids, sampled at temperature 1 from `<|user|>` on.
-
-    Every position after the first is a target; what follows the third end token is cut off.
-    """
+    """`rows` conversations of `length` ids, sampled at temperature 1 from `<|user|>` on; what follows
+    the third end token is cut off."""
     length = min(length, model.config.context)
     ids = torch.full((rows, 1), tokenizer.user)
     cache = KeyValueCache(model.config, rows, length, model.dtype, model.device)
@@ -36,5 +36,18 @@ def dream(
     for row in ids.tolist():
         ends = [i for i, token_id in enumerate(row) if token_id == tokenizer.end]
         kept = row[: ends[2] + 1] if len(ends) > 2 else row
-        examples.append(Example(tuple(kept), (False, *([True] * (len(kept) - 1)))))
+        examples.append(talk_example(tokenizer, kept))
     return examples
+
+
+def talk_example(tokenizer: Tokenizer, ids: Sequence[int]) -> Example:
+    """A row of talk. Targets are what the model itself says in it, `<|end|>` included: how the owner
+    might go on is not what lessons change, and would take half of the anchor's weight."""
+    target, speaking = list[bool](), False
+    for token in ids:
+        target.append(speaking and token != tokenizer.user)
+        if token in (tokenizer.user, tokenizer.end):
+            speaking = False
+        elif token == tokenizer.assistant:
+            speaking = True
+    return Example(tuple(ids), tuple(target))

@@ -17,7 +17,7 @@ import torch
 from engine.errors import DataError
 from engine.model import Model
 from engine.tokenizer import Tokenizer
-from learning.dream import dream
+from learning.dream import dream, talk_example
 from learning.examples import Example, from_answer, from_turns
 from learning.folding import fold
 from learning.home import write_atomically
@@ -30,7 +30,8 @@ from learning.variations import variations
 from personality.book import BookError, EmptyBookError, Entry, read_book, shipped_book_path
 
 TALK = "talk.json"
-TALK_ROWS = 96
+TALK_ROWS = 192
+"""Of own talk; from half as many the anchor learns the rows by heart within twenty lessons."""
 TALK_LENGTH = 48
 """Ids of each row that are replayed; longer rows hold talk no better and cost twice as much."""
 MAX_RIDERS = 20
@@ -155,11 +156,7 @@ def own_talk(model: Model, tokenizer: Tokenizer, folder: Path) -> list[Example]:
         if all(
             isinstance(i, int) and 0 <= i < model.config.vocab_size for row in rows for i in row
         ):
-            return [
-                Example(tuple(row), (False, *([True] * (len(row) - 1))))
-                for row in (row[:TALK_LENGTH] for row in rows)
-                if len(row) > 1
-            ]
+            return _with_targets(talk_example(tokenizer, row[:TALK_LENGTH]) for row in rows)
     except (OSError, ValueError, TypeError):
         pass  # not there yet, or not whole: it is dreamt anew
     talk = dream(model, tokenizer, TALK_ROWS, TALK_LENGTH, torch.Generator().manual_seed(0))
@@ -167,7 +164,11 @@ def own_talk(model: Model, tokenizer: Tokenizer, folder: Path) -> list[Example]:
         OSError
     ):  # a model that may only be read, a full disk: again next time
         write_atomically(path, json.dumps([e.ids for e in talk]))
-    return talk
+    return _with_targets(talk)
+
+
+def _with_targets(examples: Iterable[Example]) -> list[Example]:
+    return [example for example in examples if example.targets]
 
 
 def answer_example(tokenizer: Tokenizer, lesson: Lesson, context: int) -> Example | None:

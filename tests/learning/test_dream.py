@@ -1,0 +1,49 @@
+"""The model's own talk, which lessons are not to change."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+
+from engine.chat_format import encode_chat
+from engine.model import Model
+from engine.tokenizer import Tokenizer
+from learning.dream import dream, talk_example
+from learning.home import write_atomically
+from learning.memory import TALK, own_talk
+
+
+def test_targets_are_what_the_model_says_itself(tiny_tokenizer: Tokenizer) -> None:
+    turns = [("user", "Hi"), ("assistant", "Hello."), ("user", "Why?"), ("assistant", "So.")]
+    encoded = encode_chat(tiny_tokenizer, turns)
+    row = talk_example(tiny_tokenizer, encoded.ids)
+    assert row.ids == tuple(encoded.ids)
+    assert row.target == tuple(encoded.target)
+
+
+def test_an_answer_that_was_never_ended_is_no_reason_to_learn_the_owners_words(
+    tiny_tokenizer: Tokenizer,
+) -> None:
+    t = tiny_tokenizer
+    row = talk_example(t, [t.user, 5, t.assistant, 6, t.user, 7, t.assistant, 8])
+    assert row.target == (False, False, False, True, False, False, False, True)
+
+
+def test_dreams_begin_with_the_owner_and_are_the_same_for_a_seed(
+    tiny_model: Model, tiny_tokenizer: Tokenizer
+) -> None:
+    first, second = (
+        dream(tiny_model, tiny_tokenizer, 4, 16, torch.Generator().manual_seed(3)) for _ in range(2)
+    )
+    assert first == second
+    assert all(row.ids[0] == tiny_tokenizer.user and len(row.ids) <= 16 for row in first)
+
+
+def test_rows_without_an_answer_anchor_nothing(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, tmp_path: Path
+) -> None:
+    t = tiny_tokenizer
+    write_atomically(tmp_path / TALK, f"[[{t.user}, 5, 6], [{t.user}, 5, {t.assistant}, 7]]")
+    (row,) = own_talk(tiny_model, t, tmp_path)
+    assert row.targets == 1
