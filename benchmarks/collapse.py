@@ -93,6 +93,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
                     rows.add(method, seed, part, row)
                     options.say(f"{method}, seed {seed}, {part}: {words(row)}")
                 rows.finish(method, seed, part)
+            models = summary(rows.finished())
             result = {
                 "benchmark": "collapse",
                 "machine": found,
@@ -100,15 +101,20 @@ def run(options: BenchOptions) -> dict[str, Any]:
                 "lessons": len(exam.rows),
                 "picks": exam.pick_count,
                 "preference": PREFERENCE,
-                "pause_seconds": exam.pause,
+                "pause_seconds": {name: pause_of(name, exam.quick) for name in models},
                 "threads": torch.get_num_threads(),
                 "talk": exam.yardstick.talk_source,
-                "models": summary(rows.finished()),
+                "models": models,
                 "seconds": time.perf_counter() - started,
             }
             if options.out is not None:
                 write_report(options.out, result, command_words(options))
     return result
+
+
+def pause_of(model: str, quick: bool) -> float:
+    """Seconds that consolidation may take after each lesson."""
+    return QUICK_PAUSE if quick else PAUSE.get(model, OTHER_PAUSE)
 
 
 def words(row: dict[str, Any]) -> str:
@@ -169,7 +175,7 @@ class Exam:
         if self.quick:
             self.rows = self.rows[:: len(self.rows) // QUICK_LESSONS][:QUICK_LESSONS]
         self.yardstick: Yardstick = make_yardstick(self._tokenizer, self._context, self.rows, talk)
-        self.pause = QUICK_PAUSE if self.quick else PAUSE.get(folder.name, OTHER_PAUSE)
+        self.pause = pause_of(folder.name, self.quick)
         self.pick_count = QUICK_PICKS if self.quick else PICKS
         self._pick_prompts, asked = pick_prompts()
         self._win_prompts = asked[:QUICK_WIN_PROMPTS] if self.quick else asked

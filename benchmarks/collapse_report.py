@@ -110,13 +110,14 @@ def svg_name(model: str) -> str:
 def parts(result: Mapping[str, Any]) -> list[str]:
     """Paragraphs and tables."""
     count = result["lessons"]
+    pauses = ", ".join(f"{seconds:g} s ({m})" for m, seconds in result["pause_seconds"].items())
     found = [
         f"{count} lessons one after another (`data/lessons100.jsonl`, never used for tuning; seeds "
         "shuffle them and the replay), all measured on the weights alone. Known: every token of the "
         "answer is the likeliest. Book: the entries that no lesson contradicts, as a share of what "
         f"was known of them before. Talk: {result['talk']}; the rise of the loss a token. Means "
         "over seeds, ± the standard deviation. After each lesson the learner may use a pause of at "
-        f"most {result['pause_seconds']:g} s to look at what it knows and to mend it; its seconds "
+        f"most {pauses} to look at what it knows, to mend it and to rehearse; its seconds "
         f"are counted apart. Seconds are medians, on {result['threads']} thread(s); those of processor "
         "time are not stretched by other work on the machine. Memory is that of the whole process, the "
         "measuring included."

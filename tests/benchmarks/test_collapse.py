@@ -183,7 +183,7 @@ def test_the_tables_name_every_method_and_what_it_is() -> None:
         "lessons": 100,
         "picks": 40,
         "preference": "p",
-        "pause_seconds": 20.0,
+        "pause_seconds": {"10m": 20.0},
         "threads": 1,
         "talk": "t",
         "quick": True,
