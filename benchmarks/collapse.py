@@ -43,7 +43,7 @@ from benchmarks.collapse_rows import Rows
 from benchmarks.processes import forget_peak, peak_bytes
 from benchmarks.report import machine
 from engine.chat_format import encode_prompt
-from engine.checkpoint import load_model
+from engine.checkpoint import load_model, load_tensors
 from engine.checkpoint_files import WEIGHTS
 from engine.config import CONFIGS, Sampling
 from engine.errors import NotFound
@@ -181,7 +181,7 @@ class Exam:
         self._win_prompts = asked[:QUICK_WIN_PROMPTS] if self.quick else asked
         self._won_at_first: dict[tuple[int, torch.dtype], float] = {}
         self._asked_at_first: dict[torch.dtype, dict[str, float | None]] = {}
-        self.start = fingerprint([folder / WEIGHTS, shipped_book_path(), LESSONS])
+        self.start = fingerprint(folder / WEIGHTS, [shipped_book_path(), LESSONS])
 
     # ------------------------------------------------------------ lessons
 
@@ -330,9 +330,17 @@ class Clock:
         }
 
 
-def fingerprint(files: Sequence[Path]) -> str:
-    """Of what all methods start from: rows of another start are not put into one table with these."""
+def fingerprint(weights: Path, files: Sequence[Path]) -> str:
+    """Of what all methods start from: rows of another start are not put into one table with these.
+
+    Of the tensors and not of their file, in which the same weights do not always stand in one order: a
+    model that is grown anew for each run is the same start."""
     digest = hashlib.sha256()
+    tensors, _ = load_tensors(weights)
+    for name in sorted(tensors):
+        digest.update(
+            name.encode() + tensors[name].contiguous().view(torch.uint8).numpy().tobytes()
+        )
     for file in files:
         digest.update(file.read_bytes())
     return digest.hexdigest()[:12]

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from benchmarks import BenchOptions, collapse
-from benchmarks.collapse import chosen_methods, pick
+from benchmarks.collapse import chosen_methods, fingerprint, pick
 from benchmarks.collapse_data import (
     DATA,
     WIN_PROMPTS,
@@ -24,7 +24,7 @@ from benchmarks.collapse_pupils import METHODS
 from benchmarks.collapse_report import parts, picture_of, summary
 from benchmarks.collapse_rows import FILE, Rows
 from benchmarks.collapse_svg import Line, picture
-from engine.checkpoint import save_model
+from engine.checkpoint import load_tensors, save_model, save_tensors
 from engine.errors import NotFound
 from engine.model import Model
 from engine.tokenizer import Tokenizer
@@ -33,6 +33,22 @@ from learning.folding import fold, fold_prompt
 from personality.book import read_book, shipped_book_path
 
 START = {"model": "10m", "start": "abc", "quick": False}
+
+
+def test_the_same_weights_are_the_same_start_however_they_were_written(
+    tmp_path: Path, tiny_model: Model
+) -> None:
+    save_model(tiny_model, tmp_path)
+    tensors, _ = load_tensors(tmp_path / "model.safetensors")
+    again, other = tmp_path / "again.safetensors", tmp_path / "other.safetensors"
+    save_tensors(dict(reversed(tensors.items())), again, {"b": "2", "a": "1"})
+    starts = [fingerprint(path, []) for path in (tmp_path / "model.safetensors", again)]
+    assert starts[0] == starts[1]
+    name = next(iter(tensors))
+    save_tensors({**tensors, name: tensors[name] + 1}, other, {})
+    assert fingerprint(other, []) != starts[0]
+    assert fingerprint(again, [other]) != starts[0]
+
 
 # ---------------------------------------------------------------- what is taught
 
