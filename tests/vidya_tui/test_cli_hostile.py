@@ -63,6 +63,11 @@ def until_it_waits(process: int) -> None:
         time.sleep(2.0)
 
 
+def heed_ctrl_c() -> None:
+    """A shell has what it starts in the background ignore SIGINT, and so these tests, and so vidya."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_it_with_130_and_one_word(tmp_path: Path, number: signal.Signals) -> None:
     with subprocess.Popen(
@@ -71,6 +76,7 @@ def test_a_signal_ends_it_with_130_and_one_word(tmp_path: Path, number: signal.S
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         cwd=ROOT,
+        preexec_fn=heed_ctrl_c,
     ) as process:
         until_it_waits(process.pid)
         process.send_signal(number)
