@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from learning.records import Ending, LessonState
+from learning.records import Ending, LessonReport, StepFigures
 
 
 @dataclass(frozen=True)
@@ -80,21 +80,8 @@ class LearnerState:
 
 
 @dataclass(frozen=True)
-class LessonDone:
-    """A lesson was learned, or thrown back by the guard. Fields as in records.LessonReport."""
-
-    lesson: int
-    kind: str
-    known_before: bool
-    known_after: bool
-    steps: int
-    batch: int
-    loss: float
-    book_recall: float
-    seconds: float
-    rolled_back: bool
-    version: int
-    state: LessonState = "learned"
+class LessonDone(LessonReport):
+    """A lesson was learned, or thrown back by the guard."""
 
 
 @dataclass(frozen=True)
@@ -175,28 +162,12 @@ class PracticeSample:
 
 
 @dataclass(frozen=True)
-class PracticeStep:
-    """One step of practice. Fields as in learning.practice.session.StepReport."""
+class PracticeStep(StepFigures):
+    """One step of practice."""
 
     task: str
-    step: int
     steps: int
-    reward_mean: float
-    reward_std: float
-    success: float
-    groups: int
-    dead_groups: int
-    kl: float
-    loss: float
-    entropy: float
-    clipped: float
-    length: float
-    truncated: float
-    failed: int
-    tokens: int
-    tokens_per_second: float
-    seconds: float
-    components: dict[str, float]
+    """The limit."""
     accuracy: float | None = None
     """On held-out problems, last measured."""
     book_recall: float | None = None

@@ -127,3 +127,38 @@ class LessonReport:
     version: int
     """Published version after it."""
     state: LessonState = "learned"
+
+
+@dataclass(frozen=True)
+class StepFigures:
+    """One step of practice in numbers; means are over all answers drawn in it."""
+
+    step: int
+    reward_mean: float
+    reward_std: float
+    """Mean over the groups of the standard deviation within each."""
+    success: float
+    """Share of the drawn answers that were right."""
+    groups: int
+    """Problems drawn, those drawn again counted too."""
+    dead_groups: int
+    """Of them those whose answers all had exactly the same reward."""
+    kl: float
+    """Nats a token from the weights before the first step, estimated on some of the drawn answers."""
+    loss: float
+    entropy: float
+    clipped: float
+    """Share of tokens silenced by the bounds of the ratio."""
+    length: float
+    """Tokens an answer."""
+    truncated: float
+    """Share of answers cut off at the limit."""
+    failed: int
+    """Answers that the verifier could not judge."""
+    tokens: int
+    """Of all answers."""
+    tokens_per_second: float
+    """While drawing."""
+    seconds: float
+    components: dict[str, float]
+    """Mean of each component of the reward."""

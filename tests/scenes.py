@@ -244,9 +244,10 @@ async def practising(stage: Stage) -> None:
     stage.hear(PracticeStage("syllogism", "before", accuracy=0.3, book_recall=1.0))
     for step in range(1, 25):
         right = 0.3 + 0.012 * step
-        numbers = (step, 100, right, 0.25, right, 20, 4, 0.012, -0.01, 0.4, 0.01, 38.2, 0.02)
+        numbers = (step, right, 0.25, right, 20, 4, 0.012, -0.01, 0.4, 0.01, 38.2, 0.02)
         parts = {"correct": right}
-        stage.hear(PracticeStep("syllogism", *numbers, 0, 4000, 1300.0, 12.0, parts))
+        drawn = (0, 4000, 1300.0, 12.0, parts)
+        stage.hear(PracticeStep(*numbers, *drawn, task="syllogism", steps=100))
         reward, said = (0.95, "Yes") if step % 3 else (0.05, "No")
         scores = {"correct": float(step % 3 > 0), "format": 1.0}
         stage.hear(PracticeSample(step, problem, f"<answer>{said}</answer>", reward, scores))

@@ -24,6 +24,7 @@ from learning.practice.keeping import Keeper
 from learning.practice.rollouts import Drawn, Roller, Sample, fitting, held_out_problems
 from learning.practice.settings import PracticeSettings
 from learning.practice.warm_up import WarmUpReport, warm_up
+from learning.records import StepFigures
 from learning.replay import Replay
 from learning.rewards.task import Problem, Task
 
@@ -36,38 +37,9 @@ MENDING_STEPS = 8
 
 
 @dataclass(frozen=True)
-class StepReport:
-    """What one step was; means are over all answers drawn in it."""
+class StepReport(StepFigures):
+    """What one step was, with some of the answers drawn in it."""
 
-    step: int
-    reward_mean: float
-    reward_std: float
-    """Mean over the groups of the standard deviation within each."""
-    success: float
-    """Share of the drawn answers that were right."""
-    groups: int
-    """Problems drawn, those drawn again counted too."""
-    dead_groups: int
-    """Of them those whose answers all had exactly the same reward."""
-    kl: float
-    """Nats a token from the weights before the first step, estimated on some of the drawn answers."""
-    loss: float
-    entropy: float
-    clipped: float
-    """Share of tokens silenced by the bounds of the ratio."""
-    length: float
-    """Tokens an answer."""
-    truncated: float
-    """Share of answers cut off at the limit."""
-    failed: int
-    """Answers that the verifier could not judge."""
-    tokens: int
-    """Of all answers."""
-    tokens_per_second: float
-    """While drawing."""
-    seconds: float
-    components: dict[str, float]
-    """Mean of each component of the reward."""
     samples: tuple[Sample, ...] = ()
 
 

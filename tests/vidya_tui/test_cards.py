@@ -67,6 +67,24 @@ def test_every_ending_is_marked(tmp_path: Path, size: tuple[int, int], seen: boo
     play(scenario, tmp_path, size=size, manual=True)
 
 
+def test_what_streams_between_two_sizes_is_all_seen_at_the_first(tmp_path: Path) -> None:
+    """What was arranged is kept for each size: a card that grew at one must not have its old height
+    at the other."""
+    words = "one two three four five six seven eight nine ten eleven twelve"
+
+    async def scenario(stage: Stage) -> None:
+        await stage.say("hello")
+        stage.teacher.pump(5)
+        await stage.until(lambda: stage.text().count("four") == 5)
+        await stage.pilot.resize_terminal(100, 30)
+        stage.teacher.pump(8)
+        await stage.until(lambda: stage.text().count("nine") == 5)
+        await stage.pilot.resize_terminal(60, 30)
+        await stage.until(lambda: stage.text().count("nine") == 5)
+
+    play(scenario, tmp_path, size=(60, 30), manual=True, texts=(words,) * 5)
+
+
 SCRIPTS = (
     "\u4f60\u597d\uff0c\u4e16\u754c\u3002" * 20,
     "\u0645\u0631\u062d\u0628\u0627 \u0628\u0643 " * 20,
