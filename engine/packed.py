@@ -1,19 +1,23 @@
 """A model's weights laid out for drawing answers, and the few operations that a step needs.
 
 A step of five rows is bound by reading the weights and by the number of operations, not by arithmetic.
-On a CPU oneDNN's own layout (packed once a publication, tens of milliseconds) reads two to three times
-as fast as rows in memory; residuals and SwiGLU's gate are applied by the products themselves; queries,
-keys and values of one key/value head lie side by side, so that attention needs no copies.
+On a CPU oneDNN's own layout reads two to three times as fast as rows in memory; residuals and SwiGLU's
+gate are applied by the products themselves. Where float32 is the fastest that a CPU multiplies, its
+weights are kept as float16 in FBGEMM's layout: half of the bytes, sums in float32, and once more up to
+twice as fast. Queries, keys and values of one key/value head lie side by side, so that attention needs
+no copies. A weight is packed once: what a publication did not change is taken over from the one before.
 Elsewhere the products are the usual ones. The numbers are those of engine.model up to rounding
-(tests/engine/test_packed.py). Left out: gradients; quantised weights, since answers are drawn from
-what was trained.
+(tests/engine/test_packed.py; float16 rounds a weight by at most 1 part in 2,048). Left out: gradients;
+quantised weights, since answers are drawn from what was trained.
 
 Notation as in engine.model; G = H / K query heads share a key/value head, R rows = B T.
 """
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -41,7 +45,7 @@ class Product:
 
     def silu(self, x: Tensor) -> Tensor:
         """silu of the product."""
-        return F.silu(self(x))
+        return F.silu(self(x), inplace=True)
 
     def plus(self, x: Tensor, other: Tensor) -> Tensor:
         """The product and other [R, O] added."""
@@ -71,18 +75,57 @@ class PackedProduct(Product):
         return _OPS._linear_pointwise.binary(x, other, self._weight, None, "mul")
 
 
+class HalfProduct(Product):
+    """x in float32 times the weight rounded to float16, in FBGEMM's layout."""
+
+    def __init__(self, weight: Tensor) -> None:
+        self._weight = torch.ops.quantized.linear_prepack_fp16(weight.detach().contiguous(), None)
+        self._times: Any = torch.ops.quantized.linear_dynamic_fp16
+
+    def __call__(self, x: Tensor) -> Tensor:
+        out: Tensor = self._times(x, self._weight)
+        return out
+
+
+class _Packer:
+    """Packs weights, each once: what `before` has packed of the same tensor, unchanged, is used again."""
+
+    def __init__(self, product: type[Product], before: _Packer | None) -> None:
+        self._product = product
+        self._before = before._done if before and before._product is product else {}
+        self._done: dict[Any, tuple[Tensor, Product]] = {}
+
+    def __call__(
+        self, weight: Tensor, arrange: Callable[[Tensor], Tensor] = lambda weight: weight
+    ) -> Product:
+        """`arrange` puts the rows of a weight that is packed into another order."""
+        key = weight.data_ptr(), weight.shape, weight._version
+        # the tensor is kept with what was packed from it, so that no other gets its address
+        done = self._before.get(key) or (weight.detach(), self._product(arrange(weight)))
+        self._done[key] = done
+        return done[1]
+
+    def forget(self) -> None:
+        """What is not in use any more is freed."""
+        self._before = {}
+
+
 class PackedBlock:
     """The weights of one block."""
 
-    def __init__(self, block: Any, product: type[Product]) -> None:
+    def __init__(self, block: Any, product: _Packer) -> None:
         attention, ffn = block.attention, block.ffn
         h, k, e = attention.heads, attention.kv_heads, attention.head_dim
-        q, key, value = attention.qkv.weight.view(h + 2 * k, e, -1).split([h, k, k])
-        grouped = torch.cat([q.view(k, h // k, e, -1), key[:, None], value[:, None]], 1)
+
+        def grouped(weight: Tensor) -> Tensor:
+            q, key, value = weight.view(h + 2 * k, e, -1).split([h, k, k])
+            heads = torch.cat([q.view(k, h // k, e, -1), key[:, None], value[:, None]], 1)
+            return heads.flatten(0, 2)
+
         gate, up = ffn.gate_up.weight.chunk(2)
         self.attention_norm = block.attention_norm.weight.detach()
         self.ffn_norm = block.ffn_norm.weight.detach()
-        self.qkv, self.out = product(grouped.flatten(0, 2)), product(attention.out.weight)
+        self.qkv, self.out = product(attention.qkv.weight, grouped), product(attention.out.weight)
         self.gate, self.up, self.down = product(gate), product(up), product(ffn.down.weight)
 
 
@@ -90,16 +133,20 @@ class PackedModel:
     """What `generate` draws from. Shares embedding and norms with the model."""
 
     @torch.no_grad()
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, before: PackedModel | None = None) -> None:
+        """before: packed from tensors some of which this model shares (`share`)."""
         self.config = config = model.config
         self.device, self.dtype = model.device, model.dtype
-        product = PackedProduct if can_pack(self.device, self.dtype) else Product
+        kind = product_for(self.device, self.dtype)
+        self._packer: _Packer = _Packer(kind, before._packer if before else None)
+        product = self._packer
         self._embedding = model.embedding.weight.detach()
         self._vocabulary = product(model.embedding.weight)
         self._norm = model.norm.weight.detach()
         self._blocks = [PackedBlock(block, product) for block in model.blocks]
         self._eps = torch.full((1, 1), config.norm_eps, device=self.device)
         self._cos, self._sin = self._rope_tables(model)
+        product.forget()
 
     def _rope_tables(self, model: Model) -> tuple[Tensor, Tensor]:
         """[context, G + 2, E]: queries are scaled by 1/√E as well, values stay as they are."""
@@ -171,8 +218,28 @@ def packed(model: Model) -> PackedModel:
         return PackedModel(model)
     stamp = [(p.data_ptr(), p.dtype, p._version) for p in model.parameters()]
     if model.packed is None or model.packed[0] != stamp:
-        model.packed = stamp, PackedModel(model)
+        before = model.packed[1] if model.packed else None
+        model.packed = stamp, PackedModel(model, before)
     return model.packed[1]
+
+
+@torch.no_grad()
+def share(model: Model, before: Model) -> None:
+    """Both frozen and of one config: `model` takes over the tensors of `before` that are equal to its
+    own, and what was packed from them, so that only the others cost memory and are packed."""
+    for module, old in zip(model.modules(), before.modules(), strict=True):
+        for name, weight in list(module.named_parameters(recurse=False)):
+            kept = getattr(old, name)
+            if weight.dtype == kept.dtype and torch.equal(weight, kept):
+                setattr(module, name, kept)
+    model.packed = before.packed
+
+
+def product_for(device: torch.device, dtype: torch.dtype) -> type[Product]:
+    """The fastest that works for such numbers on this device."""
+    if not can_pack(device, dtype):
+        return Product
+    return HalfProduct if dtype == torch.float32 and _can_halve() else PackedProduct
 
 
 def can_pack(device: torch.device, dtype: torch.dtype) -> bool:
@@ -184,3 +251,14 @@ def can_pack(device: torch.device, dtype: torch.dtype) -> bool:
     except (RuntimeError, AttributeError):
         return False
     return True
+
+
+@functools.cache
+@torch.no_grad()
+def _can_halve() -> bool:
+    """Whether FBGEMM is there and has kernels for this CPU."""
+    weight, x = torch.ones(32, 32), torch.ones(2, 32)
+    try:
+        return torch.equal(HalfProduct(weight)(x), x @ weight.T)
+    except (RuntimeError, AttributeError):
+        return False

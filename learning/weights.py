@@ -17,6 +17,7 @@ from engine.checkpoint import load_model, save_tensors, to_huggingface
 from engine.checkpoint_files import WEIGHTS, read_version
 from engine.errors import NotFound
 from engine.model import Model
+from engine.packed import share
 from engine.precision import fast_dtype
 from learning.home import remove_leftovers
 from learning.journal import Journal
@@ -41,7 +42,7 @@ class Weights:
         remove_leftovers(folder, f".{WEIGHTS}.*")
         self.model = load_model(folder, device=device)
         self.version = read_version(folder / WEIGHTS)
-        self.published = self._copy()
+        self.published = Published(self.version, self._frozen())
 
     def state(self) -> dict[str, Tensor]:
         """A copy, for `restore`."""
@@ -71,7 +72,11 @@ class Weights:
         )
         self._journal.mark_saved(version)
         self.version = version
-        self.published = self._copy() if changed else Published(version, self.published.model)
+        before = self.published.model
+        answers = self._frozen() if changed else before
+        if changed:
+            share(answers, before)
+        self.published = Published(version, answers)
 
     def without(self, lesson: int) -> tuple[int, Path]:
         """(version, file) of the newest snapshot, or else the shipped weights, that do not know the
@@ -95,8 +100,7 @@ class Weights:
             self.model, self.version = now
             raise
 
-    def _copy(self) -> Published:
+    def _frozen(self) -> Model:
+        """A copy of the masters in the numbers that answer fastest."""
         dtype = fast_dtype(self.model.device.type)
-        return Published(
-            self.version, copy.deepcopy(self.model).to(dtype).requires_grad_(False).eval()
-        )
+        return copy.deepcopy(self.model).to(dtype).requires_grad_(False).eval()

@@ -10,7 +10,7 @@ import torch
 from engine import packed as packing
 from engine.cache import KeyValueCache
 from engine.model import Model
-from engine.packed import PackedModel, packed
+from engine.packed import HalfProduct, PackedModel, PackedProduct, Product, packed, share
 
 
 def _ids(model: Model, rows: int, length: int, seed: int = 1) -> torch.Tensor:
@@ -26,22 +26,24 @@ def _last_logits(model: PackedModel, ids: torch.Tensor, cache: KeyValueCache) ->
     return model.logits(model.hidden_states(ids, cache=cache)[:, -1])
 
 
-@pytest.fixture(params=[True, False], ids=["packed", "plain"])
+@pytest.fixture(params=[HalfProduct, PackedProduct, Product])
 def wide(
     request: pytest.FixtureRequest, tiny_model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> Model:
-    """Weights at which a wrong rotation, order of heads or norm shows; with and without oneDNN."""
+    """Weights at which a wrong rotation, order of heads or norm shows, for each kind of product.
+    They are numbers that float16 has, so that none is rounded."""
     generator = torch.Generator().manual_seed(2)
     with torch.no_grad():
         for weight in tiny_model.parameters():
             if weight.dim() == 2:
-                weight.mul_(5.0)
+                weight.copy_(weight.mul(5.0).half())
             else:
                 weight.normal_(1.0, 0.2, generator=generator)
-    if not request.param:
-        monkeypatch.setattr(packing, "can_pack", lambda device, dtype: False)
-    elif not packing.can_pack(tiny_model.device, tiny_model.dtype):
+    if request.param is HalfProduct and not packing._can_halve():
+        pytest.skip("no FBGEMM here")
+    if request.param is PackedProduct and not packing.can_pack(tiny_model.device, torch.float32):
         pytest.skip("no oneDNN here")
+    monkeypatch.setattr(packing, "product_for", lambda device, dtype: request.param)
     return tiny_model
 
 
@@ -73,11 +75,78 @@ def test_rows_of_different_length(wide: Model) -> None:
 
 
 @torch.no_grad()
-def test_bfloat16_is_close(wide: Model) -> None:
+def test_bfloat16_is_close(wide: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
     ids, exact = _ids(wide, 2, 12), wide(_ids(wide, 2, 12))[:, -1].log_softmax(-1)
     short = copy.deepcopy(wide).to(torch.bfloat16)
     rounded = _last_logits(PackedModel(short), ids, _cache(short, 2, 12))
     assert (exact - rounded.float().log_softmax(-1)).abs().mean() < 0.1
+
+
+@torch.no_grad()
+def test_float16_rounds_only_the_weights(tiny_model: Model) -> None:
+    ids, exact = _ids(tiny_model, 2, 12), tiny_model(_ids(tiny_model, 2, 12))[:, -1]
+    rounded = _last_logits(PackedModel(tiny_model), ids, _cache(tiny_model, 2, 12))
+    assert (exact - rounded).abs().max() < 2e-3 * exact.abs().max()
+
+
+def test_the_kind_of_product_fits_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    cpu, full, short = torch.device("cpu"), torch.float32, torch.bfloat16
+    monkeypatch.setattr(packing, "can_pack", lambda device, dtype: True)
+    monkeypatch.setattr(packing, "_can_halve", lambda: True)
+    assert packing.product_for(cpu, full) is HalfProduct
+    assert packing.product_for(cpu, short) is PackedProduct
+    monkeypatch.setattr(packing, "_can_halve", lambda: False)
+    assert packing.product_for(cpu, full) is PackedProduct
+    monkeypatch.setattr(packing, "can_pack", lambda device, dtype: False)
+    assert packing.product_for(cpu, full) is Product
+
+
+def test_a_cpu_that_fbgemm_does_not_know_is_served(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: object, weight: torch.Tensor) -> None:
+        raise RuntimeError("your CPU doesn't support FBGEMM")
+
+    packing._can_halve.cache_clear()
+    monkeypatch.setattr(HalfProduct, "__init__", refuse)
+    assert not packing._can_halve()
+    packing._can_halve.cache_clear()
+
+
+def test_only_what_a_publication_changed_is_packed_anew(
+    tiny_model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = copy.deepcopy(tiny_model).requires_grad_(False)
+    packed(first)
+    second = copy.deepcopy(tiny_model).requires_grad_(False)
+    with torch.no_grad():
+        second.blocks[1].ffn.down.weight.mul_(1.5)
+        second.norm.weight.mul_(1.1)
+    share(second, first)
+    assert second.embedding.weight is first.embedding.weight
+    assert second.blocks[1].ffn.down.weight is not first.blocks[1].ffn.down.weight
+    made = []
+    kind = packing.product_for(second.device, second.dtype)
+
+    class Counted(kind):  # type: ignore[misc, valid-type]
+        def __init__(self, weight: torch.Tensor) -> None:
+            made.append(weight)
+            super().__init__(weight)
+
+    monkeypatch.setattr(first.packed[1]._packer, "_product", Counted)
+    monkeypatch.setattr(packing, "product_for", lambda device, dtype: Counted)
+    ids = _ids(second, 2, 6)
+    logits = _last_logits(packed(second), ids, _cache(second, 2, 6))
+    assert [w.shape for w in made] == [second.blocks[1].ffn.down.weight.shape]
+    alone = copy.deepcopy(second)
+    expected = _last_logits(packed(alone), ids, _cache(alone, 2, 6))
+    assert torch.equal(logits, expected)
+    third = copy.deepcopy(tiny_model).requires_grad_(False)
+    share(third, second)
+    made.clear()
+    packed(third)  # the change is taken back: what the second packed of it must not be used
+    assert len(made) == 1
+    again = _last_logits(packed(third), ids, _cache(third, 2, 6))
+    assert torch.equal(again, _last_logits(packed(first), ids, _cache(first, 2, 6)))
 
 
 def test_frozen_weights_are_packed_once_until_they_are_replaced(tiny_model: Model) -> None:
@@ -102,7 +171,8 @@ def test_a_step_of_a_fused_optimizer_is_seen(tiny_model: Model) -> None:
     tiny_model(ids).square().sum().backward()
     optimizer.step()
     after = _last_logits(packed(tiny_model), ids, _cache(tiny_model, 1, 4))
-    torch.testing.assert_close(after, tiny_model(ids)[:, -1].detach(), atol=1e-4, rtol=1e-4)
+    alone = PackedModel(copy.deepcopy(tiny_model))
+    torch.testing.assert_close(after, _last_logits(alone, ids, _cache(tiny_model, 1, 4)))
     assert not torch.allclose(before, after, atol=1e-3)
 
 

@@ -62,8 +62,11 @@ def test_book_then_lesson_then_undo(place: Place) -> None:
     assert read_book(learner) == 1.0
     before = load_model(learner.folder).state_dict()
 
+    answers = learner.published.model
     (taught,) = journal.add_lessons([lesson("What is the capital?", "The capital is Quimby.")])
     report = learner.learn(taught)
+    shared = learner.published.model.embedding.weight is answers.embedding.weight
+    assert shared, "what a lesson leaves alone is neither copied nor packed again"
     assert (report.known_before, report.known_after, report.rolled_back) == (False, True, False)
     assert report.book_recall >= 0.95
     assert knows(learner, taught), "what is saved is what was learned"
