@@ -347,7 +347,7 @@ class VidyaApp(App[None]):
 
 
 def _collect_again() -> None:
-    """Ends the rest from garbage collection in which `run_app` builds the app. What is loaded by then
+    """Ends the rest from garbage collection in which the app is loaded and built. What is loaded by then
     is not looked through again: that takes longer than a frame, in the middle of a word."""
     if not gc.isenabled():
         gc.freeze()

@@ -5,6 +5,7 @@ Loads no more than the first frame needs; journal and worker come after it.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Callable
@@ -25,6 +26,14 @@ POOR = ("dumb", "unknown")
 
 def open_app(options: Options, *, plain: bool = False) -> int:
     """Opens the app, or (plain, or where there is no terminal) the line mode; its exit status."""
+    gc.disable()  # until the first frame is painted: a tenth of the time to it is looking for garbage
+    try:
+        return _open(options, plain)
+    finally:
+        gc.enable()
+
+
+def _open(options: Options, plain: bool) -> int:
     home = options.home
 
     def teacher(on_event: Callable[[Event], None], model: str | None = None, /) -> TeacherPort:
@@ -50,6 +59,7 @@ def open_app(options: Options, *, plain: bool = False) -> int:
         if plain or not _paintable():
             from vidya_tui.line_mode import run_lines
 
+            gc.enable()
             journal = open_journal()
             try:
                 return run_lines(home, journal, teacher, settings, seed=options.seed)
