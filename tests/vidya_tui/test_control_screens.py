@@ -107,6 +107,24 @@ def test_every_row_is_a_setting_steps_within_bounds_and_has_words() -> None:
     assert next(r for r in rows if r.key == "candidates").read(" 7 ", Settings()) == 7
 
 
+@pytest.mark.parametrize("command", ["/settings", "/model"])
+@pytest.mark.parametrize("size", [(1, 1), (12, 4), (40, 2)])
+def test_a_list_without_room_for_a_row_takes_every_key(
+    tmp_path: Path, command: str, size: tuple[int, int]
+) -> None:
+    async def scenario(stage: Stage) -> None:
+        stage.app.chat.prompt.text = command
+        await stage.pilot.resize_terminal(*size)
+        await stage.press("enter")
+        await stage.until(lambda: stage.app.screen is not stage.app.chat)
+        await stage.press("down", "pagedown", "pageup", "end", "home", "up")
+        await stage.press("escape")
+        await stage.until(lambda: stage.app.screen is stage.app.chat)
+        assert stage.app.is_running and stage.app._exception is None
+
+    play(scenario, tmp_path)
+
+
 # ---------------------------------------------------------------- models
 
 

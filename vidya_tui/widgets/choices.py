@@ -19,3 +19,12 @@ class Choices(OptionList, inherit_bindings=False):
         Binding("pageup", "page_up", "a page up", show=False),
         Binding("pagedown", "page_down", "a page down", show=False),
     ]
+
+    def action_page_up(self) -> None:
+        if self.scrollable_content_region:
+            super().action_page_up()
+
+    def action_page_down(self) -> None:
+        """Nothing where there is no room for a single row: OptionList fails then (Textual 8.2)."""
+        if self.scrollable_content_region:
+            super().action_page_down()
