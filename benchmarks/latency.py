@@ -23,17 +23,26 @@ from benchmarks.processes import children, cpu_seconds, resident_bytes
 from benchmarks.report import machine, median, spread, table, write
 from benchmarks.scratch import scratch_home
 from benchmarks.terminal import Terminal, TerminalError
-from benchmarks.typist import strokes, type_out
+from benchmarks.typist import prompt_text, strokes, type_out
 from learning.home import Home
 from learning.model_store import SHIPPED
 
+PROCESSES = ("app", "worker")
 HINT = "Say something, or /"
 KEYS, STARTS = 600, 7
 QUICK_KEYS, QUICK_STARTS = 40, 2
 LARGE = "49m"
-FRAME_BOUND, TRAIN_BOUND, LARGE_BOUND = 0.5, 0.040, 0.030
+FRAME_BOUND, TRAIN_BOUND, LARGE_BOUND = 0.4, 0.040, 0.030
 """Seconds: start to first frame, and p99 of a key while the 10M and the 49M model learn the book."""
 _EPOCH = re.compile(r"book, epoch \d+ of \d+, loss [\d.]+, [^\u2502]*left")
+TURNS, QUICK_TURNS = 500, 5
+"""Exchanges after which the memory is looked at again."""
+WATCHED, QUICK_WATCHED = 10.0, 1.0
+"""Seconds for which the streaming is watched without a key."""
+APART = 0.005
+"""Seconds between two outputs that are two frames."""
+SHORT = "candidates = 1\nmax_tokens = 8\n"
+"""Settings with which many exchanges take little time."""
 STREAMING = "temperature = 2.0\nmax_tokens = 200\n"
 """Settings with which answers are long, so that they stream while most of the keys are struck."""
 
@@ -137,14 +146,36 @@ def measure_starts(home: Home, model: str, count: int, options: BenchOptions) ->
     }
 
 
-def measure_memory(home: Home, model: str, options: BenchOptions) -> dict[str, int | None]:
-    """Resident bytes of both processes, some seconds after the start, nothing asked yet."""
+def measure_memory(home: Home, model: str, options: BenchOptions) -> dict[str, dict[str, Any]]:
+    """Resident bytes of both processes: some seconds after the start, nothing asked yet, and after
+    500 exchanges of one conversation."""
+    home.settings_path.write_text(SHORT, "utf-8")
     with app(home, model) as terminal:
+        pids = {"app": terminal.process.pid, "worker": worker_of(terminal)}
         terminal.rest(1.0 if options.quick else 5.0)
-        return {
-            "app": resident_bytes(terminal.process.pid),
-            "worker": resident_bytes(worker_of(terminal)),
-        }
+        idle = {name: resident_bytes(pid) for name, pid in pids.items()}
+        turns = QUICK_TURNS if options.quick else TURNS
+        for number in range(turns):
+            exchange(terminal, f"exchange {number}")
+        terminal.rest(1.0)
+        after = {name: resident_bytes(pid) for name, pid in pids.items()}
+    options.say(f"memory after {turns} exchanges: {after['app']} bytes, {idle['app']} at first")
+    return {"idle": idle, "after": {"exchanges": turns, **after}}
+
+
+def exchange(terminal: Terminal, words: str) -> None:
+    """Says something and waits for the end of the answer."""
+    terminal.press(words)
+    terminal.wait(lambda: terminal.sees(words), 30, "the words did not come")
+    terminal.press("\r")
+    terminal.wait(lambda: prompt_text(terminal) == "" or terminal.sees(HINT), 30, "not sent")
+    terminal.wait(lambda: " pick" in footer(terminal), 60, "no answer came")
+    terminal.wait(lambda: "stop" not in footer(terminal), 60, "the answer did not end")
+
+
+def footer(terminal: Terminal) -> str:
+    """The keys that work now."""
+    return terminal.screen.row(terminal.screen.lines - 1)
 
 
 Work = Callable[[Terminal, int, bool], "tuple[Callable[[], None], Callable[[], dict[str, Any]]]"]
@@ -167,17 +198,37 @@ def streaming(terminal: Terminal, worker: int, quick: bool) -> Any:
 
     def meanwhile() -> None:
         nonlocal asked, last
-        ended = "stop" not in terminal.screen.row(terminal.screen.lines - 1)
-        if ended and time.perf_counter() - last > 0.3:
+        if "stop" not in footer(terminal) and time.perf_counter() - last > 0.3:
             terminal.press("\x12")  # ctrl+r: other answers
             asked, last = asked + 1, time.perf_counter()
 
     def after() -> dict[str, Any]:
         if not asked and not quick:
             raise TerminalError("the answers did not stream again and again", "look at ctrl+r")
-        return {"asks": asked + 1}
+        asks = asked + 1
+        painted = frames(terminal, meanwhile, QUICK_WATCHED if quick else WATCHED)
+        return {"asks": asks, "frames_per_second": painted}
 
     return meanwhile, after
+
+
+def frames(terminal: Terminal, meanwhile: Callable[[], None], seconds: float) -> float | None:
+    """Frames a second while answers stream; None where none streamed. A frame is what is written
+    without a rest."""
+    count, spent, last = 0, 0.0, 0.0
+    now = time.perf_counter()
+    end = now + seconds
+    while now < end:
+        meanwhile()
+        streams = "stop" in footer(terminal)
+        came = terminal.read(0.02)
+        before, now = now, time.perf_counter()
+        if streams:
+            spent += now - before
+            count += came and now - last > APART
+        if came:
+            last = now
+    return count / spent if spent else None
 
 
 def training(terminal: Terminal, worker: int, quick: bool) -> Any:
@@ -345,10 +396,16 @@ def parts(result: dict[str, Any]) -> list[str]:
         "its processor time by the time the typing took. That the training went on afterwards is "
         "checked: its progress has to move and the worker's processor time to rise. *Load* is the "
         "load average of the whole machine at the end: above 2 others were at work as well.",
-        "## Memory, idle, MB resident",
+        *(
+            f"While {c['name']} and nobody types, the screen is painted "
+            f"{c['frames_per_second']:.1f} times a second."
+            for c in result["conditions"]
+            if c.get("frames_per_second")
+        ),
+        "## Memory, MB resident",
         table(
-            ["process", "MB"],
-            [[name, _mb(size)] for name, size in memory.items()],
+            ["process", "idle", f"after {memory['after']['exchanges']} exchanges"],
+            [[name, _mb(memory["idle"][name]), _mb(memory["after"][name])] for name in PROCESSES],
         ),
         "## Bounds",
         table(

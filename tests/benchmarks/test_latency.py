@@ -127,6 +127,28 @@ def test_training_is_read_from_the_first_line() -> None:
     assert words == "book, epoch 3 of 200, loss 0.41, 40 s left"
 
 
+def test_frames_are_counted_while_answers_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten frames a second of two writes each, for half a second in which answers stream."""
+    now, wrote = [100.0], list[float]()
+
+    class Painting:
+        def read(self, seconds: float) -> bool:
+            now[0] += 0.001
+            frame = round(now[0] * 1000) % 100
+            return frame in (0, 2)
+
+    def footer(terminal: object) -> str:
+        return "esc stop" if now[0] < 100.5 else "1 pick"
+
+    monkeypatch.setattr(latency.time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(latency, "footer", footer)
+    painting: object = Painting()
+    rate = latency.frames(painting, lambda: wrote.append(now[0]), 1.0)  # type: ignore[arg-type]
+    assert rate == pytest.approx(10.0, abs=0.2)
+    assert len(wrote) >= 900, "what keeps them streaming is called all the while"
+    assert latency.frames(painting, lambda: None, 0.5) is None  # type: ignore[arg-type]
+
+
 def test_bounds_and_words() -> None:
     keys = spread([0.01] * 98 + [0.05, 0.06])
 
@@ -148,18 +170,27 @@ def test_bounds_and_words() -> None:
             "first_frame_cpu": frame,
             "model_awake": frame,
         },
-        "conditions": [condition("idle"), condition("training")],
-        "memory": {"app": 45_000_000, "worker": None},
+        "conditions": [
+            condition("idle"),
+            {**condition("streaming"), "frames_per_second": 11.96},
+            condition("training"),
+        ],
+        "memory": {
+            "idle": {"app": 45_000_000, "worker": None},
+            "after": {"exchanges": 500, "app": 60_000_000, "worker": None},
+        },
         "skipped": ["training 49m: left out by --quick"],
     }
     result["bounds"] = latency.bounds(result["start"], result["conditions"])  # type: ignore[arg-type]
     assert [(b["limit"], b["measured"], b["met"]) for b in result["bounds"]] == [  # type: ignore[attr-defined]
-        (0.5, 0.4, True),
+        (0.4, 0.4, True),
         (0.040, 0.05, False),
     ]
     text = "\n".join(latency.parts(result))
     assert "| idle | 100 | 10 | 10 | 50 | 60 | 0 | \u2013 | 0.5 | 1.5 |" in text
-    assert "| app | 45 |" in text and "| worker | \u2013 |" in text
+    assert "| app | 45 | 60 |" in text and "| worker | \u2013 | \u2013 |" in text
+    assert "after 500 exchanges" in text
+    assert "While streaming and nobody types, the screen is painted 12.0 times a second." in text
     assert "Left out: training 49m: left out by --quick." in text
 
 
