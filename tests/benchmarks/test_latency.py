@@ -129,7 +129,7 @@ def test_training_is_read_from_the_first_line() -> None:
 
 def test_frames_are_counted_while_answers_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten frames a second of two writes each, for half a second in which answers stream."""
-    now, wrote = [100.0], list[float]()
+    now, wrote = [100.05], list[float]()
 
     class Painting:
         def read(self, seconds: float) -> bool:
@@ -138,7 +138,7 @@ def test_frames_are_counted_while_answers_stream(monkeypatch: pytest.MonkeyPatch
             return frame in (0, 2)
 
     def footer(terminal: object) -> str:
-        return "esc stop" if now[0] < 100.5 else "1 pick"
+        return "esc stop" if now[0] < 100.55 else "1 pick"
 
     monkeypatch.setattr(latency.time, "perf_counter", lambda: now[0])
     monkeypatch.setattr(latency, "footer", footer)
