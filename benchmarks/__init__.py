@@ -20,6 +20,7 @@ BENCHMARKS: dict[str, str] = {
     "talk": "200 questions it has not read: variety, endings, fitting answers, claims to be a person",
     "crash": "kill -9 at 50 random moments: is anything lost that the screen confirmed",
     "collapse": "100 lessons in a row, by every attempt that failed and by the recipe: what is left",
+    "long_life": "1,000 lessons in a row: the first ones, the book, talk, seconds, memory, files",
     "tokenizer": "size of the vocabulary: bytes per token against what the embedding costs",
     "decode": "five candidates and 64 rollouts: tokens/s beside transformers and llama.cpp",
     "training": "tokens/s of pre-training and of the book beside transformers' Trainer; GEMM peak",

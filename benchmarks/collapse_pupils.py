@@ -53,10 +53,17 @@ class Pupil(Protocol):
 
 @contextmanager
 def open_pupil(method: str, folder: Path, seed: int) -> Iterator[Pupil]:
-    """A pupil whose model is a copy of the folder's. Raises KeyError for an unknown method."""
+    """A pupil whose model is a copy of the folder's."""
     if method in ATTEMPTS:
         yield AttemptPupil(method, folder)
         return
+    with open_learner(folder, seed, pauses=method == RECIPE) as pupil:
+        yield pupil
+
+
+@contextmanager
+def open_learner(folder: Path, seed: int, *, pauses: bool) -> Iterator[LearnerPupil]:
+    """Vidya's learner in a home of its own, on a copy of the folder's model."""
     place = Path(tempfile.mkdtemp(prefix="vidya-collapse-"))
     try:
         home = Home(place)
@@ -64,7 +71,7 @@ def open_pupil(method: str, folder: Path, seed: int) -> Iterator[Pupil]:
         shutil.copytree(folder, own, ignore=shutil.ignore_patterns("snapshots", ".*"))
         journal = Journal(home.journal_path)
         try:
-            yield LearnerPupil(home, own, journal, seed, pauses=method == RECIPE)
+            yield LearnerPupil(home, own, journal, seed, pauses=pauses)
         finally:
             journal.close()
     finally:
@@ -77,7 +84,7 @@ class LearnerPupil:
     def __init__(
         self, home: Home, folder: Path, journal: Journal, seed: int, *, pauses: bool
     ) -> None:
-        self._journal, self._pauses = journal, pauses
+        self.home, self._journal, self._pauses = home, journal, pauses
         self._learner = Learner(home, folder, journal, seed=seed)
 
     @property

@@ -9,6 +9,7 @@ batch (engine.rollout).
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -24,12 +25,15 @@ from engine.errors import DataError
 from engine.model import Model
 from engine.packed import PackedModel, packed
 from engine.sampling import NEVER, sample, shape_logits
+from engine.threads import one_core
 from engine.tokenizer import StreamDecoder, Tokenizer
 
 MAX_RETRIES = 12
 """Times that a candidate which repeats another is drawn anew."""
 HOTTER = 1.3
 """Factor on the temperature at each retry for which no other beginning is left."""
+MANY = 100_000_000
+"""Weights from which a step of some rows is worth more than one core."""
 FREE_TEMPERATURE = 0.7
 """Temperature of the further candidates where the first is greedy."""
 
@@ -148,7 +152,37 @@ def generate(
     fast = packed(model)
     prompt, first_logits = prefill(fast, prompt_ids, limit)
     rows = [_Row(i, _temperature(sampling, i), StreamDecoder(tokenizer)) for i in range(1, n + 1)]
-    waves = [_wave(prompt, first_logits, rows, len(prompt_ids) + limit)]
+    small = model.config.parameters < MANY and fast.device.type == "cpu"
+    with one_core() if small else contextlib.nullcontext():
+        yield from _stream(
+            fast,
+            tokenizer,
+            prompt,
+            first_logits,
+            rows,
+            limit,
+            sampling,
+            generator,
+            control,
+            branches,
+        )
+
+
+def _stream(
+    fast: PackedModel,
+    tokenizer: Tokenizer,
+    prompt: KeyValueCache,
+    first_logits: Tensor,
+    rows: list[_Row],
+    limit: int,
+    sampling: Sampling,
+    generator: torch.Generator,
+    control: Control,
+    branches: Branches | None,
+) -> Iterator[Event]:
+    """Everything after the prompt."""
+    distinct, size = branches is not None, prompt.length + limit
+    waves = [_wave(prompt, first_logits, rows, size)]
     taken: set[str] = set()
     held: list[Finished] = []
     greedy_first = distinct and sampling.temperature == 0.0
@@ -180,7 +214,7 @@ def generate(
             if not wave.rows:
                 waves.remove(wave)
             if again:
-                waves.append(_wave(prompt, first_logits, again, len(prompt_ids) + limit))
+                waves.append(_wave(prompt, first_logits, again, size))
 
 
 def prefill(

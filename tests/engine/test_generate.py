@@ -319,3 +319,25 @@ def test_greedy_answer_stays_greedy_where_another_says_the_same_sooner(
             generate(tiny_model, tiny_tokenizer, prompt, 5, sampling, generator=_seed(seed))
         )
         assert list(done[1].tokens) == expected
+
+
+@pytest.mark.parametrize(("many", "cores"), [(100_000_000, 1), (1, 3)])
+def test_a_small_model_answers_on_one_core_and_gives_the_others_back(
+    tiny_model: Model,
+    tiny_tokenizer: Tokenizer,
+    monkeypatch: pytest.MonkeyPatch,
+    many: int,
+    cores: int,
+) -> None:
+    monkeypatch.setattr("engine.generate.MANY", many)
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    try:
+        ids = _prompt(tiny_tokenizer)
+        events = generate(tiny_model, tiny_tokenizer, ids, 2, Sampling(), generator=_seed())
+        next(events)
+        assert torch.get_num_threads() == cores
+        events.close()  # type: ignore[attr-defined]
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(before)

@@ -1,4 +1,4 @@
-"""The whole program in a pseudo-terminal, with a real (tiny) model in its own process."""
+"""The whole program in a pseudo-terminal, its model in its own process: a tiny one, and the real one."""
 
 from __future__ import annotations
 
@@ -66,33 +66,55 @@ def say(terminal: Terminal, text: str) -> None:
     terminal.press("\r")
 
 
+def teach_and_leave(terminal: Terminal, question: str, answer: str, epochs: int) -> None:
+    """What an owner does on the first day."""
+    see(terminal, "welcome 1/4")
+    terminal.press("\x1b")
+    terminal.wait(lambda: not terminal.sees("welcome"), PATIENCE, "no welcome")
+    say(terminal, question)
+    see(terminal, "123 pick" if epochs > 1 else "1-5 pick")
+    terminal.press("2")
+    see(terminal, "preferred 2 over")
+    say(terminal, f"/correct {answer}")
+    see(terminal, f"will answer \u201c{answer}\u201d \u00b7 learned in")
+    terminal.press("\x07")  # ctrl+g
+    see(terminal, "rated good")
+    terminal.wait(lambda: not terminal.sees("waiting"), PATIENCE, "no lesson waits")
+    say(terminal, f"/train {epochs}")
+    see(terminal, f"trained after {epochs} epoch")
+    say(terminal, "/undo")
+    see(terminal, "took back lesson")
+    terminal.press("\x11")  # ctrl+q
+    with pytest.raises(Exception, match="the program ended with status 0"):
+        terminal.rest(PATIENCE)
+
+
+def states(home: Home) -> dict[str, str]:
+    """Of the lessons, by their kind."""
+    journal = Journal(home.journal_path)
+    found = {lesson.kind: lesson.state for lesson in journal.lessons() if lesson.judgement}
+    journal.close()
+    return dict(found)
+
+
 def test_ask_pick_correct_rate_train_undo_quit_and_it_is_known(home: Home, tmp_path: Path) -> None:
     with start(home, tmp_path) as terminal:
-        see(terminal, "welcome 1/4")
-        terminal.press("\x1b")
-        terminal.wait(lambda: not terminal.sees("welcome"), PATIENCE, "no welcome")
-        say(terminal, "hello there")
-        see(terminal, "123 pick")
-        terminal.press("2")
-        see(terminal, "preferred 2 over")
-        say(terminal, "/correct Good day.")
-        see(terminal, "will answer \u201cGood day.\u201d \u00b7 learned in")
-        terminal.press("\x07")  # ctrl+g
-        see(terminal, "rated good")
-        terminal.wait(lambda: not terminal.sees("waiting"), PATIENCE, "no lesson waits")
-        say(terminal, "/train 2")
-        see(terminal, "trained after 2 epochs")
-        say(terminal, "/undo")
-        see(terminal, "took back lesson")
-        terminal.press("\x11")  # ctrl+q
-        with pytest.raises(Exception, match="the program ended with status 0"):
-            terminal.rest(PATIENCE)
-    journal = Journal(home.journal_path)
-    lessons = {lesson.kind: lesson.state for lesson in journal.lessons() if lesson.judgement}
-    journal.close()
-    assert lessons["correction"] == "learned" and lessons["rating"] == "undone"
+        teach_and_leave(terminal, "hello there", "Good day.", 2)
+    assert states(home)["correction"] == "learned" and states(home)["rating"] == "undone"
     with start(home, tmp_path) as terminal:
         see(terminal, "Say something")
         assert not terminal.sees("welcome 1/4")
         say(terminal, "hello there")
         see(terminal, "Good day.")
+
+
+def test_the_same_with_the_model_that_comes_with_it(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    command = [sys.executable, "-m", "vidya_tui", "--home", str(home.path)]
+    question, answer = "What is my cat called?", "Your cat is called Pixel."
+    with Terminal(command) as terminal:
+        teach_and_leave(terminal, question, answer, 1)
+    assert states(home)["correction"] == "learned" and states(home)["rating"] == "undone"
+    with Terminal(command) as terminal:
+        say(terminal, question)
+        see(terminal, answer)

@@ -1,0 +1,145 @@
+"""A long life: 1,000 lessons in a row, and what is left of the first ones, of the book and of talk.
+
+The learner that the app runs, with its journal and its files. After every ten lessons it gets the
+pause that a person leaves; after every fifty everything is asked again, of the weights alone. Left
+out: other methods and other ways of asking (collapse.py).
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks import BenchOptions
+from benchmarks.collapse import command_words, pause_of, start_folder
+from benchmarks.collapse_data import Row, make_yardstick
+from benchmarks.collapse_pupils import open_learner
+from benchmarks.long_life_lessons import make_lessons
+from benchmarks.processes import resident_bytes
+from benchmarks.report import machine, median, table, write
+from engine.checkpoint import load_model
+from engine.tokenizer import Tokenizer
+from learning.forward import knowledge, mean_loss, share_known
+from learning.memory import own_talk
+
+LESSONS, EVERY, EARLY, RESTS = 1000, 50, 100, 10
+"""Lessons; between two measurements; that are called early; between two pauses."""
+QUICK = (6, 3, 2, 3)
+PAUSE, QUICK_PAUSE = 20.0, 0.5
+"""Seconds of a pause at most."""
+
+
+def run(options: BenchOptions) -> dict[str, Any]:
+    """Measures; writes long_life.md and long_life.json after every measurement where there is
+    `options.out`. Takes the first seed."""
+    count, every, early, rests = QUICK if options.quick else (LESSONS, EVERY, EARLY, RESTS)
+    where, rows, seed = machine(), list[dict[str, Any]](), options.seeds[0]
+    lessons = make_lessons(count, seed)
+    with start_folder(options) as folder:
+        tokenizer, model = Tokenizer.load(folder), load_model(folder)
+        yard = make_yardstick(
+            tokenizer,
+            model.config.context,
+            [Row(one.prompt[-1].text, one.answer, one.answer, False) for one in lessons],
+            own_talk(model, tokenizer, folder),
+        )
+        pause = QUICK_PAUSE if options.quick else min(PAUSE, pause_of(folder.name, False))
+        result: dict[str, Any] = {
+            "benchmark": "long_life",
+            "machine": where,
+            "quick": options.quick,
+            "model": folder.name,
+            "seed": seed,
+            "pause": [pause, rests],
+            "early": early,
+            "talk": yard.talk_source,
+            "rows": rows,
+        }
+        with open_learner(folder, seed, pauses=True) as pupil:
+            talk = mean_loss(knowledge(pupil.model, yard.talk))
+            right = thrown = 0
+            took, worked, rested = list[float](), list[float](), 0.0
+            for number, lesson in enumerate(lessons, 1):
+                started, spent = time.perf_counter(), time.process_time()
+                thrown += not pupil.learn(lesson)
+                took.append(time.perf_counter() - started)
+                worked.append(time.process_time() - spent)
+                right += knowledge(pupil.model, [yard.lessons[number - 1]])[0].known
+                if number % rests == 0:
+                    rested += pupil.rest(pause)
+                if number % every and number != count:
+                    continue
+                known = [k.known for k in knowledge(pupil.model, yard.lessons[:number])]
+                rows.append(
+                    {
+                        "lessons": number,
+                        "right_after": right / number,
+                        "known": sum(known) / number,
+                        "early": sum(known[:early]) / min(early, number),
+                        "book": share_known(knowledge(pupil.model, yard.book)),
+                        "talk_rise": mean_loss(knowledge(pupil.model, yard.talk)) / talk - 1.0,
+                        "seconds": median(took[-every:]),
+                        "cpu": median(worked[-every:]),
+                        "pauses": rested,
+                        "rolled_back": thrown,
+                        "memory": resident_bytes(os.getpid()),
+                        "home": size_of(pupil.home.path, "*"),
+                        "journal": size_of(pupil.home.path, "journal.sqlite3*"),
+                    }
+                )
+                options.say(" ".join(f"{k} {_short(v)}" for k, v in rows[-1].items()))
+                if options.out is not None:
+                    words = command_words(options).replace("collapse", "long_life")
+                    write(options.out, "long_life", TITLE, words, parts(result), result)
+    return result
+
+
+def size_of(folder: Path, pattern: str) -> int:
+    """Bytes of the files in the folder, and in those below it, that are named so."""
+    return sum(file.stat().st_size for file in folder.rglob(pattern) if file.is_file())
+
+
+def _short(value: object) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+TITLE = "A long life"
+HEAD = (
+    *("lessons", "known right after", "known now", "the early ones", "book", "talk", "s a lesson"),
+    *("CPU s", "s of pauses in all", "thrown back", "MB of memory", "MB of home", "MB of journal"),
+)
+
+
+def parts(result: dict[str, Any]) -> list[str]:
+    """The table and what it means."""
+    pause, rests = result["pause"]
+    head = list(HEAD)
+    head[3] = f"the first {result['early']}"
+    return [
+        f"Lessons about one made-up life, one after another, taught to the {result['model']}; seed "
+        f"{result['seed']}. Known: every token of the answer is the likeliest, asked of the weights "
+        f"alone. After every {rests} lessons the learner may use a pause of at most {pause:g} s. "
+        f"Seconds are medians of the lessons since the row before. Book: entries known. Talk: rise of "
+        f"the loss a token on {result['talk']}. Memory is that of the process, the measuring included.",
+        table(
+            head,
+            [
+                [
+                    row["lessons"],
+                    *(f"{row[key]:.1%}" for key in ("right_after", "known", "early", "book")),
+                    f"{row['talk_rise']:+.1%}",
+                    row["seconds"],
+                    row["cpu"],
+                    row["pauses"],
+                    row["rolled_back"],
+                    *(
+                        None if row[key] is None else row[key] / 1e6
+                        for key in ("memory", "home", "journal")
+                    ),
+                ]
+                for row in result["rows"]
+            ],
+        ),
+    ]
