@@ -67,6 +67,11 @@ class Terminal:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    @property
+    def fileno(self) -> int:
+        """Of the side that a person sits at."""
+        return self._master
+
     def press(self, keys: str) -> float:
         """Types; returns the moment, on `time.perf_counter`, just before."""
         moment = time.perf_counter()

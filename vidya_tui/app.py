@@ -72,6 +72,9 @@ class VidyaApp(App[None]):
     class Arrived(Message):
         """Events wait in the inbox."""
 
+    class Begun(Message):
+        """The first frame is painted and the prompt takes keys."""
+
     class TeacherClosed(Message):
         """The teacher has saved and stopped."""
 
@@ -101,6 +104,8 @@ class VidyaApp(App[None]):
         self._frames: Timer | None = None
         self._quiet_frames = 0
         self._leaving = False
+        self._early: list[events.Event] | None = []
+        """What was typed before there was a prompt."""
         self.teacher: TeacherPort | None = None
         self.control: Control | None = None
         self._guide: Guide | None = None
@@ -139,6 +144,7 @@ class VidyaApp(App[None]):
         from vidya_tui.switch import SwitchingTeacher
 
         _collect_again()
+        self.post_message(self.Begun())
         try:
             journal = self.journal = self._open_journal()
         except VidyaError as error:
@@ -186,11 +192,20 @@ class VidyaApp(App[None]):
     async def on_event(self, event: events.Event) -> None:
         """Whatever the owner presses, on whichever screen, is told: the learner makes way. Nothing
         that is pasted, into whatever field, holds anything that a terminal obeys."""
+        if self._early is not None and isinstance(event, events.Key | events.Paste):
+            self._early.append(event)
+            return
         if isinstance(event, events.Key):
             self.chat.owner_active()
         elif isinstance(event, events.Paste):
             event = events.Paste(plain(event.text))
         await super().on_event(event)
+
+    async def on_vidya_app_begun(self) -> None:
+        """What was typed before comes now, in its order."""
+        early, self._early = self._early, None
+        for event in early or ():
+            await self.on_event(event)
 
     # ------------------------------------------------------------ the first time
 

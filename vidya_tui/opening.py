@@ -5,6 +5,7 @@ Loads no more than the first frame needs; journal and worker come after it.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import sys
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from vidya_tui.options import Options
 from vidya_tui.settings import load
+from vidya_tui.terminal_mode import waiting_for_the_app
 
 if TYPE_CHECKING:
     from learning.events import Event
@@ -52,11 +54,12 @@ def _open(options: Options, plain: bool) -> int:
 
         return Journal(home.journal_path)
 
-    with home.lock():
+    plain = plain or not _paintable()
+    with contextlib.nullcontext() if plain else waiting_for_the_app(), home.lock():
         settings = load(home.settings_path)
         if options.model:
             settings = replace(settings, model=options.model)
-        if plain or not _paintable():
+        if plain:
             from vidya_tui.line_mode import run_lines
 
             gc.enable()

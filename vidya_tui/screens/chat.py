@@ -18,7 +18,7 @@ from textual.containers import Horizontal
 from textual.geometry import Region
 from textual.message import Message
 from textual.screen import Screen
-from textual.widgets import Footer, Static, TextArea
+from textual.widgets import Static, TextArea
 
 from engine.errors import VidyaError
 from vidya_tui import commands, picture
@@ -30,6 +30,7 @@ from vidya_tui.widgets.candidates import CandidatePanel
 from vidya_tui.widgets.completion import CompletionList
 from vidya_tui.widgets.conversation import ConversationView
 from vidya_tui.widgets.flight import Flight
+from vidya_tui.widgets.key_line import KeyLine
 from vidya_tui.widgets.learning import LearningLine, LearningPanel
 from vidya_tui.widgets.notice import Notice
 from vidya_tui.widgets.prompt import Prompt
@@ -129,7 +130,7 @@ class ChatScreen(Steady, Doors, Screen[None]):
         yield self.prompt
         yield self.completions
         yield self.flight
-        yield Footer(compact=True)
+        yield KeyLine(compact=True)
 
     def on_mount(self) -> None:
         self.prompt.focus()

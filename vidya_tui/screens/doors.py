@@ -14,6 +14,7 @@ from textual.app import App, SuspendNotSupported
 from engine.errors import VidyaError
 from vidya_tui.commands import Run
 from vidya_tui.plain import one_line, plain
+from vidya_tui.terminal_mode import as_it_was
 from vidya_tui.widgets.candidates import CandidatePanel
 from vidya_tui.widgets.conversation import NAMES, ConversationView
 from vidya_tui.widgets.prompt import Prompt
@@ -76,7 +77,7 @@ class Doors:
 
         command = editor.editor(os.environ)
         try:
-            with self.app.suspend():
+            with self.app.suspend(), as_it_was():
                 text = editor.edit(self.prompt.text, command)
         except SuspendNotSupported as error:
             raise VidyaError("this terminal cannot be lent to an editor", "type here") from error
