@@ -200,9 +200,11 @@ def parts(result: dict[str, Any]) -> list[str]:
         f"Answers of {TOKENS} tokens after a prompt of {PROMPT}, medians of {result['rounds']} rounds in "
         "which the programs take turns, each in its own process with all cores; all tokens of all "
         "answers are counted, and the prompt's time is in it. *Vidya is* is the median of the rounds' "
-        "ratios. *Publish* is the time from new weights to the first prompt: copying and packing here, "
-        "copying for transformers, writing and loading a file for llama.cpp. 10m is the shipped model, "
-        "49m the same grown (same answers), both with a silenced end token."
+        "ratios. Vidya draws candidates on one core, which leaves the other to the app; the others have "
+        "all. Float16 weights: the sums are in float32. *Publish* is the time from new weights, all of "
+        "them, to the first prompt: copying and packing here, copying for transformers, writing and "
+        "loading a file for llama.cpp; after a lesson Vidya packs only what it changed. 10m is the "
+        "shipped model, 49m the same grown (same answers), both with a silenced end token."
     ]
     for work in WORKS:
         rows = [r for r in result["rows"] if r["work"] == work]

@@ -41,6 +41,7 @@ class Vidya:
         import torch
 
         from engine.checkpoint import load_model
+        from engine.packed import HalfProduct, product_for
         from engine.precision import fast_dtype
         from engine.tokenizer import Tokenizer
 
@@ -49,6 +50,8 @@ class Vidya:
         self._tokenizer = Tokenizer.load(folder)
         self._seed = torch.Generator().manual_seed
         self.kind = str(self._dtype).removeprefix("torch.")
+        if product_for(torch.device("cpu"), self._dtype) is HalfProduct:
+            self.kind = "float16 weights"
         self.publish()
 
     def publish(self) -> None:
