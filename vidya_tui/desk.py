@@ -26,9 +26,10 @@ from learning.events import (
 from learning.journal import Journal
 from learning.messages import TeacherPort
 from learning.requests import CancelTraining, SetLearning, Train
-from vidya_tui import hearing, picture, practising, progress_words
+from vidya_tui import growing, hearing, picture, practising, progress_words
 from vidya_tui.commands import Argument, Run, Situation
 from vidya_tui.drafts import Drafts
+from vidya_tui.growing import Growing
 from vidya_tui.picture import Log, Notes
 from vidya_tui.plain import plain
 from vidya_tui.practice_desk import PracticeDesk
@@ -59,6 +60,8 @@ class Desk:
         self._promised = False
         """The owner was told that the answer comes with the model."""
         self.drafts = Drafts()
+        self.growing: Growing | None = None
+        """A larger model that is being made."""
 
     def begin(self) -> None:
         """Once, at the start: what was left undone is taken up."""
@@ -259,13 +262,17 @@ class Desk:
                     words = Words(str(error), trouble=True)
                 if words is not None:
                     heard.append(words)
-        self.learning = replace(self.learning, practice=practising.short(self.practice.state))
+        practice = practising.short(self.practice.state)
+        if self.growing is not None and not practice:
+            practice = self.growing.short()
+        self.learning = replace(self.learning, practice=practice)
         return heard
 
     def _understand(self, event: Event) -> Words | None:
         words = self._meaning(event)
         self.learning = hearing.after(self.learning, event)
         self.training.hear(event)
+        self.growing = growing.after(self.growing, event)
         return words
 
     def _meaning(self, event: Event) -> Words | None:
