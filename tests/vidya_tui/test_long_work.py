@@ -129,6 +129,10 @@ def test_a_growing_that_failed_can_begin_again(tmp_path: Path) -> None:
         await stage.until(lambda: "so far" not in stage.text())
         await stage.press("g", "g")
         await stage.until(lambda: len(stage.teacher.sent(Grow)) == 2)
+        await stage.sees("so far")
+        stage.hear(WorkerLost("killed", restarting=True))
+        await stage.sees("ended, and the growing with it")
+        assert "so far" not in stage.text()
 
     play(scenario, tmp_path)
 

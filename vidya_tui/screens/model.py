@@ -16,7 +16,7 @@ from textual.widgets import Footer, OptionList, Static
 from textual.widgets.option_list import Option
 
 from engine.errors import VidyaError
-from learning.events import Event, Failed, Grown, Ready
+from learning.events import Event, Failed, Grown, Ready, WorkerLost
 from learning.model_store import ModelInfo, Snapshot
 from vidya_tui.control import Control
 from vidya_tui.plain import one_line, plain
@@ -76,7 +76,8 @@ class ModelScreen(Steady, ModalScreen[None]):
             elif isinstance(event, Ready):
                 self._list()
                 self._say(f"This is {event.model}, version {event.version}.")
-
+            elif isinstance(event, WorkerLost) and self._growing.display:
+                self._say("The model's process ended, and the growing with it.", trouble=True)
         self._look()
 
     # ------------------------------------------------------------ what is shown
