@@ -5,6 +5,7 @@ grown (engine.grow), under the same version, so that the journal's lessons count
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 
 import torch
 
@@ -19,10 +20,18 @@ from learning.porting import TOKENIZER, check_free
 
 
 def grow_model(
-    store: ModelStore, source: str, config_name: str, name: str | None = None, *, seed: int = 0
+    store: ModelStore,
+    source: str,
+    config_name: str,
+    name: str | None = None,
+    *,
+    seed: int = 0,
+    pause: Callable[[], None] = lambda: None,
 ) -> ModelInfo:
     """Grows model `source` of the home to CONFIGS[config_name] and installs it as `name` (the
     configuration's if left out); whole or not there. Raises ConfigError, CheckpointError, NotFound.
+
+    pause: called between the parts of the work; what it raises ends it, and nothing is left behind.
     """
     if config_name not in CONFIGS:
         raise ConfigError(
@@ -31,13 +40,17 @@ def grow_model(
     name = name or config_name
     check_free(store, name)
     folder = store.resolve(source)
+    pause()
     small = load_model(folder)
+    pause()
     large = grow(small, CONFIGS[config_name], generator=torch.Generator().manual_seed(seed))
     version = read_version(folder / WEIGHTS)
     with store.new_model(name) as new:
         for file in (*TOKENIZER, TALK):
             if (folder / file).exists():
                 shutil.copyfile(folder / file, new / file)
+        pause()
         record = {"version": str(version), "note": f"grown from {source}"}
         save_model(large, new, dtype=torch.float32, metadata=record)
+        pause()
     return store.info(name)

@@ -69,6 +69,11 @@ class Home:
         return self.path / "welcomed"
 
     @property
+    def unsent_path(self) -> Path:
+        """What stood in the prompt when the app was left, until the next start."""
+        return self.path / "unsent.txt"
+
+    @property
     def log_path(self) -> Path:
         return self.path / "vidya.log"
 

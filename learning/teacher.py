@@ -268,7 +268,8 @@ class Teacher:
             self._jobs.put(Learn())
 
     def _grow(self, job: Grow) -> None:
-        info = grow_model(self._store, str(self._learner.folder), job.config, job.name)
+        source = str(self._learner.folder)
+        info = grow_model(self._store, source, job.config, job.name, pause=self._pause)
         self._emit(Grown(info.name, info.parameters))
 
     def _forget(self, job: Forget) -> None:

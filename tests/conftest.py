@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from engine.tokenizer import Tokenizer
 
 prepare(os.environ)
+os.environ.setdefault("SSH_CONNECTION", "tests")  # nobody's own clipboard is written
 
 SENTENCES = (
     "The cat sat on the mat and looked at the moon.",

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from rich.console import RenderableType
 from rich.text import Text
 from textual import events
 from textual.app import App, SystemCommand
@@ -36,6 +37,7 @@ from vidya_tui.log import write_log
 from vidya_tui.plain import plain
 from vidya_tui.screens.chat import ChatScreen
 from vidya_tui.settings import Settings
+from vidya_tui.unsent import Unsent
 
 if TYPE_CHECKING:  # the first frame waits for no more than it needs
     from learning.journal import Journal
@@ -106,6 +108,7 @@ class VidyaApp(App[None]):
         self._leaving = False
         self._early: list[events.Event] | None = []
         """What was typed before there was a prompt."""
+        self._unsent = Unsent(home)
         self.teacher: TeacherPort | None = None
         self.control: Control | None = None
         self._guide: Guide | None = None
@@ -162,6 +165,8 @@ class VidyaApp(App[None]):
         self.control = Control(self._home, self._settings, desk, teacher, self._look)
         self.chat.home = self._home
         self.chat.begin(desk, teacher)
+        if not self._early:  # else it waits: what is typed now must not end up behind it
+            self._unsent.put_back(self.chat.take_back)
         self._welcome(journal, desk)
         if unfinished := self.control.unfinished():
             where = f" in epoch {unfinished.epoch + 1}" if unfinished.step else ""
@@ -316,6 +321,13 @@ class VidyaApp(App[None]):
         # A thread of its own: the event loop waits for its executor's threads when it ends.
         threading.Thread(target=self._close_and_tell, name="closing", daemon=True).start()
 
+    def exit(
+        self, result: None = None, return_code: int = 0, message: RenderableType | None = None
+    ) -> None:
+        """Whichever way it ends, what was typed and not sent is kept for the next start."""
+        self._unsent.keep(self.chat.unsent())
+        super().exit(result, return_code, message)
+
     def on_vidya_app_teacher_closed(self) -> None:
         self.exit()
 
@@ -350,6 +362,7 @@ class VidyaApp(App[None]):
             self._exception = error  # run_test raises it again
             self._exception_event.set()
         write_log(self._home.log_path, "".join(traceback.format_exception(error)))
+        self._unsent.keep(self.chat.unsent())
         if first:
             self._exit_renderables.append(
                 Text(

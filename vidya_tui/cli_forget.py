@@ -12,6 +12,7 @@ from learning.journal import Journal
 from learning.owner_book import OwnerBook
 from vidya_tui.cli_common import common, desk, print_json, say
 from vidya_tui.options import Options
+from vidya_tui.unsent import Unsent
 
 
 @click.command()
@@ -19,7 +20,9 @@ from vidya_tui.options import Options
 @click.option("--ask", type=int, help="Number of an ask, and what was said after it.")
 @click.option("--conversation", type=int, help="Number of a conversation.")
 @click.option("--text", help="Everything that contains it.")
-@click.option("--all", "everything", is_flag=True, help="The whole journal.")
+@click.option(
+    "--all", "everything", is_flag=True, help="The whole journal, and what was not sent yet."
+)
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option("--keep-weights", is_flag=True, help="Journal and book only; what is known stays.")
 @click.option("--no-relearn", is_flag=True, help="Let later lessons wait for the next `vidya`.")
@@ -52,6 +55,8 @@ def forget(
                 raise VidyaError("nothing was erased", "add --yes to erase without a question")
             done = _forget(options, home, journal, doomed, text, keep_weights)
             waiting = len(journal.waiting())
+            if everything or (text and Unsent(home).holds(text)):
+                Unsent(home).remove()
         finally:
             journal.close()
     relearned = 0
@@ -85,8 +90,8 @@ def _doomed(
             conversation=conversation, ask=ask, lesson=lesson, text=text, all=everything
         )
     except NotFound:
-        if text and OwnerBook(home.book_path).holds(text):
-            return Doomed((), ())  # it stands in the book alone
+        if text and (OwnerBook(home.book_path).holds(text) or Unsent(home).holds(text)):
+            return Doomed((), ())  # it stands in the book alone, or was never sent
         raise
 
 

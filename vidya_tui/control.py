@@ -5,6 +5,7 @@ Changes take effect at once and are in settings.toml when a method returns. Know
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -16,6 +17,7 @@ from learning.requests import Grow
 from learning.unfinished import Unfinished, read_unfinished
 from vidya_tui import settings as settings_file
 from vidya_tui.desk import Desk
+from vidya_tui.growing import Growing
 from vidya_tui.preferences import how_to_learn, prepare
 from vidya_tui.settings import Settings
 from vidya_tui.switch import SwitchingTeacher
@@ -121,9 +123,11 @@ class Control:
         """Begins to make a larger model of the one in use; its name. It is told when it is there."""
         if config not in self.larger():
             raise VidyaError(f"{config} is not larger than this model", "choose a larger one")
+        self._ready()
         taken = {info.name for info in self.models()}
         names = (config, *(f"{config}-{number}" for number in range(2, 1000)))
         name = next(name for name in names if name not in taken)
+        self.desk.growing = Growing(name, time.monotonic())
         self._teacher.send(Grow(config, name))
         return name
 
@@ -136,3 +140,5 @@ class Control:
     def _ready(self) -> None:
         if self._teacher.changing:
             raise VidyaError("the model is being changed already", "wait until it is there")
+        if growing := self.desk.growing:
+            raise VidyaError(f"{growing.name} is being made", "wait until it is there")

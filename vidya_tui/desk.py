@@ -26,9 +26,12 @@ from learning.events import (
 from learning.journal import Journal
 from learning.messages import TeacherPort
 from learning.requests import CancelTraining, SetLearning, Train
-from vidya_tui import hearing, picture, practising, progress_words
+from vidya_tui import growing, hearing, picture, practising, progress_words
 from vidya_tui.commands import Argument, Run, Situation
+from vidya_tui.drafts import Drafts
+from vidya_tui.growing import Growing
 from vidya_tui.picture import Log, Notes
+from vidya_tui.plain import plain
 from vidya_tui.practice_desk import PracticeDesk
 from vidya_tui.progress_words import Learning
 from vidya_tui.session import Session
@@ -56,8 +59,9 @@ class Desk:
         self._changing = False
         self._promised = False
         """The owner was told that the answer comes with the model."""
-        self._drafts: dict[int, str] = {}
-        """Ask -> a correction that was begun and left."""
+        self.drafts = Drafts()
+        self.growing: Growing | None = None
+        """A larger model that is being made."""
 
     def begin(self) -> None:
         """Once, at the start: what was left undone is taken up."""
@@ -147,20 +151,22 @@ class Desk:
         ask = self.session.ask
         if ask is None:
             raise VidyaError("nothing to correct yet", "say something first")
-        return ask.turns[-1].text, self._drafts.get(ask.id) or self.session.editable()
+        (text,) = self.drafts.get(("ask", ask.id), self.session.editable())
+        return ask.turns[-1].text, text
 
     def retyped(self, text: str, *, saved: bool) -> Words | None:
-        """What came back from the editor. A text that was left is there the next time."""
+        """What came back from the editor. A text that was left, or could not be saved, is there the
+        next time."""
         ask = self.session.ask
         if ask is None:
             return None
+        about = ("ask", ask.id)
+        kept = self.drafts.left(about, [text], [plain(self.session.editable())])
         if saved:
-            self._drafts.pop(ask.id, None)
-            return self._correct(text)
-        if text.strip() and text != self.correctable()[1]:
-            self._drafts[ask.id] = text
-            return Words("not saved; /correct opens it again as you left it")
-        return None
+            words = self._correct(text)
+            self.drafts.done(about)
+            return words
+        return Words("not saved; /correct opens it again as you left it") if kept else None
 
     def _pick(self, argument: Argument) -> Words:
         assert isinstance(argument, int)
@@ -256,13 +262,17 @@ class Desk:
                     words = Words(str(error), trouble=True)
                 if words is not None:
                     heard.append(words)
-        self.learning = replace(self.learning, practice=practising.short(self.practice.state))
+        practice = practising.short(self.practice.state)
+        if self.growing is not None and not practice:
+            practice = self.growing.short()
+        self.learning = replace(self.learning, practice=practice)
         return heard
 
     def _understand(self, event: Event) -> Words | None:
         words = self._meaning(event)
         self.learning = hearing.after(self.learning, event)
         self.training.hear(event)
+        self.growing = growing.after(self.growing, event)
         return words
 
     def _meaning(self, event: Event) -> Words | None:

@@ -21,6 +21,8 @@ from vidya_tui.progress_words import percent, seconds
 
 KEPT = 12
 """Samples that are shown."""
+RECENT = 8
+"""Steps whose mean says how long the next ones will take."""
 BARS = "\u2581\u2582\u2583\u2584\u2585\u2586\u2587\u2588"
 
 
@@ -72,14 +74,31 @@ def after(now: Practising, event: Event) -> Practising:
     return now
 
 
+def share(now: Practising) -> float:
+    """How much of the steps is done, 0 to 1; all of it where no more are needed."""
+    if now.done is not None and now.done.ended in ("steps", "solved"):
+        return 1.0
+    return now.steps[-1].step / max(1, now.steps[-1].steps) if now.steps else 0.0
+
+
+def left(now: Practising) -> str:
+    """The time that is left if all steps are taken; empty where that is not known."""
+    if not now.running or not now.steps:
+        return ""
+    newest = now.steps[-RECENT:]
+    each = sum(step.seconds for step in newest) / len(newest)
+    return f"{seconds(each * (newest[-1].steps - newest[-1].step))} left"
+
+
 def short(now: Practising) -> str:
-    """For the learning line: "practising syllogism, step 4 of 100, right 41 %"."""
+    """For the learning line: "practising syllogism, step 4 of 100, right 41 %, 19 min left"."""
     if not now.running:
         return ""
     if not now.steps:
         return f"practising {now.task}, warming up"
     step = now.steps[-1]
-    return f"practising {now.task}, step {step.step} of {step.steps}, right {percent(step.success)}"
+    done = f"step {step.step} of {step.steps}, right {percent(step.success)}"
+    return f"practising {now.task}, {done}, {left(now)}"
 
 
 def figures(now: Practising) -> list[tuple[str, str]]:

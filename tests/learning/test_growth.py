@@ -17,6 +17,7 @@ from engine.tokenizer import Tokenizer
 from learning.growth import grow_model
 from learning.home import Home
 from learning.model_store import ModelStore, keep_snapshot
+from learning.training_keeper import Stopped
 
 
 @pytest.fixture
@@ -69,3 +70,18 @@ def test_the_first_weights_of_a_grown_model_are_kept(store: ModelStore) -> None:
     kept = sorted(int(p.stem) for p in (folder / "snapshots").iterdir())
     assert kept == [7, 11, 12, 13, 14]
     assert read_version(folder / WEIGHTS) == 15
+
+
+@pytest.mark.parametrize("after", [0, 1, 2, 3])
+def test_a_growing_that_is_broken_off_leaves_nothing_behind(store: ModelStore, after: int) -> None:
+    """As when the program closes, before any part of the work."""
+    left = iter(range(after))
+
+    def pause() -> None:
+        if next(left, None) is None:
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        grow_model(store, "mine", "larger", pause=pause)
+    assert [p.name for p in store.place("mine").parent.iterdir()] == ["mine"]
+    assert grow_model(store, "mine", "larger").name == "larger"

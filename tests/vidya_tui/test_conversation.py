@@ -156,7 +156,7 @@ def test_copying_by_key_and_by_mouse(tmp_path: Path) -> None:
         assert stage.app.clipboard == ""
         await talk(stage, "hello", "more")
         await stage.press("f9")
-        await stage.sees("copied \u201ctwo \u241b[31mred\u201d, 12 characters")
+        await stage.sees("clipboard: \u201ctwo \u241b[31mred\u201d, 12 characters")
         assert stage.app.clipboard == "two \u241b[31mred"  # harmless in a shell, too
         await stage.press("shift+tab")
         await stage.until(lambda: stage.app.chat.conversation.chosen == 3)

@@ -112,6 +112,26 @@ def test_ask_pick_correct_rate_train_undo_quit_and_it_is_known(home: Home, tmp_p
         see(terminal, "Good day.")
 
 
+def test_a_training_that_is_left_goes_on_at_the_next_start(home: Home, tmp_path: Path) -> None:
+    home.welcomed_path.touch()
+    with start(home, tmp_path) as terminal:
+        see(terminal, "Say something")
+        say(terminal, "/train 1000")
+        see(terminal, "of 1000, loss")
+        terminal.wait(lambda: not terminal.sees("epoch 1 of"), PATIENCE, "the second epoch")
+        terminal.press("half a thought")
+        see(terminal, "half a thought")
+        terminal.press("\x11")  # ctrl+q
+        with pytest.raises(Exception, match="the program ended with status 0"):
+            terminal.rest(PATIENCE)
+    with start(home, tmp_path) as terminal:
+        see(terminal, "a book training was broken off in epoch")
+        see(terminal, "half a thought")
+        terminal.press("\x14")  # ctrl+t
+        see(terminal, "of 1000, loss")
+        assert not terminal.sees("book, epoch 1 of")
+
+
 def test_the_same_with_the_model_that_comes_with_it(tmp_path: Path) -> None:
     home = Home(tmp_path / "home")
     command = [sys.executable, "-m", "vidya_tui", "--home", str(home.path)]

@@ -112,7 +112,7 @@ def test_figures_of_the_newest_step_and_look() -> None:
     assert figures["held-out accuracy"] == "30 % \u2192 62 %"
     assert figures["dead groups"] == "4 of 20"
     assert figures["reward"].endswith("\u2585")
-    assert practising.short(now) == "practising syllogism, step 4 of 100, right 41 %"
+    assert practising.short(now) == "practising syllogism, step 4 of 100, right 41 %, 19 min left"
     assert practising.short(practising.after(now, DONE)) == ""
     assert practising.spark([0.0, 0.5, 1.0, 2.0, -1.0]) == "\u2581\u2585\u2588\u2588\u2581"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar, get_args
 
 from textual.binding import Binding, BindingType
@@ -12,6 +12,7 @@ from learning.book_check import BookLine, Show, read_books, select
 from learning.requests import Probe
 from personality.book import shipped_book_path
 from vidya_tui import lesson_words as words
+from vidya_tui.drafts import About
 from vidya_tui.place import Place
 from vidya_tui.plain import one_line, plain
 from vidya_tui.screens.entry import EntryScreen, Typed
@@ -143,45 +144,63 @@ class BookScreen(ListRoom[None, BookLine]):
         self.action_edit()
 
     def action_add(self) -> None:
-        def closed(typed: Typed | None) -> None:
-            if typed is not None:
-                revising = self.place.revising
-                self._change(
-                    lambda: revising.add_entry(typed.question, typed.answer, self._lines),
-                    typed.question,
-                )
+        def add(typed: Typed) -> str:
+            return self.place.revising.add_entry(typed.question, typed.answer, self._lines)
 
-        self.app.push_screen(EntryScreen("A new entry of your book"), closed)
+        self._type("A new entry of your book", ("entry",), ("", ""), add, "a")
 
     def action_edit(self) -> None:
         if not (row := self.current()):
             return
         title = f"Line {row.line} of your book" if row.own else "Your own answer instead of Vidya's"
-        before = [f"{role}: {text}" for role, text in row.turns[:-2]]
+        before = " \u00b7 ".join(f"{role}: {text}" for role, text in row.turns[:-2])
+
+        def edit(typed: Typed) -> str:
+            return self.place.revising.edit_entry(row, typed.question, typed.answer)
+
+        texts = (row.question, row.answer) if row.turns else (row.text, "")
+        self._type(title, ("entry", row.own, row.text), texts, edit, "e", before)
+
+    def _type(
+        self,
+        title: str,
+        about: About,
+        texts: tuple[str, str],
+        work: Callable[[Typed], str],
+        key: str,
+        before: str = "",
+    ) -> None:
+        """Opens the two fields. What is left in them, or cannot be saved, is there the next time."""
+        drafts = self.place.desk.drafts
 
         def closed(typed: Typed | None) -> None:
-            if typed is not None:
-                revising = self.place.revising
-                self._change(
-                    lambda: revising.edit_entry(row, typed.question, typed.answer), typed.question
-                )
+            if typed is None:
+                return
+            said = (typed.question, typed.answer)
+            kept = drafts.left(about, said, [plain(text) for text in texts])
+            if typed.saved:
+                if self._change(lambda: work(typed), typed.question):
+                    drafts.done(about)
+            elif kept:
+                self.question.say(f"not saved; {key} opens it again as you left it")
 
-        question, answer = (row.question, row.answer) if row.turns else (row.text, "")
-        self.app.push_screen(EntryScreen(title, question, answer, " \u00b7 ".join(before)), closed)
+        question, answer = drafts.get(about, *texts)
+        self.app.push_screen(EntryScreen(title, question, answer, before), closed)
 
     def action_remove(self) -> None:
         if row := self.current():
             text = row.text if row.problem else f"{row.question} \u2192 {row.answer}"
-            self.question.ask(
-                f"Take {words.quote(text)} out of your book?",
-                lambda: self._change(lambda: self.place.revising.remove_entry(row, self._lines)),
-            )
 
-    def _change(self, work: object, question: str = "") -> None:
-        assert callable(work)
+            def remove() -> None:
+                self._change(lambda: self.place.revising.remove_entry(row, self._lines))
+
+            self.question.ask(f"Take {words.quote(text)} out of your book?", remove)
+
+    def _change(self, work: Callable[[], str], question: str = "") -> bool:
         done = self.attempt(work)
         self.reload()
         if done and question:
             at = [key for key, line in enumerate(self._lines) if line.question == question]
             if at and at[-1] in self.rows.keys:
                 self.rows.cursor = self.rows.keys.index(at[-1])
+        return done

@@ -147,6 +147,15 @@ class ChatScreen(Steady, Doors, Screen[None]):
         for text in early:
             self._enter(text)
 
+    def unsent(self) -> str:
+        """What was entered or typed and is not in the journal."""
+        return "\n".join(filter(str.strip, (*self._early, self.prompt.unsent)))
+
+    def take_back(self, text: str) -> None:
+        """Puts what was not sent the last time into the prompt, before what was typed since."""
+        self.prompt.put_back(text)
+        self._closed_for = self.prompt.text
+
     def take(self, arrived: Sequence[Event]) -> None:
         """Events of the teacher, in order; drawn once."""
         if self._desk is not None:

@@ -5,15 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
-from textual.widgets import Footer, Static
+from textual.widgets import Footer, Static, TextArea
 
 from vidya_tui.plain import one_line, plain
 from vidya_tui.screens.steady import Steady
-from vidya_tui.widgets.text_field import TextField
+from vidya_tui.widgets.text_field import LongField
+
+EMPTY = "the correction is empty: type what the answer should have been"
 
 
 @dataclass(frozen=True)
@@ -29,30 +32,38 @@ class CorrectScreen(Steady, ModalScreen[Retyped]):
 
     # Without priority: that would save before the last letters of a burst have arrived.
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s,ctrl+j,ctrl+enter", "save", "save"),
+        Binding("ctrl+s,ctrl+enter", "save", "save"),
         Binding("escape", "leave", "leave it"),
     ]
 
     def __init__(self, message: str, text: str) -> None:
         super().__init__()
         self._message = message
-        self._text = plain(text)
+        self.editor = LongField(plain(text), id="editor", highlight_cursor_line=False)
+        self.trouble = Static(EMPTY, markup=False, classes="quiet")
+        self.trouble.display = False
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="box", id="correct"):
             yield Static("What should the answer have been?", markup=False, classes="title")
             yield Static(one_line(self._message, 300), markup=False, classes="quiet")
-            yield TextField(self._text, id="editor", highlight_cursor_line=False)
+            yield self.editor
+            yield self.trouble
             yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
-        editor = self.query_one(TextField)
-        editor.move_cursor(editor.document.end)
-        editor.focus()
+        self.editor.move_cursor(self.editor.document.end)
+        self.editor.focus()
+
+    @on(TextArea.Changed)
+    def _typed(self) -> None:
+        self.trouble.display = False
 
     def action_save(self) -> None:
-        text = self.query_one(TextField).text
-        self.dismiss(Retyped(text, saved=bool(text.strip())))
+        if self.editor.text.strip():
+            self.dismiss(Retyped(self.editor.text, saved=True))
+        else:
+            self.trouble.display = True
 
     def action_leave(self) -> None:
-        self.dismiss(Retyped(self.query_one(TextField).text, saved=False))
+        self.dismiss(Retyped(self.editor.text, saved=False))

@@ -5,11 +5,13 @@ Mixed into the chat, whose widgets it uses. Left out: commands that need nothing
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from textual.app import App, SuspendNotSupported
+from textual.message import Message
 
 from engine.errors import VidyaError
 from vidya_tui.commands import Run
@@ -17,12 +19,14 @@ from vidya_tui.plain import one_line, plain
 from vidya_tui.terminal_mode import as_it_was
 from vidya_tui.widgets.candidates import CandidatePanel
 from vidya_tui.widgets.conversation import NAMES, ConversationView
+from vidya_tui.widgets.notice import Notice
 from vidya_tui.widgets.prompt import Prompt
 from vidya_tui.words import Words
 
 if TYPE_CHECKING:  # the first frame waits for no more than it needs
     from learning.home import Home
     from learning.messages import TeacherPort
+    from vidya_tui.clipboard import Clipboard
     from vidya_tui.desk import Desk
     from vidya_tui.screens.correct import Retyped
 
@@ -30,13 +34,27 @@ if TYPE_CHECKING:  # the first frame waits for no more than it needs
 class Doors:
     """Each method is one command; it returns what to tell, or raises VidyaError."""
 
+    class Copied(Message):
+        """A text is in the clipboard of this computer."""
+
+        def __init__(self, before: Words, now: Words) -> None:
+            """before: what was told meanwhile; now: in its place."""
+            super().__init__()
+            self.before, self.now = before, now
+
     app: App[object]
     keys: Mapping[str, str]
     conversation: ConversationView
     candidates: CandidatePanel
+    notice: Notice
     prompt: Prompt
+    _clipboard: Clipboard | None = None
     home: Home | None
     _teacher: TeacherPort | None
+
+    if TYPE_CHECKING:
+
+        def post_message(self, message: Message) -> bool: ...
 
     def draw(self) -> None:
         raise NotImplementedError
@@ -98,12 +116,29 @@ class Doors:
         return self._copy(answers[-1])
 
     def _copy(self, text: str) -> Words:
-        """Into the clipboard of the terminal (OSC 52), harmless wherever it is pasted."""
+        """To the terminal (OSC 52), which does not say what became of it; where the owner sits at this
+        computer, into its clipboard too. Harmless wherever it is pasted."""
+        from vidya_tui import clipboard
+
         text = plain(text)
         self.app.copy_to_clipboard(text)
-        words = Words(f"copied \u201c{one_line(text, 40)}\u201d, {len(text):,} characters")
+        what = f"\u201c{one_line(text, 40)}\u201d, {len(text):,} characters"
+        words = Words(f"sent to the terminal's clipboard: {what}")
+        if clipboard.is_here(os.environ):
+            self._clipboard = self._clipboard or clipboard.Clipboard()
+            copied = self.Copied(words, Words(f"copied {what}"))
+            self._clipboard.copy(text, lambda: self._post(copied))
         self._tell(words)
         return words
+
+    def _post(self, message: Message) -> None:
+        """From any thread; nobody needs it any more where the app has ended meanwhile."""
+        with contextlib.suppress(RuntimeError):
+            self.post_message(message)
+
+    def on_doors_copied(self, message: Copied) -> None:
+        if self.notice.words == one_line(message.before.text):
+            self._tell(message.now)
 
     def _practise(self, run: Run) -> Words | None:
         """Begins practice where a task is named, and shows how it goes."""

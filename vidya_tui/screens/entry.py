@@ -1,4 +1,4 @@
-"""A question and its answer to type, as an entry of the book. Returns what was typed, or None."""
+"""A question and its answer to type, as an entry of the book. Returns what was typed, saved or left."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from textual.widgets import Footer, Static
 
 from vidya_tui.plain import one_line, plain
 from vidya_tui.screens.steady import Steady
-from vidya_tui.widgets.text_field import TextField
+from vidya_tui.widgets.text_field import LongField
 
 
 @dataclass(frozen=True)
 class Typed:
-    """What an entry should say."""
+    """What is in the fields when they close. What was left is kept for the next time."""
 
     question: str
     answer: str
+    saved: bool
 
 
-class EntryScreen(Steady, ModalScreen[Typed | None]):
+class EntryScreen(Steady, ModalScreen[Typed]):
     """Two fields, one below the other."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -37,8 +38,8 @@ class EntryScreen(Steady, ModalScreen[Typed | None]):
         """before: what was said before the question, where there was something."""
         super().__init__()
         self._title, self._before = title, before
-        self.question_field = TextField(plain(question), id="entry-question")
-        self.answer_field = TextField(plain(answer), id="entry-answer")
+        self.question_field = LongField(plain(question), id="entry-question")
+        self.answer_field = LongField(plain(answer), id="entry-answer")
         self.trouble = Static("", markup=False, classes="quiet")
 
     def compose(self) -> ComposeResult:
@@ -64,10 +65,11 @@ class EntryScreen(Steady, ModalScreen[Typed | None]):
     def action_save(self) -> None:
         question, answer = self.question_field.text.strip(), self.answer_field.text.strip()
         if question and answer:
-            self.dismiss(Typed(question, answer))
+            self.dismiss(Typed(question, answer, saved=True))
             return
         self.trouble.update("an entry needs a question and an answer")
         (self.answer_field if question else self.question_field).focus()
 
     def action_leave(self) -> None:
-        self.dismiss(None)
+        typed = Typed(self.question_field.text, self.answer_field.text, saved=False)
+        self.dismiss(typed)

@@ -5,7 +5,7 @@ knows it now; and teaching it again, changing it, taking it back.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -152,9 +152,11 @@ class LessonsScreen(ListRoom[None, Taught]):
     def action_withdraw(self) -> None:
         if row := self.current():
             asked = f"Take lesson {row.lesson.id} back: {words.understood(row.lesson)}?"
-            self.question.ask(
-                asked, lambda: self._change(lambda: self.place.revising.withdraw(row))
-            )
+
+            def withdraw() -> None:
+                self._change(lambda: self.place.revising.withdraw(row))
+
+            self.question.ask(asked, withdraw)
 
     def action_open(self) -> None:
         self.action_edit()
@@ -164,12 +166,22 @@ class LessonsScreen(ListRoom[None, Taught]):
             return
         from vidya_tui.screens.correct import CorrectScreen, Retyped
 
-        def closed(result: Retyped | None) -> None:
-            if result is not None and result.saved:
-                self._change(lambda: self.place.revising.edit(row, result.text))
-
+        drafts, about = self.place.desk.drafts, ("lesson", row.lesson.id)
         text = row.lesson.answer or next(iter(row.lesson.rejected), "")
-        self.app.push_screen(CorrectScreen(words.question(row.lesson), text), closed)
+
+        def closed(result: Retyped | None) -> None:
+            if result is None:
+                return
+            kept = drafts.left(about, [result.text], [plain(text)])
+            if result.saved:
+                if self._change(lambda: self.place.revising.edit(row, result.text)):
+                    drafts.done(about)
+            elif kept:
+                self.question.say("not saved; e opens it again as you left it")
+
+        self.app.push_screen(
+            CorrectScreen(words.question(row.lesson), *drafts.get(about, text)), closed
+        )
 
     def action_compare(self) -> None:
         if row := self.current():
@@ -177,10 +189,10 @@ class LessonsScreen(ListRoom[None, Taught]):
 
             self.app.push_screen(BeforeAfterScreen(self.place, row.lesson))
 
-    def _change(self, work: object) -> None:
-        assert callable(work)
-        self.attempt(work)
+    def _change(self, work: Callable[[], str]) -> bool:
+        done = self.attempt(work)
         self.reload()
+        return done
 
 
 def _who(role: str) -> str:

@@ -16,7 +16,7 @@ from textual.widgets import Footer, OptionList, Static
 from textual.widgets.option_list import Option
 
 from engine.errors import VidyaError
-from learning.events import Event, Failed, Grown, Ready
+from learning.events import Event, Failed, Grown, Ready, WorkerLost
 from learning.model_store import ModelInfo, Snapshot
 from vidya_tui.control import Control
 from vidya_tui.plain import one_line, plain
@@ -27,6 +27,12 @@ HELP = (
     "Enter talks to the model under the bar; this talk goes on with it. Lessons that it lacks are "
     "learned again."
 )
+
+GROWING = (
+    "You are told when it is there. Go on with anything but another model; leaving gives it up."
+)
+LOOK_EVERY = 0.5
+"""Seconds between two looks at how long a model has been growing."""
 
 
 class ModelScreen(Steady, ModalScreen[None]):
@@ -43,34 +49,48 @@ class ModelScreen(Steady, ModalScreen[None]):
         self._control = control
         self._asked = ""
         """What is done when the same key comes again."""
-        self._growing = ""
+        self._growing = Static("", markup=False, id="model-growing")
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="box", id="model"):
             yield Static("Models", markup=False, classes="title")
             yield Choices(id="model-list", markup=False)
+            yield self._growing
             yield Static(HELP, markup=False, id="model-help")
             yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
         self._list()
+        self._look()
+        self.set_interval(LOOK_EVERY, self._look)
         self.query_one(Choices).focus()
 
     def hear(self, events: Sequence[Event]) -> None:
         """A model that has grown or begun changes the list."""
         for event in events:
             if isinstance(event, Grown):
-                self._growing = ""
                 self._list()
                 self._say(f"{event.name} is there; enter on it talks to it.")
             elif isinstance(event, Failed) and event.where in ("grow", "model", "load"):
-                self._growing = ""
                 self._say(f"{event.what}; {event.next_step}", trouble=True)
             elif isinstance(event, Ready):
                 self._list()
                 self._say(f"This is {event.model}, version {event.version}.")
+            elif isinstance(event, WorkerLost) and self._growing.display:
+                self._say("The model's process ended, and the growing with it.", trouble=True)
+        self._look()
 
     # ------------------------------------------------------------ what is shown
+
+    def _look(self) -> None:
+        """A model that is being made, and for how long."""
+        desk = self._control.desk
+        growing = desk.growing
+        self._growing.display = growing is not None
+        if growing is not None:
+            self._growing.update(
+                Content(plain(growing.words(time.monotonic(), waits=desk.training.running)))
+            )
 
     def _list(self) -> None:
         listed = self.query_one(Choices)
@@ -142,8 +162,8 @@ class ModelScreen(Steady, ModalScreen[None]):
         except VidyaError as error:
             self._say(str(error), trouble=True)
             return
-        if self._growing:
-            self._say(f"{self._growing} is being made already.")
+        if growing := self._control.desk.growing:
+            self._say(f"{growing.name} is being made already.")
         elif not larger:
             self._say("There is no larger size to grow to.")
         elif self._twice(
@@ -151,10 +171,8 @@ class ModelScreen(Steady, ModalScreen[None]):
             f"g again makes a model of the size {larger[0]} out of {self._control.model}: it knows "
             "the same and has room for more, and answers more slowly. The small one stays.",
         ):
-            self._attempt(lambda: self._grow(larger[0]), f"growing to {larger[0]} \u2026")
-
-    def _grow(self, config: str) -> None:
-        self._growing = self._control.grow(config)
+            self._attempt(lambda: self._control.grow(larger[0]), GROWING)
+            self._look()
 
     def _twice(self, what: str, words: str) -> bool:
         """True the second time in a row."""
@@ -165,7 +183,7 @@ class ModelScreen(Steady, ModalScreen[None]):
         self._say(words)
         return False
 
-    def _attempt(self, work: Callable[[], None], words: str) -> None:
+    def _attempt(self, work: Callable[[], object], words: str) -> None:
         try:
             work()
         except VidyaError as error:

@@ -1,4 +1,6 @@
-"""Practice as it goes: figures of the newest step, and samples with what they were paid for."""
+"""Practice as it goes: the bar and the time left, figures of the newest step, and samples with what they
+were paid for.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +12,18 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Footer, Static
 
 from vidya_tui import practice_words, practising
 from vidya_tui.practising import Practising
+from vidya_tui.progress_words import percent
 from vidya_tui.screens.steady import Steady
+from vidya_tui.widgets.learning import bar
 
+WIDE = 40
+"""Columns from which the time left stands behind the bar."""
 LOOK_EVERY = 0.25
 """Seconds between two looks whether something has changed."""
 
@@ -35,12 +42,14 @@ class PracticeScreen(Steady, ModalScreen[None]):
         self._state, self._stop = state, stop
         self._shown: Practising | None = None
         self._title = Static("", markup=False, classes="title")
+        self._bar = Static("", markup=False, id="practice-bar")
         self._figures = Static("", markup=False, id="practice-figures")
         self._samples = Static("", markup=False, id="practice-samples")
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="box", id="practice"):
             yield self._title
+            yield self._bar
             yield self._figures
             with VerticalScroll(id="practice-scroll"):
                 yield self._samples
@@ -53,7 +62,7 @@ class PracticeScreen(Steady, ModalScreen[None]):
 
     def on_resize(self) -> None:
         self._shown = None
-        self._look()
+        self.call_after_refresh(self._look)  # when the bar has its width
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         return self._state().running if action == "stop" else True
@@ -67,6 +76,8 @@ class PracticeScreen(Steady, ModalScreen[None]):
             return
         was, self._shown = self._shown, now
         self._title.update(Text(title(now)))
+        self._bar.update(progress(now, self._bar.content_size.width))
+        self._bar.display = bool(now.task)
         self._figures.update(table(now))
         self._samples.update(Text(practising.samples(now, self.size.width - 16)))
         if was is None or was.running != now.running:
@@ -85,6 +96,17 @@ def title(now: Practising) -> str:
     if now.done is not None:
         lines.append(practice_words.done(now.done))
     return "\n".join(lines)
+
+
+def progress(now: Practising, width: int) -> Content:
+    """The bar, and behind it as much as there is room for."""
+    share, left = practising.share(now), practising.left(now)
+    tail = f" {percent(share):>6}"
+    if left and width >= WIDE:
+        tail += f"  about {left}"
+    return Content.styled(bar(share, max(1, width - len(tail))), "$accent").append(
+        Content.styled(tail, "bold")
+    )
 
 
 def table(now: Practising) -> Table:

@@ -103,6 +103,8 @@ class Prompt(TextField):
         self._load: Callable[[], Sequence[str]] | None = None
         self._aside: str | None = None
         """What was typed before an earlier message was taken up to be edited; None: none is."""
+        self._taken_up = ""
+        """That message."""
         self._past: list[str] = []
         self._at = 0
         """Place in the history; len(past) is the draft."""
@@ -119,11 +121,23 @@ class Prompt(TextField):
         """An earlier message is being said in other words."""
         return self._aside is not None
 
+    @property
+    def unsent(self) -> str:
+        """All that was typed and not sent, what was put aside for something else first."""
+        recalled = self._at < len(self._past)
+        aside = (self._aside or "", self._draft if recalled else "")
+        parts = [text for text in aside if text.strip()]
+        known = self._taken_up if self.editing else self._past[self._at] if recalled else ""
+        if self.text != known or not (parts or self.editing):
+            parts.append(self.text)
+        return "\n".join(parts)
+
     def begin_edit(self, text: str, title: str) -> None:
         """Takes an earlier message up; what was typed so far comes back afterwards."""
         if self._aside is None:
             self._aside = self.text
         self.border_title = Content(title)
+        self._taken_up = plain(text)
         self._fill(text)
         self.focus()
 
@@ -181,9 +195,6 @@ class Prompt(TextField):
 
     def _may_pick(self, number: int) -> bool:
         return not self.editing and self._host.can_pick(number)
-
-    def action_newline(self) -> None:
-        self._replace_via_keyboard("\n", *self.selection)
 
     def action_read(self, pages: int) -> None:
         self.post_message(self.Read(pages))

@@ -11,11 +11,11 @@ from textual.widgets import Static
 
 from vidya_tui.plain import one_line
 
-YES = ("y", "enter")
+YES = ("y", "Y")
 
 
 class Question(Static, can_focus=True):
-    """`ask` takes the keys until it is answered: y or enter is yes, any other key is no."""
+    """`ask` takes the keys until it is answered: y is yes, any other key is no."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__("", markup=False, id=id)

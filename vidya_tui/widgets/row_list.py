@@ -17,6 +17,7 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+from textual.style import Style
 from textual.visual import Visual
 
 PAGE = 64
@@ -125,6 +126,8 @@ class RowList(ScrollView, Generic[Row], can_focus=True):
 
     def _strip(self, content: Content, width: int, *classes: str) -> Strip:
         style = self.get_visual_style(*classes) if classes else self.visual_style
+        if classes and self.get_component_styles(*classes).text_style.reverse:
+            style += Style(reverse=True)  # what Textual 8.2 leaves out of a visual style
         (strip, *_) = Visual.to_strips(
             self, content.truncate(width, ellipsis=True), width, 1, style
         ) or [Strip([])]

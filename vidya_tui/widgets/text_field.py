@@ -8,8 +8,10 @@ line, would change places. So the bindings of the field itself are run here, at 
 from __future__ import annotations
 
 from textual import events
+from textual.binding import Binding
 from textual.widgets import TextArea
 
+from vidya_tui.keys import keymap
 from vidya_tui.plain import plain
 
 
@@ -34,6 +36,9 @@ class TextField(TextArea):
         event.stop()
         self._take(event.text)
 
+    def action_newline(self) -> None:
+        self._replace_via_keyboard("\n", *self.selection)
+
     def action_paste(self) -> None:
         """ctrl+v: the clipboard of this program, cleaned like any paste."""
         self._take(self.app.clipboard)
@@ -41,3 +46,12 @@ class TextField(TextArea):
     def _take(self, text: str) -> None:
         if result := self._replace_via_keyboard(plain(text), *self.selection):
             self.move_cursor(result.end_location)
+
+
+class LongField(TextField):
+    """A field for a text of many lines: the keys that make a new line in the prompt do so here too."""
+
+    def on_mount(self) -> None:
+        keys = getattr(self.app, "keys", None) or keymap({})
+        for key in filter(None, keys["newline"].split(",")):
+            self._bindings.key_to_bindings[key] = [Binding(key, "newline", show=False)]
