@@ -27,11 +27,13 @@ def test_widgets_of_earlier_exchanges_are_let_go_of(tmp_path: Path) -> None:
         await stage.say("hello")
         await stage.until(lambda: "five answers" in stage.text())
         before = gone()
-        for number in range(12):
+        for number in range(15):
             await stage.say(f"exchange {number}")
-            await stage.until(lambda number=number: f"exchange {number}" in stage.text())  # type: ignore[misc]
+            await stage.until(lambda number=number: f"You    exchange {number}" in stage.text())  # type: ignore[misc]
         await stage.pilot.pause(0.1)
-        assert not gone() - before
+        assert sum((gone() - before).values()) < 300, (
+            "some of the last keys, not all there ever were"
+        )
 
     play(scenario, tmp_path)
 

@@ -356,6 +356,11 @@ class ConversationView(VerticalScroll, can_focus=False):
         if self.following:
             self.call_after_refresh(self._stick)
 
+    def watch_virtual_size(self) -> None:
+        """What was mounted may be arranged later than `show` looked for its end."""
+        if self.following:
+            self.call_after_refresh(self._stick)
+
     def _stick(self) -> None:
         if self.following and self.is_attached:
             self.scroll_end(animate=False, immediate=True)
