@@ -268,7 +268,8 @@ def test_a_correction_in_one_line(tmp_path: Path) -> None:
         await stage.say("/correct good day")
         await stage.sees("will answer \u201cgood day\u201d")
         assert stage.journal.answer(1) == "good day"
-        assert stage.journal.lessons(kinds=["correction"])[0].rejected == ("one answer",)
+        (lesson,) = stage.journal.lessons(kinds=["correction"])
+        assert (lesson.replaces, lesson.rejected) == ("one answer", TEXTS)  # none of these
 
     play(scenario, tmp_path)
 
