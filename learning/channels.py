@@ -28,23 +28,36 @@ def learn_from_selection(ask: Ask, pick: Pick, candidates: Sequence[Candidate]) 
     half of the right answer is not a wrong one.
     """
     chosen = next(c.text.strip() for c in candidates if c.index == pick.index)
+    return Lesson(
+        kind="pick",
+        prompt=ask.turns,
+        answer=chosen,
+        rejected=tuple(_not_chosen(chosen, candidates)),
+    )
+
+
+def _not_chosen(chosen: str, candidates: Sequence[Candidate]) -> list[str]:
     others: list[str] = []
     for candidate in candidates:
         text = candidate.text.strip()
         agrees = candidate.ending == "cancelled" and chosen.startswith(text)
         if text and text != chosen and not agrees and text not in others:
             others.append(text)
-    return Lesson(kind="pick", prompt=ask.turns, answer=chosen, rejected=tuple(others))
+    return others
 
 
-def learn_from_correction(ask: Ask, text: str, old: str | None) -> Lesson:
-    """Say what was typed, and no longer the answer that stood there (if any stood there)."""
+def learn_from_correction(
+    ask: Ask, text: str, old: str | None, shown: Sequence[Candidate] = ()
+) -> Lesson:
+    """Say what was typed, and no longer the answer that stood there (if any stood there), nor any of
+    the candidates that were shown instead (those that a pick would reject too)."""
     wrong = old if old and old != text else None
+    others = [other for other in _not_chosen(text, shown) if other != wrong]
     return Lesson(
         kind="correction",
         prompt=ask.turns,
         answer=text,
-        rejected=(wrong,) if wrong else (),
+        rejected=(wrong, *others) if wrong else tuple(others),
         replaces=wrong,
     )
 

@@ -223,8 +223,8 @@ class Journal(LessonJournal):
         return [candidate_from_row(row) for row in rows]
 
     def drop_unchosen(self, ask: int | None = None) -> None:
-        """Erases candidates that are not their ask's answer, and what lessons of picks that no longer
-        wait remember of them. Those of `ask` stay: it can still be judged."""
+        """Erases candidates that are not their ask's answer, and what lessons that no longer wait
+        remember of them. Those of `ask` stay: it can still be judged."""
         with self.writing() as connection:
             connection.execute(
                 f"""DELETE FROM candidates WHERE ask IS NOT ?1
@@ -233,7 +233,9 @@ class Journal(LessonJournal):
                 (ask,),
             )
             connection.execute(
-                """UPDATE lessons SET rejected = '[]' WHERE kind = 'pick' AND state != 'waiting'
+                """UPDATE lessons SET rejected = CASE WHEN replaces IS NULL THEN '[]'
+                    ELSE json_array(replaces) END
+                WHERE kind IN ('pick', 'correction') AND state != 'waiting'
                 AND rejected != '[]' AND ask IS NOT ?1""",
                 (ask,),
             )

@@ -1,4 +1,5 @@
-"""A monkey at the keyboard: random keys, words, pastes and sizes, and nothing typed may be lost.
+"""A monkey at the keyboard and the mouse: random keys, words, pastes, commands, clicks and sizes, and
+nothing typed may be lost.
 
     python -m tests.monkey --steps 10000 --seed 1
 
@@ -41,7 +42,9 @@ BOUND = tuple(
     if key and name not in ("quit", "editor")
 )
 """Every key of the table, but for those that end or lend the terminal."""
+COMMAND_LINES = tuple(f"/{command.name}" for command in COMMANDS)
 PASTES = (
+    *COMMAND_LINES,
     *(f"/{c.name} {value}" for c in COMMANDS for value in c.values),
     *("/pick 2", "/correct no, this", "/edit in other words", "/undo", "/new", "//not a command"),
     *(
@@ -56,6 +59,7 @@ PASTES = (
 )
 SIZES = ((80, 24), (130, 34), (200, 60), (40, 12), (12, 4), (1, 1))
 NAMES = {" ": "space", "/": "slash"}
+WHEEL = (events.MouseScrollUp, events.MouseScrollDown)
 
 
 @dataclass
@@ -102,13 +106,50 @@ class Monkey:
             self.stage.teacher.die()
         elif roll < 0.285:
             self.stage.hear(LearnerState("learning", 2, 9, 32, 0.5, 0.9))
-        elif roll < 0.45:
+        elif roll < 0.33:
+            await self.command()
+        elif roll < 0.39:
+            await self.mouse()
+        elif roll < 0.5:
             await self.word()
         else:
             keys = BOUND if self.dice.random() < 0.3 else KEYS
             burst = self.dice.choices(keys, k=self.dice.randint(1, 3))
             await self.stage.press(*(NAMES.get(key, key) for key in burst))
             self.did["keys"] += len(burst)
+
+    async def command(self) -> None:
+        """Out of whatever is open, and into what a command opens."""
+        for _ in range(3):
+            await self.stage.press("escape")
+        await self.stage.pilot.pause()
+        app, line = self.stage.app, self.dice.choice(COMMAND_LINES)
+        if app.screen is not app.chat or app.chat.prompt.editing:
+            return
+        draft = app.chat.prompt.text
+        app.chat.prompt.replace_all(line)
+        for _ in range(2):  # the first may complete it
+            if app.screen is app.chat and app.chat.prompt.text.startswith(line):
+                await self.stage.press("enter")
+                await self.stage.pilot.pause()
+        self.did[line] += 1
+        self.did[type(app.screen).__name__] += 1
+        if draft:
+            app.chat.prompt.replace_all(draft)
+
+    async def mouse(self) -> None:
+        """A click, a double click or the wheel, anywhere."""
+        app, pilot = self.stage.app, self.stage.pilot
+        at = (self.dice.randrange(app.size.width), self.dice.randrange(app.size.height))
+        await pilot.pause()
+        if not app.screen.size.region.contains(*at):
+            return
+        if self.dice.random() < 0.3:
+            await pilot._post_mouse_events([self.dice.choice(WHEEL)], offset=at)
+            self.did["wheels"] += 1
+        else:
+            await pilot.click(offset=at, times=self.dice.choice((1, 1, 1, 2)))
+            self.did["clicks"] += 1
 
     async def paste(self) -> None:
         self.stage.app.post_message(events.Paste(self.dice.choice(PASTES)))
@@ -154,7 +195,9 @@ def monkey(folder: Path, seed: int, steps: int) -> Counter[str]:
 
     async def scenario(stage: Stage) -> None:
         one = Monkey(stage, random.Random(seed), did)
+        await lived(stage)
         one.watch()
+        stay(stage, did)
         for number in range(steps):
             await one.step()
             if number % 10 == 0:
@@ -169,6 +212,33 @@ def monkey(folder: Path, seed: int, steps: int) -> Counter[str]:
 
     play(scenario, folder, manual=True)
     return did
+
+
+async def lived(stage: Stage) -> None:
+    """A journal and a book with something in them."""
+    for number in range(6):
+        stage.session.say(f"message {number}")
+        stage.teacher.finish()
+        stage.app._frame()
+        if number % 3 == 2:
+            stage.session.correct(f"a better answer {number}", 2)
+        elif number % 3 == 1:
+            stage.session.pick(number % 5 + 1)
+            stage.session.rate("good" if number % 2 else "bad")
+        if number == 3:
+            stage.session.new()
+    stage.journal.add_measure("book_recall", 0.9)
+    stage.app.chat.draw()
+    await stage.pilot.pause()
+
+
+def stay(stage: Stage, did: Counter[str]) -> None:
+    """Nothing that is pressed ends the app; that it was asked to is counted."""
+
+    async def quit() -> None:
+        did["quits"] += 1
+
+    stage.app.action_quit = quit  # type: ignore[method-assign]
 
 
 def main() -> None:

@@ -68,6 +68,8 @@ class Scene:
     name: str
     run: Callable[[Stage], Awaitable[None]]
     """From the start of the app to the moment."""
+    screen: str = "ChatScreen"
+    """Class of the screen that is seen then."""
     settings: Settings = field(default_factory=Settings)
     answers: tuple[str, ...] = ANSWERS
     manual: bool = False
@@ -98,6 +100,7 @@ def build(
         stage = Stage(app, pilot, teacher, journal, home)
         await stage.until(lambda: app.teacher is not None)
         await scene.run(stage)
+        assert type(app.screen).__name__ == scene.screen
         for screen in app.screen_stack:
             for text in screen.query(TextArea):
                 text.cursor_blink = False
@@ -280,6 +283,72 @@ async def over_time(stage: Stage) -> None:
     await stage.sees("recall")
 
 
+async def compared(stage: Stage) -> None:
+    await taught(stage)
+    night = "At night it is dark, like everything that waits for the sun."
+    stage.teacher.before = (ANSWERS[1], ANSWERS[0], ANSWERS[2], ANSWERS[3])
+    stage.teacher.after = (night, night, ANSWERS[2], night)
+    await stage.say("/compare")
+    await stage.sees("the likeliest answer is another")
+
+
+async def entering(stage: Stage) -> None:
+    await book(stage)
+    await stage.press("a")
+    await stage.sees("Vidya answers")
+    await stage.write("What is my dog called?")
+    await stage.press("tab")
+    await stage.write("Rufus, and he is asleep under the table.")
+    await stage.sees("under the table")
+
+
+async def titling(stage: Stage) -> None:
+    await history(stage)
+    await stage.press("tab")
+    await stage.until(lambda: "r rename" in stage.footer())
+    await stage.press("r")
+    await stage.sees("What is it called?")
+
+
+async def choosing_a_command(stage: Stage) -> None:
+    await answered(stage)
+    await stage.press("ctrl+p")
+    await stage.sees("/correct")
+
+
+async def completing(stage: Stage) -> None:
+    await answered(stage)
+    await stage.write("/c")
+    await stage.sees("/correct [TEXT]")
+
+
+async def branched(stage: Stage) -> None:
+    await answered(stage)
+    await stage.press("4")
+    await stage.sees("preferred 4")
+    await stage.say("/edit Why is the sea blue, and not green?")
+    await stage.sees("2 of 2")
+    await stage.until(lambda: "pick" in stage.footer())
+    await stage.press("1")
+    await stage.sees("preferred 1")
+    await stage.press("f3")
+    await stage.until(lambda: "variant before" in stage.footer())
+
+
+async def asking(stage: Stage) -> None:
+    await history(stage)
+    await stage.press("tab")
+    await stage.until(lambda: "r rename" in stage.footer())
+    await stage.press("d")
+    await stage.sees("y yes")
+
+
+async def troubled(stage: Stage) -> None:
+    await answered(stage)
+    await stage.say("/trian 3")
+    await stage.sees("did you mean /train?")
+
+
 SCENES = (
     Scene("welcome", first, first=True),
     Scene("welcome-pick", next_step, first=True),
@@ -287,17 +356,25 @@ SCENES = (
     Scene("streaming", streaming, manual=True),
     Scene("candidates", answered),
     Scene("taught", taught),
-    Scene("correct", correcting),
-    Scene("help", helping),
-    Scene("settings", settings),
-    Scene("model", models),
-    Scene("training", training),
-    Scene("trained", trained),
-    Scene("practice", practising),
-    Scene("lessons", lessons),
-    Scene("book", book),
-    Scene("history", history),
-    Scene("progress", over_time),
+    Scene("correct", correcting, "CorrectScreen"),
+    Scene("help", helping, "HelpScreen"),
+    Scene("settings", settings, "SettingsScreen"),
+    Scene("model", models, "ModelScreen"),
+    Scene("training", training, "TrainScreen"),
+    Scene("trained", trained, "TrainScreen"),
+    Scene("practice", practising, "PracticeScreen"),
+    Scene("lessons", lessons, "LessonsScreen"),
+    Scene("book", book, "BookScreen"),
+    Scene("history", history, "HistoryScreen"),
+    Scene("progress", over_time, "ProgressScreen"),
+    Scene("before-after", compared, "BeforeAfterScreen"),
+    Scene("entry", entering, "EntryScreen"),
+    Scene("title", titling, "TitleScreen"),
+    Scene("palette", choosing_a_command, "Palette"),
+    Scene("completion", completing),
+    Scene("branches", branched),
+    Scene("question", asking, "HistoryScreen"),
+    Scene("trouble", troubled),
 )
 
 

@@ -146,50 +146,69 @@ class Desk:
         self._notes.cut(position)
         return Words("the earlier one is kept; /branch goes back to it")
 
-    def correctable(self) -> tuple[str, str]:
-        """(the owner's message, the text to begin the correction with)."""
+    def correctable(self, index: int | None = None) -> tuple[str, str]:
+        """(the owner's message, the text to begin the correction with). index: the candidate to
+        retype; None: what was left last, else the first with a text, or the answer."""
         ask = self.session.ask
         if ask is None:
             raise VidyaError("nothing to correct yet", "say something first")
-        (text,) = self.drafts.get(("ask", ask.id), self.session.editable())
+        index = self._left_last(ask.id, index)
+        (text,) = self.drafts.get(("ask", ask.id, index), self.session.editable(index))
         return ask.turns[-1].text, text
 
-    def retyped(self, text: str, *, saved: bool) -> Words | None:
+    def retyped(self, text: str, *, saved: bool, index: int | None = None) -> Words | None:
         """What came back from the editor. A text that was left, or could not be saved, is there the
         next time."""
         ask = self.session.ask
         if ask is None:
             return None
-        about = ("ask", ask.id)
-        kept = self.drafts.left(about, [text], [plain(self.session.editable())])
+        index = self._left_last(ask.id, index)
+        begun = plain(self.session.editable(index))
+        kept = self.drafts.left(("ask", ask.id, index), [text], [begun])
         if saved:
-            words = self._correct(text)
-            self.drafts.done(about)
-            return words
+            self.session.correct(text, index)
+            self.drafts.forget("ask", ask.id)
+            return self._judged()
         return Words("not saved; /correct opens it again as you left it") if kept else None
+
+    def _left_last(self, ask: int, index: int | None) -> int | None:
+        """That candidate, else the one whose correction was left last."""
+        last = self.drafts.last("ask", ask)
+        if index is not None or last is None:
+            return index
+        found = last[-1]
+        return found if isinstance(found, int) else None
 
     def _pick(self, argument: Argument) -> Words:
         assert isinstance(argument, int)
         self.session.pick(argument)
-        others = [card.index for card in self.session.cards if card.index != argument]
-        self._notes.picked(len(self.session.turns) - 1, argument, others)
-        self._taught = True
-        return Words("")
+        return self._judged()
 
     def _correct(self, argument: Argument) -> Words:
-        text = self.session.correct(str(argument))
-        self._notes.corrected(len(self.session.turns) - 1, text)
-        self._taught = True
-        return Words("")
+        self.session.correct(str(argument))
+        return self._judged()
 
     def _rate(self, argument: Argument) -> Words:
         value: Literal["good", "bad"] | None = None
         if argument in ("good", "bad"):
             value = "good" if argument == "good" else "bad"
         self.session.rate(value)
-        self._notes.rated(len(self.session.turns) - 1, value)
+        self._note()
         self._taught = self._taught or value is not None
         return Words("")
+
+    def _judged(self) -> Words:
+        self._note()
+        self._taught = True
+        return Words("")
+
+    def _note(self) -> None:
+        """Puts under the last answer what stands of the judgements of it."""
+        session = self.session
+        self._notes.cut(len(session.turns))
+        if session.answer is not None:
+            numbers = [card.index for card in session.cards]
+            self._notes.judged(len(session.turns) - 1, session.answer, session.standing(), numbers)
 
     def _regenerate(self, _: Argument) -> Words:
         self.session.regenerate()
@@ -237,7 +256,7 @@ class Desk:
     def _undo(self, _: Argument) -> Words:
         early = picture.running_card(self.session) is not None
         self.session.undo()
-        self._notes.cut(len(self.session.turns))
+        self._note()
         return Words("the pick was taken back" if early else "taking the last lesson back")
 
     def _new(self, _: Argument) -> Words:
@@ -281,7 +300,7 @@ class Desk:
                 self._annotate(event.lesson, progress_words.outcome(event))
             case UndoDone():
                 if event.lesson is not None:
-                    self._annotate(event.lesson, "taken back")
+                    self._annotate(event.lesson, "taken back", undone=True)
                 self._taught = event.lesson is not None
                 return Words(event.what)
             case TrainDone():
@@ -333,9 +352,15 @@ class Desk:
         self._teacher.send(self._how)
         self.session.recover()
 
-    def _annotate(self, lesson_id: int, words: str) -> None:
+    def _annotate(self, lesson_id: int, words: str, *, undone: bool = False) -> None:
         """Puts what became of a lesson under the answer it is about, if that is on the screen."""
-        if len(self._notes):
-            with contextlib.suppress(VidyaError):  # a lesson that was forgotten meanwhile
-                lesson = self.journal.lesson(lesson_id)
+        if not len(self._notes):
+            return
+        with contextlib.suppress(VidyaError):  # a lesson that was forgotten meanwhile
+            if self._notes.at(len(self.session.turns) - 1):
+                self._note()  # /lessons may have changed the answer itself
+            lesson = self.journal.lesson(lesson_id)
+            if undone and lesson.judgement is not None:
+                self._notes.taken_back(lesson.judgement)
+            else:
                 self._notes.outcome(lesson, self.session.turns, words)

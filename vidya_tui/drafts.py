@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 About = tuple[object, ...]
-"""What a text is about: ("ask", 7), ("lesson", 3), ("entry", ...)."""
+"""What a text is about: ("ask", 7, 2), ("lesson", 3), ("entry", ...)."""
 
 
 class Drafts:
@@ -29,6 +29,18 @@ class Drafts:
         self._kept[about] = tuple(typed)
         return True
 
+    def last(self, *beginning: object) -> About | None:
+        """Of those that begin so, what was left last."""
+        for about in reversed(self._kept):
+            if about[: len(beginning)] == beginning:
+                return about
+        return None
+
     def done(self, about: About) -> None:
         """It was saved."""
         self._kept.pop(about, None)
+
+    def forget(self, *beginning: object) -> None:
+        """Lets go of all that begin so."""
+        for about in [a for a in self._kept if a[: len(beginning)] == beginning]:
+            del self._kept[about]

@@ -74,8 +74,9 @@ class Exchange:
             card.stop()
         self.early = None
 
-    def as_seen(self, index: int, text: str) -> list[Candidate]:
-        """The candidates as the owner sees them now, number `index` with the given text."""
+    def as_seen(self, index: int | None = None, text: str = "") -> list[Candidate]:
+        """The candidates as the owner sees them now; number `index`, if any, with the given
+        text."""
         return [
             Candidate(
                 self.ask.id,

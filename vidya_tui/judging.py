@@ -98,7 +98,7 @@ class Judging:
         text = card.said
         if not text:
             raise VidyaError(f"candidate {index} is still empty", "wait for it, or pick another")
-        standing = self._standing()
+        standing = self.standing()
         texts = [judged for judged in standing if not isinstance(judged.judgement, Rating)]
         pick = Pick(now.ask.id, index)
         if texts and texts[-1].judgement == pick:
@@ -116,8 +116,10 @@ class Judging:
         self._send_judged(bool(lessons), Keep(now.ask.id, index))
         return text
 
-    def correct(self, text: str) -> str:
-        """Makes what the owner typed the answer, instead of the candidates or the last answer."""
+    def correct(self, text: str, index: int | None = None) -> str:
+        """Makes what the owner typed the answer, instead of the candidates or the last answer.
+
+        index: the waiting candidate that was retyped; None: the first with a text."""
         text = tidy(text)
         if not text:
             raise VidyaError("the correction is empty", "type what the answer should have been")
@@ -127,14 +129,16 @@ class Judging:
         if text == self.answer and not now.early:
             return text
         if self.answer is None:
-            card = now.first_said()
+            card, shown = self._retyped(now, index), now.as_seen()
+            half = card is not None and card.ending in (None, "cancelled")
         else:
-            card = next((card for card in now.cards if card.chosen), None)
+            card, shown = next((card for card in now.cards if card.chosen), None), []
+            half = card is not None and card.state != "done"
         old = card.said if card else self.answer
-        if old and card and card.state != "done" and text.startswith(old):
+        if old and half and text.startswith(old):
             old = None  # the beginning of the right answer is not a wrong one
         correction = Correction(now.ask.id, text, card.index if card else None)
-        lesson = learn_from_correction(now.ask, text, old)
+        lesson = learn_from_correction(now.ask, text, old, shown)
         withdrawn = [now.early.judgement] if now.early else []
         self.journal.judge(correction, text, (lesson,), withdrawn)
         self._early.pop(now.ask.id, None)
@@ -143,12 +147,18 @@ class Judging:
         self._send_judged(True, Cancel(now.ask.id))
         return text
 
-    def editable(self) -> str:
-        """The text that `correct` would replace, to begin the retyping with."""
+    def editable(self, index: int | None = None) -> str:
+        """The text that `correct` of that candidate would replace, to begin the retyping with."""
         if self.answer is not None or self._now is None:
             return self.answer or ""
-        card = self._now.first_said()
+        card = self._retyped(self._now, index)
         return card.said if card else ""
+
+    @staticmethod
+    def _retyped(now: Exchange, index: int | None) -> Card | None:
+        """The waiting candidate that a correction begins with; none where it says nothing."""
+        card = now.first_said() if index is None else now.card(index)
+        return card if card and card.said else None
 
     def rate(self, value: Literal["good", "bad"] | None) -> None:
         """Rates the last answer; None withdraws the rating. In plain chat (one candidate) rating
@@ -164,7 +174,7 @@ class Judging:
             return
         earlier = [
             judged.id
-            for judged in self._standing()
+            for judged in self.standing()
             if isinstance(judged.judgement, Rating) and judged.answer == answer
         ]
         lesson = learn_from_rating(self._now.ask, answer, value)
@@ -226,7 +236,7 @@ class Judging:
         elif self._book and lesson and lesson.kind in ("pick", "correction"):
             self._book.add(ask.turns[-1].text, text)
 
-    def _standing(self) -> list[Judged]:
+    def standing(self) -> list[Judged]:
         """Judgements of this ask that count, in order."""
         if self._now is None:
             return []
@@ -238,7 +248,7 @@ class Judging:
             return
         self.answer = self.journal.answer(self._now.ask.id)
         self.rating, chosen = None, None
-        for judged in self._standing():
+        for judged in self.standing():
             if isinstance(judged.judgement, Pick):
                 chosen = judged.judgement.index
             elif isinstance(judged.judgement, Correction):
@@ -252,7 +262,7 @@ class Judging:
         """The answer that belongs in the book: picked or typed, whole, and not rated bad."""
         if self._now is None or self._now.early or self.rating == "bad":
             return None
-        judged = any(not isinstance(judged.judgement, Rating) for judged in self._standing())
+        judged = any(not isinstance(judged.judgement, Rating) for judged in self.standing())
         return self.answer if judged else None
 
     def _follow_book(self) -> None:

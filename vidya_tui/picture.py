@@ -14,9 +14,13 @@ from vidya_tui.plain import one_line
 from vidya_tui.widgets.conversation import Entry
 
 if TYPE_CHECKING:  # the first frame waits for no more than it needs
+    from learning.journal import Judged
     from learning.records import Lesson, Turns
     from vidya_tui.card import Card
     from vidya_tui.session import Session
+
+BOX = 22
+"""Columns of a card in a box, at least; four of them are its border."""
 
 
 @dataclass
@@ -26,6 +30,10 @@ class Note:
     judgement: str = ""
     rating: str = ""
     outcome: str = ""
+    made: int = 0
+    """Number of the judgement that made the answer; 0: none."""
+    rated: int = 0
+    """Number of the rating; 0: none."""
 
     def words(self) -> str:
         return " \u00b7 ".join(part for part in (self.judgement, self.rating, self.outcome) if part)
@@ -36,6 +44,8 @@ class Notes:
 
     def __init__(self) -> None:
         self._notes: dict[int, Note] = {}
+        self._outcomes: dict[int, str] = {}
+        """What became of judgements, by their number: one that comes back has it still."""
 
     def __len__(self) -> int:
         return len(self._notes)
@@ -51,23 +61,58 @@ class Notes:
     def at(self, position: int) -> str:
         return self._notes[position].words() if position in self._notes else ""
 
-    def picked(self, position: int, index: int, others: list[int]) -> None:
-        over = f" over {', '.join(map(str, others))}" if others else ""
-        self._notes[position] = Note(judgement=f"preferred {index}{over}")
+    def judged(
+        self, position: int, answer: str, standing: Sequence[Judged], numbers: Sequence[int]
+    ) -> None:
+        """Tells of the judgements of an answer that stand now, and of no other.
 
-    def corrected(self, position: int, text: str) -> None:
-        self._notes[position] = Note(judgement=f"will answer \u201c{one_line(text, 60)}\u201d")
+        numbers: of all candidates that the answer was among.
+        """
+        from learning.records import Correction, Pick
 
-    def rated(self, position: int, value: str | None) -> None:
-        note = self._notes.setdefault(position, Note())
-        note.rating = f"rated {value}" if value else "rating withdrawn"
-        note.outcome = ""
+        note = Note()
+        for judged in standing:
+            judgement = judged.judgement
+            if isinstance(judgement, Pick):
+                others = [str(number) for number in numbers if number != judgement.index]
+                over = f" over {', '.join(others)}" if others else ""
+                note.judgement, note.made = f"preferred {judgement.index}{over}", judged.id
+            elif isinstance(judgement, Correction):
+                said = one_line(judgement.text, 60)
+                note.judgement, note.made = f"will answer \u201c{said}\u201d", judged.id
+            elif judged.answer == answer:  # a rating is of the text it was given to
+                value = judgement.value
+                note.rating = f"rated {value}" if value else "rating withdrawn"
+                note.rated = judged.id
+        note.outcome = self._outcomes.get(note.rated or note.made, "")
+        if standing:
+            self._notes[position] = note
+        else:
+            self._notes.pop(position, None)
+
+    def taken_back(self, judgement: int) -> None:
+        """The same for an answer that the talk went on from: it is what was said, whatever became of
+        the judgement."""
+        for note in self._notes.values():
+            if judgement == note.made:
+                note.judgement, note.made = "taken back", 0
+            elif judgement == note.rated:
+                note.rating, note.rated = "", 0
+            else:
+                continue
+            note.outcome = self._outcomes.get(note.rated or note.made, "")
 
     def unjudged(self, position: int) -> None:
         self._notes[position] = Note(judgement="went on with this one, unjudged")
 
     def outcome(self, lesson: Lesson, turns: Turns, words: str) -> None:
-        """Puts what became of a lesson under the newest answer that it can be about."""
+        """Puts what became of a lesson under the answer that it is about."""
+        if lesson.judgement is not None:
+            self._outcomes[lesson.judgement] = words
+            for note in self._notes.values():
+                if lesson.judgement == (note.rated or note.made):
+                    note.outcome = words
+            return
         for position in sorted(self._notes, reverse=True):
             texts = (lesson.answer, *lesson.rejected)
             if position < len(turns) and turns[position].text in texts:
@@ -133,6 +178,11 @@ def situation(
         taught=taught,
         branched=session.branched,
     )
+
+
+def side_by_side(width: int, count: int) -> bool:
+    """Whether each of so many cards has room for some words in a box of its own."""
+    return width // max(1, count) >= BOX
 
 
 def card_lines(height: int, prompt: int, count: int, boxed: bool) -> int:

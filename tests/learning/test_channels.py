@@ -97,3 +97,17 @@ def test_a_judgement_from_the_journal_becomes_the_lesson_it_would_have_been() ->
     late = learn_from_judgement(ASK, Rating(3, "bad"), "A dog.", candidates)
     assert late == learn_from_rating(ASK, "A dog.", "bad")
     assert learn_from_judgement(ASK, Rating(3, None), "A dog.", candidates) is None
+
+
+def test_a_correction_rejects_the_candidates_that_were_shown_as_a_pick_does() -> None:
+    shown = [
+        candidate(1, "A dog."),
+        candidate(2, "I am", "cancelled"),
+        candidate(3, " A cat. "),
+        candidate(4, "I am Vidya."),
+        candidate(5, ""),
+    ]
+    lesson = learn_from_correction(ASK, "I am Vidya.", "A cat.", shown)
+    assert (lesson.rejected, lesson.replaces) == (("A cat.", "A dog."), "A cat.")
+    lesson = learn_from_correction(ASK, "I am Vidya.", None, shown)
+    assert (lesson.rejected, lesson.replaces) == (("A dog.", "A cat."), None)

@@ -268,7 +268,8 @@ def test_a_correction_in_one_line(tmp_path: Path) -> None:
         await stage.say("/correct good day")
         await stage.sees("will answer \u201cgood day\u201d")
         assert stage.journal.answer(1) == "good day"
-        assert stage.journal.lessons(kinds=["correction"])[0].rejected == ("one answer",)
+        (lesson,) = stage.journal.lessons(kinds=["correction"])
+        assert (lesson.replaces, lesson.rejected) == ("one answer", TEXTS)  # none of these
 
     play(scenario, tmp_path)
 
@@ -675,6 +676,27 @@ def test_a_paste_is_harmless_and_whole(tmp_path: Path) -> None:
         assert "\x1b" not in stage.text()
         await stage.press("enter")
         await stage.sees("5 five answers")
+
+    play(scenario, tmp_path)
+
+
+@pytest.mark.parametrize("text", ["line\n" * 300, "\n" * 40, "x" * 5000])
+def test_undo_of_more_lines_than_are_seen(tmp_path: Path, text: str) -> None:
+    """The scrollbar goes before the cursor does, which is then where no line is any more."""
+
+    async def scenario(stage: Stage) -> None:
+        stage.app.post_message(events.Paste(text))
+        await stage.until(lambda: stage.prompt == text)
+        for size in ((80, 24), (12, 6)):
+            await stage.pilot.resize_terminal(*size)
+            await stage.pilot.pause(0.1)
+            await stage.press("ctrl+z")
+            await stage.until(lambda: stage.prompt == "")
+            await stage.pilot.pause(0.1)
+            await stage.press("ctrl+y")
+            await stage.until(lambda: stage.prompt == text)
+        await stage.write("!")
+        assert stage.prompt == text + "!"
 
     play(scenario, tmp_path)
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
+from textual.content import Content
 
-from learning.events import CandidateDone
+from learning.events import CandidateDone, CandidateText, Event
 from learning.records import Candidate, Ending
 from tests.stage import Stage, play
+from vidya_tui.app import FRAMES
 from vidya_tui.card import Card
-from vidya_tui.widgets.candidates import CandidatePanel
+from vidya_tui.widgets.candidates import CandidatePanel, CardView
 from vidya_tui.widgets.flight import Flight
 
 
@@ -147,3 +151,82 @@ def test_a_card_that_is_not_shown_has_no_place(tmp_path: Path) -> None:
         assert panel.place(1) is None and panel.highlighted_text() is None
 
     play(scenario, tmp_path)
+
+
+BOXED = {(120, 1), (120, 2), (120, 5), (160, 1), (160, 2), (160, 5), (200, 1), (200, 2)}
+BOXED |= {(200, 5), (200, 9)}
+"""(columns, cards) of those below where each card has at least 22 columns, and the screen is wide."""
+
+
+@pytest.mark.parametrize("width", [60, 80, 119, 120, 160, 197, 200])
+@pytest.mark.parametrize("count", [1, 2, 5, 9])
+def test_boxes_only_where_their_texts_have_room(tmp_path: Path, width: int, count: int) -> None:
+    boxed = (width, count) in BOXED | {(197, 1), (197, 2), (197, 5)}
+
+    async def scenario(stage: Stage) -> None:
+        assert stage.app.chat._desk is not None
+        stage.session.candidates = count
+        await stage.say("hello")
+        await stage.until(lambda: stage.session.waiting and not stage.session.streaming)
+        await stage.pilot.pause(0.2)
+        panel = stage.app.chat.query_one(CandidatePanel)
+        shown = [view for view in stage.app.chat.query(CardView) if view.display]
+        assert panel.has_class("-boxed") is boxed and len(shown) == count
+        assert len({view.region.y for view in shown}) == (1 if boxed else count)
+        for view in shown:
+            assert panel.region.contains_region(view.region)
+            assert view.content_size.width >= (18 if boxed else 50)
+        assert stage.text().count("answer") >= count
+        await stage.press(str(count))
+        await stage.sees(f"preferred {count}")
+
+    play(scenario, tmp_path, size=(width, 30), texts=("a long answer " * 4,) * 1)
+
+
+def test_cards_change_their_shape_with_the_terminal(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        stage.session.candidates = 9
+        await stage.say("hello")
+        panel = stage.app.chat.query_one(CandidatePanel)
+        for width, boxed in ((200, True), (150, False), (80, False), (198, True)):
+            await stage.pilot.resize_terminal(width, 40)
+            await stage.until(lambda boxed=boxed: panel.has_class("-boxed") is boxed)  # type: ignore[misc]
+
+    play(scenario, tmp_path, size=(120, 40))
+
+
+def test_thousands_of_deltas_are_drawn_a_dozen_times_a_second(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.say("hello")
+        await stage.pilot.pause(0.1)
+        taken: list[int] = []
+        drawn: list[int] = []
+        take, render = stage.app.chat.take, CardView.render
+
+        def counted_take(arrived: Sequence[Event]) -> None:
+            taken.append(len(arrived))
+            take(arrived)
+
+        def counted_render(view: CardView) -> Content:
+            drawn.append(view.number)
+            return render(view)
+
+        stage.app.chat.take = counted_take  # type: ignore[method-assign]
+        CardView.render = counted_render  # type: ignore[method-assign]
+        try:
+            began = time.monotonic()
+            for number in range(2000):
+                stage.hear(CandidateText(1, number % 5 + 1, f"w{number} "))
+                if number % 20 == 0:
+                    await stage.pilot.pause(0.005)
+            await stage.until(lambda: sum(taken) == 2000)
+            await stage.pilot.pause(0.2)
+            took = time.monotonic() - began
+        finally:
+            CardView.render = render  # type: ignore[method-assign]
+        assert [card.text.count("w") for card in stage.session.cards] == [400] * 5
+        frames = took * FRAMES + 2
+        assert len(taken) <= frames, (len(taken), took)
+        assert 5 <= len(drawn) <= 5 * frames, (len(drawn), took)
+
+    play(scenario, tmp_path, size=(160, 48), manual=True)

@@ -9,7 +9,7 @@ import pytest
 from textual import events
 
 from tests.stage import Stage, play
-from vidya_tui.widgets.conversation import LONG_LINES, EntryView, shortened
+from vidya_tui.widgets.conversation import LONG_LINES, ConversationView, EntryView, shortened
 
 
 async def talk(stage: Stage, *messages: str) -> None:
@@ -314,3 +314,99 @@ def test_at_the_edge_of_what_is_mounted_the_wheel_goes_on(tmp_path: Path) -> Non
         await stage.until(lambda: view._start < start)
 
     play(scenario, tmp_path)
+
+
+def fill(stage: Stage, count: int = 20) -> ConversationView:
+    for number in range(count):
+        stage.session.say(f"message {number}")
+        stage.teacher.finish()
+        stage.app._frame()
+        stage.session.pick(1)
+    stage.app.chat.draw()
+    return stage.app.chat.conversation
+
+
+def log(stage: Stage) -> list[str]:
+    """The lines of the log that are seen, without the bar that says where they are."""
+    view = stage.app.chat.conversation
+    lines = stage.text().split("\n")[view.region.y : view.region.bottom]
+    return [line[: view.vertical_scrollbar.region.x].rstrip() for line in lines]
+
+
+@pytest.mark.parametrize("way", ["keys", "wheel"])
+def test_reading_on_to_the_end_follows_again(tmp_path: Path, way: str) -> None:
+    async def scenario(stage: Stage) -> None:
+        view = fill(stage)
+        await stage.sees("message 19")
+
+        async def back() -> None:
+            if way == "keys":
+                await stage.press("pageup")
+            else:
+                await stage.pilot._post_mouse_events([events.MouseScrollUp], view, (3, 3))
+
+        async def on() -> None:
+            if way == "keys":
+                await stage.press("pagedown")
+            else:
+                await stage.pilot._post_mouse_events([events.MouseScrollDown], view, (3, 3))
+
+        for _ in range(3):
+            await back()
+        await stage.until(lambda: not view.following)
+        await stage.sees("reading back")
+        for _ in range(40):
+            await on()
+            await stage.pilot.pause(0.02)
+            if view.following:
+                break
+        assert view.following and view.scroll_y >= view.max_scroll_y
+        await stage.until(lambda: "reading back" not in stage.text())
+        stage.session.say("the newest")
+        stage.app.chat.draw()
+        await stage.sees("You    the newest")
+
+    play(scenario, tmp_path, manual=True)
+
+
+def test_at_the_end_already_reading_on_follows_again(tmp_path: Path) -> None:
+    """The terminal grew while the owner read back, so that the end came into sight by itself."""
+
+    async def scenario(stage: Stage) -> None:
+        view = fill(stage, 8)
+        await stage.sees("message 7")
+        await stage.press("pageup")
+        await stage.until(lambda: not view.following)
+        await stage.pilot.resize_terminal(80, 60)
+        await stage.until(lambda: view.max_scroll_y == 0)
+        await stage.press("pagedown")
+        await stage.until(lambda: view.following)
+
+    play(scenario, tmp_path, manual=True)
+
+
+def test_what_streams_into_the_log_moves_nothing_for_who_reads_back(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        view = fill(stage)
+        await stage.sees("message 19")
+        stage.teacher.texts = ("word " * 400,) * 5
+        await stage.say("the last")
+        stage.teacher.pump(3)
+        await stage.until(lambda: stage.session.cards[0].text != "")
+        await stage.sees("1 word")
+        await stage.press("1")
+        await stage.until(lambda: not stage.session.waiting)
+        await stage.press("pageup", "pageup")
+        await stage.until(lambda: not view.following)
+        await stage.pilot.pause(0.3)
+        before, place = log(stage), view.scroll_y
+        for _ in range(20):
+            stage.teacher.pump(20, only=1)
+            await stage.pilot.pause(0.02)
+        await stage.until(lambda: len(stage.session.answer or "") > 1500)
+        await stage.pilot.pause(0.3)
+        assert log(stage) == before and view.scroll_y == place and not view.following
+        await stage.press("ctrl+end")
+        await stage.until(lambda: view.following and log(stage) != before)
+
+    play(scenario, tmp_path, manual=True)

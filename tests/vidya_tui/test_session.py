@@ -409,7 +409,7 @@ def test_a_correction_of_waiting_candidates_becomes_the_answer(start: Start) -> 
     assert talk.chosen == []
     lesson = talk.last_lesson()
     assert (lesson.kind, lesson.answer) == ("correction", "Hey, owner!")
-    assert (lesson.rejected, lesson.replaces) == (("Hell",), "Hell")
+    assert (lesson.rejected, lesson.replaces) == (("Hell", "Good", "Hi!", "Hm?"), "Hell")
     assert talk.journal.judgements(ask.id)[0].judgement == Correction(ask.id, "Hey, owner!", 1)
     assert talk.teacher.sent(Cancel) == [Cancel(ask.id)]
     assert talk.teacher.requests[-1] == Learn()
@@ -423,7 +423,47 @@ def test_finishing_a_half_written_answer_oneself_does_not_reject_its_beginning(
     talk.session.say("hello")
     talk.teacher.pump(1)
     talk.session.correct("Hello, owner!")
-    assert talk.last_lesson().rejected == ()
+    assert talk.last_lesson().rejected == ("Good", "Hi!", "Hm?")
+    assert talk.last_lesson().replaces is None
+
+
+def test_the_same_after_the_streams_were_stopped(start: Start) -> None:
+    talk = start(manual=True)
+    talk.session.say("hello")
+    talk.teacher.pump(1)
+    talk.session.stop()
+    talk.session.correct("Hello, owner!")
+    assert talk.last_lesson().rejected == ("Good", "Hi!", "Hm?")
+
+
+def test_a_correction_can_begin_with_any_of_the_candidates(start: Start) -> None:
+    talk = start()
+    ask = talk.session.say("hello")
+    assert talk.session.editable(3) == "Hi!"
+    talk.session.correct("Hi, owner!", 3)
+    assert talk.journal.judgements(ask.id)[0].judgement == Correction(ask.id, "Hi, owner!", 3)
+    lesson = talk.last_lesson()
+    assert lesson.replaces == "Hi!"
+    assert lesson.rejected == ("Hi!", "Hello there.", "Good day.", "Hm?", "Hello you.")
+
+
+def test_a_candidate_that_is_typed_once_more_is_not_rejected(start: Start) -> None:
+    talk = start()
+    talk.session.say("hello")
+    talk.session.correct("Hm?", 3)
+    lesson = talk.last_lesson()
+    assert lesson.answer == "Hm?"
+    assert lesson.rejected == ("Hi!", "Hello there.", "Good day.", "Hello you.")
+
+
+def test_a_candidate_without_a_text_is_not_retyped(start: Start) -> None:
+    talk = start(manual=True)
+    ask = talk.session.say("hello")
+    talk.teacher.pump(1, only=2)
+    assert talk.session.editable(1) == "" and talk.session.editable() == "Good"
+    talk.session.correct("Hey!", 1)
+    assert talk.journal.judgements(ask.id)[0].judgement == Correction(ask.id, "Hey!", None)
+    assert (talk.last_lesson().replaces, talk.last_lesson().rejected) == (None, ("Good",))
 
 
 def test_a_correction_of_the_answer_replaces_it_in_talk_and_book(start: Start) -> None:
@@ -1046,6 +1086,17 @@ def test_candidates_that_were_not_chosen_need_not_be_kept(tmp_path: Path) -> Non
     assert len(talk.journal.candidates(second)) == 5
     talk.session.new()
     assert talk.journal.candidates(second) == []
+
+
+def test_a_correction_keeps_only_what_it_replaced(tmp_path: Path) -> None:
+    talk = Talk(tmp_path)
+    talk.session.keep_unchosen = False
+    talk.session.say("hello")
+    talk.session.correct('Say "h\u00e9"!', 2)
+    assert len(talk.last_lesson().rejected) == 5
+    talk.session.new()
+    (lesson,) = talk.journal.lessons(kinds=["correction"])
+    assert lesson.rejected == ("Good day.",) == (lesson.replaces,)
 
 
 def test_a_lesson_that_waits_keeps_what_it_needs(tmp_path: Path) -> None:

@@ -71,6 +71,8 @@ def _bindings(keys: Keymap) -> Iterator[Binding]:
     for command in commands.COMMANDS:
         name = command.name
         if keys[name] and name != "quit":
+            if name == "correct":  # the same key, called by what it means while candidates wait
+                yield Binding(keys[name], "none_of_these", "none of these")
             yield Binding(keys[name], f"shown('{name}')", command.label or name)
             yield Binding(keys[name], f"command('{name}')", command.label, show=False)
 
@@ -247,6 +249,9 @@ class ChatScreen(Steady, Doors, Screen[None]):
 
     @on(CandidatePanel.Picked)
     def _picked(self, message: CandidatePanel.Picked) -> None:
+        if message.typed and not self.prompt.may_pick(message.index):
+            self.prompt.type_in(message.typed)
+            return
         self.pick(message.index)
         self.prompt.focus()
 
@@ -286,6 +291,8 @@ class ChatScreen(Steady, Doors, Screen[None]):
             if action == "shown" and command.footer is not None:
                 return works and command.footer(self.situation)
             return works
+        if action == "none_of_these":
+            return self.situation.waiting
         if action == "rate":
             return self.situation.ratable
         if action == "jump":
@@ -297,6 +304,9 @@ class ChatScreen(Steady, Doors, Screen[None]):
 
     def action_command(self, name: str) -> None:
         self.run(Run(commands.find(name)))
+
+    def action_none_of_these(self) -> None:
+        self.action_command("correct")
 
     def action_rate(self, value: Literal["good", "bad"]) -> None:
         current = self.situation.rating
@@ -426,8 +436,9 @@ class ChatScreen(Steady, Doors, Screen[None]):
         self.conversation.show(desk.log())
         cards = desk.session.cards if desk.session.waiting else []
         prompt = max(3, self.prompt.outer_size.height)
-        lines = picture.card_lines(self.size.height, prompt, len(cards), wide)
-        self.candidates.show(cards, lines, wide)
+        boxed = wide and picture.side_by_side(self.size.width, len(cards))
+        lines = picture.card_lines(self.size.height, prompt, len(cards), boxed)
+        self.candidates.show(cards, lines, boxed)
         if not cards and self.candidates.has_focus:
             self.prompt.focus()
         if self._edited is not None and self._edited >= len(desk.session.turns):

@@ -156,13 +156,14 @@ class Doors:
     def _retype(self) -> None:
         from vidya_tui.screens.correct import CorrectScreen
 
-        desk = self._need()
+        desk, index = self._need(), self.candidates.highlight
 
         def closed(result: Retyped | None) -> None:
             if result is not None:
-                self._attempt(lambda: desk.retyped(result.text, saved=result.saved))
+                text, saved = result.text, result.saved
+                self._attempt(lambda: desk.retyped(text, saved=saved, index=index))
 
-        self.app.push_screen(CorrectScreen(*desk.correctable()), closed)
+        self.app.push_screen(CorrectScreen(*desk.correctable(index)), closed)
 
     def _chosen(self, conversation: int | None) -> None:
         if conversation is not None:

@@ -141,9 +141,11 @@ class CandidatePanel(VerticalScroll, can_focus=True):
     class Picked(Message):
         """The owner chose candidate `index`."""
 
-        def __init__(self, index: int) -> None:
+        def __init__(self, index: int, typed: str = "") -> None:
             super().__init__()
             self.index = index
+            self.typed = typed
+            """The digit, where it was a key: it picks only where it can mean nothing else."""
 
     class Typed(Message):
         """The owner began to type: the words belong into the prompt."""
@@ -226,7 +228,7 @@ class CandidatePanel(VerticalScroll, can_focus=True):
     def on_key(self, event: events.Key) -> None:
         number = int(event.key) if event.key in "123456789" and event.key.isascii() else 0
         if 1 <= number <= len(self._cards) and self._cards[number - 1].text:
-            self.post_message(self.Picked(number))
+            self.post_message(self.Picked(number, event.key))
         elif event.character and event.is_printable:
             self.post_message(self.Typed(event.character))
         else:

@@ -331,8 +331,11 @@ class ConversationView(VerticalScroll, can_focus=False):
         if step < 0 and self.scroll_y <= 0 and self._start > 0:
             self._move(-STEP)
         more = self._start + len(self._views) < len(self._entries)
-        if step > 0 and more and self.scroll_y >= self.max_scroll_y:
-            self._move(STEP)
+        if step > 0 and self.scroll_y >= self.max_scroll_y:
+            if more:
+                self._move(STEP)
+            elif self._chosen is None:
+                self.following = True
 
     def watch_following(self, following: bool) -> None:
         self.post_message(self.FollowingChanged(following))

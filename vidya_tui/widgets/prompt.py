@@ -181,7 +181,7 @@ class Prompt(TextField):
         elif event.key == "escape" and self.editing:
             self.end_edit()
             self.post_message(self.EditLeft())
-        elif event.key in DIGITS and not self.text and self._may_pick(int(event.key)):
+        elif event.key in DIGITS and self.may_pick(int(event.key)):
             self._host.pick(int(event.key))
         else:
             return  # TextField's own handler is next
@@ -190,18 +190,19 @@ class Prompt(TextField):
 
     def action_pick(self, number: int) -> None:
         """For the mouse on the footer; digits on the keyboard are seen by `_on_key` first."""
-        if self._may_pick(number):
+        if self.may_pick(number):
             self._host.pick(number)
 
-    def _may_pick(self, number: int) -> bool:
-        return not self.editing and self._host.can_pick(number)
+    def may_pick(self, number: int) -> bool:
+        """Whether that digit can mean nothing else than a pick."""
+        return not self.text and not self.editing and self._host.can_pick(number)
 
     def action_read(self, pages: int) -> None:
         self.post_message(self.Read(pages))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "pick" and isinstance(parameters[0], int):
-            return not self.text and self._may_pick(parameters[0])
+            return self.may_pick(parameters[0])
         return True
 
     def action_cursor_up(self, select: bool = False) -> None:

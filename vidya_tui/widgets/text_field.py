@@ -7,6 +7,8 @@ line, would change places. So the bindings of the field itself are run here, at 
 
 from __future__ import annotations
 
+import contextlib
+
 from textual import events
 from textual.binding import Binding
 from textual.widgets import TextArea
@@ -29,6 +31,12 @@ class TextField(TextArea):
                 event.stop()
                 event.prevent_default()
                 return
+
+    def _recompute_cursor_offset(self) -> None:
+        # Textual 8.2.8 undoes the lines first, and looks for the cursor where it was before: where
+        # the scrollbar goes with the lines, that ended the app. The cursor follows right after.
+        with contextlib.suppress(ValueError, IndexError):
+            super()._recompute_cursor_offset()
 
     async def _on_paste(self, event: events.Paste) -> None:
         # Pasted escape sequences would be drawn as they are: make them visible before they go in.
