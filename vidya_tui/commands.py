@@ -143,6 +143,15 @@ class Command:
     def usage(self) -> str:
         return f"/{self.name} {self.hint}".rstrip()
 
+    @property
+    def bare(self) -> bool:
+        """Whether its name alone says what to do."""
+        try:
+            self.read(self.name, "")
+        except CommandError:
+            return False
+        return True
+
 
 COMMANDS: tuple[Command, ...] = (
     Command(

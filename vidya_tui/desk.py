@@ -106,7 +106,10 @@ class Desk:
         return Words("the answer comes as soon as the model is awake")
 
     def carry_out(self, run: Run) -> Words:
-        """A command that needs no screen of its own."""
+        """A command that needs no screen of its own. Raises VidyaError, as `read` does, where what
+        must follow it is missing."""
+        if run.argument is None:
+            run.command.read(run.command.name, "")
         work: dict[str, Callable[[Argument], Words]] = {
             "pick": self._pick,
             "correct": self._correct,

@@ -286,7 +286,13 @@ class ChatScreen(Steady, Doors, Screen[None]):
         self.action_command(name)
 
     def action_command(self, name: str) -> None:
-        self.run(Run(commands.find(name)))
+        command = commands.find(name)
+        if command.bare:
+            self.run(Run(command))
+        elif self.prompt.text:
+            self._tell(Words(f"a key cannot say what should follow; type {command.usage}"))
+        else:
+            self.prompt.replace_all(f"/{name} ")
 
     def action_rate(self, value: Literal["good", "bad"]) -> None:
         current = self.situation.rating
