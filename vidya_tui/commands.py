@@ -218,6 +218,17 @@ COMMANDS: tuple[Command, ...] = (
         plain=False,
     ),
     Command(
+        "export",
+        "write this conversation into a file: md to read, json for programs",
+        hint="[md|json]",
+        keys="alt+w",
+        label="export",
+        values=("md", "json"),
+        read=_one_of("md", "json"),
+        when=lambda s: s.asked,
+        footer=lambda s: False,
+    ),
+    Command(
         "editor",
         "write the message in your own editor ($VISUAL or $EDITOR)",
         keys="f4",

@@ -321,6 +321,7 @@ class ChatScreen(Steady, Doors, Screen[None]):
             "quit": self._quit,
             "editor": self._write_outside,
             "copy": lambda: self._copy_said(run.argument == "all"),
+            "export": lambda: self._export("json" if run.argument == "json" else "md"),
         }
         opens |= {wanted: lambda: self._want(name) for wanted in APPS}
         opens |= {wanted: lambda: self._open_room(run) for wanted in ROOMS}
