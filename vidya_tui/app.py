@@ -152,7 +152,7 @@ class VidyaApp(App[None]):
             return
         self.teacher = teacher
         session = Session(journal, teacher, seed=self._seed, book_path=self._home.book_path)
-        desk = Desk(journal, session, teacher)
+        desk = Desk(journal, session, teacher, self.keys)
         self.control = Control(self._home, self._settings, desk, teacher, self._look)
         self.chat.home = self._home
         self.chat.begin(desk, teacher)
@@ -204,7 +204,7 @@ class VidyaApp(App[None]):
         def look() -> welcome.Advice:
             chosen = desk.session.answer is not None
             seen = welcome.seen(journal.lessons(), journal.questions(), chosen=chosen)
-            return welcome.advice(seen)
+            return welcome.advice(seen, self.keys)
 
         self._guide = Guide(look, self._welcomed)
         self.chat.mount(self._guide, before=self.chat.prompt)

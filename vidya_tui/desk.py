@@ -28,6 +28,7 @@ from learning.messages import TeacherPort
 from learning.requests import CancelTraining, SetLearning, Train
 from vidya_tui import hearing, picture, practising, progress_words
 from vidya_tui.commands import Argument, Run, Situation
+from vidya_tui.keys import Keymap, usual, way
 from vidya_tui.picture import Log, Notes
 from vidya_tui.practice_desk import PracticeDesk
 from vidya_tui.progress_words import Learning
@@ -40,8 +41,16 @@ class Desk:
     """One owner's work with one session and one teacher. Everything that the owner causes may raise
     VidyaError and has then changed nothing."""
 
-    def __init__(self, journal: Journal, session: Session, teacher: TeacherPort) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        session: Session,
+        teacher: TeacherPort,
+        keys: Keymap | None = None,
+    ) -> None:
+        """keys: those that hints name; None: the usual ones."""
         self.session = session
+        self._keys = keys or usual()
         self.learning = Learning()
         self.journal = journal
         self._teacher = teacher
@@ -229,7 +238,10 @@ class Desk:
             raise VidyaError("the book is being learned already", "/cancel stops it")
         self.training.begin()
         self._teacher.send(Train(epochs=argument if isinstance(argument, int) else None))
-        return Words("learning the book; go on chatting; F12 shows how it goes, esc stops it")
+        shows, stops = way(self._keys, "curve"), way(self._keys, "cancel")
+        return Words(
+            f"learning the book; go on chatting; {shows} shows how it goes, {stops} stops it"
+        )
 
     def _undo(self, _: Argument) -> Words:
         early = picture.running_card(self.session) is not None
