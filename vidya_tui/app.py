@@ -111,6 +111,8 @@ class VidyaApp(App[None]):
         self._bindings.key_to_bindings.pop("ctrl+q", None)
         for key in filter(None, self.keys["quit"].split(",")):
             self._bindings.bind(key, "quit", "quit", show=False, priority=True)
+        for key in filter(None, self.keys["help"].split(",")):
+            self._bindings.bind(key, "help", "help")  # beside the chat, which has its own
         self.chat = ChatScreen(self.keys)
 
     def get_default_screen(self) -> Screen[object]:
@@ -253,6 +255,9 @@ class VidyaApp(App[None]):
                 control.desk.training, self._command("train"), self._command("cancel")
             )
         self.push_screen(screen, self._open)
+
+    def action_help(self) -> None:
+        self._command("help")()
 
     def _command(self, name: str) -> Callable[[], None]:
         """A command of the chat, without anything after it."""
