@@ -266,19 +266,21 @@ class VidyaApp(App[None]):
     # ------------------------------------------------------------ the palette
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """The slash commands that work now; those that need an argument once for each."""
-        if screen is not self.chat:
-            return
-        now = self.chat.situation
-        for command in commands.COMMANDS:
-            if not command.when(now):
-                continue
-            for argument in _arguments(command, now):
-                title = f"/{command.name} {argument}".rstrip()
-                run = Run(command, command.read(command.name, argument))
-                yield SystemCommand(title, command.help, lambda run=run: self.chat.run(run))
+        """The slash commands that work now, once for each argument, and what only the palette has."""
+        from vidya_tui.screens.palette import offered
+
+        for title, run in offered(self.chat.situation, self.screen_stack):
+            yield SystemCommand(title, run.command.help, lambda run=run: self._chosen(run))
         yield SystemCommand("theme", "another look, until you quit", self.action_change_theme)
         yield SystemCommand("keys", "the keys that work now", self.action_show_help_panel)
+
+    def _chosen(self, run: Run) -> None:
+        """Carries out a command of the palette, back in the chat."""
+        from vidya_tui.screens.palette import ANYWHERE
+
+        while self.screen is not self.chat and run.command.name not in ANYWHERE:
+            self.screen.dismiss()
+        self.chat.run(run)
 
     def action_command_palette(self) -> None:
         from vidya_tui.screens.palette import Palette
@@ -357,14 +359,6 @@ def _collect_again() -> None:
     if not gc.isenabled():
         gc.freeze()
         gc.enable()
-
-
-def _arguments(command: commands.Command, now: Situation) -> Iterable[str]:
-    if command.values:
-        return command.values
-    if command.name == "pick":
-        return tuple(str(number) for number in now.cards)
-    return ("",)
 
 
 def run_app(
