@@ -29,7 +29,7 @@ from textual.timer import Timer
 from engine.errors import VidyaError
 from learning.home import Home
 from vidya_tui import commands, themes
-from vidya_tui.commands import Run, Situation
+from vidya_tui.commands import Run
 from vidya_tui.inbox import Inbox
 from vidya_tui.keys import keymap, shown
 from vidya_tui.log import write_log
@@ -190,9 +190,16 @@ class VidyaApp(App[None]):
         that is pasted, into whatever field, holds anything that a terminal obeys."""
         if isinstance(event, events.Key):
             self.chat.owner_active()
+            if event.is_printable and not event.is_forwarded and self._bound(event.key):
+                event = events.Key(event.key, None)  # alt+x carries a letter, but means something
         elif isinstance(event, events.Paste):
             event = events.Paste(plain(event.text))
         await super().on_event(event)
+
+    def _bound(self, key: str) -> bool:
+        """Whether a key that is held with another does something here."""
+        chain = self.screen._modal_binding_chain if "+" in key else ()
+        return any(key in bindings.key_to_bindings for _, bindings in chain)
 
     # ------------------------------------------------------------ the first time
 

@@ -67,7 +67,8 @@ def _bindings(keys: Keymap) -> Iterator[Binding]:
     for name, action in (("good", "rate('good')"), ("bad", "rate('bad')"), ("jump", "jump")):
         if keys[name]:
             yield Binding(keys[name], action, "to the end" if name == "jump" else name)
-    for command in commands.COMMANDS:
+    # those with alt last: where the footer has no room for all, they are left out
+    for command in sorted(commands.COMMANDS, key=lambda command: command.keys.startswith("alt+")):
         name = command.name
         if keys[name] and name != "quit":
             yield Binding(keys[name], f"shown('{name}')", command.label or name)
