@@ -7,11 +7,13 @@ import json
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual import events
 from textual._xterm_parser import XTermParser
 from textual.constants import ESCAPE_DELAY
+from textual.screen import Screen
 
 from learning.records import Lesson, Pick, Rating, Turn
 from learning.requests import Cancel, Generate, Train, Undo
@@ -31,7 +33,7 @@ from vidya_tui.screens.train import TrainScreen
 from vidya_tui.settings import Settings
 from vidya_tui.welcome import advice, seen
 
-OPENS = {
+OPENS: dict[str, type[Screen[Any]]] = {
     **{"practice": PracticeScreen, "curve": TrainScreen, "lessons": LessonsScreen},
     **{"compare": BeforeAfterScreen, "book": BookScreen, "progress": ProgressScreen},
     **{"history": HistoryScreen, "model": ModelScreen, "settings": SettingsScreen},
@@ -55,6 +57,11 @@ def judgements(stage: Stage) -> list[object]:
     ask = stage.journal.latest_ask()
     assert ask is not None
     return [judged.judgement for judged in stage.journal.judgements(ask.id) if judged.stands]
+
+
+async def stands(stage: Stage, kind: type[Screen[Any]]) -> None:
+    """Waits for a screen to be the one in front."""
+    await stage.until(lambda: type(stage.app.screen) is kind)
 
 
 async def pick(stage: Stage) -> None:
@@ -184,7 +191,7 @@ def opens(name: str) -> Callable[[Stage], Awaitable[None]]:
         if name == "compare":
             await answered(stage)
         await stage.say(f"/{name}")
-        await stage.until(lambda: type(stage.app.screen) is OPENS[name])
+        await stands(stage, OPENS[name])
         await stage.press("escape")
         await stage.until(lambda: stage.app.screen is stage.app.chat)
 
@@ -233,7 +240,7 @@ def test_alt_and_a_letter_work_wherever_the_focus_is(tmp_path: Path, place: str)
             await stage.until(lambda: stage.app.focused is not stage.app.chat.prompt)
         for name, letter in (("lessons", "l"), ("book", "o"), ("progress", "g")):
             stage.app.post_message(alt(letter))
-            await stage.until(lambda name=name: type(stage.app.screen) is OPENS[name])
+            await stands(stage, OPENS[name])
             await stage.press("escape")
             await stage.until(lambda: stage.app.screen is stage.app.chat)
         stage.app.post_message(alt("w"))
@@ -283,7 +290,7 @@ def test_the_palette_beside_the_chat_goes_back_to_it(tmp_path: Path, name: str) 
     async def scenario(stage: Stage) -> None:
         await answered(stage)
         await stage.say(f"/{name}")
-        await stage.until(lambda: type(stage.app.screen) is OPENS[name])
+        await stands(stage, OPENS[name])
         assert {"/new", "/copy", "/copy all", "/practice", "/export", "keys"} <= titles(stage)
         await stage.press("ctrl+p")
         await stage.pilot.pause(0.1)
@@ -291,7 +298,7 @@ def test_the_palette_beside_the_chat_goes_back_to_it(tmp_path: Path, name: str) 
         await stage.sees("/book")
         await stage.pilot.pause(0.3)
         await stage.press("enter")
-        await stage.until(lambda: type(stage.app.screen) is BookScreen)
+        await stands(stage, BookScreen)
         assert len(stage.app.screen_stack) == 2
         await stage.press("escape")
         await stage.sees("preferred 3")
@@ -312,7 +319,7 @@ def test_the_palette_closes_nothing_that_is_being_typed(tmp_path: Path) -> None:
         await stage.sees("/help")
         await stage.pilot.pause(0.3)
         await stage.press("enter")
-        await stage.until(lambda: type(stage.app.screen) is HelpScreen)
+        await stands(stage, HelpScreen)
         assert titles(stage) == {"/help", "/quit", "theme", "keys"}
         await stage.press("escape")
         await stage.sees("three answers indeed")
@@ -340,11 +347,11 @@ def test_the_help_opens_in_every_room(tmp_path: Path, name: str, key: str) -> No
         if name == "compare":
             await answered(stage)
         await stage.say(f"/{name}")
-        await stage.until(lambda: type(stage.app.screen) is OPENS[name])
+        await stands(stage, OPENS[name])
         await stage.until(lambda: f"{key} help" in stage.footer())
         for screen in (HelpScreen, OPENS[name]):  # and what opened it closes it
             stage.app.post_message(events.Key(key, "h" if key == "alt+h" else None))
-            await stage.until(lambda screen=screen: type(stage.app.screen) is screen)
+            await stands(stage, screen)
 
     settings = Settings(theme="dark", keys={"help": key})
     play(scenario, tmp_path, size=(100, 30), manual=True, settings=settings)
@@ -381,14 +388,14 @@ def test_a_hint_for_what_has_no_key_names_the_command() -> None:
 
 
 def test_the_footer_keeps_what_matters_most(tmp_path: Path) -> None:
+    async def shows(stage: Stage, *keys: str) -> None:
+        await stage.until(lambda: all(key in stage.footer() for key in (*keys, "^p palette")))
+
     async def scenario(stage: Stage) -> None:
-        shows = ("^t train", "^o history", "^l settings", "f1 help", "^p palette")
-        await stage.until(lambda: all(words in stage.footer() for words in shows))
+        await shows(stage, "^t train", "^o history", "^l settings", "f1 help")
         await waiting(stage)
-        shows = ("12345 pick", "f2 correct", "^r others", "f1 help", "^p palette")
-        await stage.until(lambda: all(words in stage.footer() for words in shows))
+        await shows(stage, "12345 pick", "f2 correct", "^r others", "f1 help")
         await stage.press("3")
-        shows = ("^g good", "^f bad", "f2 correct", "f8 undo", "^n new", "^p palette")
-        await stage.until(lambda: all(words in stage.footer() for words in shows))
+        await shows(stage, "^g good", "^f bad", "f2 correct", "f8 undo", "^n new")
 
     play(scenario, tmp_path, manual=True)
