@@ -30,7 +30,7 @@ from textual.timer import Timer
 from engine.errors import VidyaError
 from learning.home import Home
 from vidya_tui import commands, themes
-from vidya_tui.commands import Run, Situation
+from vidya_tui.commands import Run
 from vidya_tui.inbox import Inbox
 from vidya_tui.keys import keymap, shown
 from vidya_tui.log import write_log
@@ -119,6 +119,8 @@ class VidyaApp(App[None]):
         self._bindings.key_to_bindings.pop("ctrl+q", None)
         for key in filter(None, self.keys["quit"].split(",")):
             self._bindings.bind(key, "quit", "quit", show=False, priority=True)
+        for key in filter(None, self.keys["help"].split(",")):
+            self._bindings.bind(key, "help", "help")  # beside the chat, which has its own
         self.chat = ChatScreen(self.keys)
 
     def get_default_screen(self) -> Screen[object]:
@@ -161,7 +163,7 @@ class VidyaApp(App[None]):
             return
         self.teacher = teacher
         session = Session(journal, teacher, seed=self._seed, book_path=self._home.book_path)
-        desk = Desk(journal, session, teacher)
+        desk = Desk(journal, session, teacher, self.keys)
         self.control = Control(self._home, self._settings, desk, teacher, self._look)
         self.chat.home = self._home
         self.chat.begin(desk, teacher)
@@ -202,6 +204,8 @@ class VidyaApp(App[None]):
             return
         if isinstance(event, events.Key):
             self.chat.owner_active()
+            if event.is_printable and not event.is_forwarded and self._bound(event.key):
+                event = events.Key(event.key, None)  # alt+x carries a letter, but means something
         elif isinstance(event, events.Paste):
             event = events.Paste(plain(event.text))
         await super().on_event(event)
@@ -211,6 +215,11 @@ class VidyaApp(App[None]):
         early, self._early = self._early, None
         for event in early or ():
             await self.on_event(event)
+
+    def _bound(self, key: str) -> bool:
+        """Whether a key that is held with another does something here."""
+        chain = self.screen._modal_binding_chain if "+" in key else ()
+        return any(key in bindings.key_to_bindings for _, bindings in chain)
 
     # ------------------------------------------------------------ the first time
 
@@ -224,7 +233,7 @@ class VidyaApp(App[None]):
         def look() -> welcome.Advice:
             chosen = desk.session.answer is not None
             seen = welcome.seen(journal.lessons(), journal.questions(), chosen=chosen)
-            return welcome.advice(seen)
+            return welcome.advice(seen, self.keys)
 
         self._guide = Guide(look, self._welcomed)
         self.chat.mount(self._guide, before=self.chat.prompt)
@@ -274,6 +283,9 @@ class VidyaApp(App[None]):
             )
         self.push_screen(screen, self._open)
 
+    def action_help(self) -> None:
+        self._command("help")()
+
     def _command(self, name: str) -> Callable[[], None]:
         """A command of the chat, without anything after it."""
         return lambda: self.chat.run(Run(commands.find(name)))
@@ -281,19 +293,21 @@ class VidyaApp(App[None]):
     # ------------------------------------------------------------ the palette
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """The slash commands that work now; those that need an argument once for each."""
-        if screen is not self.chat:
-            return
-        now = self.chat.situation
-        for command in commands.COMMANDS:
-            if not command.when(now):
-                continue
-            for argument in _arguments(command, now):
-                title = f"/{command.name} {argument}".rstrip()
-                run = Run(command, command.read(command.name, argument))
-                yield SystemCommand(title, command.help, lambda run=run: self.chat.run(run))
+        """The slash commands that work now, once for each argument, and what only the palette has."""
+        from vidya_tui.screens.palette import offered
+
+        for title, run in offered(self.chat.situation, self.screen_stack):
+            yield SystemCommand(title, run.command.help, lambda run=run: self._chosen(run))
         yield SystemCommand("theme", "another look, until you quit", self.action_change_theme)
         yield SystemCommand("keys", "the keys that work now", self.action_show_help_panel)
+
+    def _chosen(self, run: Run) -> None:
+        """Carries out a command of the palette, back in the chat."""
+        from vidya_tui.screens.palette import ANYWHERE
+
+        while self.screen is not self.chat and run.command.name not in ANYWHERE:
+            self.screen.dismiss()
+        self.chat.run(run)
 
     def action_command_palette(self) -> None:
         from vidya_tui.screens.palette import Palette
@@ -380,14 +394,6 @@ def _collect_again() -> None:
     if not gc.isenabled():
         gc.freeze()
         gc.enable()
-
-
-def _arguments(command: commands.Command, now: Situation) -> Iterable[str]:
-    if command.values:
-        return command.values
-    if command.name == "pick":
-        return tuple(str(number) for number in now.cards)
-    return ("",)
 
 
 def run_app(

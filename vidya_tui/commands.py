@@ -143,6 +143,15 @@ class Command:
     def usage(self) -> str:
         return f"/{self.name} {self.hint}".rstrip()
 
+    @property
+    def bare(self) -> bool:
+        """Whether its name alone says what to do."""
+        try:
+            self.read(self.name, "")
+        except CommandError:
+            return False
+        return True
+
 
 COMMANDS: tuple[Command, ...] = (
     Command(
@@ -191,10 +200,12 @@ COMMANDS: tuple[Command, ...] = (
         "branch",
         "the other way in which a message was asked, with what followed it",
         hint="[previous|next]",
+        keys="alt+y",
         label="branch",
         values=("previous", "next"),
         read=_one_of("previous", "next"),
         when=lambda s: s.branched,
+        footer=lambda s: not s.waiting,
     ),
     Command(
         "copy",
@@ -207,6 +218,17 @@ COMMANDS: tuple[Command, ...] = (
         when=lambda s: s.asked,
         footer=lambda s: s.answered,
         plain=False,
+    ),
+    Command(
+        "export",
+        "write this conversation into a file: md to read, json for programs",
+        hint="[md|json]",
+        keys="alt+w",
+        label="export",
+        values=("md", "json"),
+        read=_one_of("md", "json"),
+        when=lambda s: s.asked,
+        footer=lambda s: False,
     ),
     Command(
         "editor",
@@ -237,9 +259,11 @@ COMMANDS: tuple[Command, ...] = (
         "practice",
         "practise a task alone; without a name, see how it goes",
         hint="[TASK [warm-up]]",
-        values=("chain_sum", "basic_arithmetic", "syllogism", "propositional_logic"),
+        keys="alt+r",
         label="practice",
+        values=("chain_sum", "basic_arithmetic", "syllogism", "propositional_logic"),
         read=_text,
+        footer=lambda s: False,
     ),
     Command(
         "curve",
@@ -266,6 +290,7 @@ COMMANDS: tuple[Command, ...] = (
         "lessons",
         "everything that was taught; teach again, change, take back",
         hint="[WORDS]",
+        keys="alt+l",
         label="lessons",
         read=_text,
         footer=lambda s: s.taught and not s.waiting,
@@ -274,14 +299,17 @@ COMMANDS: tuple[Command, ...] = (
         "compare",
         "a lesson's message, answered as before the lesson and as now",
         hint="[LESSON]",
+        keys="alt+c",
         label="before/after",
         read=_lesson,
         when=lambda s: s.taught,
+        footer=lambda s: s.answered,
     ),
     Command(
         "book",
         "read, search and change what is known by heart",
         hint="[WORDS]",
+        keys="alt+o",
         label="book",
         read=_text,
         footer=lambda s: not s.waiting and not s.answered,
@@ -289,6 +317,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "progress",
         "how the model does over time",
+        keys="alt+g",
         label="progress",
         footer=lambda s: not s.waiting and not s.answered,
     ),
@@ -301,7 +330,13 @@ COMMANDS: tuple[Command, ...] = (
         label="history",
         footer=lambda s: not s.waiting and not s.answered,
     ),
-    Command("model", "other models, earlier weights, a larger model of this one"),
+    Command(
+        "model",
+        "other models, earlier weights, a larger model of this one",
+        keys="alt+m",
+        label="model",
+        footer=lambda s: False,
+    ),
     Command(
         "settings",
         "answers, learning, privacy, looks",

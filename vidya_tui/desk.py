@@ -30,6 +30,7 @@ from vidya_tui import growing, hearing, picture, practising, progress_words
 from vidya_tui.commands import Argument, Run, Situation
 from vidya_tui.drafts import Drafts
 from vidya_tui.growing import Growing
+from vidya_tui.keys import Keymap, usual, way
 from vidya_tui.picture import Log, Notes
 from vidya_tui.plain import plain
 from vidya_tui.practice_desk import PracticeDesk
@@ -43,8 +44,16 @@ class Desk:
     """One owner's work with one session and one teacher. Everything that the owner causes may raise
     VidyaError and has then changed nothing."""
 
-    def __init__(self, journal: Journal, session: Session, teacher: TeacherPort) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        session: Session,
+        teacher: TeacherPort,
+        keys: Keymap | None = None,
+    ) -> None:
+        """keys: those that hints name; None: the usual ones."""
         self.session = session
+        self._keys = keys or usual()
         self.learning = Learning()
         self.journal = journal
         self._teacher = teacher
@@ -110,7 +119,10 @@ class Desk:
         return Words("the answer comes as soon as the model is awake")
 
     def carry_out(self, run: Run) -> Words:
-        """A command that needs no screen of its own."""
+        """A command that needs no screen of its own. Raises VidyaError, as `read` does, where what
+        must follow it is missing."""
+        if run.argument is None:
+            run.command.read(run.command.name, "")
         work: dict[str, Callable[[Argument], Words]] = {
             "pick": self._pick,
             "correct": self._correct,
@@ -251,7 +263,10 @@ class Desk:
             raise VidyaError("the book is being learned already", "/cancel stops it")
         self.training.begin()
         self._teacher.send(Train(epochs=argument if isinstance(argument, int) else None))
-        return Words("learning the book; go on chatting; F12 shows how it goes, esc stops it")
+        shows, stops = way(self._keys, "curve"), way(self._keys, "cancel")
+        return Words(
+            f"learning the book; go on chatting; {shows} shows how it goes, {stops} stops it"
+        )
 
     def _undo(self, _: Argument) -> Words:
         early = picture.running_card(self.session) is not None

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from engine.errors import VidyaError
+from learning.history import Listing, conversations, export
 from learning.home import Home, write_atomically
+
+if TYPE_CHECKING:
+    from vidya_tui.session import Session
 
 
 def write_export(path: Path, text: str) -> None:
@@ -28,3 +33,14 @@ def exported(home: Home, name: str, text: str) -> Path:
     path = home.exports_path / name
     write_export(path, text)
     return path
+
+
+def export_open(home: Home, session: Session, form: str) -> Path:
+    """Writes the conversation that is open, as it is shown, as "md" or "json"; where that is. Raises
+    VidyaError."""
+    number = session.conversation
+    found = conversations(session.journal, Listing((), {}), [] if number is None else [number])
+    if not found:
+        raise VidyaError("nothing was said yet", "type a message, then press Enter")
+    text = export(found[0], session.turns, form)
+    return exported(home, f"conversation-{number}.{form}", text)

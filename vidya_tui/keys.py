@@ -73,6 +73,14 @@ def shown(keys: str) -> str:
     return keys.partition(",")[0]
 
 
+def way(keys: Keymap, name: str) -> str:
+    """How a hint calls what leads to a command: "F2", "esc", or "/correct" where it has no key."""
+    key = shown(keys[name])
+    if re.fullmatch(r"f\d+", key):
+        return key.upper()
+    return {"escape": "esc"}.get(key, key) or f"/{name}"
+
+
 def _checked(name: str, key: str) -> str:
     key = "+".join(part.strip() for part in key.strip().lower().split("+"))
     *held, last = key.split("+")

@@ -42,12 +42,16 @@ from learning.messages import TeacherPort
 from vidya_tui import line_rooms, practice_words, progress_words
 from vidya_tui.commands import COMMANDS, CommandError, Run, find, parse
 from vidya_tui.desk import Desk
+from vidya_tui.exporting import export_open
 from vidya_tui.plain import plain
 from vidya_tui.preferences import how_to_learn, prepare
 from vidya_tui.session import Session
 from vidya_tui.settings import Settings
 
-ROOMS = ("lessons", "compare", "book", "history", "progress")
+ROOMS = (
+    *("lessons", "compare", "book", "history", "progress"),
+    *("settings", "model", "curve", "export"),
+)
 """Commands whose screens are read out (line_rooms.py)."""
 MakeTeacher = Callable[[Callable[[Event], None]], TeacherPort]
 
@@ -78,7 +82,7 @@ def run_lines(
         prepare(session, settings)
         desk = Desk(journal, session, teacher)
         desk.learn_as(how_to_learn(settings))
-        mode = LineMode(desk, out, learns=settings.learning, asking=source.isatty())
+        mode = LineMode(home, settings, desk, out, asking=source.isatty())
         mode.begin()
         threading.Thread(target=_read, args=(source, inbox.put), daemon=True).start()
         return _loop(mode, inbox)
@@ -113,13 +117,14 @@ class LineMode:
     """Lines and events go in, lines come out. `status` is the exit status, once it ends."""
 
     def __init__(
-        self, desk: Desk, out: TextIO, *, learns: bool = True, asking: bool = False
+        self, home: Home, settings: Settings, desk: Desk, out: TextIO, *, asking: bool = False
     ) -> None:
-        """learns: whether lessons are learned now. asking: a person types; each line counts at
-        once, and a `> ` says that one is waited for."""
+        """asking: a person types; each line counts at once, and a `> ` says that one is waited
+        for."""
         self.status: int | None = None
+        self._home, self._settings = home, settings
         self._desk, self._session, self._out = desk, desk.session, out
-        self._learns, self._asking = learns, asking
+        self._learns, self._asking = settings.learning, asking
         self._typed: deque[str | None] = deque()
         self._ending = self._stuck = False
         self._told = 0
@@ -234,6 +239,14 @@ class LineMode:
             self._say_all(line_rooms.book(self._session.book_path, words))
         elif name == "progress":
             self._say_all(line_rooms.progress(journal))
+        elif name == "settings":
+            self._say_all(line_rooms.settings(self._settings, self._home.settings_path))
+        elif name == "model":
+            self._say_all(line_rooms.models(self._home, self._settings.model))
+        elif name == "curve":
+            self._say_all(line_rooms.curve(self._desk.training))
+        elif name == "export":
+            self._say(f"written to {export_open(self._home, self._session, words or 'md')}")
         else:
             self._say_all(line_rooms.lessons(journal, words))
             key = time.monotonic_ns()

@@ -5,6 +5,7 @@ Only what can be read out is here; changing a lesson or an entry takes the scree
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,8 +13,10 @@ from pathlib import Path
 from learning.book_check import read_books, select
 from learning.events import Checked, CompareBegan, CompareDone, ComparedText
 from learning.history import conversations, listing
+from learning.home import Home
 from learning.journal import Journal
 from learning.journal_search import excerpt, read_query
+from learning.model_store import ModelStore
 from learning.progress import read_progress, summary
 from learning.requests import Check, Compare
 from learning.taught import taught, taught_ids
@@ -21,6 +24,9 @@ from personality.book import shipped_book_path
 from vidya_tui import lesson_words as words
 from vidya_tui.plain import one_line
 from vidya_tui.revising import lesson_to_compare
+from vidya_tui.setting_rows import groups
+from vidya_tui.settings import Settings
+from vidya_tui.training_log import TrainingLog
 
 LISTED = 20
 """Lines of a list; the rest is found by its words."""
@@ -87,6 +93,40 @@ def history(journal: Journal, search: str) -> Iterator[str]:
 def progress(journal: Journal) -> Iterator[str]:
     """Every measure in a sentence."""
     return map(summary, read_progress(journal))
+
+
+def settings(now: Settings, path: Path) -> Iterator[str]:
+    """Every setting: what it is, how it stands, and how the file says it."""
+    for row in (row for group in groups(()) for row in group.rows):
+        value = json.dumps(getattr(now, row.key), ensure_ascii=False)
+        yield f"{row.label}: {row.shown(now)}. {row.key} = {value}"
+    yield f"to change one, write such a line into {path}; it counts from the next start"
+
+
+def models(home: Home, used: str) -> Iterator[str]:
+    """The models, and the earlier weights of the one in use."""
+    store = ModelStore(home)
+    mine = None
+    for info in store.list():
+        use = ", in use" if used in (info.name, str(info.path)) else ""
+        state = "comes with vidya" if info.shipped else f"version {info.version}"
+        yield f"{info.name}{use}: {info.parameters / 1e6:.1f}M weights, {state}"
+        mine = info if use else mine
+    if mine and not mine.shipped and (shots := store.snapshots(used)):
+        versions = ", ".join(str(shot.version) for shot in reversed(shots))
+        yield f"earlier weights of {mine.name}: version {versions}"
+    yield "in the shell, `vidya model use NAME` changes to another, `vidya model rollback N` goes back"
+
+
+def curve(log: TrainingLog) -> Iterator[str]:
+    """How the training of the book goes, or went."""
+    if log.result is None and not log.failure and not log.running:
+        yield "nothing was trained since the start; /train trains the whole book"
+        return
+    yield log.state()
+    facts = [*log.facts(), *([("book recall", log.recall())] if log.recall() else [])]
+    if facts:
+        yield ", ".join(f"{name} {value}" for name, value in facts)
 
 
 def _more(count: int, what: str, how: str, nothing: str) -> Iterator[str]:

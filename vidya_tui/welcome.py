@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from learning.records import Lesson
+from vidya_tui.keys import Keymap, usual, way
 from vidya_tui.plain import one_line
 
 EXAMPLE = "What is your name?"
@@ -57,8 +58,9 @@ def seen(lessons: Sequence[Lesson], questions: Sequence[str], *, chosen: bool = 
     )
 
 
-def advice(now: Seen) -> Advice:
-    """The next step."""
+def advice(now: Seen, keys: Keymap | None = None) -> Advice:
+    """The next step. keys: None: the usual ones."""
+    correct, more = (way(keys or usual(), name) for name in ("correct", "help"))
     if not now.asked:
         return Advice(1, f"Ask something, for example \u201c{EXAMPLE}\u201d, and press Enter.")
     if not now.picked:
@@ -70,7 +72,7 @@ def advice(now: Seen) -> Advice:
     if lesson is None:
         return Advice(
             3,
-            "Now teach it something: F2, type what the answer should have been, ctrl+s.",
+            f"Now teach it something: {correct}, type what the answer should have been, ctrl+s.",
         )
     question = one_line(lesson.prompt[-1].text, 40)
     if lesson.state == "waiting":
@@ -78,10 +80,12 @@ def advice(now: Seen) -> Advice:
     if lesson.state != "learned":
         return Advice(
             4,
-            "That one needs practice: /train goes over everything. You have seen how it goes; F1 "
-            "shows the rest.",
+            "That one needs practice: /train goes over everything. You have seen how it goes; "
+            f"{more} shows the rest.",
             last=True,
         )
     if not now.again:
         return Advice(4, f"Learned. Ask \u201c{question}\u201d once more, and see.")
-    return Advice(4, "That is how it learns, and it stays so. F1 shows all the rest.", last=True)
+    return Advice(
+        4, f"That is how it learns, and it stays so. {more} shows all the rest.", last=True
+    )

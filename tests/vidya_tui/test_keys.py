@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from pathlib import Path
+from string import ascii_lowercase
 
 import pytest
 from textual import events
@@ -11,7 +13,9 @@ from textual.widgets import TextArea
 from engine.errors import VidyaError
 from learning.requests import Train
 from tests.stage import Stage, play
+from vidya_tui.commands import COMMANDS
 from vidya_tui.keys import TYPING, keymap, usual
+from vidya_tui.screens.correct import CorrectScreen
 from vidya_tui.settings import Settings
 
 
@@ -99,6 +103,103 @@ def test_changed_keys_work_and_are_shown_everywhere(tmp_path: Path) -> None:
         await stage.until(lambda: stage.teacher.closed)
 
     play(scenario, tmp_path, size=(100, 50), settings=Settings(theme="dark", keys=changes))
+
+
+# ---------------------------------------------------------------- a key for every command
+
+
+def alt(letter: str) -> events.Key:
+    """As a terminal sends it."""
+    return events.Key(f"alt+{letter}", letter)
+
+
+async def nothing_said(stage: Stage) -> None:
+    await stage.sees("Say something, or / for commands")
+
+
+async def streaming(stage: Stage) -> None:
+    stage.app.chat._enter("hello")
+    stage.teacher.pump(1)
+    await stage.until(lambda: stage.app.chat.situation.streaming)
+
+
+async def waiting(stage: Stage) -> None:
+    stage.app.chat._enter("hello")
+    stage.teacher.finish()
+    await stage.until(lambda: len(stage.app.chat.situation.cards) == 5)
+
+
+async def answered(stage: Stage) -> None:
+    await waiting(stage)
+    stage.app.chat.pick(1)
+    await stage.until(lambda: stage.app.chat.situation.answered)
+
+
+async def correcting(stage: Stage) -> None:
+    await waiting(stage)
+    stage.app.chat._enter("/correct")
+    await stage.until(lambda: isinstance(stage.app.screen, CorrectScreen))
+
+
+@pytest.mark.parametrize("situation", [nothing_said, streaming, waiting, answered, correcting])
+def test_every_command_may_have_a_key_in_every_situation(
+    tmp_path: Path, situation: Callable[[Stage], Awaitable[None]]
+) -> None:
+    names = [command.name for command in COMMANDS if command.name != "quit"]
+    letters = dict(zip(names, ascii_lowercase, strict=False))
+    assert len(letters) == len(names)
+
+    async def scenario(stage: Stage) -> None:
+        app, chat = stage.app, stage.app.chat
+
+        def state() -> tuple[object, ...]:
+            return chat.situation, app.screen, chat.prompt.text, len(stage.session.turns)
+
+        await situation(stage)
+        before = state()
+        for name, letter in letters.items():
+            app.post_message(alt(letter))
+            await stage.pilot.pause()
+            assert app.is_running and app._exception is None, name
+            if state() == before:
+                continue
+            while app.screen is not chat:
+                app.screen.dismiss()
+                await stage.pilot.pause()
+            chat.prompt.end_edit()
+            chat.prompt.clear()
+            stage.teacher.finish()
+            stage.session.new()
+            chat.draw()
+            await situation(stage)
+            before = state()
+        await stage.press("ctrl+q")
+        await stage.until(lambda: stage.teacher.closed)
+
+    keys = {name: f"alt+{letter}" for name, letter in letters.items()}
+    settings = Settings(theme="dark", motion=False, keys=keys)
+    play(scenario, tmp_path, manual=True, settings=settings)
+
+
+def test_a_key_of_a_command_that_needs_more_begins_it_in_the_prompt(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await waiting(stage)
+        await stage.press("f5")
+        assert stage.prompt == "/pick "
+        await stage.press("2", "enter")
+        await stage.sees("preferred 2 over 1, 3, 4, 5")
+        await stage.press("f13")
+        assert stage.prompt == "/rate "
+        await stage.sees("\u25b8 good")
+        await stage.press("enter", "enter")
+        await stage.sees("rated good")
+        await stage.write("words")
+        await stage.press("f13")
+        await stage.sees("type /rate good|bad|off")
+        assert stage.prompt == "words" and stage.app.chat.situation.rating == "good"
+
+    settings = Settings(theme="dark", keys={"pick": "f5", "rate": "f13"})
+    play(scenario, tmp_path, manual=True, settings=settings)
 
 
 def test_alt_and_a_letter_is_typed_where_it_means_nothing(tmp_path: Path) -> None:

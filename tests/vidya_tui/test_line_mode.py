@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import io
+import json
+import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
+
+import pytest
 
 from learning.events import Event, Failed, Ready, TrainDone, TrainProgress, WorkerLost
 from learning.home import Home
 from learning.journal import Journal
 from learning.requests import Request, Train
 from tests.fakes import ScriptedTeacher
+from vidya_tui.commands import COMMANDS
 from vidya_tui.desk import Desk
 from vidya_tui.line_mode import LineMode, run_lines
 from vidya_tui.session import Session
@@ -149,10 +154,12 @@ class AtTerminal:
     out: io.StringIO = field(default_factory=io.StringIO)
 
     def __post_init__(self) -> None:
-        self.journal = Journal(Home(self.folder / "home").journal_path)
+        home = Home(self.folder / "home")
+        self.journal = Journal(home.journal_path)
         self.teacher = ScriptedTeacher(TEXTS, manual=True, journal=self.journal)
         session = Session(self.journal, self.teacher)
-        self.mode = LineMode(Desk(self.journal, session, self.teacher), self.out, asking=True)
+        desk = Desk(self.journal, session, self.teacher)
+        self.mode = LineMode(home, Settings(), desk, self.out, asking=True)
         self.teacher.on_event = self.mode.heard
         self.mode.begin()
         self.mode.heard(Ready("10m", 1, 10_200_000, "cpu"))
@@ -246,4 +253,74 @@ def test_what_the_screens_show_is_read_out(tmp_path: Path) -> None:
     assert any(line.startswith("first picked: 0.0 %") for line in lines)
     assert any(line.startswith("#1, today") and "2 turns, hello" in line for line in lines)
     assert lines[-4:] == ["You: hello", "Vidya: three", "nothing was found", "nothing was found"]
+    journal.close()
+
+
+# ---------------------------------------------------------------- every command
+
+
+FOLLOWS = {
+    **{"pick": "2", "correct": "Hello!", "rate": "good", "edit": "in other words"},
+    **{"lessons": "hello", "book": "name", "history": "hello", "compare": "2", "train": "2"},
+    **{"branch": "previous", "practice": "chain_sum", "export": "json"},
+}
+"""What may follow a command."""
+
+
+@pytest.mark.parametrize("more", [False, True])
+@pytest.mark.parametrize("first", [(), ("hello", "3")], ids=["at the start", "in a talk"])
+def test_it_goes_on_after_every_command(tmp_path: Path, first: tuple[str, ...], more: bool) -> None:
+    for command in COMMANDS:
+        if command.plain and command.name != "quit":
+            follows = FOLLOWS.get(command.name, "") if more else ""
+            folder = tmp_path / command.name
+            folder.mkdir()
+            line = f"/{command.name} {follows}".strip()
+            lines, journal = talk(folder, *first, line, "still there")
+            assert "5. five" in lines[-8:], line
+            assert journal.questions()[-1].endswith("still there"), line
+            journal.close()
+
+
+def test_settings_are_read_out(tmp_path: Path) -> None:
+    lines, _ = talk(tmp_path, "/settings", settings=Settings(candidates=3, theme="nord"))
+    assert "answers to choose among: 3. candidates = 3" in lines
+    assert 'theme: nord. theme = "nord"' in lines
+    assert "learning: on. learning = true" in lines
+    named = {line.partition(". ")[2].partition(" = ")[0] for line in lines}
+    assert named >= {part.name for part in fields(Settings)} - {"keys"}
+    assert f"into {tmp_path / 'home' / 'settings.toml'};" in lines[-1]
+    toml = [line.partition(". ")[2] for line in lines if ". " in line and " = " in line]
+    assert Settings(**tomllib.loads("\n".join(toml))) == Settings(candidates=3, theme="nord")
+
+
+def test_models_are_read_out(tmp_path: Path) -> None:
+    lines, _ = talk(tmp_path, "/model")
+    assert any(line.startswith("10m, in use: 10.") and "weights" in line for line in lines)
+    assert "vidya model use NAME" in lines[-1]
+    assert not (tmp_path / "home" / "models" / "10m").exists(), "looking brings nothing in"
+
+
+def test_a_training_is_read_out(tmp_path: Path) -> None:
+    lines, _ = talk(tmp_path, "/curve", "/train 2", "/curve")
+    assert lines[2] == "nothing was trained since the start; /train trains the whole book"
+    assert lines[-2] == "trained after 2 epochs in 3.0 s: book recall 50 % \u2192 100 %"
+    assert lines[-1].startswith("epoch 2 of 25, step 2 of 50, loss 0.500, took ")
+    assert lines[-1].endswith("book recall 50 % \u2192 100 %")
+
+
+def test_the_conversation_is_written_into_a_file(tmp_path: Path) -> None:
+    lines, journal = talk(
+        tmp_path,
+        "/export",
+        *("hello", "3", "/export", "/edit goodbye", "2", "/branch"),
+        *("/export json", "/export pdf"),
+    )
+    folder = tmp_path / "home" / "exports"
+    assert "nothing was said yet; type a message, then press Enter" in lines
+    assert f"written to {folder / 'conversation-1.md'}" in lines
+    assert "> hello" in (folder / "conversation-1.md").read_text()
+    said = json.loads((folder / "conversation-1.json").read_text())["turns"]
+    assert said == [{"role": "user", "text": "hello"}, {"role": "assistant", "text": "three"}]
+    assert any(line.startswith("/export pdf: not one of its words") for line in lines)
     journal.close()

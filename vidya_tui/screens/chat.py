@@ -68,7 +68,8 @@ def _bindings(keys: Keymap) -> Iterator[Binding]:
     for name, action in (("good", "rate('good')"), ("bad", "rate('bad')"), ("jump", "jump")):
         if keys[name]:
             yield Binding(keys[name], action, "to the end" if name == "jump" else name)
-    for command in commands.COMMANDS:
+    # those with alt last: where the footer has no room for all, they are left out
+    for command in sorted(commands.COMMANDS, key=lambda command: command.keys.startswith("alt+")):
         name = command.name
         if keys[name] and name != "quit":
             if name == "correct":  # the same key, called by what it means while candidates wait
@@ -303,7 +304,13 @@ class ChatScreen(Steady, Doors, Screen[None]):
         self.action_command(name)
 
     def action_command(self, name: str) -> None:
-        self.run(Run(commands.find(name)))
+        command = commands.find(name)
+        if command.bare:
+            self.run(Run(command))
+        elif self.prompt.text:
+            self._tell(Words(f"a key cannot say what should follow; type {command.usage}"))
+        else:
+            self.prompt.replace_all(f"/{name} ")
 
     def action_none_of_these(self) -> None:
         self.action_command("correct")
@@ -335,6 +342,7 @@ class ChatScreen(Steady, Doors, Screen[None]):
             "quit": self._quit,
             "editor": self._write_outside,
             "copy": lambda: self._copy_said(run.argument == "all"),
+            "export": lambda: self._export("json" if run.argument == "json" else "md"),
         }
         opens |= {wanted: lambda: self._want(name) for wanted in APPS}
         opens |= {wanted: lambda: self._open_room(run) for wanted in ROOMS}

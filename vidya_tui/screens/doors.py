@@ -115,6 +115,14 @@ class Doors:
             raise VidyaError("there is no answer to copy yet", "pick one, or mark a text")
         return self._copy(answers[-1])
 
+    def _export(self, form: str) -> Words:
+        """The conversation that is open, into a file."""
+        from vidya_tui.exporting import export_open
+
+        desk, home = self._need(), self.home
+        assert home is not None
+        return Words(f"written to {export_open(home, desk.session, form)}", stay=True)
+
     def _copy(self, text: str) -> Words:
         """To the terminal (OSC 52), which does not say what became of it; where the owner sits at this
         computer, into its clipboard too. Harmless wherever it is pasted."""

@@ -45,6 +45,8 @@ class HelpScreen(Steady, ModalScreen[None]):
     def __init__(self, keys: Keymap) -> None:
         super().__init__()
         self._keys = keys
+        for key in filter(None, keys["help"].split(",")):
+            self._bindings.bind(key, "dismiss", show=False)
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="box", id="help"):

@@ -44,7 +44,7 @@ class LessonsScreen(ListRoom[None, Taught]):
     ]
     LETTERS = frozenset({"find", "again", "edit", "withdraw", "compare", "filter"})
     PLACEHOLDER = "find a lesson by its words"
-    EMPTY = "Nothing was taught yet: pick an answer, or press F2 in the chat and type a better one."
+    EMPTY = "Nothing was taught yet: pick an answer, or /correct it in the chat."
 
     def __init__(self, place: Place, search: str = "") -> None:
         super().__init__(place, search)
