@@ -177,11 +177,15 @@ class ChatScreen(Steady, Doors, Screen[None]):
         if before is not None and not self.situation.waiting:
             self.call_after_refresh(self._fly, *before)
 
-    def _fly(self, text: str, start: Region) -> None:
-        """The answer glides from its card to its place."""
+    def _fly(self, text: str, start: Region, tries: int = 5) -> None:
+        """The answer glides from its card to its place, which may still be being arranged."""
         end = self.conversation.last_region()
-        if self.app.animation_level != "none" and end is not None:
+        if self.app.animation_level == "none":
+            return
+        if end is not None:
             self.flight.fly(text, start, end)
+        elif tries:
+            self.set_timer(0.03, lambda: self._fly(text, start, tries - 1))
 
     def uses_escape(self) -> bool:
         """Whether escape closes something here before it means anything else."""
