@@ -394,7 +394,7 @@ def test_the_footer_keeps_what_matters_most(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await shows(stage, "^t train", "^o history", "^l settings", "f1 help")
         await waiting(stage)
-        await shows(stage, "12345 pick", "f2 correct", "^r others", "f1 help")
+        await shows(stage, "12345 pick", "f2 none of these", "^r others", "f1 help")
         await stage.press("3")
         await shows(stage, "^g good", "^f bad", "f2 correct", "f8 undo", "^n new")
 
