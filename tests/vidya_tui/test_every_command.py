@@ -158,7 +158,7 @@ async def cancel(stage: Stage) -> None:
     await stage.sees("2 two")
     await stage.say("/cancel")
     await stage.until(lambda: stage.teacher.sent(Cancel) == [Cancel(1)])
-    assert not stage.session.streaming
+    await stage.until(lambda: not stage.session.streaming)
 
 
 async def train(stage: Stage) -> None:
