@@ -346,9 +346,9 @@ def fingerprint(weights: Path, files: Sequence[Path]) -> str:
     return digest.hexdigest()[:12]
 
 
-def command_words(options: BenchOptions) -> str:
+def command_words(options: BenchOptions, name: str = "collapse") -> str:
     """The command that makes the tables again."""
     model = f" --model {options.model}" if options.model else ""
     quick = " --quick" if options.quick else f" --seeds {len(options.seeds)}"
     corpus = "VIDYA_CORPUS=FOLDER " if os.environ.get("VIDYA_CORPUS") else ""
-    return f"{corpus}vidya bench collapse{quick}{model} --out benchmarks/results"
+    return f"{corpus}vidya bench {name}{quick}{model} --out benchmarks/results"

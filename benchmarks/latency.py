@@ -27,7 +27,6 @@ from benchmarks.typist import prompt_text, strokes, type_out
 from learning.home import Home
 from learning.model_store import SHIPPED
 
-PROCESSES = ("app", "worker")
 HINT = "Say something, or /"
 KEYS, STARTS = 600, 7
 QUICK_KEYS, QUICK_STARTS = 40, 2
@@ -344,11 +343,11 @@ def bounds(starts: dict[str, Any], conditions: list[dict[str, Any]]) -> list[dic
     ]
 
 
-def command_words(options: BenchOptions) -> str:
+def command_words(options: BenchOptions, name: str = "latency") -> str:
     """The command that makes the tables again."""
     quick = " --quick" if options.quick else ""
     model = f" --model {options.model}" if options.model else ""
-    return f"vidya bench latency{quick}{model} --out benchmarks/results"
+    return f"vidya bench {name}{quick}{model} --out benchmarks/results"
 
 
 def parts(result: dict[str, Any]) -> list[str]:
@@ -405,7 +404,10 @@ def parts(result: dict[str, Any]) -> list[str]:
         "## Memory, MB resident",
         table(
             ["process", "idle", f"after {memory['after']['exchanges']} exchanges"],
-            [[name, _mb(memory["idle"][name]), _mb(memory["after"][name])] for name in PROCESSES],
+            [
+                [name, _mb(memory["idle"][name]), _mb(memory["after"][name])]
+                for name in memory["idle"]
+            ],
         ),
         "## Bounds",
         table(

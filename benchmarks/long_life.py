@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import BenchOptions
-from benchmarks.collapse import command_words, pause_of, start_folder
+from benchmarks.collapse import command_words, start_folder
 from benchmarks.collapse_data import Row, make_yardstick
 from benchmarks.collapse_pupils import open_learner
 from benchmarks.long_life_lessons import make_lessons
@@ -45,7 +45,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
             [Row(one.prompt[-1].text, one.answer, one.answer, False) for one in lessons],
             own_talk(model, tokenizer, folder),
         )
-        pause = QUICK_PAUSE if options.quick else min(PAUSE, pause_of(folder.name, False))
+        pause = QUICK_PAUSE if options.quick else PAUSE
         result: dict[str, Any] = {
             "benchmark": "long_life",
             "machine": where,
@@ -91,7 +91,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
                 )
                 options.say(" ".join(f"{k} {_short(v)}" for k, v in rows[-1].items()))
                 if options.out is not None:
-                    words = command_words(options).replace("collapse", "long_life")
+                    words = command_words(options, "long_life")
                     write(options.out, "long_life", TITLE, words, parts(result), result)
     return result
 

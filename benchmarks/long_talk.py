@@ -81,7 +81,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
         )
     ]
     if options.out is not None:
-        words = command_words(options).replace("latency", "long_talk")
+        words = command_words(options, "long_talk")
         write(options.out, "long_talk", TITLE, words, parts(result), result)
     return result
 

@@ -11,8 +11,7 @@ from __future__ import annotations
 import os
 import statistics
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -73,6 +72,8 @@ def measure(options: BenchOptions, corpus: Sequence[Path]) -> dict[str, Any]:
 
     Raises NotFound for a model, DataError for a corpus, that is not there.
     """
+    from engine.threads import one_core
+
     began, questions, seeds = time.perf_counter(), chosen_questions(options), chosen_seeds(options)
     documents = held_out(corpus)
     result: dict[str, Any] = {
@@ -89,7 +90,7 @@ def measure(options: BenchOptions, corpus: Sequence[Path]) -> dict[str, Any]:
     count = QUICK_CONVERSATIONS if options.quick else CONVERSATIONS
     limit = QUICK_BITS_TOKENS if options.quick else BITS_TOKENS
     for name, folder in model_folders(options):
-        with _one_thread():
+        with one_core():
             model, tokenizer = _load(folder)
             answerer = answers_of(model, tokenizer)
             found = measure_answers(answerer, questions, seeds, options.say, name)
@@ -156,20 +157,6 @@ def answers_of(model: Model, tokenizer: Tokenizer) -> Answerer:
         return Answer("", "cancelled")
 
     return answer
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """A step of one answer is too small to share: on a machine with other work two threads that
-    wait for each other at every product take more than ten times as long as one."""
-    import torch
-
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
 
 
 def measure_answers(

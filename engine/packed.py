@@ -87,27 +87,27 @@ class HalfProduct(Product):
         return out
 
 
-class _Packer:
-    """Packs weights, each once: what `before` has packed of the same tensor, unchanged, is used again."""
+Packed = dict[Any, tuple[Tensor, Product]]
+"""What was packed, and from which tensor: that is kept, so that no other gets its address."""
 
-    def __init__(self, product: type[Product], before: _Packer | None) -> None:
-        self._product = product
-        self._before = before._done if before and before._product is product else {}
-        self._done: dict[Any, tuple[Tensor, Product]] = {}
+
+class _Packer:
+    """Packs weights, each once: what stands in `before` of the same tensor, unchanged, is used again."""
+
+    def __init__(self, product: type[Product], before: Packed) -> None:
+        self._product, self._before = product, before
+        self.done: Packed = {}
 
     def __call__(
         self, weight: Tensor, arrange: Callable[[Tensor], Tensor] = lambda weight: weight
     ) -> Product:
         """`arrange` puts the rows of a weight that is packed into another order."""
-        key = weight.data_ptr(), weight.shape, weight._version
-        # the tensor is kept with what was packed from it, so that no other gets its address
-        done = self._before.get(key) or (weight.detach(), self._product(arrange(weight)))
-        self._done[key] = done
-        return done[1]
-
-    def forget(self) -> None:
-        """What is not in use any more is freed."""
-        self._before = {}
+        key = self._product, weight.data_ptr(), weight.shape, weight._version
+        self.done[key] = self._before.get(key) or (
+            weight.detach(),
+            self._product(arrange(weight)),
+        )
+        return self.done[key][1]
 
 
 class PackedBlock:
@@ -138,15 +138,14 @@ class PackedModel:
         self.config = config = model.config
         self.device, self.dtype = model.device, model.dtype
         kind = product_for(self.device, self.dtype)
-        self._packer: _Packer = _Packer(kind, before._packer if before else None)
-        product = self._packer
+        product = _Packer(kind, before._done if before else {})
         self._embedding = model.embedding.weight.detach()
         self._vocabulary = product(model.embedding.weight)
         self._norm = model.norm.weight.detach()
         self._blocks = [PackedBlock(block, product) for block in model.blocks]
         self._eps = torch.full((1, 1), config.norm_eps, device=self.device)
         self._cos, self._sin = self._rope_tables(model)
-        product.forget()
+        self._done: Packed = product.done
 
     def _rope_tables(self, model: Model) -> tuple[Tensor, Tensor]:
         """[context, G + 2, E]: queries are scaled by 1/√E as well, values stay as they are."""

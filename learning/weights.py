@@ -72,11 +72,11 @@ class Weights:
         )
         self._journal.mark_saved(version)
         self.version = version
-        before = self.published.model
-        answers = self._frozen() if changed else before
+        model = before = self.published.model
         if changed:
-            share(answers, before)
-        self.published = Published(version, answers)
+            model = self._frozen()
+            share(model, before)
+        self.published = Published(version, model)
 
     def without(self, lesson: int) -> tuple[int, Path]:
         """(version, file) of the newest snapshot, or else the shipped weights, that do not know the

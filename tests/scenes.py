@@ -302,10 +302,14 @@ async def entering(stage: Stage) -> None:
     await stage.sees("under the table")
 
 
-async def titling(stage: Stage) -> None:
+async def on_a_conversation(stage: Stage) -> None:
     await history(stage)
     await stage.press("tab")
     await stage.until(lambda: "r rename" in stage.footer())
+
+
+async def titling(stage: Stage) -> None:
+    await on_a_conversation(stage)
     await stage.press("r")
     await stage.sees("What is it called?")
 
@@ -336,9 +340,7 @@ async def branched(stage: Stage) -> None:
 
 
 async def asking(stage: Stage) -> None:
-    await history(stage)
-    await stage.press("tab")
-    await stage.until(lambda: "r rename" in stage.footer())
+    await on_a_conversation(stage)
     await stage.press("d")
     await stage.sees("y yes")
 

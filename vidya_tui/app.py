@@ -32,7 +32,7 @@ from learning.home import Home
 from vidya_tui import commands, themes
 from vidya_tui.commands import Run
 from vidya_tui.inbox import Inbox
-from vidya_tui.keys import keymap, shown
+from vidya_tui.keys import each, keymap, shown
 from vidya_tui.log import write_log
 from vidya_tui.plain import plain
 from vidya_tui.screens.chat import ChatScreen
@@ -117,9 +117,9 @@ class VidyaApp(App[None]):
         self._look(settings)  # before the styles are read, which would be read again
         self.keys = keymap(settings.keys)
         self._bindings.key_to_bindings.pop("ctrl+q", None)
-        for key in filter(None, self.keys["quit"].split(",")):
+        for key in each(self.keys["quit"]):
             self._bindings.bind(key, "quit", "quit", show=False, priority=True)
-        for key in filter(None, self.keys["help"].split(",")):
+        for key in each(self.keys["help"]):
             self._bindings.bind(key, "help", "help")  # beside the chat, which has its own
         self.chat = ChatScreen(self.keys)
 
@@ -406,12 +406,10 @@ def run_app(
 ) -> int:
     """Runs the app until the owner leaves. Returns the exit status. Raises VidyaError where the
     journal cannot be opened."""
-    gc.disable()
     app = VidyaApp(home, open_journal, make_teacher, settings, seed=seed)
     try:
         app.run()
     finally:
-        _collect_again()
         if not app.leaving:
             app.close_teacher()
         if app.journal is not None:

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.errors import VidyaError
-from learning.history import Listing, conversations, export
+from learning.history import Conversation, Listing, conversations, export
 from learning.home import Home, write_atomically
 
 if TYPE_CHECKING:
+    from learning.records import Turns
     from vidya_tui.session import Session
 
 
@@ -35,6 +36,11 @@ def exported(home: Home, name: str, text: str) -> Path:
     return path
 
 
+def export_conversation(home: Home, found: Conversation, turns: Turns, form: str) -> Path:
+    """Writes a conversation as "md" or "json"; where that is. Raises VidyaError."""
+    return exported(home, f"conversation-{found.id}.{form}", export(found, turns, form))
+
+
 def export_open(home: Home, session: Session, form: str) -> Path:
     """Writes the conversation that is open, as it is shown, as "md" or "json"; where that is. Raises
     VidyaError."""
@@ -42,5 +48,4 @@ def export_open(home: Home, session: Session, form: str) -> Path:
     found = conversations(session.journal, Listing((), {}), [] if number is None else [number])
     if not found:
         raise VidyaError("nothing was said yet", "type a message, then press Enter")
-    text = export(found[0], session.turns, form)
-    return exported(home, f"conversation-{number}.{form}", text)
+    return export_conversation(home, found[0], session.turns, form)

@@ -57,7 +57,7 @@ def keymap(changes: Mapping[str, str]) -> dict[str, str]:
         made[name] = ",".join(_checked(name, key) for key in keys.split(",") if key.strip())
     owner: dict[str, str] = dict(FIXED)
     for name, keys in made.items():
-        for key in filter(None, keys.split(",")):
+        for key in each(keys):
             if key in owner:
                 mine, other = (name, owner[key]) if name in changes else (owner[key], name)
                 advice = "choose another key"
@@ -66,6 +66,11 @@ def keymap(changes: Mapping[str, str]) -> dict[str, str]:
                 raise _wrong(mine, f"{key} is the key of {other} as well", advice)
             owner[key] = name
     return made
+
+
+def each(keys: str) -> list[str]:
+    """The keys of "f1,alt+h", one by one; none of ""."""
+    return [key for key in keys.split(",") if key]
 
 
 def shown(keys: str) -> str:

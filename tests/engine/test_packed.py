@@ -115,8 +115,18 @@ def test_a_cpu_that_fbgemm_does_not_know_is_served(monkeypatch: pytest.MonkeyPat
 def test_only_what_a_publication_changed_is_packed_anew(
     tiny_model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    made = []
+    kind = packing.product_for(tiny_model.device, tiny_model.dtype)
+
+    class Counted(kind):  # type: ignore[misc, valid-type]
+        def __init__(self, weight: torch.Tensor) -> None:
+            made.append(weight)
+            super().__init__(weight)
+
+    monkeypatch.setattr(packing, "product_for", lambda device, dtype: Counted)
     first = copy.deepcopy(tiny_model).requires_grad_(False)
     packed(first)
+    made.clear()
     second = copy.deepcopy(tiny_model).requires_grad_(False)
     with torch.no_grad():
         second.blocks[1].ffn.down.weight.mul_(1.5)
@@ -124,16 +134,6 @@ def test_only_what_a_publication_changed_is_packed_anew(
     share(second, first)
     assert second.embedding.weight is first.embedding.weight
     assert second.blocks[1].ffn.down.weight is not first.blocks[1].ffn.down.weight
-    made = []
-    kind = packing.product_for(second.device, second.dtype)
-
-    class Counted(kind):  # type: ignore[misc, valid-type]
-        def __init__(self, weight: torch.Tensor) -> None:
-            made.append(weight)
-            super().__init__(weight)
-
-    monkeypatch.setattr(first.packed[1]._packer, "_product", Counted)
-    monkeypatch.setattr(packing, "product_for", lambda device, dtype: Counted)
     ids = _ids(second, 2, 6)
     logits = _last_logits(packed(second), ids, _cache(second, 2, 6))
     assert [w.shape for w in made] == [second.blocks[1].ffn.down.weight.shape]

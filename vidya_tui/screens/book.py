@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import ClassVar, get_args
 
 from textual.binding import Binding, BindingType
@@ -171,20 +172,14 @@ class BookScreen(ListRoom[None, BookLine]):
         before: str = "",
     ) -> None:
         """Opens the two fields. What is left in them, or cannot be saved, is there the next time."""
-        drafts = self.place.desk.drafts
 
         def closed(typed: Typed | None) -> None:
-            if typed is None:
-                return
-            said = (typed.question, typed.answer)
-            kept = drafts.left(about, said, [plain(text) for text in texts])
-            if typed.saved:
-                if self._change(lambda: work(typed), typed.question):
-                    drafts.done(about)
-            elif kept:
-                self.question.say(f"not saved; {key} opens it again as you left it")
+            if typed is not None:
+                said = (typed.question, typed.answer)
+                save = partial(self._change, partial(work, typed), typed.question)
+                self.typed(about, said, texts, save if typed.saved else None, key)
 
-        question, answer = drafts.get(about, *texts)
+        question, answer = self.place.desk.drafts.get(about, *texts)
         self.app.push_screen(EntryScreen(title, question, answer, before), closed)
 
     def action_remove(self) -> None:

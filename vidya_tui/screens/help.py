@@ -14,7 +14,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Footer, Static
 
 from vidya_tui.commands import COMMANDS, KEYS
-from vidya_tui.keys import Keymap, shown
+from vidya_tui.keys import Keymap, each, shown
 from vidya_tui.screens.steady import Steady
 
 INTRODUCTION = (
@@ -45,7 +45,7 @@ class HelpScreen(Steady, ModalScreen[None]):
     def __init__(self, keys: Keymap) -> None:
         super().__init__()
         self._keys = keys
-        for key in filter(None, keys["help"].split(",")):
+        for key in each(keys["help"]):
             self._bindings.bind(key, "dismiss", show=False)
 
     def compose(self) -> ComposeResult:

@@ -15,11 +15,11 @@ from textual.screen import ModalScreen
 from textual.widgets import Footer, Input, Static
 
 from learning.events import Event, Forgotten
-from learning.history import LONGEST_TITLE, Conversation, Listing, conversations, export, listing
+from learning.history import LONGEST_TITLE, Conversation, Listing, conversations, listing
 from learning.journal_search import excerpt, read_query, spans
 from learning.requests import Forget
 from vidya_tui.commands import Run, find
-from vidya_tui.exporting import exported
+from vidya_tui.exporting import export_conversation
 from vidya_tui.lesson_words import quote, when
 from vidya_tui.place import Place
 from vidya_tui.plain import one_line, plain
@@ -139,9 +139,8 @@ class HistoryScreen(ListRoom[int | None, Conversation]):
         if row := self.current():
 
             def work() -> str:
-                text = export(row, self.place.journal.turns(row.id), form)
-                name = f"conversation-{row.id}.{form}"
-                return f"written to {exported(self.place.home, name, text)}"
+                turns = self.place.journal.turns(row.id)
+                return f"written to {export_conversation(self.place.home, row, turns, form)}"
 
             self.attempt(work)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -166,22 +167,17 @@ class LessonsScreen(ListRoom[None, Taught]):
             return
         from vidya_tui.screens.correct import CorrectScreen, Retyped
 
-        drafts, about = self.place.desk.drafts, ("lesson", row.lesson.id)
+        about = ("lesson", row.lesson.id)
         text = row.lesson.answer or next(iter(row.lesson.rejected), "")
 
         def closed(result: Retyped | None) -> None:
-            if result is None:
-                return
-            kept = drafts.left(about, [result.text], [plain(text)])
-            if result.saved:
-                if self._change(lambda: self.place.revising.edit(row, result.text)):
-                    drafts.done(about)
-            elif kept:
-                self.question.say("not saved; e opens it again as you left it")
+            if result is not None:
+                edit = partial(self.place.revising.edit, row, result.text)
+                save = partial(self._change, edit) if result.saved else None
+                self.typed(about, [result.text], [text], save, "e")
 
-        self.app.push_screen(
-            CorrectScreen(words.question(row.lesson), *drafts.get(about, text)), closed
-        )
+        (begun,) = self.place.desk.drafts.get(about, text)
+        self.app.push_screen(CorrectScreen(words.question(row.lesson), begun), closed)
 
     def action_compare(self) -> None:
         if row := self.current():

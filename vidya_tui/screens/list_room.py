@@ -7,7 +7,7 @@ what the rows are.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar, Generic, TypeVar
 
 from textual import on
@@ -21,6 +21,7 @@ from textual.widgets import Input, Static
 from engine.errors import VidyaError
 from learning.events import Checked, Event, LessonDone, Ready, TrainDone, UndoDone, WorkerLost
 from learning.requests import Check, Probe
+from vidya_tui.drafts import About
 from vidya_tui.place import Place
 from vidya_tui.plain import plain
 from vidya_tui.screens.room import Result, Room
@@ -91,6 +92,26 @@ class ListRoom(Room[Result], Generic[Result, Row]):
     def probe(self, row: Row) -> Probe | None:
         """What to ask the model about a row; None where it need not know it."""
         return None
+
+    # ------------------------------------------------------------ what is typed
+
+    def typed(
+        self,
+        about: About,
+        texts: Sequence[str],
+        begun: Sequence[str],
+        change: Callable[[], bool] | None,
+        key: str,
+    ) -> None:
+        """Texts came back from fields that began with others. change: saves them, and says whether it
+        could; None: they were left. What is not saved is there the next time; key: opens it again."""
+        drafts = self.place.desk.drafts
+        kept = drafts.left(about, texts, [plain(text) for text in begun])
+        if change is None:
+            if kept:
+                self.question.say(f"not saved; {key} opens it again as you left it")
+        elif change():
+            drafts.done(about)
 
     # ------------------------------------------------------------ the screen
 

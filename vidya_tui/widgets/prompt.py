@@ -16,7 +16,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
 
-from vidya_tui.keys import keymap
+from vidya_tui.keys import each, keymap
 from vidya_tui.plain import plain
 from vidya_tui.widgets.text_field import TextField
 
@@ -98,7 +98,7 @@ class Prompt(TextField):
         self._host = host
         keys = keys or keymap({})
         for name, action in self.ACTIONS.items():
-            for key in filter(None, keys[name].split(",")):
+            for key in each(keys[name]):
                 self._bindings.key_to_bindings[key] = [Binding(key, action, show=False)]
         self._load: Callable[[], Sequence[str]] | None = None
         self._aside: str | None = None

@@ -13,7 +13,7 @@ from textual import events
 from textual.binding import Binding
 from textual.widgets import TextArea
 
-from vidya_tui.keys import keymap
+from vidya_tui.keys import each, keymap
 from vidya_tui.plain import plain
 
 
@@ -61,5 +61,5 @@ class LongField(TextField):
 
     def on_mount(self) -> None:
         keys = getattr(self.app, "keys", None) or keymap({})
-        for key in filter(None, keys["newline"].split(",")):
+        for key in each(keys["newline"]):
             self._bindings.key_to_bindings[key] = [Binding(key, "newline", show=False)]
