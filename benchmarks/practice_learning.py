@@ -13,6 +13,8 @@ from __future__ import annotations
 import json
 import os
 import random
+import statistics
+import time
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -43,14 +45,14 @@ class Plan:
 
     task: str
     difficulty: dict[str, Any] = field(default_factory=dict)
-    steps: int = 400
+    steps: int = 120
     """The limit; the time is another."""
     enough: float = 0.2
-    """Success rate at which warm-up ends; a yes-or-no question is guessed half of the time."""
+    """Success rate of drawn answers at which warm-up ends: half of the likeliest ones are right then."""
 
 
 PLANS = (
-    Plan("syllogism", enough=0.45),
+    Plan("syllogism", enough=0.25),
     Plan("chain_sum", {"max_terms": 3, "max_digits": 1}),
     Plan("propositional_logic"),
 )
@@ -61,9 +63,10 @@ SETTINGS = PracticeSettings(
     updates=2,
     redraws=1,
     lr=2e-4,
-    held_out=100,
+    held_out=200,
     measure_every=10,
     rows=128,
+    warm_up=WarmUpSettings(measure_every=2),
 )
 """Of the full run."""
 QUICK = replace(
@@ -122,7 +125,7 @@ def _practise(folder: Path, plan: Plan, seed: int, options: BenchOptions) -> dic
     context, talk = model.config.context, own_talk(model, tokenizer, folder)
     yard = make_yardstick(tokenizer, context, [], talk)
     book = book_examples(tokenizer, [shipped_book_path()], context)
-    before = _measured(model, book, yard.talk)
+    before, began = _measured(model, book, yard.talk), time.process_time()
     task = find_task(plan.task, TaskOptions(difficulty=plan.difficulty))
     session = Session(model, tokenizer, task, Replay(model, book, [], talk), settings, seed=seed)
     curve: list[dict[str, Any]] = []
@@ -153,6 +156,7 @@ def _practise(folder: Path, plan: Plan, seed: int, options: BenchOptions) -> dic
         warm_up=True
     )
     task.close()
+    processor = time.process_time() - began
     if options.out and not options.quick:
         _sample(session, options)
     return {
@@ -160,6 +164,7 @@ def _practise(folder: Path, plan: Plan, seed: int, options: BenchOptions) -> dic
         "difficulty": plan.difficulty,
         "seed": seed,
         **asdict(outcome),
+        "processor": processor,
         "held_out": session.held_out,
         "before": before,
         "after": _measured(model, book, yard.talk),
@@ -182,6 +187,22 @@ def _measured(model: Model, book: list[Example], talk: list[Example]) -> dict[st
         "book_recall": share_known(knowledge(model, book)),
         "talk_nll": mean_loss(knowledge(model, talk)),
     }
+
+
+def _over_seeds(task: str, runs: list[dict[str, Any]]) -> tuple[str | int, ...]:
+    """A row of the table of means."""
+    own = [r for r in runs if r["task"] == task]
+    warm = [100 * (r["accuracy_warm"] or 0.0) for r in own]
+    after = [100 * r["accuracy_after"] for r in own]
+    talk = [100 * (r["after"]["talk_nll"] / r["before"]["talk_nll"] - 1) for r in own]
+    gain = [now - then for now, then in zip(after, warm, strict=True)]
+    book = min(r["after"]["book_recall"] / r["before"]["book_recall"] for r in own)
+    return (task, len(own), *map(_spread, (warm, after, gain, talk)), f"{book:.1%}")
+
+
+def _spread(values: list[float]) -> str:
+    wide = statistics.stdev(values) if len(values) > 1 else 0.0
+    return f"{statistics.mean(values):.1f} \u00b1 {wide:.1f}"
 
 
 def _earlier(options: BenchOptions) -> list[dict[str, Any]]:
@@ -207,6 +228,7 @@ def _write(out: Path, result: dict[str, Any]) -> None:
                 r["warm_up_steps"],
                 r["steps"],
                 f"{r['seconds'] / 60:.0f}",
+                f"{r['processor'] / 60:.0f}",
                 f"{was['book_recall']:.1%} \u2192 {now['book_recall']:.1%}",
                 f"{now['talk_nll'] / was['talk_nll'] - 1:+.1%}",
                 r["ended"],
@@ -221,6 +243,7 @@ def _write(out: Path, result: dict[str, Any]) -> None:
         "warm-up steps",
         "steps",
         "minutes",
+        "of processor time",
         "book recall",
         "talk NLL",
         "ended",
@@ -231,6 +254,21 @@ def _write(out: Path, result: dict[str, Any]) -> None:
         f"decoding; {SETTINGS.groups} problems a step, {SETTINGS.group_size} answers to "
         f"each, two optimizer steps. Talk: "
         f"{settings['talk_source']}.",
+        "## Over the seeds",
+        table(
+            (
+                "task",
+                "seeds",
+                "after warm-up",
+                "after GRPO",
+                "gain",
+                "talk NLL",
+                "lowest book recall",
+            ),
+            [_over_seeds(name, result["runs"]) for name in dict.fromkeys(r[0] for r in rows)],
+        ),
+        "Means \u00b1 the standard deviation over the seeds, in percent; gain in points.",
+        "## Each run",
         table(head, rows),
         "Settings of the tasks: "
         + "; ".join(
