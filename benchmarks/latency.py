@@ -10,27 +10,26 @@ from __future__ import annotations
 import json
 import random
 import re
-import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 from benchmarks import BenchOptions
-from benchmarks.processes import children, cpu_seconds, resident_bytes
+from benchmarks.app_terminal import app, exchange, footer, wait_frame, worker_of
+from benchmarks.processes import cpu_seconds, resident_bytes
 from benchmarks.report import machine, median, spread, table, write
-from benchmarks.scratch import scratch_home
+from benchmarks.scratch import random_model, scratch_home
 from benchmarks.terminal import Terminal, TerminalError
-from benchmarks.typist import prompt_text, strokes, type_out
+from benchmarks.typist import strokes, type_out
 from learning.home import Home
-from learning.model_store import SHIPPED
 
-HINT = "Say something, or /"
+SHIPPED_SIZE = "10m"
 KEYS, STARTS = 600, 7
 QUICK_KEYS, QUICK_STARTS = 40, 2
 LARGE = "49m"
+BABBLER, LARGE_BABBLER = "babbler", "babbler-49m"
+"""Models of random weights: they never end an answer by themselves, so that answers stream all the time."""
 FRAME_BOUND, TRAIN_BOUND, LARGE_BOUND = 0.4, 0.040, 0.030
 """Seconds: start to first frame, and p99 of a key while the 10M and the 49M model learn the book."""
 _EPOCH = re.compile(r"book, epoch \d+ of \d+, loss [\d.]+, [^\u2502]*left")
@@ -42,8 +41,8 @@ APART = 0.005
 """Seconds between two outputs that are two frames."""
 SHORT = "candidates = 1\nmax_tokens = 8\n"
 """Settings with which many exchanges take little time."""
-STREAMING = "temperature = 2.0\nmax_tokens = 200\n"
-"""Settings with which answers are long, so that they stream while most of the keys are struck."""
+STREAMING = "max_tokens = 200\n"
+"""Settings with which answers are long."""
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
@@ -73,50 +72,18 @@ def run(options: BenchOptions) -> dict[str, Any]:
                 write(options.out, "latency", TITLE, command_words(options), parts(result), result)
             return result
 
-        for name, work in (("idle", idle), ("training", training), ("streaming", streaming)):
-            conditions.append(_condition(name, work, home, model, count, options))
+        random_model(home, BABBLER, SHIPPED_SIZE)
+        plan = [("idle", idle, model), ("training", training, model)]
+        plan += [("streaming", streaming, BABBLER)]
+        if not options.quick:
+            random_model(home, LARGE, LARGE)
+            random_model(home, LARGE_BABBLER, LARGE)
+            plan += [(f"training {LARGE}", training, LARGE)]
+            plan += [(f"streaming {LARGE}", streaming, LARGE_BABBLER)]
+        for name, work, chosen in plan:
+            conditions.append(_condition(name, work, home, chosen, count, options))
             so_far("the run was interrupted before it came to the end")
-    if options.quick:
-        return so_far(f"training {LARGE}: left out by --quick")
-    so_far(f"training {LARGE}: the run was interrupted before it was measured")
-    with scratch_home(options) as (home, _):
-        make_random_model(home, LARGE)
-        conditions.append(_condition(f"training {LARGE}", training, home, LARGE, count, options))
-    return so_far()
-
-
-# ---------------------------------------------------------------- the app
-
-
-@contextmanager
-def app(home: Home, model: str) -> Iterator[Terminal]:
-    """The app in a terminal, its model awake."""
-    with Terminal(app_command(home, model)) as terminal:
-        wait_frame(terminal)
-        terminal.wait(
-            lambda: terminal.screen.row(0).endswith("ready"), 120, "the model did not wake up"
-        )
-        terminal.rest(1.0)
-        yield terminal
-
-
-def app_command(home: Home, model: str) -> list[str]:
-    """The command line; the same Python as here."""
-    return [sys.executable, "-m", "vidya_tui", "--home", str(home.path), "--model", model]
-
-
-def wait_frame(terminal: Terminal) -> float:
-    """Seconds from the start of the process until the prompt was on the screen."""
-    moment = terminal.wait(lambda: terminal.sees(HINT), 60, "the prompt was not painted")
-    return moment - terminal.started
-
-
-def worker_of(terminal: Terminal) -> int:
-    """The process that holds the model. Raises TerminalError."""
-    found = children(terminal.process.pid)
-    if not found:
-        raise TerminalError("the app has no worker process", "this benchmark needs Linux's /proc")
-    return found[-1]
+    return so_far(*([f"{LARGE}: left out by --quick"] if options.quick else []))
 
 
 # ---------------------------------------------------------------- measures
@@ -160,21 +127,6 @@ def measure_memory(home: Home, model: str, options: BenchOptions) -> dict[str, d
         after = {name: resident_bytes(pid) for name, pid in pids.items()}
     options.say(f"memory after {turns} exchanges: {after['app']} bytes, {idle['app']} at first")
     return {"idle": idle, "after": {"exchanges": turns, **after}}
-
-
-def exchange(terminal: Terminal, words: str) -> None:
-    """Says something and waits for the end of the answer."""
-    terminal.press(words)
-    terminal.wait(lambda: terminal.sees(words), 30, "the words did not come")
-    terminal.press("\r")
-    terminal.wait(lambda: prompt_text(terminal) == "" or terminal.sees(HINT), 30, "not sent")
-    terminal.wait(lambda: " pick" in footer(terminal), 60, "no answer came")
-    terminal.wait(lambda: "stop" not in footer(terminal), 60, "the answer did not end")
-
-
-def footer(terminal: Terminal) -> str:
-    """The keys that work now."""
-    return terminal.screen.row(terminal.screen.lines - 1)
 
 
 Work = Callable[[Terminal, int, bool], "tuple[Callable[[], None], Callable[[], dict[str, Any]]]"]
@@ -305,22 +257,6 @@ def _condition(
         f"p99 {keys['p99'] * 1e3:.1f} ms, max {keys['max'] * 1e3:.1f} ms"
     )
     return result
-
-
-def make_random_model(home: Home, name: str) -> Path:
-    """A model of that size that has learned nothing, with the shipped tokenizer."""
-    import torch
-
-    from engine.checkpoint import save_model
-    from engine.config import CONFIGS
-    from engine.model import Model
-
-    folder = home.models_path / name
-    folder.mkdir(parents=True)
-    save_model(Model(CONFIGS[name], generator=torch.Generator().manual_seed(0)), folder)
-    for file in ("tokenizer.tiktoken", "tokenizer_config.json", "talk.json"):
-        shutil.copy(SHIPPED / "10m" / file, folder)
-    return folder
 
 
 # ---------------------------------------------------------------- words

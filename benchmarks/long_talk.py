@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from benchmarks import BenchOptions
-from benchmarks.latency import app, command_words
+from benchmarks.app_terminal import app
+from benchmarks.latency import command_words
 from benchmarks.processes import resident_bytes
 from benchmarks.report import machine, median, spread, table, write
 from benchmarks.scratch import scratch_home

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmarks import BenchOptions
 from learning.home import Home
-from learning.model_store import ModelStore
+from learning.model_store import SHIPPED, ModelStore
 
 DEFAULT_MODEL = "10m"
 
@@ -38,3 +38,19 @@ def _bring(options: BenchOptions, home: Home) -> str:
     ignored = shutil.ignore_patterns("snapshots", ".*")
     shutil.copytree(found, home.models_path / found.name, ignore=ignored)
     return found.name
+
+
+def random_model(home: Home, name: str, size: str) -> Path:
+    """A model of that size that has learned nothing, with the shipped tokenizer."""
+    import torch
+
+    from engine.checkpoint import save_model
+    from engine.config import CONFIGS
+    from engine.model import Model
+
+    folder = home.models_path / name
+    folder.mkdir(parents=True)
+    save_model(Model(CONFIGS[size], generator=torch.Generator().manual_seed(0)), folder)
+    for file in ("tokenizer.tiktoken", "tokenizer_config.json", "talk.json"):
+        shutil.copy(SHIPPED / "10m" / file, folder)
+    return folder

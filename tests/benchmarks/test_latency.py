@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import latency
+from benchmarks.app_terminal import app, worker_of
 from benchmarks.processes import children, computing, cpu_seconds, resident_bytes
 from benchmarks.report import machine, spread
 from benchmarks.terminal import Terminal, TerminalError
@@ -103,8 +104,8 @@ def test_processes_are_looked_at() -> None:
 @linux
 def test_the_real_app_is_started_and_typed_into(tmp_path: Path) -> None:
     home, model = latency.Home(tmp_path / "home"), "10m"
-    with latency.app(home, model) as terminal:
-        worker = latency.worker_of(terminal)
+    with app(home, model) as terminal:
+        worker = worker_of(terminal)
         assert (resident_bytes(worker) or 0) > (resident_bytes(terminal.process.pid) or 0) > 0
         keys = list(strokes(6, random.Random(0)))
         typed = type_out(terminal, keys, worker=worker)

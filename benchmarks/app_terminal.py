@@ -1,0 +1,61 @@
+"""The real app in a pseudo-terminal, its real worker beside it, used as a person uses it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from benchmarks.processes import children
+from benchmarks.terminal import Terminal, TerminalError
+from benchmarks.typist import prompt_text
+from learning.home import Home
+
+HINT = "Say something, or /"
+"""What the empty prompt says."""
+
+
+@contextmanager
+def app(home: Home, model: str) -> Iterator[Terminal]:
+    """The app in a terminal, its model awake."""
+    with Terminal(app_command(home, model)) as terminal:
+        wait_frame(terminal)
+        terminal.wait(
+            lambda: terminal.screen.row(0).endswith("ready"), 120, "the model did not wake up"
+        )
+        terminal.rest(1.0)
+        yield terminal
+
+
+def app_command(home: Home, model: str) -> list[str]:
+    """The command line; the same Python as here."""
+    return [sys.executable, "-m", "vidya_tui", "--home", str(home.path), "--model", model]
+
+
+def wait_frame(terminal: Terminal) -> float:
+    """Seconds from the start of the process until the prompt was on the screen."""
+    moment = terminal.wait(lambda: terminal.sees(HINT), 60, "the prompt was not painted")
+    return moment - terminal.started
+
+
+def worker_of(terminal: Terminal) -> int:
+    """The process that holds the model. Raises TerminalError."""
+    found = children(terminal.process.pid)
+    if not found:
+        raise TerminalError("the app has no worker process", "this benchmark needs Linux's /proc")
+    return found[-1]
+
+
+def exchange(terminal: Terminal, words: str) -> None:
+    """Says something and waits for the end of the answer."""
+    terminal.press(words)
+    terminal.wait(lambda: terminal.sees(words), 30, "the words did not come")
+    terminal.press("\r")
+    terminal.wait(lambda: prompt_text(terminal) == "" or terminal.sees(HINT), 30, "not sent")
+    terminal.wait(lambda: " pick" in footer(terminal), 60, "no answer came")
+    terminal.wait(lambda: "stop" not in footer(terminal), 60, "the answer did not end")
+
+
+def footer(terminal: Terminal) -> str:
+    """The keys that work now."""
+    return terminal.screen.row(terminal.screen.lines - 1)
