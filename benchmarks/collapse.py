@@ -223,6 +223,7 @@ class Exam:
 
         return {
             "known": share([yard.lessons[i] for i in taught]),
+            "rewordings": share([again for i in taught for again in yard.rewordings[i]]),
             "paraphrases": share([yard.paraphrases[i] for i in taught]),
             "contradictions": share([yard.lessons[i] for i in taught if yard.contradicts[i]]),
             "book": share(yard.book),

@@ -36,7 +36,10 @@ class Row:
     prompt: str
     answer: str
     paraphrase: str
+    """Asks the same and shares few words with the prompt: whoever answers it has understood both."""
     contradicts: bool
+    rewordings: tuple[str, ...] = ()
+    """As the owner asks again on another day, the exact words forgotten."""
 
     def lesson(self) -> Lesson:
         return Lesson("example", (Turn("user", self.prompt),), self.answer)
@@ -45,17 +48,25 @@ class Row:
 def read_lessons(path: Path = LESSONS) -> list[Row]:
     rows = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
     return [
-        Row(r["prompt"], r["answer"], r["paraphrase"], bool(r.get("contradicts"))) for r in rows
+        Row(
+            r["prompt"],
+            r["answer"],
+            r["paraphrase"],
+            bool(r.get("contradicts")),
+            tuple(r.get("rewordings", ())),
+        )
+        for r in rows
     ]
 
 
 @dataclass(frozen=True)
 class Yardstick:
-    """Everything whose recall or likelihood is measured, for one tokenizer. Lessons, paraphrases and
-    rows are in the same order."""
+    """Everything whose recall or likelihood is measured, for one tokenizer. Lessons, their paraphrases
+    and rewordings, and rows are in the same order."""
 
     lessons: list[Example]
     paraphrases: list[Example]
+    rewordings: list[list[Example]]
     contradicts: list[bool]
     book: list[Example]
     """Entries that no lesson contradicts."""
@@ -67,13 +78,11 @@ def make_yardstick(
     tokenizer: Tokenizer, context: int, rows: Sequence[Row], own_talk: Sequence[Example]
 ) -> Yardstick:
     """`own_talk`: the model's own, half of which is used where no corpus is named."""
-    lessons, paraphrases = (
-        [from_answer(tokenizer, [("user", q)], row.answer, context) for q, row in asked]
-        for asked in (
-            [(row.prompt, row) for row in rows],
-            [(row.paraphrase, row) for row in rows],
-        )
-    )
+
+    def example(question: str, row: Row) -> Example:
+        return from_answer(tokenizer, [("user", question)], row.answer, context)
+
+    lessons = [example(row.prompt, row) for row in rows]
     asked = {e.prompt for e in lessons}
     book = book_examples(tokenizer, [shipped_book_path()], context)
     talk, source = _held_out_talk(tokenizer, context), "held-out conversations of the corpus"
@@ -82,7 +91,8 @@ def make_yardstick(
         source = "the model's own talk, since no corpus was named in VIDYA_CORPUS"
     return Yardstick(
         lessons,
-        paraphrases,
+        [example(row.paraphrase, row) for row in rows],
+        [[example(again, row) for again in row.rewordings] for row in rows],
         [row.contradicts for row in rows],
         [e for e in book if e.prompt not in asked],
         talk,

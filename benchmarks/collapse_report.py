@@ -14,7 +14,7 @@ from engine.errors import DataError
 from learning.home import write_atomically
 
 TITLE = "Does teaching destroy what was known?"
-CURVES = ("book", "known", "paraphrases", "talk_nll")
+CURVES = ("book", "known", "rewordings", "paraphrases", "talk_nll")
 
 
 def summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -114,8 +114,9 @@ def parts(result: Mapping[str, Any]) -> list[str]:
     found = [
         f"{count} lessons one after another (`data/lessons100.jsonl`, never used for tuning; seeds "
         "shuffle them and the replay), all measured on the weights alone. Known: every token of the "
-        "answer is the likeliest. Book: the entries that no lesson contradicts, as a share of what "
-        f"was known of them before. Talk: {result['talk']}; the rise of the loss a token. Means "
+        "answer is the likeliest. Rewordings: three to a lesson, as people ask again on another day. "
+        "Paraphrases: one to a lesson, with few words in common. Book: the entries that no lesson "
+        f"contradicts, as a share of what was known of them before. Talk: {result['talk']}; the rise of the loss a token. Means "
         "over seeds, ± the standard deviation. After each lesson the learner may use a pause of at "
         f"most {pauses} to look at what it knows, to mend it and to rehearse; its seconds "
         f"are counted apart. Seconds are medians, on {result['threads']} thread(s); those of processor "
@@ -146,6 +147,7 @@ LESSON_HEAD = (
     "seeds",
     "known right after",
     "known after all",
+    "rewordings",
     "paraphrases",
     "contradicted",
     "book kept",
@@ -168,6 +170,7 @@ def _lesson_row(name: str, method: Mapping[str, Any]) -> list[object]:
         len(part["seeds"]),
         _percent(part, "right_after"),
         _percent(part, "known"),
+        _percent(part, "rewordings"),
         _percent(part, "paraphrases"),
         _percent(part, "contradictions"),
         _percent(part, "book_kept"),

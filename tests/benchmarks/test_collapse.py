@@ -84,6 +84,16 @@ def test_paraphrases_share_few_words() -> None:
     assert max(shares) <= 0.6 and sum(shares) / len(shares) < 0.3
 
 
+def test_three_rewordings_of_each_lesson_that_no_other_asks() -> None:
+    rows = read_lessons()
+    again = [fold(text) for row in rows for text in row.rewordings]
+    assert {len(row.rewordings) for row in rows} == {3} and len(set(again)) == 300
+    assert not set(again) & {fold(text) for row in rows for text in (row.prompt, row.paraphrase)}
+    book = {fold_prompt(e.turns[:-1]) for e in read_book(shipped_book_path())}
+    contradicts = {fold(text) for row in rows if row.contradicts for text in row.rewordings}
+    assert not (set(again) - contradicts) & book
+
+
 def test_no_prompt_is_both_picked_on_and_measured() -> None:
     picked, measured = pick_prompts()
     assert len(measured) == WIN_PROMPTS and len(picked) >= 120
