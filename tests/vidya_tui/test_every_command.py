@@ -367,6 +367,7 @@ def test_hints_name_the_keys_that_are(tmp_path: Path) -> None:
         await stage.say("hello")
         stage.teacher.finish()
         await stage.sees("next 2/4")
+        await stage.sees("five answers")
         await stage.press("3")
         await stage.sees("Now teach it something: alt+v, type")
         await stage.say("/train")
