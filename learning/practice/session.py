@@ -196,17 +196,23 @@ class Session:
         reports: list[GrpoReport] = []
         for _ in range(settings.passes):
             order = self._rng.sample(groups, len(groups))
-            size = math.ceil(len(order) / settings.updates)
-            for start in range(0, len(order), max(1, size)):
-                reports.append(self._update(order[start : start + size]))
+            size = math.ceil(settings.groups / settings.updates)
+            for start in range(0, len(order), size):
+                part = order[start : start + size]
+                reports.append(self._update(part, len(part) / size))
         return reports
 
-    def _update(self, groups: list[Group]) -> GrpoReport:
+    def _update(self, groups: list[Group], share: float) -> GrpoReport:
         settings = self.settings
         reference = self._start if settings.objective.kl_weight else None
         try:
             report = grpo_gradients(
-                self.model, groups, settings.objective, reference=reference, pause=self._pause
+                self.model,
+                groups,
+                settings.objective,
+                reference=reference,
+                share=share,
+                pause=self._pause,
             )
             kept = self.keeper.gradients(self.model)
             norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)

@@ -49,7 +49,8 @@ class PracticeSettings:
     redraws: int = 2
     """Times that problems whose answers all scored alike are replaced in a step."""
     updates: int = 2
-    """Optimizer steps a rollout takes, each on its share of the groups ..."""
+    """Optimizer steps a rollout takes, each on its share of the groups: fewer, and the last a smaller
+    one, where too many groups are dead ..."""
     passes: int = 1
     """... and times that each group is used."""
     lr: float = 2e-4

@@ -10,10 +10,12 @@ from dataclasses import replace
 import pytest
 import torch
 
+import learning.practice.session
 from engine.errors import ConfigError, DataError
 from engine.model import Model
 from engine.rollout import Answered
 from engine.tokenizer import Tokenizer
+from learning.direct.grpo import Group, GrpoReport
 from learning.practice.rollouts import Drawn, Sample
 from learning.practice.session import Session
 from learning.practice.settings import PracticeSettings, WarmUpSettings
@@ -105,7 +107,7 @@ def rigged(
     rewards: list[list[float | None]],
     **changes: int,
 ) -> Rigged:
-    settings = replace(TINY, groups=2, group_size=2, updates=1, **changes)  # type: ignore[arg-type]
+    settings = replace(TINY, **{"groups": 2, "group_size": 2, "updates": 1, **changes})  # type: ignore[arg-type]
     session = Rigged(model, tokenizer, Sums(9), replay, settings)
     session.rig(rewards)
     return session
@@ -122,6 +124,32 @@ def test_dead_groups_are_counted_and_drawn_again(
     assert report.reward_mean == pytest.approx(0.5)
     assert report.reward_std == pytest.approx((0.0 + 0.5**0.5 + 0.0 + 0.5**0.5) / 4)
     assert report.loss == pytest.approx(0.0, abs=0.05)
+
+
+def test_one_live_group_does_not_make_a_whole_step(
+    tiny_model: Model,
+    tiny_tokenizer: Tokenizer,
+    replay: Replay,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given: list[tuple[int, float]] = []
+
+    def counted(
+        model: Model, groups: Sequence[Group], *_: object, share: float, **__: object
+    ) -> GrpoReport:
+        given.append((len(groups), share))
+        return GrpoReport()
+
+    monkeypatch.setattr(learning.practice.session, "grpo_gradients", counted)
+    live: list[float | None] = [0.0, 1.0]
+    for count in range(5):
+        rewards = [live] * count + [[1.0, 1.0]] * (4 - count)
+        session = rigged(
+            tiny_model, tiny_tokenizer, replay, rewards, groups=4, updates=2, redraws=0
+        )
+        session.step()
+    # two groups an update; with none live there is no update
+    assert given == [(1, 0.5), (2, 1.0), (2, 1.0), (1, 0.5), (2, 1.0), (2, 1.0)]
 
 
 def test_redrawing_has_an_end(tiny_model: Model, tiny_tokenizer: Tokenizer, replay: Replay) -> None:
