@@ -45,24 +45,24 @@ class Plan:
 
     task: str
     difficulty: dict[str, Any] = field(default_factory=dict)
-    steps: int = 120
+    steps: int = 70
     """The limit; the time is another."""
     enough: float = 0.2
     """Success rate of drawn answers at which warm-up ends: half of the likeliest ones are right then."""
 
 
 PLANS = (
-    Plan("syllogism", enough=0.25),
+    Plan("syllogism", enough=0.35),
     Plan("chain_sum", {"max_terms": 3, "max_digits": 1}),
     Plan("propositional_logic"),
 )
 SETTINGS = PracticeSettings(
-    groups=16,
-    group_size=8,
+    groups=32,
+    group_size=4,
     max_tokens=64,
     updates=2,
-    redraws=1,
-    lr=2e-4,
+    redraws=3,
+    lr=3e-4,
     held_out=200,
     measure_every=10,
     rows=128,
