@@ -126,18 +126,14 @@ def grpo_gradients(
     settings: GrpoSettings,
     *,
     reference: Model | None = None,
-    share: float = 1.0,
     pause: Callable[[], None] = lambda: None,
 ) -> GrpoReport:
     """Adds the gradient of the objective over all groups, accumulated over micro-batches.
 
-    share: how much of the batch that was wanted these groups are, above 0 and at most 1; the rest was
-    dead and counts as so many tokens without an advantage, lest a few live groups make a whole step.
     Answers without a part in it (inactive, or with advantage 0 where there is no divergence) cost
     nothing, but for their tokens in the normaliser. `pause` is called before every micro-batch.
     """
     report = GrpoReport(tokens=sum(group.tokens for group in groups))
-    wanted = report.tokens / share
     seen = 0
     for row in _rows(groups, settings, divergence=bool(settings.kl_weight and reference)):
         pause()
@@ -153,11 +149,11 @@ def grpo_gradients(
             now = -F.cross_entropy(logits, packed.labels[part], reduction="none")
             was, advantages = packed.behaviour[part], packed.advantages[part]
             loss = token_mean(
-                clipped_surrogate(now, was, advantages, settings.low, settings.high), wanted
+                clipped_surrogate(now, was, advantages, settings.low, settings.high), report.tokens
             )
             if anchor is not None:
                 apart = settings.divergence(now, anchor[part])
-                loss = loss + settings.kl_weight * token_mean(apart, wanted)
+                loss = loss + settings.kl_weight * token_mean(apart, report.tokens)
                 report.kl += float(apart.detach().sum())
             loss.backward()  # type: ignore[no-untyped-call]
             report.loss += float(loss.detach())

@@ -68,7 +68,7 @@ def clipped(
     return ((ratio > 1.0 + high) & (advantages > 0)) | ((ratio < 1.0 - low) & (advantages < 0))
 
 
-def token_mean(values: Tensor, tokens: float) -> Tensor:
+def token_mean(values: Tensor, tokens: int) -> Tensor:
     """Σ values / tokens, where `tokens` counts all active tokens of the *whole accumulated* batch.
 
     So that a long answer weighs by its tokens and accumulation does not change the result.

@@ -71,7 +71,9 @@ class Roller:
         pause: Callable[[], None] = lambda: None,
     ) -> None:
         self.tokenizer, self.task = tokenizer, task
-        self._max_tokens, self._temperature, self._rows = max_tokens, temperature, rows
+        self.temperature = temperature
+        """At which answers are drawn."""
+        self._max_tokens, self._rows = max_tokens, rows
         self._pause = pause
 
     def draw(
@@ -93,7 +95,7 @@ class Roller:
             group,
             end=self.tokenizer.user,
             max_tokens=self._max_tokens,
-            temperature=0.0 if greedy else self._temperature,
+            temperature=0.0 if greedy else self.temperature,
             generator=generator,
             rows=self._rows,
             pause=self._pause,

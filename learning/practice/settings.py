@@ -49,8 +49,7 @@ class PracticeSettings:
     redraws: int = 2
     """Times that problems whose answers all scored alike are replaced in a step."""
     updates: int = 2
-    """Optimizer steps a rollout takes, each on its share of the groups: fewer, and the last a smaller
-    one, where too many groups are dead ..."""
+    """Optimizer steps a rollout takes, each on its share of the groups ..."""
     passes: int = 1
     """... and times that each group is used."""
     lr: float = 2e-4
@@ -59,6 +58,9 @@ class PracticeSettings:
     """Optimizer steps until the full rate."""
     advantages: Callable[[Tensor], Tensor] = standardised_advantages
     objective: GrpoSettings = field(default_factory=GrpoSettings)
+    hottest: float = 1.0
+    """Temperature to which answers are drawn hotter and hotter while more than half of the groups are
+    dead; nothing is learned from answers that are all the same. Back to the objective's below a quarter."""
     keep: KeepSettings = field(default_factory=KeepSettings)
     warm_up: WarmUpSettings = field(default_factory=WarmUpSettings)
     held_out: int = 100
@@ -79,6 +81,7 @@ class PracticeSettings:
         bounds = {
             "steps": self.steps >= 0,
             "groups": self.groups >= 1,
+            "hottest": self.hottest >= 1.0,
             "group_size": self.group_size >= 2,
             "max_tokens": self.max_tokens >= 1,
             "updates": 1 <= self.updates <= self.groups,

@@ -108,16 +108,6 @@ def test_what_is_inactive_gives_nothing_and_does_not_count(tiny_model: Model) ->
     same(found, gradients(tiny_model))
 
 
-def test_what_is_missing_of_a_batch_counts_as_if_it_were_dead(tiny_model: Model) -> None:
-    live = Group((1, 2), (answer([3, 4], 1.0), answer([5, 6], -1.0)))
-    dead = Group((1, 2), (answer([3, 4], 0.0), answer([5, 6], 0.0)))
-    grpo_gradients(tiny_model, [live, dead, dead, dead], GrpoSettings())
-    expected = gradients(tiny_model)
-    report = grpo_gradients(tiny_model, [live], GrpoSettings(), share=0.25)
-    assert report.tokens == 4
-    same(gradients(tiny_model), expected)
-
-
 def test_a_dead_group_costs_nothing(tiny_model: Model) -> None:
     dead = Group((1, 2), (answer([3], 0.0), answer([4], 0.0)))
     passes: list[None] = []

@@ -10,12 +10,10 @@ from dataclasses import replace
 import pytest
 import torch
 
-import learning.practice.session
 from engine.errors import ConfigError, DataError
 from engine.model import Model
 from engine.rollout import Answered
 from engine.tokenizer import Tokenizer
-from learning.direct.grpo import Group, GrpoReport
 from learning.practice.rollouts import Drawn, Sample
 from learning.practice.session import Session
 from learning.practice.settings import PracticeSettings, WarmUpSettings
@@ -107,7 +105,7 @@ def rigged(
     rewards: list[list[float | None]],
     **changes: int,
 ) -> Rigged:
-    settings = replace(TINY, **{"groups": 2, "group_size": 2, "updates": 1, **changes})  # type: ignore[arg-type]
+    settings = replace(TINY, groups=2, group_size=2, updates=1, **changes)  # type: ignore[arg-type]
     session = Rigged(model, tokenizer, Sums(9), replay, settings)
     session.rig(rewards)
     return session
@@ -126,30 +124,32 @@ def test_dead_groups_are_counted_and_drawn_again(
     assert report.loss == pytest.approx(0.0, abs=0.05)
 
 
-def test_one_live_group_does_not_make_a_whole_step(
-    tiny_model: Model,
-    tiny_tokenizer: Tokenizer,
-    replay: Replay,
-    monkeypatch: pytest.MonkeyPatch,
+def test_answers_are_drawn_hotter_while_they_are_all_the_same(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, replay: Replay
 ) -> None:
-    given: list[tuple[int, float]] = []
-
-    def counted(
-        model: Model, groups: Sequence[Group], *_: object, share: float, **__: object
-    ) -> GrpoReport:
-        given.append((len(groups), share))
-        return GrpoReport()
-
-    monkeypatch.setattr(learning.practice.session, "grpo_gradients", counted)
-    live: list[float | None] = [0.0, 1.0]
-    for count in range(5):
-        rewards = [live] * count + [[1.0, 1.0]] * (4 - count)
-        session = rigged(
-            tiny_model, tiny_tokenizer, replay, rewards, groups=4, updates=2, redraws=0
-        )
+    dead, live = [1.0, 1.0], [0.0, 1.0]
+    rewards: list[list[float | None]] = [dead] * 16 + [live, dead] + [live] * 16  # type: ignore[list-item]
+    session = rigged(tiny_model, tiny_tokenizer, replay, rewards, redraws=0)
+    session.settings = replace(session.settings, hottest=1.5)
+    temperatures = []
+    for _ in range(17):
         session.step()
-    # two groups an update; with none live there is no update
-    assert given == [(1, 0.5), (2, 1.0), (2, 1.0), (1, 0.5), (2, 1.0), (2, 1.0)]
+        temperatures.append(session.roller.temperature)
+    assert temperatures[:2] == pytest.approx([1.1, 1.21])
+    assert temperatures[4:8] == pytest.approx([1.5] * 4), "there is a limit"
+    assert temperatures[8] == pytest.approx(1.5), "half of the groups were dead"
+    assert temperatures[9] == pytest.approx(1.5 / 1.1)
+    assert temperatures[13:] == pytest.approx([1.0] * 4)
+
+
+def test_the_temperature_stays_where_no_other_is_allowed(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, replay: Replay
+) -> None:
+    rewards: list[list[float | None]] = [[0.0, 0.0]] * 6
+    session = rigged(tiny_model, tiny_tokenizer, replay, rewards, redraws=0)
+    for _ in range(3):
+        session.step()
+    assert session.roller.temperature == 1.0
 
 
 def test_redrawing_has_an_end(tiny_model: Model, tiny_tokenizer: Tokenizer, replay: Replay) -> None:
