@@ -45,7 +45,7 @@ class Plan:
 
     task: str
     difficulty: dict[str, Any] = field(default_factory=dict)
-    steps: int = 60
+    steps: int = 45
     """The limit; the time is another."""
     enough: float = 0.2
     """Success rate of drawn answers at which warm-up ends: half of the likeliest ones are right then."""
@@ -61,8 +61,7 @@ SETTINGS = PracticeSettings(
     group_size=4,
     max_tokens=64,
     updates=2,
-    redraws=3,
-    hottest=2.0,
+    redraws=2,
     lr=3e-4,
     held_out=200,
     measure_every=10,

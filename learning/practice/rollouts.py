@@ -71,9 +71,7 @@ class Roller:
         pause: Callable[[], None] = lambda: None,
     ) -> None:
         self.tokenizer, self.task = tokenizer, task
-        self.temperature = temperature
-        """At which answers are drawn."""
-        self._max_tokens, self._rows = max_tokens, rows
+        self._max_tokens, self._temperature, self._rows = max_tokens, temperature, rows
         self._pause = pause
 
     def draw(
@@ -95,7 +93,7 @@ class Roller:
             group,
             end=self.tokenizer.user,
             max_tokens=self._max_tokens,
-            temperature=0.0 if greedy else self.temperature,
+            temperature=0.0 if greedy else self._temperature,
             generator=generator,
             rows=self._rows,
             pause=self._pause,

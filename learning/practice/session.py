@@ -10,7 +10,7 @@ import math
 import random
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import fmean, stdev
 
 import torch
@@ -30,10 +30,6 @@ from learning.rewards.task import Problem, Task
 
 KL_GROUPS = 4
 """Groups of each step on which the distance from the weights before the first step is estimated."""
-HOTTER = 1.1
-"""Factor of the temperature from step to step ..."""
-DULL, LIVELY = 0.5, 0.25
-"""... up where more than this share of the groups is dead, down where less than that is."""
 MENDING = 4
 """Times that what was forgotten is practised again ..."""
 MENDING_STEPS = 8
@@ -93,7 +89,6 @@ class Session:
         self._optimizer = torch.optim.AdamW(
             model.parameters(), lr=settings.lr, betas=(0.9, 0.98), weight_decay=0.0, fused=True
         )
-        self._objective = settings.objective
         self.step_number = 0
         self.updates = 0
         """Optimizer steps so far, those of warm-up too."""
@@ -137,9 +132,7 @@ class Session:
         kl = self._distance(groups)
         reports = self._learn(groups)
         self.step_number += 1
-        report = self._report(drawn, reports, len(live), kl, time.monotonic() - started)
-        self._warm(report.dead_groups / report.groups)
-        return report
+        return self._report(drawn, reports, len(live), kl, time.monotonic() - started)
 
     def mend(self, mended: Callable[[], bool]) -> None:
         """Steps on what is remembered alone, until `mended` says so or a limit is reached."""
@@ -189,23 +182,12 @@ class Session:
         """KL from the weights before the first step: those read what these have written."""
         assert self._start is not None
         chosen = groups[:KL_GROUPS]
-        read = log_probabilities(self._start, chosen, self._objective, pause=self._pause)
+        read = log_probabilities(self._start, chosen, self.settings.objective, pause=self._pause)
         now = [p for group in chosen for answer in group.answers for p in answer.logprobs]
         if not now:
             return 0.0
         was = torch.cat([values for own in read for values in own])
         return float(k3(torch.tensor(now), was).mean())
-
-    def _warm(self, dead: float) -> None:
-        """How hot the next answers are drawn; dead: share of the groups, 0 to 1."""
-        coolest = self.settings.objective.temperature
-        now = self._objective.temperature
-        if dead > DULL:
-            now = min(now * HOTTER, max(coolest, self.settings.hottest))
-        elif dead < LIVELY:
-            now = max(now / HOTTER, coolest)
-        self._objective = replace(self._objective, temperature=now)
-        self.roller.temperature = now
 
     # ------------------------------------------------------------ learning
 
@@ -224,7 +206,7 @@ class Session:
         reference = self._start if settings.objective.kl_weight else None
         try:
             report = grpo_gradients(
-                self.model, groups, self._objective, reference=reference, pause=self._pause
+                self.model, groups, settings.objective, reference=reference, pause=self._pause
             )
             kept = self.keeper.gradients(self.model)
             norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)

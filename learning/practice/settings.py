@@ -58,9 +58,6 @@ class PracticeSettings:
     """Optimizer steps until the full rate."""
     advantages: Callable[[Tensor], Tensor] = standardised_advantages
     objective: GrpoSettings = field(default_factory=GrpoSettings)
-    hottest: float = 1.0
-    """Temperature to which answers are drawn hotter and hotter while more than half of the groups are
-    dead; nothing is learned from answers that are all the same. Back to the objective's below a quarter."""
     keep: KeepSettings = field(default_factory=KeepSettings)
     warm_up: WarmUpSettings = field(default_factory=WarmUpSettings)
     held_out: int = 100
@@ -81,7 +78,6 @@ class PracticeSettings:
         bounds = {
             "steps": self.steps >= 0,
             "groups": self.groups >= 1,
-            "hottest": self.hottest >= 1.0,
             "group_size": self.group_size >= 2,
             "max_tokens": self.max_tokens >= 1,
             "updates": 1 <= self.updates <= self.groups,

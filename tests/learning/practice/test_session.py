@@ -124,34 +124,6 @@ def test_dead_groups_are_counted_and_drawn_again(
     assert report.loss == pytest.approx(0.0, abs=0.05)
 
 
-def test_answers_are_drawn_hotter_while_they_are_all_the_same(
-    tiny_model: Model, tiny_tokenizer: Tokenizer, replay: Replay
-) -> None:
-    dead, live = [1.0, 1.0], [0.0, 1.0]
-    rewards: list[list[float | None]] = [dead] * 16 + [live, dead] + [live] * 16  # type: ignore[list-item]
-    session = rigged(tiny_model, tiny_tokenizer, replay, rewards, redraws=0)
-    session.settings = replace(session.settings, hottest=1.5)
-    temperatures = []
-    for _ in range(17):
-        session.step()
-        temperatures.append(session.roller.temperature)
-    assert temperatures[:2] == pytest.approx([1.1, 1.21])
-    assert temperatures[4:8] == pytest.approx([1.5] * 4), "there is a limit"
-    assert temperatures[8] == pytest.approx(1.5), "half of the groups were dead"
-    assert temperatures[9] == pytest.approx(1.5 / 1.1)
-    assert temperatures[13:] == pytest.approx([1.0] * 4)
-
-
-def test_the_temperature_stays_where_no_other_is_allowed(
-    tiny_model: Model, tiny_tokenizer: Tokenizer, replay: Replay
-) -> None:
-    rewards: list[list[float | None]] = [[0.0, 0.0]] * 6
-    session = rigged(tiny_model, tiny_tokenizer, replay, rewards, redraws=0)
-    for _ in range(3):
-        session.step()
-    assert session.roller.temperature == 1.0
-
-
 def test_redrawing_has_an_end(tiny_model: Model, tiny_tokenizer: Tokenizer, replay: Replay) -> None:
     session = rigged(tiny_model, tiny_tokenizer, replay, [[0.0, 0.0]] * 6, redraws=2)
     report = session.step()
