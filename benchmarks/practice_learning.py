@@ -57,12 +57,7 @@ PLANS = (
     Plan("propositional_logic"),
 )
 SETTINGS = PracticeSettings(
-    groups=32,
-    group_size=4,
     max_tokens=64,
-    updates=2,
-    redraws=2,
-    lr=3e-4,
     held_out=200,
     measure_every=10,
     rows=128,

@@ -40,9 +40,9 @@ class PracticeSettings:
     """Defaults for 10M weights; benchmarks/results/ has what came of them."""
 
     steps: int = 100
-    groups: int = 16
+    groups: int = 32
     """Problems a step whose answers differ in reward."""
-    group_size: int = 8
+    group_size: int = 4
     """Answers to each, >= 2."""
     max_tokens: int = 96
     """Longest answer."""
@@ -52,7 +52,7 @@ class PracticeSettings:
     """Optimizer steps a rollout takes, each on its share of the groups ..."""
     passes: int = 1
     """... and times that each group is used."""
-    lr: float = 2e-4
+    lr: float = 3e-4
     """Of AdamW."""
     ramp: int = 5
     """Optimizer steps until the full rate."""
