@@ -20,9 +20,7 @@ def app(home: Home, model: str) -> Iterator[Terminal]:
     """The app in a terminal, its model awake."""
     with Terminal(app_command(home, model)) as terminal:
         wait_frame(terminal)
-        terminal.wait(
-            lambda: terminal.screen.row(0).endswith("ready"), 120, "the model did not wake up"
-        )
+        wait_awake(terminal)
         terminal.rest(1.0)
         yield terminal
 
@@ -36,6 +34,13 @@ def wait_frame(terminal: Terminal) -> float:
     """Seconds from the start of the process until the prompt was on the screen."""
     moment = terminal.wait(lambda: terminal.sees(HINT), 60, "the prompt was not painted")
     return moment - terminal.started
+
+
+def wait_awake(terminal: Terminal) -> None:
+    """Until the model is loaded."""
+    terminal.wait(
+        lambda: terminal.screen.row(0).endswith("ready"), 120, "the model did not wake up"
+    )
 
 
 def worker_of(terminal: Terminal) -> int:

@@ -42,6 +42,7 @@ from benchmarks.collapse_report import summary, write_report
 from benchmarks.collapse_rows import Rows
 from benchmarks.processes import forget_peak, peak_bytes
 from benchmarks.report import machine
+from benchmarks.scratch import DEFAULT_MODEL
 from engine.chat_format import encode_prompt
 from engine.checkpoint import load_model, load_tensors
 from engine.checkpoint_files import WEIGHTS
@@ -59,7 +60,6 @@ from learning.model_store import ModelStore
 from learning.records import Lesson, Turn
 from personality.book import shipped_book_path
 
-DEFAULT_MODEL = "10m"
 EVERY = 10
 """Lessons between two measurements."""
 PICKS, CANDIDATES = 40, 5

@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmarks.collapse_pupils import METHODS
 from benchmarks.collapse_svg import Line, picture
-from benchmarks.report import table, write
+from benchmarks.report import deviation, table, write
 from engine.errors import DataError
 from learning.home import write_atomically
 
@@ -70,7 +70,7 @@ def _means(ends: Sequence[Mapping[str, float]]) -> dict[str, dict[str, float | N
     return {
         name: {
             "mean": statistics.fmean(end[name] for end in ends),
-            "spread": statistics.stdev(end[name] for end in ends) if len(ends) > 1 else None,
+            "spread": deviation([end[name] for end in ends]),
         }
         for name in names
     }

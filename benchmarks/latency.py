@@ -16,15 +16,14 @@ from collections.abc import Callable
 from typing import Any
 
 from benchmarks import BenchOptions
-from benchmarks.app_terminal import app, exchange, footer, wait_frame, worker_of
+from benchmarks.app_terminal import app, exchange, footer, wait_awake, wait_frame, worker_of
 from benchmarks.processes import cpu_seconds, resident_bytes
 from benchmarks.report import machine, median, spread, table, write
-from benchmarks.scratch import random_model, scratch_home
+from benchmarks.scratch import DEFAULT_MODEL, random_model, scratch_home
 from benchmarks.terminal import Terminal, TerminalError
 from benchmarks.typist import strokes, type_out
 from learning.home import Home
 
-SHIPPED_SIZE = "10m"
 KEYS, STARTS = 600, 7
 QUICK_KEYS, QUICK_STARTS = 40, 2
 LARGE = "49m"
@@ -72,7 +71,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
                 write(options.out, "latency", TITLE, command_words(options), parts(result), result)
             return result
 
-        random_model(home, BABBLER, SHIPPED_SIZE)
+        random_model(home, BABBLER, DEFAULT_MODEL)
         plan = [("idle", idle, model), ("training", training, model)]
         plan += [("streaming", streaming, BABBLER)]
         if not options.quick:
@@ -99,9 +98,7 @@ def measure_starts(home: Home, model: str, count: int, options: BenchOptions) ->
         with Terminal(alone, env={"VIDYA_HOME": str(home.path)}) as terminal:
             frames.append(wait_frame(terminal))
             spent.append(cpu_seconds(terminal.process.pid) or 0.0)
-            terminal.wait(
-                lambda: terminal.screen.row(0).endswith("ready"), 120, "the model did not wake up"
-            )
+            wait_awake(terminal)
             awake.append(time.perf_counter() - terminal.started)
     options.say(f"first frame {median(frames[1:]):.3f} s, median of {count}")
     return {

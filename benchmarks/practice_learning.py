@@ -21,8 +21,8 @@ from typing import Any
 
 from benchmarks import BenchOptions
 from benchmarks.collapse_data import make_yardstick
-from benchmarks.report import machine, table, write
-from benchmarks.scratch import scratch_home
+from benchmarks.report import deviation, machine, table, write
+from benchmarks.scratch import DEFAULT_MODEL, scratch_home
 from engine.checkpoint import load_model
 from engine.model import Model
 from engine.tokenizer import Tokenizer
@@ -95,7 +95,11 @@ def run(options: BenchOptions) -> dict[str, Any]:
     names = os.environ.get("VIDYA_TASKS", "")
     wanted = [name for name in names.split(",") if name]
     plans = [plan for plan in PLANS if not wanted or plan.task in wanted]
-    result: dict[str, Any] = {"machine": machine(), "model": options.model or "10m", "runs": []}
+    result: dict[str, Any] = {
+        "machine": machine(),
+        "model": options.model or DEFAULT_MODEL,
+        "runs": [],
+    }
     result["runs"] = _earlier(options)
     with scratch_home(options) as (home, name):
         folder = ModelStore(home).resolve(name)
@@ -196,8 +200,7 @@ def _over_seeds(task: str, runs: list[dict[str, Any]]) -> tuple[str | int, ...]:
 
 
 def _spread(values: list[float]) -> str:
-    wide = statistics.stdev(values) if len(values) > 1 else 0.0
-    return f"{statistics.mean(values):.1f} \u00b1 {wide:.1f}"
+    return f"{statistics.mean(values):.1f} \u00b1 {deviation(values) or 0.0:.1f}"
 
 
 def _earlier(options: BenchOptions) -> list[dict[str, Any]]:
@@ -206,7 +209,7 @@ def _earlier(options: BenchOptions) -> list[dict[str, Any]]:
     if path is None or not path.exists():
         return []
     found = json.loads(path.read_text("utf-8"))
-    return list(found["runs"]) if found.get("model") == (options.model or "10m") else []
+    return list(found["runs"]) if found.get("model") == (options.model or DEFAULT_MODEL) else []
 
 
 def _write(out: Path, result: dict[str, Any]) -> None:

@@ -11,6 +11,7 @@ import json
 import math
 import os
 import platform
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,11 @@ def spread(values: Sequence[float]) -> dict[str, float]:
         return {"count": 0}
     shares = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "max": 1.0}
     return {"count": len(values), **{k: percentile(values, v) for k, v in shares.items()}}
+
+
+def deviation(values: Sequence[float]) -> float | None:
+    """The standard deviation over seeds; None of fewer than two."""
+    return statistics.stdev(values) if len(values) > 1 else None
 
 
 def machine() -> dict[str, Any]:

@@ -52,5 +52,5 @@ def random_model(home: Home, name: str, size: str) -> Path:
     folder.mkdir(parents=True)
     save_model(Model(CONFIGS[size], generator=torch.Generator().manual_seed(0)), folder)
     for file in ("tokenizer.tiktoken", "tokenizer_config.json", "talk.json"):
-        shutil.copy(SHIPPED / "10m" / file, folder)
+        shutil.copy(SHIPPED / DEFAULT_MODEL / file, folder)
     return folder

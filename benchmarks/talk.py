@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks import BenchOptions
-from benchmarks.report import machine, write
+from benchmarks.report import deviation, machine, write
 from benchmarks.talk_data import CATEGORIES, TYPES, Question, fold, load
 from benchmarks.talk_metrics import (
     distinct,
@@ -179,10 +179,7 @@ def measure_answers(
         "greedy": scored[0],
         "sampled": sampled,
         "mean": {key: statistics.fmean(s[key] for s in sampled) for key in scored[0]},
-        "spread": {
-            key: statistics.stdev(s[key] for s in sampled) if len(sampled) > 1 else None
-            for key in scored[0]
-        },
+        "spread": {key: deviation([s[key] for s in sampled]) for key in scored[0]},
     }
 
 
