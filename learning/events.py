@@ -144,6 +144,8 @@ class PracticeStage:
     book_recall: float | None = None
     saved: bool = False
     """These weights are published."""
+    held: bool = False
+    """They are not, because they solve clearly fewer held-out problems than earlier ones."""
     alarm: str = ""
 
 

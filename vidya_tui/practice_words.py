@@ -21,6 +21,8 @@ def staged(event: PracticeStage) -> str:
         known.append(f"book recall {percent(event.book_recall)}")
     if event.saved:
         known.append("saved")
+    if event.held:
+        known.append("held back: fewer problems solved than before")
     if not known:
         return ""
     where = {

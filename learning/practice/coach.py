@@ -175,8 +175,9 @@ class Coach:
     def _looked(self, look: Look) -> None:
         self._accuracy, self._recall = look.accuracy, look.book_recall
         name = self._request.task
-        self._journal.add_measure(measure_name(name, "accuracy"), look.accuracy)
-        self._journal.add_measure("book_recall", look.book_recall)
+        if not look.held:  # the journal tells of weights that somebody talks to
+            self._journal.add_measure(measure_name(name, "accuracy"), look.accuracy)
+            self._journal.add_measure("book_recall", look.book_recall)
         self._emit(
             PracticeStage(
                 name,
@@ -185,6 +186,7 @@ class Coach:
                 accuracy=look.accuracy,
                 book_recall=look.book_recall,
                 saved=look.saved,
+                held=look.held,
                 alarm=look.alarm,
             )
         )

@@ -1,8 +1,10 @@
 """A run of practice from the first look to the last: warm-up, steps, save points, and when to end.
 
 At a save point the guard looks at the book and at earlier lessons; what passes is published, what
-does not is mended or taken back to the last save point. So whatever interrupts a run, nothing that
-was saved is lost and nothing that was not looked at is kept. Left out: how weights are published.
+does not is mended or taken back to the last save point. Weights that solve clearly fewer held-out
+problems than before are held back: practice goes on with them, nobody else sees them, and they are
+given up where it ends before they are as good again. So whatever interrupts a run, nothing that was
+saved is lost and nothing that was not looked at is kept. Left out: how weights are published.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ Ended = Literal["steps", "time", "stopped", "too_hard", "solved", "rolled_back"]
 WINDOW = 10
 """Steps over which rewards are averaged for the alarm."""
 FALL = 0.05
-"""Fall of held-out accuracy below its best that is an alarm while the reward rises."""
+"""Fall of held-out accuracy below its best from which on weights are held back."""
 RECALL_FALL = 0.01
 """Fall of the book's recall that is one; the guard takes twice as much back."""
 HARD = 0.02
@@ -53,9 +55,11 @@ class Look:
     """On held-out problems, 0 to 1."""
     book_recall: float
     saved: bool
-    """Passed the guard and is published, where something was new."""
+    """Passed the guard, is not held back and is published, where something was new."""
     alarm: str = ""
     """In plain words, where reward and what it stands for go apart."""
+    held: bool = False
+    """Passed the guard, but solves clearly fewer problems than before: not published."""
     stage: Literal["before", "warmed_up", "during", "after"] = "during"
 
 
@@ -91,6 +95,8 @@ class Run:
     on_warm_up: Callable[[WarmUpReport], None] = lambda _: None
     stop: Callable[[], bool] = lambda: False
     _rewards: list[float] = field(default_factory=list)
+    _accuracy: float = 0.0
+    """At the last look, whether published or not."""
     _best: float = 0.0
     _saved: int = 0
     _outcome: Outcome = field(default_factory=Outcome)
@@ -115,9 +121,10 @@ class Run:
 
     def _practise(self, warm_up: bool) -> None:
         session, outcome = self.session, self._outcome
-        outcome.accuracy_before = outcome.accuracy_after = self._best = session.accuracy()
+        self._accuracy = self._best = session.accuracy()
+        outcome.accuracy_before = outcome.accuracy_after = self._best
         outcome.book_before = outcome.book_after = session.keeper.book_before
-        self.on_look(Look(0, self._best, outcome.book_before, False, "", "before"))
+        self.on_look(Look(0, self._best, outcome.book_before, saved=False, stage="before"))
         if warm_up and not self._warm_up():
             return
         alike: list[float] = []
@@ -137,8 +144,8 @@ class Run:
                 break
             if session.step_number % session.settings.measure_every == 0 and not self._save():
                 return
-        if session.updates > self._saved:
-            self._save("after")
+        if session.updates > self._saved and self._save("after") and session.updates > self._saved:
+            self._give_up()
 
     def _warm_up(self) -> bool:
         """Whether practice can go on."""
@@ -149,7 +156,7 @@ class Run:
             return False
         success, settings = last.success or 0.0, session.settings.warm_up
         if success >= settings.enough:
-            outcome.accuracy_warm = outcome.accuracy_after
+            outcome.accuracy_warm = self._accuracy
         elif not self.stop():
             outcome.ended = "too_hard"
             outcome.why = (
@@ -182,7 +189,8 @@ class Run:
     # ------------------------------------------------------------ save points
 
     def _save(self, stage: Literal["warmed_up", "during", "after"] = "during") -> bool:
-        """Looks, and publishes what passed. False: what was gained since the last save is gone."""
+        """Looks, and publishes what passed and is not held back. False: what was gained since the last
+        save is gone."""
         session, outcome = self.session, self._outcome
         verdict = self._examine()
         if not verdict.passed and verdict.book_recall > 0.0:
@@ -197,27 +205,36 @@ class Run:
                     session.step_number,
                     outcome.accuracy_after,
                     outcome.book_after,
-                    False,
-                    "",
-                    stage,
+                    saved=False,
+                    stage=stage,
                 )
             )
             return False
         accuracy = session.accuracy()
         alarm = self._alarm(accuracy, verdict.book_recall)
-        self._best = max(self._best, accuracy)
-        outcome.accuracy_after, outcome.book_after = accuracy, verdict.book_recall
         outcome.alarm = alarm or outcome.alarm
-        where = "warm-up" if stage == "warmed_up" else f"step {session.step_number}"
-        changed = session.updates > self._saved
-        if changed:
+        held = accuracy < self._best - FALL
+        self._accuracy, self._best = accuracy, max(self._best, accuracy)
+        save = session.updates > self._saved and not held
+        if not held:
+            outcome.accuracy_after, outcome.book_after = accuracy, verdict.book_recall
+        if save:
+            where = "warm-up" if stage == "warmed_up" else f"step {session.step_number}"
             self.weights.save(f"practice: {session.task.name}, {where}")
             outcome.saves += 1
             self._saved = session.updates
         self.on_look(
-            Look(session.step_number, accuracy, verdict.book_recall, changed, alarm, stage)
+            Look(session.step_number, accuracy, verdict.book_recall, save, alarm, held, stage)
         )
         return True
+
+    def _give_up(self) -> None:
+        """What was held back to the end is not kept."""
+        self.weights.restore()
+        self._outcome.why = (
+            (f"{self._outcome.why}; " if self._outcome.why else "")
+            + "held-out accuracy was still below its best, so the weights are those of the last save point"
+        )
 
     def _examine(self) -> Verdict:
         keeper = self.session.keeper

@@ -79,6 +79,8 @@ def test_a_look_says_what_was_looked_at() -> None:
     assert practice_words.staged(LATER) == (
         "after step 10: held-out accuracy 62 %, book recall 99 %, saved"
     )
+    held = practice_words.staged(PracticeStage("x", "during", 10, accuracy=0.2, held=True))
+    assert held.endswith("held-out accuracy 20 %, held back: fewer problems solved than before")
     assert practice_words.staged(PracticeStage("x", "warm_up", 5, 0.4)) == ""
     warm = PracticeStage("x", "warm_up", 20, 0.4, 0.11)
     assert practice_words.staged(warm) == (

@@ -173,6 +173,26 @@ def test_reward_that_rises_while_what_it_stands_for_falls_is_an_alarm() -> None:
     assert outcome.alarm == "", "no reward rose"
 
 
+def test_weights_that_solve_clearly_fewer_problems_are_held_back_until_they_are_as_good() -> None:
+    session = Scripted([STEP] * 6, accuracies=[0.3, 0.6, 0.5, 0.58])
+    outcome, kept, looks = practise(session)
+    assert kept.saved == ["practice: sums, step 2", "practice: sums, step 6"]
+    assert [(look.accuracy, look.saved, look.held) for look in looks[1:]] == [
+        (0.6, True, False),
+        (0.5, False, True),
+        (0.58, True, False),
+    ]
+    assert (outcome.accuracy_after, outcome.why, kept.restored) == (0.58, "", 0)
+
+
+def test_what_is_held_back_to_the_end_is_given_up() -> None:
+    session = Scripted([STEP] * 5, accuracies=[0.3, 0.6, 0.0])
+    outcome, kept, looks = practise(session)
+    assert kept.saved == ["practice: sums, step 2"] and kept.restored == 1
+    assert (outcome.ended, outcome.accuracy_after) == ("steps", 0.6)
+    assert "still below its best" in outcome.why and looks[-1].held
+
+
 def test_stopping_keeps_what_passed() -> None:
     session = Scripted([STEP] * 9, measure_every=5)
     outcome, kept, _ = practise(session, stop=lambda: session.step_number >= 3)
