@@ -27,9 +27,10 @@ class KeepSettings:
 
     lines: int = 8
     """Of book and earlier lessons; up to half of them weak ones."""
-    talk: int = 4
+    talk: int = 16
     line_weight: float = 1.0
     talk_weight: float = 1.0
+    """Its gradient is then about as long as the objective's; at 10 it drowns it."""
 
 
 class Keeper:
@@ -70,9 +71,12 @@ class Keeper:
         self.earlier_recall = share_known(checked[len(replay.book) :])
         return self.book_recall
 
-    def gradients(self, model: Model, *, mending: bool = False) -> float:
-        """Adds the gradient of one batch; its loss in nats. mending: four times the lines."""
-        settings, replay, rng = self._settings, self._replay, self._rng
+    def gradients(
+        self, model: Model, settings: KeepSettings | None = None, *, mending: bool = False
+    ) -> float:
+        """Adds the gradient of one batch; its loss in nats. settings: in place of the usual ones.
+        mending: four times the lines."""
+        settings, replay, rng = settings or self._settings, self._replay, self._rng
         if mending:
             settings = replace(settings, lines=4 * settings.lines)
         weak = rng.sample(self._weak, min(settings.lines // 2, len(self._weak)))

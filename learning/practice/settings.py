@@ -19,7 +19,7 @@ from learning.practice.keeping import KeepSettings
 class WarmUpSettings:
     """Supervised steps on worked examples."""
 
-    lr: float = 1e-3
+    lr: float = 5e-4
     """Peak rate of AdamW."""
     batch: int = 32
     """Worked examples a step."""
@@ -33,6 +33,8 @@ class WarmUpSettings:
     """Success rate at which it ends, 0 to 1: far from where there is nothing left to prefer."""
     steps: int = 800
     """The limit."""
+    keep: KeepSettings = field(default_factory=lambda: KeepSettings(talk_weight=10.0))
+    """Worked examples are far from what the model would say, so own talk weighs more than later."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class PracticeSettings:
     """Optimizer steps a rollout takes, each on its share of the groups ..."""
     passes: int = 1
     """... and times that each group is used."""
-    lr: float = 3e-4
+    lr: float = 1.5e-4
     """Of AdamW."""
     ramp: int = 5
     """Optimizer steps until the full rate."""

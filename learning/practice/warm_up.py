@@ -68,7 +68,7 @@ def warm_up(
         for group in optimizer.param_groups:
             group["lr"] = settings.lr * min(1.0, (step + 1) / settings.ramp)
         loss = likelihood_gradients(model, lines, pause=pause)
-        keeper.gradients(model)
+        keeper.gradients(model, settings.keep)
         if not math.isfinite(loss):
             raise NumericsError("warm-up: the loss is not finite", "nothing was changed; try again")
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
