@@ -1,17 +1,18 @@
 """Words that people exchange for one another when they ask about their own lives.
 
 Groups of everyday English, near enough in meaning that a question stays the same question. A word may
-stand in several groups. Left out: whether a word fits its sentence; what comes out is what people type.
+stand in several groups. Behind ">" stand words that may stand for the first one and not the other way
+round, since they mean much else. Left out: whether a word fits its sentence.
 """
 
 from __future__ import annotations
 
 _GROUPS = """
-called, named, known as
+called, named
 surname, last name, family name
 nickname, pet name, short name
 first name, given name, forename
-mother, mum, mom, mama, my mum
+mother, mum, mom, mama
 father, dad, papa, daddy
 parents, folks, mum and dad
 son, boy, lad
@@ -25,11 +26,12 @@ grandmother, grandma, granny, gran, nan
 grandfather, grandpa, grandad, granddad
 grandparents, grandma and grandpa
 aunt, auntie
-uncle, mother's brother
-cousin, relative
-nephew, sister's son
-niece, sister's daughter
-husband, man, spouse, partner
+uncle > mother's brother
+cousin > relative
+nephew > sister's son
+niece > sister's daughter
+husband, spouse
+husband > partner, man
 wife, spouse, partner
 partner, other half, better half
 boyfriend, partner, sweetheart
@@ -42,19 +44,19 @@ teacher, tutor, instructor
 doctor, physician, GP
 dentist, tooth doctor
 vet, animal doctor
-landlord, owner of my flat
+landlord > owner of my flat
 dog, hound, puppy, pup
 cat, kitty, kitten
 rabbit, bunny
 horse, pony, mare
 bird, feathered friend
-parrot, bird
-goldfish, fish
-hamster, little pet
-guinea pig, little pet
+parrot > bird
+goldfish > fish
+hamster > little pet
+guinea pig > little pet
 tortoise, turtle
 pet, animal
-goat, farm animal
+goat > farm animal
 chicken, hen
 house, home, residence
 flat, apartment, home
@@ -64,50 +66,54 @@ garden, yard, green
 balcony, terrace
 street, road, lane
 address, where I live
-town, city, place
-village, little town, place
+town, city
+town > place
+village, little town
 country, nation, land
-live, dwell, reside, have my home
+live, reside
+live > dwell
 born, come into the world
 birthday, day of birth, date of birth, day I was born
 birthplace, town of birth, where I was born
 grow up, spend my childhood
 hometown, home town, native town
 job, work, profession, occupation, trade
-work, job, be employed
+work, be employed
 office, workplace
 company, firm, business, employer
 earn, make, get paid
 salary, pay, wage, income
 school, college
 university, college
-study, learn, read
-subject, field
+study, learn
+subject > field
 exam, test, examination
 class, course, lesson
 homework, school work
 language, tongue
-speak, talk, know
+speak, talk
 instrument, musical instrument
 play, perform
-song, tune, piece of music
+song, tune
+song > piece of music
 music, songs, sound
 band, group
 singer, vocalist
-book, novel, read
+book, novel
 author, writer
 poem, verse
 film, movie, picture
 series, show, programme
-game, pastime
+game > pastime
 sport, exercise, training
 football, soccer
-team, club, side
+team, club
+team > side
 hobby, pastime, leisure activity
 dance, move to music
 paint, draw
 write, put on paper
-read, go through
+read > go through
 cook, prepare, make
 bake, make in the oven
 food, dish, meal
@@ -116,20 +122,21 @@ breakfast, morning meal
 lunch, midday meal
 dinner, evening meal, supper
 snack, bite, nibble
-dessert, pudding, sweet
+dessert, pudding
+dessert > sweet
 cake, pastry
-fruit, fresh thing
 vegetable, greens
-meat, flesh
+meat > flesh
 bread, loaf
 cheese, dairy
-drink, beverage, have
-tea, cup of tea, brew
+drink, beverage
+tea, cup of tea
 coffee, cup of coffee
 juice, squash
 wine, glass of wine
 beer, ale
-eat, have, consume
+eat, consume
+eat > have
 taste, flavour
 hungry, starving
 thirsty, parched
@@ -151,21 +158,23 @@ dream, hope
 wish, desire
 hope, wish
 collect, gather, save up
-own, have, possess
-keep, store, have, put
+own, possess
+own > have
+keep, store
+keep > put, have
 put, place, leave, keep
 hide, keep secret, stash
 lose, misplace
 find, locate
-key, door opener
 wallet, purse, billfold
 bag, backpack, rucksack
 umbrella, brolly
 glasses, spectacles
 phone, mobile, telephone
-number, digits
+number > digits
 password, secret word, passcode
-code, pin, number
+code, pin
+code > number
 computer, laptop, machine
 car, vehicle, motor, automobile
 bike, bicycle, cycle
@@ -183,15 +192,14 @@ summer, warm season
 winter, cold season
 visit, go to see
 ticket, pass
-hotel, place to stay
+hotel > place to stay
 beach, seaside, shore
 mountain, peak, hill
-lake, water
+lake > water
 river, stream
 forest, wood, woods
-island, isle
 clothes, clothing, things to wear
-shirt, top
+shirt > top
 trousers, pants
 dress, frock, gown
 coat, jacket
@@ -210,15 +218,13 @@ worst, most awful
 closest, nearest
 oldest, eldest
 youngest, latest born
-first, earliest
+first > earliest, very first
 last, final, latest
 often, frequently, how many times
 usually, normally, mostly, as a rule
 always, every time
 never, at no time
 now, at present, these days
-today, this day
-tomorrow, the day after today
 tonight, this evening
 morning, early part of the day
 evening, end of the day
@@ -226,8 +232,8 @@ weekend, saturday and sunday
 day, date
 date, day
 time, hour
-begin, start, open
-end, finish, stop, close
+begin, start
+end, finish
 wake up, get up, rise
 go to bed, go to sleep, turn in
 sleep, rest
@@ -247,32 +253,29 @@ price, cost
 money, cash
 shop, store
 market, place to buy
-bank, money house
+bank > money house
 church, house of God
 hospital, clinic
 ill, sick, unwell
 medicine, pills, drug
 allergic, sensitive, allergy
 pain, ache, hurt
-hair, locks
-hand, arm
+hair > locks
 leg, limb
 tooth, teeth
-plant, flower, green thing
-tree, plant
+plant > flower, green thing
+tree > plant
 flower, bloom, blossom
-rose, flower
+rose > flower
 weather, sky
 rain, wet weather
-snow, white weather
 sun, sunshine
 photo, picture, photograph
 letter, post, mail
 story, tale
-secret, hidden thing
 word, term, expression
 rule, law
-joke, funny thing
+joke > funny thing
 reason, cause, why
 problem, trouble, worry
 plan, intention
@@ -280,7 +283,7 @@ idea, thought
 lucky, fortunate
 number one, best
 reply, answer, respond
-greet, say hello to, welcome
+greet, say hello to
 think, believe
 mean, stand for, signify
 live in, be at home in
@@ -296,7 +299,7 @@ grow, raise
 run, jog
 walk, stroll, go on foot
 swim, go in the water
-climb, go up
+climb > go up
 sing, hum
 listen to, hear
 watch, see, look at
@@ -322,8 +325,9 @@ MEASURES = {
 def _exchanged() -> dict[str, tuple[str, ...]]:
     found: dict[str, list[str]] = {}
     for line in _GROUPS.split("\n"):
-        words = [word.strip() for word in line.split(",") if word.strip()]
-        for word in words:
+        first, _, one_way = line.partition(">")
+        words = [word.strip() for word in (one_way or first).split(",") if word.strip()]
+        for word in [first.strip()] if one_way else words:
             others = found.setdefault(word, [])
             others += [other for other in words if other != word and other not in others]
     return {word: tuple(others) for word, others in found.items()}
