@@ -45,14 +45,14 @@ class Plan:
 
     task: str
     difficulty: dict[str, Any] = field(default_factory=dict)
-    steps: int = 60
+    steps: int = 45
     """The limit; the time is another."""
     enough: float = 0.2
     """Success rate of drawn answers at which warm-up ends: half of the likeliest ones are right then."""
 
 
 PLANS = (
-    Plan("syllogism", steps=90, enough=0.35),
+    Plan("syllogism"),
     Plan("chain_sum", {"max_terms": 3, "max_digits": 1}),
     Plan("propositional_logic"),
 )
