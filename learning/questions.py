@@ -45,6 +45,10 @@ _OWNERS = {"i", "you", "we", "they", "he", "she", "it"}
 _DETERMINERS = {"my", "your", "our", "his", "her", "their", "the", "a", "an", "this", "that"}
 _PLURAL = {"you", "we", "they"}
 _CONTRACTED = re.compile(rf"({_WH})(?:'s|s|'re)", re.IGNORECASE)
+_TAILS = {"born", "made", "from", "like", "about", "allergic", "afraid", "called", "known", "good"}
+"""Words that stand behind the subject and a form of be ..."""
+_PREPOSITIONS = {"at", "in", "on", "for", "with", "to"}
+"""... and those that begin what does."""
 _LIKING = ("like best", "love most", "like most", "like the most", "prefer")
 
 
@@ -163,7 +167,7 @@ def _liked(asked: Asked, whose: str, thing: str, rng: random.Random) -> None:
 
 def _measured(asked: Asked, measure: str, rest: str) -> None:
     owner = {"i": "my", "you": "your", "we": "our"}.get(rest.lower())
-    first = f"{owner or f'{rest}{_S}'} {measure}"
+    first = f"{owner} {measure}" if owner else f"{rest}'s {measure}"
     asked.things += [first] if owner else [first, f"the {measure} of {rest}"]
     asked.direct.append(f"what is {first}")
     asked.clauses.append(f"what {first} is")
@@ -299,8 +303,3 @@ def _subject_end(words: list[str]) -> int:
         if word in _TAILS or (word.endswith("ed") and len(word) > 3) or word in _PREPOSITIONS:
             return at
     return len(words)
-
-
-_TAILS = {"born", "made", "from", "like", "about", "allergic", "afraid", "called", "known", "good"}
-_PREPOSITIONS = {"at", "in", "on", "for", "with", "to"}
-_S = "'s"
