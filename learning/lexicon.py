@@ -44,7 +44,6 @@ teacher, tutor, instructor
 doctor, physician, GP
 dentist, tooth doctor
 vet, animal doctor
-landlord > owner of my flat
 dog, hound, puppy, pup
 cat, kitty, kitten
 rabbit, bunny
@@ -61,11 +60,9 @@ chicken, hen
 house, home, residence
 flat, apartment, home
 room, chamber
-kitchen, place where I cook
 garden, yard, green
 balcony, terrace
 street, road, lane
-address, where I live
 town, city
 town > place
 village, little town
@@ -73,9 +70,8 @@ country, nation, land
 live, reside
 live > dwell
 born, come into the world
-birthday, day of birth, date of birth, day I was born
-birthplace, town of birth, where I was born
-grow up, spend my childhood
+birthday, day of birth, date of birth
+birthplace, town of birth
 hometown, home town, native town
 job, work, profession, occupation, trade
 work, be employed
@@ -242,7 +238,6 @@ meeting, appointment, get-together
 appointment, meeting, date
 wedding, marriage, big day
 marry, wed, get married
-anniversary, day we married
 party, celebration
 gift, present
 buy, get, purchase

@@ -27,12 +27,12 @@ _OPEN = re.compile(
 _CLOSED = re.compile(rf"(?P<verb>{_BE}|{_DO}|{_HELP}|have|has) (?P<rest>.+)", re.IGNORECASE)
 _REQUEST = re.compile(
     r"(?:please |can you |could you |would you )*(?:tell|give|show) (?:me|us) (?:about )?(?P<thing>.+)"
-    r"|(?:please )?(?:say|name) (?P<said>.+)",
+    r"|(?:please )?(?:say|name) (?P<said>(?!of\b).+)",
     re.IGNORECASE,
 )
 _NAMED = re.compile(r"(?P<thing>.+?) (?:called|named)", re.IGNORECASE)
 _NAME = re.compile(
-    r"(?P<whose>(?:my|your|our|his|her|their) .+?)(?:'s|s'|s) name|the name of (?P<of>.+)",
+    r"(?P<whose>(?:my|your|our|his|her|their) .+?)(?:'s|s'|(?<!s)s) name|the name of (?P<of>.+)",
     re.IGNORECASE,
 )
 _LIKED = re.compile(r"(?P<whose>my|your) (?:favourite|favorite) (?P<thing>.+)", re.IGNORECASE)
@@ -41,10 +41,17 @@ _HAVING = re.compile(
 )
 _OF = re.compile(r"the (?P<what>[\w-]+) of (?P<whose>[\w' -]+)", re.IGNORECASE)
 _PARTICIPLE = re.compile(r"(?P<who>i|you|we|he|she|they) (?P<how>.+)", re.IGNORECASE)
-_OWNERS = {"i", "you", "we", "they", "he", "she", "it"}
+_OWNERS = {
+    "i": "my",
+    "you": "your",
+    "we": "our",
+    "he": "his",
+    "she": "her",
+    "it": "its",
+    "they": "their",
+}
 _DETERMINERS = {"my", "your", "our", "his", "her", "their", "the", "a", "an", "this", "that"}
-_PLURAL = {"you", "we", "they"}
-_CONTRACTED = re.compile(rf"({_WH})(?:'s|s|'re)", re.IGNORECASE)
+_CONTRACTED = re.compile(r"(what|who|where|when|how)(?:'s|s)", re.IGNORECASE)
 _TAILS = {"born", "made", "from", "like", "about", "allergic", "afraid", "called", "known", "good"}
 """Words that stand behind the subject and a form of be ..."""
 _PREPOSITIONS = {"at", "in", "on", "for", "with", "to"}
@@ -76,8 +83,7 @@ def understand(question: str, rng: random.Random) -> Asked:
         else:
             _doing(asked, wh, noun, verb, rest)
     elif match := _REQUEST.fullmatch(text):
-        asked.direct.clear()
-        _thing(asked, match["thing"] or match["said"], "what", rng)
+        _request(asked, match["thing"] or match["said"], rng)
     elif match := _CLOSED.fullmatch(text):
         _closed(asked, match["verb"].lower(), match["rest"], rng)
     asked.direct += [short for one in asked.direct if (short := contracted(one)) != one]
@@ -86,7 +92,7 @@ def understand(question: str, rng: random.Random) -> Asked:
 
 def expanded(question: str) -> str:
     """ "whats my name" to "what is my name"."""
-    words = question.split()
+    words = question.replace("\u2019", "'").split()
     if words and (match := _CONTRACTED.fullmatch(words[0])):
         words[:1] = [match[1], "is"]
     return " ".join(words)
@@ -94,7 +100,7 @@ def expanded(question: str) -> str:
 
 def contracted(question: str) -> str:
     """ "what is my name" to "what's my name"; as it was where there is nothing to contract."""
-    return re.sub(rf"^({_WH}) is (?=\S)", r"\1's ", question, count=1, flags=re.IGNORECASE)
+    return re.sub(r"^(what|who|where|when|how) is (?=\S)", r"\1's ", question, flags=re.IGNORECASE)
 
 
 # ------------------------------------------------------------ with a form of be
@@ -113,14 +119,26 @@ def _being(asked: Asked, wh: str, noun: str, verb: str, rest: str, rng: random.R
     elif wh == "when":
         _date(asked, verb, rest, rng)
     elif whole in ("what", "who"):
-        _thing(asked, rest, wh, rng)
+        _thing(asked, rest, f"{wh} {verb}", rng)
         asked.direct.pop()  # it is the question itself
     elif noun and wh in ("what", "which"):
         _kind(asked, wh, noun, verb, rest)
 
 
-def _thing(asked: Asked, thing: str, wh: str, rng: random.Random) -> None:
-    """A noun phrase, and what else it is called."""
+def _request(asked: Asked, thing: str, rng: random.Random) -> None:
+    """ "tell me your name", "tell me where I live"; a joke is only a thing."""
+    first = thing.split()[0].lower()
+    if first in _WH.split("|"):
+        asked.clauses.append(thing)
+    elif first in _DETERMINERS - {"a", "an", "this", "that"}:
+        asked.direct.clear()
+        _thing(asked, thing, "what is", rng)
+    else:
+        asked.things.append(thing)
+
+
+def _thing(asked: Asked, thing: str, what: str, rng: random.Random) -> None:
+    """A noun phrase, and what else it is called. what: "who was"."""
     if name := _NAME.fullmatch(thing):
         _name_of(asked, name["whose"] or name["of"], rng)
     elif liked := _LIKED.fullmatch(thing):
@@ -130,11 +148,16 @@ def _thing(asked: Asked, thing: str, wh: str, rng: random.Random) -> None:
         asked.things.append(thing)
         if whose := _OF.fullmatch(thing):
             asked.things.append(f"{whose['whose']}'s {whose['what']}")
-            asked.direct.append(f"{wh} is {whose['whose']}'s {whose['what']}")
-    asked.direct.append(f"{wh} is {thing}")
+            asked.direct.append(f"{what} {whose['whose']}'s {whose['what']}")
+    asked.direct.append(f"{what} {thing}")
 
 
 def _name_of(asked: Asked, thing: str, rng: random.Random) -> None:
+    if owner := _OWNERS.get(thing.lower()):
+        asked.things.append(f"{owner} name")
+        asked.direct.append(f"what is {owner} name")
+        asked.clauses.append(f"what {owner} name is")
+        return
     asked.things += [f"{thing}'s name", f"the name of {thing}"]
     asked.direct += [
         f"what is {thing} called",
@@ -166,7 +189,9 @@ def _liked(asked: Asked, whose: str, thing: str, rng: random.Random) -> None:
 
 
 def _measured(asked: Asked, measure: str, rest: str) -> None:
-    owner = {"i": "my", "you": "your", "we": "our"}.get(rest.lower())
+    owner = _OWNERS.get(rest.lower())
+    if not owner and rest.split()[0].lower() in _OWNERS:
+        return  # "how long was I in hospital"
     first = f"{owner} {measure}" if owner else f"{rest}'s {measure}"
     asked.things += [first] if owner else [first, f"the {measure} of {rest}"]
     asked.direct.append(f"what is {first}")
@@ -175,6 +200,8 @@ def _measured(asked: Asked, measure: str, rest: str) -> None:
 
 def _place(asked: Asked, verb: str, rest: str) -> None:
     asked.direct += [f"in which place {verb} {rest}", f"what place {verb} {rest} in"]
+    if rest.lower() in _OWNERS:
+        return
     if born := _PARTICIPLE.fullmatch(rest):
         asked.things.append(f"the place where {born['who']} {verb} {born['how']}")
         asked.direct += [f"which town {verb} {rest} in", f"what town {verb} {rest} in"]
@@ -203,17 +230,26 @@ def _kind(asked: Asked, wh: str, noun: str, verb: str, rest: str) -> None:
     """ "what colour is my door", "which planet is closest to the sun"."""
     other = "which" if wh == "what" else "what"
     asked.direct.append(f"{other} {noun} {verb} {rest}")
-    if rest.split()[0].lower() in _DETERMINERS - {"the"}:
+    words = rest.split()
+    first = words[0].lower()
+    if first in _OWNERS:
         asked.clauses.append(f"{other} {noun} {_after(rest, verb)}")
-        asked.things += [f"the {noun} of {rest}", f"{rest}'s {noun}"]
-        asked.direct += [f"what is the {noun} of {rest}", f"what is {rest}'s {noun}"]
+        if len(words) > 1:
+            asked.things.append(f"the {noun} {_after(rest, verb)}")
+    elif first in _DETERMINERS - {"the"} or first.endswith("'s") or wh == "what":
+        asked.clauses.append(f"{other} {noun} {_after(rest, verb)}")
+        asked.things.append(f"the {noun} of {rest}")
+        asked.direct.append(f"what {verb} the {noun} of {rest}")
+        if first in _DETERMINERS and len(words) <= 3:
+            asked.things.append(f"{rest}'s {noun}")
+            asked.direct.append(f"what {verb} {rest}'s {noun}")
     else:
         asked.clauses[:] = [f"{either} {noun} {verb} {rest}" for either in (wh, other)]
         asked.things.append(f"the {noun} that {verb} {rest}")
-        asked.direct.append(f"what is the {noun} that {verb} {rest}")
-        if len(words := rest.split()) <= 2:
-            asked.things.append(f"the {words[-1]} {noun}")
-            asked.direct.append(f"what is the {words[-1]} {noun}")
+        asked.direct.append(f"what {verb} the {noun} that {verb} {rest}")
+        if first == "the" and len(words) == 2:
+            asked.things.append(f"the {words[1]} {noun}")
+            asked.direct.append(f"what {verb} the {words[1]} {noun}")
 
 
 # ------------------------------------------------------------ with a form of do, and yes or no
@@ -221,12 +257,16 @@ def _kind(asked: Asked, wh: str, noun: str, verb: str, rest: str) -> None:
 
 def _doing(asked: Asked, wh: str, noun: str, verb: str, rest: str) -> None:
     """what/where/how many ... do I ..."""
+    if wh == "who" and not noun and rest.split()[0].lower() not in _OWNERS:
+        return  # "who did the dishes" asks for the subject
     statement = _statement(verb, rest)
     whole = f"{wh} {noun}".strip()
     asked.clauses.append(f"{whole} {statement}")
     if noun and wh in ("what", "which"):
         other = "which" if wh == "what" else "what"
-        asked.direct += [f"{other} {noun} {verb} {rest}", f"what kind of {noun} {verb} {rest}"]
+        asked.direct.append(f"{other} {noun} {verb} {rest}")
+        if not noun.startswith(("kind", "sort", "type")):
+            asked.direct.append(f"what kind of {noun} {verb} {rest}")
         asked.direct.append(f"what is the {noun} {statement}")
         asked.things += [f"the {noun} {statement}", f"the {noun} that {statement}"]
         asked.clauses.append(f"{other} {noun} {statement}")
@@ -256,8 +296,8 @@ def _closed(asked: Asked, verb: str, rest: str, rng: random.Random) -> None:
         return
     if rest.lower().endswith(" anything"):
         asked.direct.append(f"what {verb} {rest[: -len(' anything')]}")
-        asked.clauses.append(f"what {_after(rest[: -len(' anything')], verb)}")
-    statement = _statement(verb, rest) if verb in _DO.split("|") else _after(rest, verb)
+        asked.clauses.append(f"what {_inside(rest[: -len(' anything')], verb)}")
+    statement = _statement(verb, rest)
     asked.clauses += [f"whether {statement}", f"if {statement}"]
     asked.direct += [
         f"is it true that {statement}",
@@ -268,10 +308,12 @@ def _closed(asked: Asked, verb: str, rest: str, rng: random.Random) -> None:
 
 def _statement(verb: str, rest: str) -> str:
     """ "does my sister live here" to "my sister lives here"; another verb is kept."""
+    if verb not in _DO.split("|"):
+        return _inside(rest, verb)
     words = rest.split()
     at = _verb_at(words)
-    if at >= len(words) or verb in _HELP.split("|"):
-        return _after(rest, "" if verb in _DO.split("|") else verb)
+    if at >= len(words):
+        return rest
     form = {"does": third_person, "did": past}.get(verb)
     if form:
         words[at] = form(words[at].lower())
@@ -283,6 +325,13 @@ def _after(rest: str, verb: str) -> str:
     words = rest.split()
     at = _subject_end(words)
     return " ".join(word for word in [*words[:at], verb, *words[at:]] if word)
+
+
+def _inside(rest: str, verb: str) -> str:
+    """The verb between a short subject and the rest: "my dog old", "is" to "my dog is old"."""
+    words = rest.split()
+    at = 2 if words[0].lower() in _DETERMINERS else 1
+    return " ".join([*words[:at], verb, *words[at:]])
 
 
 def _verb_at(words: list[str]) -> int:

@@ -2,13 +2,15 @@
 
 At a save point the guard looks at the book and at earlier lessons; what passes is published, what
 does not is mended or taken back to the last save point. Weights that solve clearly fewer held-out
-problems than before are held back: practice goes on with them, nobody else sees them, and they are
-given up where it ends before they are as good again. So whatever interrupts a run, nothing that was
-saved is lost and nothing that was not looked at is kept. Left out: how weights are published.
+problems than the best since warm-up are held back: practice goes on with them, nobody else sees them,
+and they are given up where it ends before they are as good again. So whatever interrupts a run,
+nothing that was saved is lost and nothing that was not looked at is kept. Left out: how weights are
+published.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -23,7 +25,9 @@ Ended = Literal["steps", "time", "stopped", "too_hard", "solved", "rolled_back"]
 WINDOW = 10
 """Steps over which rewards are averaged for the alarm."""
 FALL = 0.05
-"""Fall of held-out accuracy below its best from which on weights are held back."""
+"""Fall of held-out accuracy below its best that is an alarm while the reward rises."""
+HELD_ERRORS = 2.0
+"""Fall from which on weights are held back, in standard errors of the accuracy at one half."""
 RECALL_FALL = 0.01
 """Fall of the book's recall that is one; the guard takes twice as much back."""
 HARD = 0.02
@@ -95,10 +99,11 @@ class Run:
     on_warm_up: Callable[[WarmUpReport], None] = lambda _: None
     stop: Callable[[], bool] = lambda: False
     _rewards: list[float] = field(default_factory=list)
-    _accuracy: float = 0.0
-    """At the last look, whether published or not."""
     _best: float = 0.0
     _saved: int = 0
+    """Updates in the weights that are published ..."""
+    _looked: int = 0
+    """... and in those that were looked at last."""
     _outcome: Outcome = field(default_factory=Outcome)
     _started: float = field(default_factory=time.monotonic)
 
@@ -121,8 +126,7 @@ class Run:
 
     def _practise(self, warm_up: bool) -> None:
         session, outcome = self.session, self._outcome
-        self._accuracy = self._best = session.accuracy()
-        outcome.accuracy_before = outcome.accuracy_after = self._best
+        outcome.accuracy_before = outcome.accuracy_after = self._best = session.accuracy()
         outcome.book_before = outcome.book_after = session.keeper.book_before
         self.on_look(Look(0, self._best, outcome.book_before, saved=False, stage="before"))
         if warm_up and not self._warm_up():
@@ -144,7 +148,9 @@ class Run:
                 break
             if session.step_number % session.settings.measure_every == 0 and not self._save():
                 return
-        if session.updates > self._saved and self._save("after") and session.updates > self._saved:
+        if session.updates > self._looked and not self._save("after"):
+            return
+        if session.updates > self._saved:
             self._give_up()
 
     def _warm_up(self) -> bool:
@@ -156,7 +162,7 @@ class Run:
             return False
         success, settings = last.success or 0.0, session.settings.warm_up
         if success >= settings.enough:
-            outcome.accuracy_warm = self._accuracy
+            outcome.accuracy_warm = outcome.accuracy_after
         elif not self.stop():
             outcome.ended = "too_hard"
             outcome.why = (
@@ -198,6 +204,7 @@ class Run:
             verdict = self._examine()
         if not verdict.passed:
             self.weights.restore()
+            self._saved = session.updates
             outcome.ended = "rolled_back"
             outcome.why = f"{verdict.reason}; the weights are those of the last save point again"
             self.on_look(
@@ -213,8 +220,9 @@ class Run:
         accuracy = session.accuracy()
         alarm = self._alarm(accuracy, verdict.book_recall)
         outcome.alarm = alarm or outcome.alarm
-        held = accuracy < self._best - FALL
-        self._accuracy, self._best = accuracy, max(self._best, accuracy)
+        held = stage != "warmed_up" and accuracy < self._best - self._margin()
+        self._best = accuracy if stage == "warmed_up" else max(self._best, accuracy)
+        self._looked = session.updates
         save = session.updates > self._saved and not held
         if not held:
             outcome.accuracy_after, outcome.book_after = accuracy, verdict.book_recall
@@ -228,12 +236,22 @@ class Run:
         )
         return True
 
+    def _margin(self) -> float:
+        """Fall of accuracy that is hardly chance."""
+        return HELD_ERRORS * 0.5 / math.sqrt(max(1, self.session.held_out))
+
     def _give_up(self) -> None:
         """What was held back to the end is not kept."""
+        outcome = self._outcome
         self.weights.restore()
-        self._outcome.why = (
-            (f"{self._outcome.why}; " if self._outcome.why else "")
-            + "held-out accuracy was still below its best, so the weights are those of the last save point"
+        ended = {"stopped": "stopped; ", "time": "the time is over; "}.get(outcome.ended, "")
+        outcome.why = (
+            f"{ended}the last steps solved fewer held-out problems than before, so the weights are those "
+            "of the last save point"
+        )
+        step = self.session.step_number
+        self.on_look(
+            Look(step, outcome.accuracy_after, outcome.book_after, saved=False, stage="after")
         )
 
     def _examine(self) -> Verdict:

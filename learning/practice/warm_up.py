@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
@@ -79,7 +79,7 @@ def warm_up(
             last = look(step, loss)
         else:
             report(WarmUpReport(step, loss, None, time.monotonic() - started))
-    return last
+    return replace(last, step=step)
 
 
 def _worked(model: Model, roller: Roller, problem: Problem) -> Example:

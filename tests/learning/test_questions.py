@@ -7,6 +7,7 @@ import random
 import pytest
 
 from learning.inflection import past, third_person
+from learning.lexicon import EXCHANGED
 from learning.questions import Asked, contracted, expanded, understand
 
 
@@ -76,12 +77,61 @@ def test_what_is_no_question_is_taken_as_it_is(text: str) -> None:
     assert ask(text) == Asked([text])
 
 
+@pytest.mark.parametrize(
+    ("question", "kept"),
+    [
+        ("What colour is Anna's car", "anna"),
+        ("What team am I in", "team"),
+        ("What time is dinner tonight", "dinner"),
+        ("Who was the king of Norway", "norway"),
+        ("How long was I in hospital", "hospital"),
+        ("What is my boss name", "boss"),
+        ("Tell me where I live", "live"),
+        ("Who did the dishes", "dishes"),
+        ("name of my goldfish", "goldfish"),
+        ("What kind of dogs do you like", "kind of dogs"),
+    ],
+)
+def test_what_it_is_about_is_never_dropped(question: str, kept: str) -> None:
+    for seed in range(5):
+        asked = understand(question, random.Random(seed))
+        for text in asked.direct + asked.clauses + asked.things:
+            assert kept in text.lower()
+
+
+@pytest.mark.parametrize(
+    ("question", "never"),
+    [
+        ("What am I called", ("is i ", "of i", "i's")),
+        ("How old is she", ("she's age",)),
+        ("Where am I", ("find i",)),
+        ("Tell me a joke", ("what is a joke", "what's a joke")),
+        ("Is my dog old", ("dog old is",)),
+        ("Can my sister swim", ("swim can",)),
+        ("Who was the king of Norway", ("who is norway", "who's")),
+        ("What kind of dogs do you like", ("kind of kind of",)),
+        ("Which planet is the largest", ("which's",)),
+    ],
+)
+def test_what_nobody_says(question: str, never: tuple[str, ...]) -> None:
+    asked = ask(question)
+    for text in asked.direct + asked.clauses + asked.things:
+        assert not any(part in f"{text.lower()} " for part in never)
+
+
+def test_whose_it_is_is_in_no_exchanged_word() -> None:
+    owners = {"i", "me", "my", "you", "your", "we", "our", "us"}
+    for word, others in EXCHANGED.items():
+        assert not owners & {w for text in (word, *others) for w in text.split()}, word
+
+
 def test_who_asks_for_oneself_names_no_thing() -> None:
     assert ask("Who am I").things == [] and ask("Who am I").clauses == ["who I am"]
 
 
 def test_contractions_there_and_back() -> None:
     assert expanded("whats my name") == expanded("what's my name") == "what is my name"
+    assert expanded("what\u2019s my name") == "what is my name"
     assert contracted("Where is the torch") == "Where's the torch"
     assert contracted("where are you") == "where are you"
 

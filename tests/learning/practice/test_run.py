@@ -34,6 +34,7 @@ class Scripted:
     step_number: int = 0
     mended: int = 0
     warmed: bool = False
+    held_out: int = 100
 
     def __post_init__(self) -> None:
         self.settings = PracticeSettings(steps=len(self.steps), measure_every=self.measure_every)
@@ -174,23 +175,47 @@ def test_reward_that_rises_while_what_it_stands_for_falls_is_an_alarm() -> None:
 
 
 def test_weights_that_solve_clearly_fewer_problems_are_held_back_until_they_are_as_good() -> None:
-    session = Scripted([STEP] * 6, accuracies=[0.3, 0.6, 0.5, 0.58])
+    session = Scripted([STEP] * 6, accuracies=[0.3, 0.6, 0.45, 0.52])
     outcome, kept, looks = practise(session)
     assert kept.saved == ["practice: sums, step 2", "practice: sums, step 6"]
     assert [(look.accuracy, look.saved, look.held) for look in looks[1:]] == [
         (0.6, True, False),
-        (0.5, False, True),
-        (0.58, True, False),
+        (0.45, False, True),
+        (0.52, True, False),
     ]
-    assert (outcome.accuracy_after, outcome.why, kept.restored) == (0.58, "", 0)
+    assert (outcome.accuracy_after, outcome.why, kept.restored) == (0.52, "", 0)
 
 
 def test_what_is_held_back_to_the_end_is_given_up() -> None:
-    session = Scripted([STEP] * 5, accuracies=[0.3, 0.6, 0.0])
-    outcome, kept, looks = practise(session)
-    assert kept.saved == ["practice: sums, step 2"] and kept.restored == 1
-    assert (outcome.ended, outcome.accuracy_after) == ("steps", 0.6)
-    assert "still below its best" in outcome.why and looks[-1].held
+    for steps in (4, 5):  # the last step at a save point, and after one
+        session = Scripted([STEP] * steps, accuracies=[0.3, 0.6, 0.0])
+        outcome, kept, looks = practise(session)
+        assert kept.saved == ["practice: sums, step 2"] and kept.restored == 1
+        assert (outcome.ended, outcome.accuracy_after) == ("steps", 0.6)
+        assert "those of the last save point" in outcome.why
+        assert looks[-2].held and (looks[-1].accuracy, looks[-1].held) == (0.6, False)
+
+
+def test_stopped_while_held_back_says_what_is_kept() -> None:
+    session = Scripted([STEP] * 9, accuracies=[0.3, 0.6, 0.0])
+    outcome, kept, _ = practise(session, stop=lambda: session.step_number >= 5)
+    assert (outcome.ended, kept.restored) == ("stopped", 1)
+    assert outcome.why.startswith("stopped; the last steps solved fewer")
+
+
+def test_few_problems_hold_nothing_back_by_chance() -> None:
+    session = Scripted([STEP] * 4, accuracies=[0.3, 0.6, 0.45], held_out=20)
+    _, kept, _ = practise(session)
+    assert len(kept.saved) == 2
+
+
+def test_warm_up_is_where_the_best_begins() -> None:
+    session = Scripted([STEP] * 2, accuracies=[0.6, 0.3, 0.35])
+    outcome, kept, _ = practise(session, warm_up=True)
+    assert kept.saved == ["practice: sums, warm-up", "practice: sums, step 2"]
+    assert (outcome.accuracy_warm, outcome.accuracy_after, kept.restored) == (0.3, 0.35, 0)
+    outcome, kept, _ = practise(Scripted([STEP] * 2, success=0.05), warm_up=True)
+    assert (outcome.ended, kept.restored) == ("too_hard", 0), "what warm-up gained is published"
 
 
 def test_stopping_keeps_what_passed() -> None:

@@ -170,6 +170,15 @@ def test_a_task_without_worked_answers_cannot_be_warmed_up(
         session.warm_up(quiet, never)
 
 
+def test_warm_up_that_is_stopped_between_two_looks_counts_its_steps(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, replay: Replay
+) -> None:
+    session = Session(tiny_model, tiny_tokenizer, Sums(9), replay, TINY)
+    told: list[WarmUpReport] = []
+    last = session.warm_up(told.append, lambda: len(told) > 3)
+    assert last.step == session.updates == 3, "its weights are to be looked at and saved"
+
+
 def test_problems_that_do_not_fit_are_passed_over(
     tiny_model: Model, tiny_tokenizer: Tokenizer, replay: Replay
 ) -> None:
