@@ -27,6 +27,7 @@ from engine.model import Model
 from engine.tokenizer import Tokenizer
 from learning.memory import book_examples, own_talk
 from learning.model_store import ModelStore
+from learning.practice.keeping import KeepSettings
 from learning.practice.session import Session
 from learning.practice.settings import PracticeSettings, WarmUpSettings
 from learning.replay import Replay
@@ -35,6 +36,7 @@ from personality.book import shipped_book_path
 
 TASK = "syllogism"
 PROBLEMS = 64
+KEEP = KeepSettings()
 
 
 @dataclass(frozen=True)
@@ -44,9 +46,9 @@ class Work:
     groups: int = 8
     group_size: int = 8
     max_tokens: int = 64
-    steps: int = 3
+    steps: int = 9
     """The first is not counted."""
-    warm_up: int = 10
+    warm_up: int = 20
     """Supervised steps before, so that answers end."""
     keys: int = 4
     """Keys pressed in idle practice."""
@@ -121,6 +123,7 @@ def _session(model: Model, tokenizer: Tokenizer, folder: Path, work: Work) -> Se
         updates=1,
         redraws=0,
         held_out=1,
+        keep=KEEP,
         warm_up=warm_up,
     )
     return Session(model, tokenizer, find_task(TASK), replay, settings, seed=0)
@@ -144,8 +147,8 @@ def _write(out: Path, result: dict[str, Any], work: Work) -> None:
         f"One GRPO step on `{TASK}`: {work.groups} problems, {work.group_size} answers to each of at "
         f"most {work.max_tokens} tokens, one optimizer step; drawing, scoring, gradient and step. Both "
         f"begin with the same weights, after {work.warm_up} supervised steps. Median of "
-        f"{work.steps - 1}, the first left out. Ours also has 8 book lines and 4 rows of talk in the "
-        f"optimizer step, and spends nothing on the gradient of dead groups "
+        f"{work.steps - 1}, the first left out. Ours also has {KEEP.lines} book lines and {KEEP.talk} "
+        f"rows of talk in the optimizer step, and spends nothing on the gradient of dead groups "
         f"({sum(row['dead_groups'] for row in result['ours'][1:]):.0f} of "
         f"{work.groups * (work.steps - 1)}).",
         table(("", "seconds a step", "tokens drawn", "tokens/s, all of the step"), rows),
