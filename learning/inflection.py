@@ -25,7 +25,7 @@ wait walk want wash watch water wish work worry
 _IRREGULAR = dict(pair.split() for pair in _PAST.replace("\n", " ").split(",") if pair.strip())
 VERBS = frozenset(_IRREGULAR) | frozenset(_PLAIN.split())
 """Base forms of the commonest verbs."""
-_THIRD = {"have": "has", "do": "does", "go": "goes", "be": "is"}
+_THIRD = {"have": "has", "be": "is"}
 _VOWELS = "aeiou"
 
 

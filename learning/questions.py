@@ -15,16 +15,16 @@ from dataclasses import dataclass, field
 from learning.inflection import VERBS, past, third_person
 from learning.lexicon import MEASURES
 
-_BE = "is|am|are|was|were"
-_DO = "do|does|did"
-_HELP = "can|will|should|would|could"
-_WH = "what|who|where|when|why|how|which"
+_BE = ("is", "am", "are", "was", "were")
+_DO = ("do", "does", "did")
+_WH = ("what", "who", "where", "when", "why", "how", "which")
+_OTHER = {"what": "which", "which": "what"}
+_VERB = "|".join((*_BE, *_DO, "can", "will", "should", "would", "could"))
 _OPEN = re.compile(
-    rf"(?P<wh>{_WH})(?P<noun>(?: (?!(?:{_BE}|{_DO}|{_HELP})\b)[\w'-]+)*?) "
-    rf"(?P<verb>{_BE}|{_DO}|{_HELP}) (?P<rest>.+)",
+    rf"(?P<wh>{'|'.join(_WH)})(?P<noun>(?: (?!(?:{_VERB})\b)[\w'-]+)*?) (?P<verb>{_VERB}) (?P<rest>.+)",
     re.IGNORECASE,
 )
-_CLOSED = re.compile(rf"(?P<verb>{_BE}|{_DO}|{_HELP}|have|has) (?P<rest>.+)", re.IGNORECASE)
+_CLOSED = re.compile(rf"(?P<verb>{_VERB}|have|has) (?P<rest>.+)", re.IGNORECASE)
 _REQUEST = re.compile(
     r"(?:please |can you |could you |would you )*(?:tell|give|show) (?:me|us) (?:about )?(?P<thing>.+)"
     r"|(?:please )?(?:say|name) (?P<said>(?!of\b).+)",
@@ -78,7 +78,7 @@ def understand(question: str, rng: random.Random) -> Asked:
     if match := _OPEN.fullmatch(text):
         wh, noun = match["wh"].lower(), match["noun"].strip()
         verb, rest = match["verb"].lower(), match["rest"]
-        if verb in _BE.split("|"):
+        if verb in _BE:
             _being(asked, wh, noun, verb, rest, rng)
         else:
             _doing(asked, wh, noun, verb, rest)
@@ -121,14 +121,14 @@ def _being(asked: Asked, wh: str, noun: str, verb: str, rest: str, rng: random.R
     elif whole in ("what", "who"):
         _thing(asked, rest, f"{wh} {verb}", rng)
         asked.direct.pop()  # it is the question itself
-    elif noun and wh in ("what", "which"):
+    elif noun and wh in _OTHER:
         _kind(asked, wh, noun, verb, rest)
 
 
 def _request(asked: Asked, thing: str, rng: random.Random) -> None:
     """ "tell me your name", "tell me where I live"; a joke is only a thing."""
     first = thing.split()[0].lower()
-    if first in _WH.split("|"):
+    if first in _WH:
         asked.clauses.append(thing)
     elif first in _DETERMINERS - {"a", "an", "this", "that"}:
         asked.direct.clear()
@@ -161,8 +161,7 @@ def _name_of(asked: Asked, thing: str, rng: random.Random) -> None:
     asked.things += [f"{thing}'s name", f"the name of {thing}"]
     asked.direct += [
         f"what is {thing} called",
-        f"what is {thing}'s name",
-        f"what is {thing}'s name",
+        *2 * (f"what is {thing}'s name",),  # what is said most
         f"what is the name of {thing}",
         rng.choice([f"what name does {thing} have", f"{thing}, what is the name"]),
         rng.choice([f"{thing}, what is it called", f"which name does {thing} have"]),
@@ -199,7 +198,7 @@ def _measured(asked: Asked, measure: str, rest: str) -> None:
 
 
 def _place(asked: Asked, verb: str, rest: str) -> None:
-    asked.direct += [f"in which place {verb} {rest}", f"what place {verb} {rest} in"]
+    asked.direct += _in_place(verb, rest)
     if rest.lower() in _OWNERS:
         return
     if born := _PARTICIPLE.fullmatch(rest):
@@ -209,6 +208,10 @@ def _place(asked: Asked, verb: str, rest: str) -> None:
     else:
         asked.direct += [f"where do I find {rest}", f"where can I find {rest}"]
         asked.clauses.append(f"where to find {rest}")
+
+
+def _in_place(verb: str, rest: str) -> list[str]:
+    return [f"in which place {verb} {rest}", f"what place {verb} {rest} in"]
 
 
 def _date(asked: Asked, verb: str, rest: str, rng: random.Random) -> None:
@@ -228,7 +231,7 @@ def _date(asked: Asked, verb: str, rest: str, rng: random.Random) -> None:
 
 def _kind(asked: Asked, wh: str, noun: str, verb: str, rest: str) -> None:
     """ "what colour is my door", "which planet is closest to the sun"."""
-    other = "which" if wh == "what" else "what"
+    other = _OTHER[wh]
     asked.direct.append(f"{other} {noun} {verb} {rest}")
     words = rest.split()
     first = words[0].lower()
@@ -262,8 +265,8 @@ def _doing(asked: Asked, wh: str, noun: str, verb: str, rest: str) -> None:
     statement = _statement(verb, rest)
     whole = f"{wh} {noun}".strip()
     asked.clauses.append(f"{whole} {statement}")
-    if noun and wh in ("what", "which"):
-        other = "which" if wh == "what" else "what"
+    if noun and wh in _OTHER:
+        other = _OTHER[wh]
         asked.direct.append(f"{other} {noun} {verb} {rest}")
         if not noun.startswith(("kind", "sort", "type")):
             asked.direct.append(f"what kind of {noun} {verb} {rest}")
@@ -275,7 +278,7 @@ def _doing(asked: Asked, wh: str, noun: str, verb: str, rest: str) -> None:
         asked.direct += [f"what number of {counted} {verb} {rest}"]
         asked.things.append(f"the number of {counted} {statement}")
     elif wh == "where":
-        asked.direct += [f"in which place {verb} {rest}", f"what place {verb} {rest} in"]
+        asked.direct += _in_place(verb, rest)
         asked.things.append(f"the place where {statement}")
     elif wh == "when":
         asked.direct += [f"what time {verb} {rest}", f"at what time {verb} {rest}"]
@@ -308,7 +311,7 @@ def _closed(asked: Asked, verb: str, rest: str, rng: random.Random) -> None:
 
 def _statement(verb: str, rest: str) -> str:
     """ "does my sister live here" to "my sister lives here"; another verb is kept."""
-    if verb not in _DO.split("|"):
+    if verb not in _DO:
         return _inside(rest, verb)
     words = rest.split()
     at = _verb_at(words)
@@ -323,22 +326,29 @@ def _statement(verb: str, rest: str) -> str:
 def _after(rest: str, verb: str) -> str:
     """The verb behind its subject: "my rabbit called", "is" to "my rabbit is called"."""
     words = rest.split()
-    at = _subject_end(words)
-    return " ".join(word for word in [*words[:at], verb, *words[at:]] if word)
+    return _placed(words, verb, _subject_end(words))
 
 
 def _inside(rest: str, verb: str) -> str:
     """The verb between a short subject and the rest: "my dog old", "is" to "my dog is old"."""
     words = rest.split()
-    at = 2 if words[0].lower() in _DETERMINERS else 1
+    return _placed(words, verb, _subject_least(words))
+
+
+def _placed(words: list[str], verb: str, at: int) -> str:
     return " ".join([*words[:at], verb, *words[at:]])
+
+
+def _subject_least(words: list[str]) -> int:
+    """Words that the subject has at least."""
+    return 2 if words[0].lower() in _DETERMINERS else 1
 
 
 def _verb_at(words: list[str]) -> int:
     """Where the verb of a subject and its verb is: a known one, else the first word that can be."""
-    least = 1 if words[0].lower() not in _DETERMINERS else 2
     if words[0].lower() in _OWNERS:
         return 1
+    least = _subject_least(words)
     known = (i for i in range(least, len(words)) if words[i].lower() in VERBS)
     return next(known, least)
 
@@ -347,7 +357,7 @@ def _subject_end(words: list[str]) -> int:
     """Words of the subject before a form of be: up to a participle or the like, else all of them."""
     if words[0].lower() in _OWNERS:
         return 1
-    for at in range(2 if words[0].lower() in _DETERMINERS else 1, len(words)):
+    for at in range(_subject_least(words), len(words)):
         word = words[at].lower()
         if word in _TAILS or (word.endswith("ed") and len(word) > 3) or word in _PREPOSITIONS:
             return at

@@ -12,7 +12,7 @@ from __future__ import annotations
 import random
 
 from learning.lexicon import EXCHANGED
-from learning.questions import Asked, understand
+from learning.questions import understand
 
 _ASKED = {"what", "who", "where", "when", "why", "how", "which", "what's", "am", "who's", "where's"}
 _ASKED |= {"when's", "how's"}
@@ -102,15 +102,14 @@ def _vary(question: str, rng: random.Random) -> str:
 
 def _asked_otherwise(body: str, rng: random.Random) -> str:
     """In another frame."""
-    asked = understand(body, rng) if body else Asked([body])
-    ways = (
-        [(asked.direct, _DIRECT), (asked.clauses, _CLAUSE), (asked.things, _THING)]
-        if asked.direct
-        else [([body], _DIRECT)]
+    asked = understand(body, rng)
+    kinds: tuple[tuple[list[str], tuple[str, ...]], ...] = (
+        (asked.direct, _DIRECT),
+        (asked.clauses, _CLAUSE),
+        (asked.things, _THING),
+        ([_bag(body, rng)], ("{}",)),
     )
-    loose = _bag(body, rng)
-    kinds = [*ways, ([loose], ("{}",))]
-    weights = [w if texts else 0 for (texts, _), w in zip(kinds, _WEIGHTS, strict=False)]
+    weights = [w if texts else 0 for (texts, _), w in zip(kinds, _WEIGHTS, strict=True)]
     texts, frames = rng.choices(kinds, weights)[0]
     frame, text = rng.choice(frames), rng.choice(texts)
     return frame.format(text if frame.startswith("{") else _lower_first(text))

@@ -21,6 +21,7 @@ from learning.guard import Verdict, examine
 from learning.practice.session import Session, StepReport
 from learning.practice.warm_up import WarmUpReport
 
+Stage = Literal["before", "warmed_up", "during", "after"]
 Ended = Literal["steps", "time", "stopped", "too_hard", "solved", "rolled_back"]
 WINDOW = 10
 """Steps over which rewards are averaged for the alarm."""
@@ -30,6 +31,10 @@ HELD_ERRORS = 2.0
 """Fall from which on weights are held back, in standard errors of the accuracy at one half."""
 RECALL_FALL = 0.01
 """Fall of the book's recall that is one; the guard takes twice as much back."""
+GIVEN_UP = (
+    "the last steps solved fewer held-out problems than before, so the weights are those of the last "
+    "save point"
+)
 HARD = 0.02
 """Success rate below which a task is called too hard before it was warmed up."""
 
@@ -64,7 +69,7 @@ class Look:
     """In plain words, where reward and what it stands for go apart."""
     held: bool = False
     """Passed the guard, but solves clearly fewer problems than before: not published."""
-    stage: Literal["before", "warmed_up", "during", "after"] = "during"
+    stage: Stage = "during"
 
 
 @dataclass
@@ -194,7 +199,7 @@ class Run:
 
     # ------------------------------------------------------------ save points
 
-    def _save(self, stage: Literal["warmed_up", "during", "after"] = "during") -> bool:
+    def _save(self, stage: Stage = "during") -> bool:
         """Looks, and publishes what passed and is not held back. False: what was gained since the last
         save is gone."""
         session, outcome = self.session, self._outcome
@@ -203,19 +208,9 @@ class Run:
             session.mend(lambda: self._examine().passed)
             verdict = self._examine()
         if not verdict.passed:
-            self.weights.restore()
-            self._saved = session.updates
             outcome.ended = "rolled_back"
             outcome.why = f"{verdict.reason}; the weights are those of the last save point again"
-            self.on_look(
-                Look(
-                    session.step_number,
-                    outcome.accuracy_after,
-                    outcome.book_after,
-                    saved=False,
-                    stage=stage,
-                )
-            )
+            self._restore(stage)
             return False
         accuracy = session.accuracy()
         alarm = self._alarm(accuracy, verdict.book_recall)
@@ -243,15 +238,23 @@ class Run:
     def _give_up(self) -> None:
         """What was held back to the end is not kept."""
         outcome = self._outcome
+        # what was said of an end that keeps everything is not true of this one; advice stays
+        said = {"stopped": "stopped", "time": "the time is over"}.get(outcome.ended, outcome.why)
+        outcome.why = f"{said}; {GIVEN_UP}" if said else GIVEN_UP
+        self._restore("after")
+
+    def _restore(self, stage: Stage) -> None:
+        """Back to the last save point, and tells what was measured of it."""
+        outcome = self._outcome
         self.weights.restore()
-        ended = {"stopped": "stopped; ", "time": "the time is over; "}.get(outcome.ended, "")
-        outcome.why = (
-            f"{ended}the last steps solved fewer held-out problems than before, so the weights are those "
-            "of the last save point"
-        )
-        step = self.session.step_number
         self.on_look(
-            Look(step, outcome.accuracy_after, outcome.book_after, saved=False, stage="after")
+            Look(
+                self.session.step_number,
+                outcome.accuracy_after,
+                outcome.book_after,
+                saved=False,
+                stage=stage,
+            )
         )
 
     def _examine(self) -> Verdict:

@@ -203,6 +203,14 @@ def test_stopped_while_held_back_says_what_is_kept() -> None:
     assert outcome.why.startswith("stopped; the last steps solved fewer")
 
 
+def test_advice_outlives_what_is_given_up() -> None:
+    dead = replace(STEP, success=0.0, dead_groups=STEP.groups)
+    session = Scripted([STEP, STEP, dead, dead, dead, STEP], accuracies=[0.3, 0.6, 0.0])
+    outcome, kept, _ = practise(session)
+    assert (outcome.ended, kept.restored) == ("too_hard", 1)
+    assert "--warm-up" in outcome.why and "those of the last save point" in outcome.why
+
+
 def test_few_problems_hold_nothing_back_by_chance() -> None:
     session = Scripted([STEP] * 4, accuracies=[0.3, 0.6, 0.45], held_out=20)
     _, kept, _ = practise(session)
