@@ -38,6 +38,14 @@ def packed_rows(steps: int, vocabulary: int) -> Any:
     return ids, documents.view(ids.shape)
 
 
+def documents_of(ids: Any, documents: Any) -> list[Any]:
+    """The same tokens as documents, each [length], none of them in a row; ids as of `packed_rows`."""
+    import torch
+
+    _, lengths = torch.unique_consecutive(documents.flatten(), return_counts=True)
+    return list(ids.flatten().split(lengths.tolist()))
+
+
 def book(folder: Path, context: int) -> list[Any]:
     """The shipped book as examples."""
     from engine.tokenizer import Tokenizer
@@ -103,9 +111,12 @@ class Vidya:
 
 
 class Trainer:
-    """transformers' Trainer with its defaults, but for the batch, the rate and no saving."""
+    """transformers' Trainer with its defaults, but for the batch, the rate and no saving.
 
-    def __init__(self, folder: Path, size: str) -> None:
+    padded: pre-training sees one document a row, as Trainer takes a dataset of documents by itself.
+    """
+
+    def __init__(self, folder: Path, size: str, padded: bool = False) -> None:
         import accelerate  # noqa: F401 - Trainer asks for it, later
         import transformers
 
@@ -113,7 +124,7 @@ class Trainer:
         from engine.checkpoint import save_model
 
         transformers.logging.set_verbosity_error()
-        self._t, self._folder = transformers, folder
+        self._t, self._folder, self._padded = transformers, folder, padded
         with tempfile.TemporaryDirectory() as made:
             import torch
 
@@ -122,15 +133,28 @@ class Trainer:
 
     def pretrain(self, steps: int) -> dict[str, Any]:
         rows, width = BATCHES["pretrain"]
-        ids, _ = packed_rows(steps + 1, self._model.config.vocab_size)
+        ids, documents = packed_rows(steps + 1, self._model.config.vocab_size)
+        if self._padded:
+            return self._pretrain_padded(documents_of(ids, documents), steps)
         data = [{"input_ids": row, "labels": row} for row in ids.flatten(0, 1)]
         took = self._train(data, rows, steps + 1, None, LR)
         return {"seconds": sum(took[1:]), "tokens": steps * rows * width}
 
+    def _pretrain_padded(self, documents: list[Any], steps: int) -> dict[str, Any]:
+        """As many documents a step as fill its rows when packed, padded to the longest."""
+        data = [{"input_ids": d.tolist(), "labels": d.tolist()} for d in documents]
+        batch = len(data) // (steps + 1)
+        seen: list[int] = []
+
+        def collate(rows: list[dict[str, Any]]) -> dict[str, Any]:
+            seen.append(sum(len(row["input_ids"]) for row in rows))
+            return padded(rows)
+
+        took = self._train(data, batch, steps + 1, collate, LR)
+        return {"seconds": sum(took[1:]), "tokens": sum(seen[1 : steps + 1])}
+
     def book(self, epochs: int) -> dict[str, Any]:
         """Padded to the longest of a batch; only answers are learned."""
-        import torch
-
         from learning.forward import knowledge, share_known
 
         lines = book(self._folder, self._model.config.max_position_embeddings)
@@ -142,17 +166,7 @@ class Trainer:
             for e in lines
         ]
 
-        def collate(rows: list[dict[str, Any]]) -> dict[str, Any]:
-            width = max(len(row["input_ids"]) for row in rows)
-            fill = {"input_ids": 0, "labels": -100}
-            batch = {
-                key: torch.tensor([r[key] + [empty] * (width - len(r[key])) for r in rows])
-                for key, empty in fill.items()
-            }
-            lengths = torch.tensor([len(row["input_ids"]) for row in rows])
-            return {**batch, "attention_mask": (torch.arange(width) < lengths[:, None]).long()}
-
-        took = self._train(data, BATCH, epochs * -(-len(lines) // BATCH), collate, BOOK_LR)
+        took = self._train(data, BATCH, epochs * -(-len(lines) // BATCH), padded, BOOK_LR)
         return {
             "seconds": sum(took),
             "tokens": epochs * sum(len(e.ids) for e in lines),
@@ -200,6 +214,20 @@ class Trainer:
         return took
 
 
+def padded(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """A batch, every row as long as the longest."""
+    import torch
+
+    width = max(len(row["input_ids"]) for row in rows)
+    fill = {"input_ids": 0, "labels": -100}
+    batch = {
+        key: torch.tensor([r[key] + [empty] * (width - len(r[key])) for r in rows])
+        for key, empty in fill.items()
+    }
+    lengths = torch.tensor([len(row["input_ids"]) for row in rows])
+    return {**batch, "attention_mask": (torch.arange(width) < lengths[:, None]).long()}
+
+
 def _clip(model: Any) -> None:
     import torch
 
@@ -233,7 +261,8 @@ def gemm_peak(side: int = 2048) -> float:
 
 def make(name: str, folder: Path) -> Callable[..., dict[str, Any]]:
     """The engine, made anew for each request, and the function that answers requests to it."""
-    if name == "transformers Trainer":
+    theirs = name.startswith("transformers Trainer")
+    if theirs:
         import accelerate  # noqa: F401
         import transformers  # noqa: F401
 
@@ -241,8 +270,8 @@ def make(name: str, folder: Path) -> Callable[..., dict[str, Any]]:
         if work == "gemm":
             return {"gflops": gemm_peak(), "parameters": CONFIGS[size].parameters}
         engine: Any = (
-            Trainer(folder, size)
-            if name == "transformers Trainer"
+            Trainer(folder, size, "padded" in name)
+            if theirs
             else Vidya(folder, size, "muon" in name)
         )
         forget_peak()

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks import BenchOptions
 from benchmarks.training import measure, parts
-from benchmarks.training_engines import BATCHES, gemm_peak, packed_rows
+from benchmarks.training_engines import BATCHES, documents_of, gemm_peak, packed_rows, padded
 
 
 class Fake:
@@ -32,6 +32,7 @@ def test_ratios_are_of_the_same_round(tmp_path: Any) -> None:
         "vidya": Fake([1.0, 4.0, 2.0]),  # 1000, 250 and 500 tokens a second
         "vidya muon": Fake([2.0, 2.0, 2.0]),
         "transformers Trainer": Fake([3.0, 8.0, 8.0]),
+        "transformers Trainer, padded": Fake([6.0, 8.0, 8.0]),
     }
     rows = measure(workers, "pretrain", "10m", 3, 2, BenchOptions(tmp_path))
     ours = rows[0]
@@ -58,6 +59,24 @@ def test_rows_are_full_of_documents() -> None:
     # equal numbers lie together, and a row holds two documents at least
     changes = documents.diff(dim=-1)
     assert bool((changes >= 0).all()) and bool((changes.sum(-1) >= 1).all())
+
+
+def test_documents_are_the_same_tokens() -> None:
+    ids, documents = packed_rows(2, 50)
+    alone = documents_of(ids, documents)
+    assert sum(len(d) for d in alone) == ids.numel()
+    assert all(40 <= len(d) <= 120 for d in alone[:-1])  # the last is cut off
+    start = len(alone[0])
+    assert alone[1].tolist() == ids.flatten()[start : start + len(alone[1])].tolist()
+
+
+def test_a_padded_batch_learns_no_padding() -> None:
+    batch = padded(
+        [{"input_ids": [5, 6, 7], "labels": [5, 6, 7]}, {"input_ids": [8], "labels": [8]}]
+    )
+    assert batch["input_ids"].tolist() == [[5, 6, 7], [8, 0, 0]]
+    assert batch["labels"].tolist() == [[5, 6, 7], [8, -100, -100]]
+    assert batch["attention_mask"].tolist() == [[1, 1, 1], [1, 0, 0]]
 
 
 def test_the_peak_is_a_speed() -> None:
