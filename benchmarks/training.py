@@ -148,8 +148,8 @@ def parts(result: dict[str, Any]) -> list[str]:
             ],
         ),
         "*vidya* and Trainer step with AdamW; *vidya muon* is what `vidya pretrain` uses. Our attention "
-        "stays inside the own document, Trainer's sees the whole row. *Padded*: the same documents, one a row, "
-        "as Trainer takes them where nobody has packed them; tokens of padding are not counted.",
+        "stays inside the own document, Trainer's sees the whole row. *Padded*: the same documents, one a "
+        "row, as Trainer takes them where nobody has packed them; tokens of padding are not counted.",
         f"## The book, {BATCH} lines a step",
         table(
             (
