@@ -34,8 +34,10 @@ class BookSettings:
     """Book lines a step."""
     others: int = 8
     """Further rows a step: lines after some other talk, and carelessly written questions."""
-    talk: int = 4
-    """Rows of talk a step."""
+    talk: int = 16
+    """Rows of talk a step ..."""
+    talk_weight: float = 5.0
+    """... and their weight beside the lines' loss."""
     lr: float = 1e-3
     warm_up: int = 20
     """Steps."""
@@ -131,7 +133,7 @@ def train_book(
                 likelihood_gradients(model, others, weight=len(others) / len(lines), pause=pause)
             if talk:
                 rows = rng.sample(list(talk), min(settings.talk, len(talk)))
-                anchor_gradients(model, reference, rows, pause=pause)
+                anchor_gradients(model, reference, rows, weight=settings.talk_weight, pause=pause)
             if not math.isfinite(loss):
                 seconds = time.monotonic() - started
                 last = EpochReport(epoch, step, steps, loss, None, seconds, len(lines), first)
