@@ -22,8 +22,8 @@ def moved(model: Model, tokenizer: Tokenizer, weight: float) -> tuple[float, flo
     """How much of the book is known after training, and the talk's KL from before."""
     student = copy.deepcopy(model)
     book = [
-        from_turns(tokenizer, [("user", f"question {n}"), ("assistant", f"answer {n}")], 64)
-        for n in range(4)
+        from_turns(tokenizer, [("user", question), ("assistant", answer)], 64)
+        for question, answer in (("Who are you?", "A friend."), ("Is it red?", "Blue, I think."))
     ]
     talk = [
         from_turns(tokenizer, [("user", f"hello {n}"), ("assistant", f"good day {n}")], 64)
@@ -39,5 +39,5 @@ def moved(model: Model, tokenizer: Tokenizer, weight: float) -> tuple[float, flo
 def test_a_heavier_anchor_holds_the_talk(tiny_model: Model, tiny_tokenizer: Tokenizer) -> None:
     known, loose = moved(tiny_model, tiny_tokenizer, 0.1)
     _, held = moved(tiny_model, tiny_tokenizer, 5.0)
-    assert known == 1.0
+    assert known == 1.0, (known, loose, held)
     assert held < 0.5 * loose

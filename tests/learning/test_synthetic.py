@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from learning.corpus import read_documents
-from learning.synthetic import copying, name, recall, sums, word, write_rows
+from learning.synthetic import Row, copying, name, recall, sums, word, write_rows
 
 
-def turns(row: dict) -> list[tuple[str, str]]:
+def turns(row: Row) -> list[tuple[str, str]]:
     said = [t["text"] for t in row["turns"]]
     assert [t["role"] for t in row["turns"]] == ["user", "assistant"] * (len(said) // 2)
     return list(zip(said[::2], said[1::2], strict=True))
