@@ -34,7 +34,7 @@ class BookSettings:
     """Book lines a step."""
     others: int = 8
     """Further rows a step: lines after some other talk, and carelessly written questions."""
-    talk: int = 16
+    talk: int = 8
     """Rows of talk a step ..."""
     talk_weight: float = 5.0
     """... and their weight beside the lines' loss."""
