@@ -18,6 +18,7 @@ BENCHMARKS: dict[str, str] = {
     "latency": "start to first frame, key press to painted letter, memory, in the real app",
     "long_talk": "a conversation of 2,000 turns: opening it, scrolling, typing in it",
     "talk": "200 questions it has not read: variety, endings, fitting answers, claims to be a person",
+    "in_context": "copying, facts told and asked for in one conversation, small sums",
     "crash": "kill -9 at 50 random moments: is anything lost that the screen confirmed",
     "collapse": "100 lessons in a row, by every attempt that failed and by the recipe: what is left",
     "long_life": "1,000 lessons in a row: the first ones, the book, talk, seconds, memory, files",

@@ -1,0 +1,108 @@
+"""What a model makes of what was said just before: copying, recall of facts told, small sums.
+
+Rows are those of learning.synthetic with seeds that its files do not have; every answer is asked for given
+the right talk before it, and counts where greedy decoding says exactly it. Without --model: both models
+that come with vidya. Left out: facts taught to the weights (bench collapse).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import torch
+
+from benchmarks import BenchOptions
+from benchmarks.report import deviation, machine, table, write
+from engine.checkpoint import load_model
+from engine.model import Model
+from engine.tokenizer import Tokenizer
+from learning.examples import Example, from_answer
+from learning.forward import knowledge, share_known
+from learning.home import Home
+from learning.model_store import SHIPPED, ModelStore
+from learning.synthetic import Row, recall, sums
+
+ROWS, QUICK_ROWS = 300, 20
+WIDTH = 16
+"""Random tokens that come twice."""
+FIRST_SEED = 1_000_000
+"""Far from the seeds of files."""
+
+
+def run(options: BenchOptions) -> dict[str, Any]:
+    """See `vidya bench`."""
+    count, rows = QUICK_ROWS if options.quick else ROWS, list[dict[str, Any]]()
+    if options.model:
+        found = ModelStore(Home(options.home)).info(options.model)
+        folders = [found.path]
+    else:
+        folders = [SHIPPED / name for name in ("10m-base", "10m")]
+    for folder in folders:
+        runs = [measure(folder, count, FIRST_SEED + seed) for seed in options.seeds]
+        rows.append({"model": folder.name, "runs": runs})
+        options.say(f"{folder.name}: {runs[-1]}")
+    result = {"benchmark": "in_context", "machine": machine(), "count": count, "rows": rows}
+    if options.out is not None:
+        command = f"vidya bench in_context --seeds {len(options.seeds)} --out {options.out}"
+        write(
+            options.out, "in_context", "Using what was said before", command, parts(result), result
+        )
+    return result
+
+
+def measure(folder: Path, count: int, seed: int) -> dict[str, float]:
+    """Shares, 0 to 1."""
+    model, tokenizer = load_model(folder), Tokenizer.load(folder)
+    rng = random.Random(seed)
+
+    def last(make: Callable[[random.Random], Row], talk: bool) -> list[Example]:
+        return [last_answer(tokenizer, make(rng), talk, model.config.context) for _ in range(count)]
+
+    facts, alone = last(recall, True), last(sums, False)
+    return {
+        "copied": copied(model, count, torch.Generator().manual_seed(seed)),
+        "recalled": share_known(knowledge(model, facts)),
+        "sums": share_known(knowledge(model, alone)),
+    }
+
+
+def last_answer(tokenizer: Tokenizer, row: Row, talk: bool, context: int) -> Example:
+    """The last answer of a row, after all that was said before it or, without `talk`, its question."""
+    turns = [(t["role"], t["text"]) for t in row["turns"]]
+    return from_answer(tokenizer, turns[0 if talk else -2 : -1], turns[-1][1], context)
+
+
+@torch.no_grad()
+def copied(model: Model, rows: int, generator: torch.Generator) -> float:
+    """Of random tokens that come twice, the share that is predicted the second time (all but the
+    first of them; 2209.11895 calls what does it an induction head)."""
+    half = torch.randint(model.config.vocab_size // 2, (rows, WIDTH), generator=generator)
+    ids = torch.cat([half, half], 1)
+    said = model.logits(model.hidden_states(ids[:, :-1])).argmax(-1)
+    return float((said[:, WIDTH:] == ids[:, WIDTH + 1 :]).float().mean())
+
+
+def parts(result: dict[str, Any]) -> list[str]:
+    """The text and table of in_context.md."""
+    measures = {
+        "copied": "random tokens copied",
+        "recalled": "facts recalled",
+        "sums": "sums to 20",
+    }
+    lines = []
+    for row in result["rows"]:
+        line: list[object] = [row["model"]]
+        for key in measures:
+            values = [100 * run[key] for run in row["runs"]]
+            spread = deviation(values)
+            line.append(f"{fmean(values):.1f}" + (f" ± {spread:.1f}" if spread is not None else ""))
+        lines.append(line)
+    return [
+        f"{result['count']} rows of each kind and seed; means and standard deviations over the seeds, "
+        "in percent.",
+        table(("model", *measures.values()), lines),
+    ]
