@@ -34,10 +34,8 @@ class BookSettings:
     """Book lines a step."""
     others: int = 8
     """Further rows a step: lines after some other talk, and carelessly written questions."""
-    talk: int = 8
-    """Rows of talk a step ..."""
-    talk_weight: float = 5.0
-    """... and their weight beside the lines' loss."""
+    talk: int = 4
+    """Rows of talk a step."""
     lr: float = 1e-3
     warm_up: int = 20
     """Steps."""
@@ -133,7 +131,7 @@ def train_book(
                 likelihood_gradients(model, others, weight=len(others) / len(lines), pause=pause)
             if talk:
                 rows = rng.sample(list(talk), min(settings.talk, len(talk)))
-                anchor_gradients(model, reference, rows, weight=settings.talk_weight, pause=pause)
+                anchor_gradients(model, reference, rows, pause=pause)
             if not math.isfinite(loss):
                 seconds = time.monotonic() - started
                 last = EpochReport(epoch, step, steps, loss, None, seconds, len(lines), first)
