@@ -29,8 +29,8 @@ class KeepSettings:
     """Of book and earlier lessons; up to half of them weak ones."""
     talk: int = 16
     line_weight: float = 1.0
-    talk_weight: float = 2.0
-    """At 1 its gradient is about as long as the objective's; at 10 it drowns it."""
+    talk_weight: float = 1.0
+    """Its gradient is then about as long as the objective's; at 10 it drowns it."""
 
 
 class Keeper:
