@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from learning.corpus import read_documents
-from learning.synthetic import Row, copying, name, recall, sums, word, write_rows
+from learning.synthetic import Row, copying, main, name, recall, sums, word, write_rows
 
 
 def turns(row: Row) -> list[tuple[str, str]]:
@@ -75,21 +75,21 @@ def test_words_are_made_up_and_names_have_capitals() -> None:
 def test_the_file_is_what_pretraining_reads_and_the_seed_decides(tmp_path: Path) -> None:
     one, other = tmp_path / "one.jsonl", tmp_path / "other.jsonl"
     write_rows(one, 50, seed=3)
-    command = [
-        sys.executable,
-        "-m",
-        "learning.synthetic",
-        str(other),
-        "--rows",
-        "50",
-        "--seed",
-        "3",
-    ]
-    subprocess.run(command, check=True)
+    command = [sys.executable, "-m", "learning.synthetic", str(other)]
+    subprocess.run([*command, "--rows", "50", "--seed", "3"], check=True)
     assert one.read_bytes() == other.read_bytes()
     documents = list(read_documents(one))
     assert len(documents) == 50
     assert {d.source for d in documents} == {json.loads(r)["source"] for r in one.open()}
+
+
+def test_a_file_that_cannot_be_written_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["synthetic", str(tmp_path / "none" / "rows.jsonl")])
+    with pytest.raises(SystemExit):
+        main()
+    assert "No such file or directory; give a file that can be written" in capsys.readouterr().err
 
 
 def test_nothing_in_it_is_about_vidya(tmp_path: Path) -> None:
