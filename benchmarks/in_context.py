@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 import torch
 
 from benchmarks import BenchOptions
-from benchmarks.report import deviation, machine, table, write
+from benchmarks.report import deviation, machine, table, with_deviation, write
 from engine.checkpoint import load_model
 from engine.model import Model
 from engine.tokenizer import Tokenizer
@@ -37,26 +36,23 @@ def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`."""
     count, rows = QUICK_ROWS if options.quick else ROWS, list[dict[str, Any]]()
     if options.model:
-        found = ModelStore(Home(options.home)).info(options.model)
-        folders = [found.path]
+        folders = [ModelStore(Home(options.home)).info(options.model).path]
     else:
         folders = [SHIPPED / name for name in ("10m-base", "10m")]
     for folder in folders:
-        runs = [measure(folder, count, FIRST_SEED + seed) for seed in options.seeds]
+        model, tokenizer = load_model(folder), Tokenizer.load(folder)
+        runs = [measure(model, tokenizer, count, FIRST_SEED + seed) for seed in options.seeds]
         rows.append({"model": folder.name, "runs": runs})
         options.say(f"{folder.name}: {runs[-1]}")
     result = {"benchmark": "in_context", "machine": machine(), "count": count, "rows": rows}
     if options.out is not None:
-        command = f"vidya bench in_context --seeds {len(options.seeds)} --out {options.out}"
-        write(
-            options.out, "in_context", "Using what was said before", command, parts(result), result
-        )
+        title, text = "Using what was said before", parts(result)
+        write(options.out, "in_context", title, command_words(options), text, result)
     return result
 
 
-def measure(folder: Path, count: int, seed: int) -> dict[str, float]:
+def measure(model: Model, tokenizer: Tokenizer, count: int, seed: int) -> dict[str, float]:
     """Shares, 0 to 1."""
-    model, tokenizer = load_model(folder), Tokenizer.load(folder)
     rng = random.Random(seed)
 
     def last(make: Callable[[random.Random], Row], talk: bool) -> list[Example]:
@@ -86,6 +82,14 @@ def copied(model: Model, rows: int, generator: torch.Generator) -> float:
     return float((said[:, WIDTH:] == ids[:, WIDTH + 1 :]).float().mean())
 
 
+def command_words(options: BenchOptions) -> str:
+    """The command that makes the tables again."""
+    model = f" --model {options.model}" if options.model else ""
+    quick = " --quick" if options.quick else ""
+    seeds = f" --seeds {len(options.seeds)}"
+    return f"vidya bench in_context{quick}{model}{seeds} --out benchmarks/results"
+
+
 def parts(result: dict[str, Any]) -> list[str]:
     """The text and table of in_context.md."""
     measures = {
@@ -98,8 +102,7 @@ def parts(result: dict[str, Any]) -> list[str]:
         line: list[object] = [row["model"]]
         for key in measures:
             values = [100 * run[key] for run in row["runs"]]
-            spread = deviation(values)
-            line.append(f"{fmean(values):.1f}" + (f" ± {spread:.1f}" if spread is not None else ""))
+            line.append(with_deviation(fmean(values), deviation(values)))
         lines.append(line)
     return [
         f"{result['count']} rows of each kind and seed; means and standard deviations over the seeds, "

@@ -21,7 +21,7 @@ from typing import Any
 
 from benchmarks import BenchOptions
 from benchmarks.collapse_data import make_yardstick
-from benchmarks.report import deviation, machine, table, write
+from benchmarks.report import deviation, machine, table, with_deviation, write
 from benchmarks.scratch import DEFAULT_MODEL, scratch_home
 from engine.checkpoint import load_model
 from engine.model import Model
@@ -200,7 +200,7 @@ def _over_seeds(task: str, runs: list[dict[str, Any]]) -> tuple[str | int, ...]:
 
 
 def _spread(values: list[float]) -> str:
-    return f"{statistics.mean(values):.1f} \u00b1 {deviation(values) or 0.0:.1f}"
+    return with_deviation(statistics.mean(values), deviation(values) or 0.0)
 
 
 def _earlier(options: BenchOptions) -> list[dict[str, Any]]:

@@ -51,6 +51,12 @@ def deviation(values: Sequence[float]) -> float | None:
     return statistics.stdev(values) if len(values) > 1 else None
 
 
+def with_deviation(mean: float, deviation: float | None, digits: int = 1) -> str:
+    """ "57.5 ± 3.1"; the mean alone where there is only one run."""
+    spread = f" ± {deviation:.{digits}f}" if deviation is not None else ""
+    return f"{mean:.{digits}f}{spread}"
+
+
 def machine() -> dict[str, Any]:
     """Where and when: what a number is worth nothing without."""
     load = os.getloadavg()

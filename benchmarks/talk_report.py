@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from benchmarks.report import table
+from benchmarks.report import table, with_deviation
 from benchmarks.talk_data import CATEGORIES, TYPES
 
 TITLE = "How well a model talks before anyone has taught it"
@@ -84,8 +84,5 @@ def _cells(model: Mapping[str, Any], key: str) -> list[str | None]:
     if key not in model["greedy"]:
         return [None, None]
     digits = 1 if key == "words" else 3
-    spread = model["spread"][key]
-    sampled = f"{model['mean'][key]:.{digits}f}"
-    if spread is not None:
-        sampled += f" ± {spread:.{digits}f}"
+    sampled = with_deviation(model["mean"][key], model["spread"][key], digits)
     return [f"{model['greedy'][key]:.{digits}f}", sampled]
