@@ -1,9 +1,10 @@
 """Reading conversation and text files for pre-training, one document at a time.
 
 Formats: `.jsonl`, `.jsonl.zst` (a row has `turns` of role and text, or `text`; `source` names its
-origin) and plain text, which may be compressed too. In plain text a blank line ends a paragraph;
-two blank lines, a form feed or a line `<|endoftext|>` end a document, and so does the first
-paragraph's end after 2,000 characters, so that a novel has parts that can be held out.
+origin; a turn of `weight` 0 is read and not learned) and plain text, which may be compressed too. In
+plain text a blank line ends a paragraph; two blank lines, a form feed or a line `<|endoftext|>` end a
+document, and so does the first paragraph's end after 2,000 characters, so that a novel has parts that
+can be held out.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ class Document:
     source: str
     turns: tuple[tuple[str, str], ...] = ()
     text: str = ""
+    unlearned: frozenset[int] = frozenset()
+    """Places of the turns that are read and not learned."""
 
     @property
     def lot(self) -> int:
@@ -152,7 +155,11 @@ def _parse_row(row: Any, path: Path) -> Document:
             raise ValueError("turns must have roles user and assistant")
         if not all(isinstance(text, str) for _, text in turns):
             raise ValueError("the text of a turn must be a string")
-        return Document(source, turns)
+        weights = [t.get("weight", 1) for t in row["turns"]]
+        if any(weight not in (0, 1) for weight in weights):
+            raise ValueError("the weight of a turn must be 0 or 1")
+        unlearned = frozenset(place for place, weight in enumerate(weights) if weight == 0)
+        return Document(source, turns, unlearned=unlearned)
     if not isinstance(row["text"], str):
         raise ValueError("text must be a string")
     return Document(source, text=row["text"])

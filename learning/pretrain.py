@@ -33,16 +33,24 @@ from learning.token_stream import TokenStream
 
 LossOf = Callable[[Model, Tensor, Tensor, bool], Tensor]
 REPORT_STEPS = 10
+UNLEARNED = -1
+"""Target of an id that is not learned."""
 
 
 def next_token_loss(model: Model, ids: Tensor, documents: Tensor, fp32: bool = False) -> Tensor:
     """Mean cross-entropy of each next token inside its own row, in nats. Attention stays inside the
-    own document. ids, documents: [B, T]."""
+    own document. ids, documents: [B, T]; ~id stands for one that is read and not learned: it counts 0
+    in the sum and 1 in the number that the sum is divided by, so that parts of a batch add up."""
     kind = torch.float32 if fp32 else fast_dtype(ids.device.type)
+    targets = ids[:, 1:].clamp(min=UNLEARNED)
     with nullcontext() if fp32 else autocast(ids.device):
-        hidden = model.hidden_states(ids, mask=document_mask(documents).to(kind))[:, :-1]
+        read = torch.where(ids < 0, ~ids, ids)
+        hidden = model.hidden_states(read, mask=document_mask(documents).to(kind))[:, :-1]
         logits = model.logits(hidden)
-    return F.cross_entropy(logits.float().flatten(0, 1), ids[:, 1:].flatten())
+    total = F.cross_entropy(
+        logits.float().flatten(0, 1), targets.flatten(), ignore_index=UNLEARNED, reduction="sum"
+    )
+    return total / targets.numel()
 
 
 def muon_adamw(model: Model, settings: PretrainSettings) -> Optimizers:

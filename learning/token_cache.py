@@ -24,7 +24,7 @@ from engine.tokenizer import Tokenizer
 from learning.corpus import OnBad, read_documents
 from learning.tokens import Tokens, tokenise, tokenizer_digest
 
-FORMAT = 1
+FORMAT = 2
 """Raised whenever the same file would become other ids, or be laid out otherwise."""
 _MAGIC = b"vidya tokens\n"
 _ALIGN = 16

@@ -81,7 +81,8 @@ class TokenStream:
         return chosen
 
     def rows(self, length: int, *, skip: int = 0) -> Iterator[tuple[list[int], list[int]]]:
-        """Endless rows of `length` ids and the document number of each; `skip` rows are passed over."""
+        """Endless rows of `length` ids (~id where it is not learned) and the document number of each;
+        `skip` rows are passed over."""
         cursor = _Cursor(self, length)
         while True:
             ids, owners = cursor.row(skip)
@@ -91,7 +92,8 @@ class TokenStream:
     def batches(
         self, rows: int, length: int, *, skip: int = 0, share: tuple[int, int] = (0, 1)
     ) -> Iterator[tuple[Tensor, Tensor]]:
-        """Endless batches: ids [rows, length] and document numbers [rows, length].
+        """Endless batches: ids [rows, length], ~id where it is not learned, and document numbers
+        [rows, length].
 
         `share` (k, n): only the k-th of n equal parts of each batch is made; n divides rows.
         """
@@ -121,7 +123,8 @@ class _Cursor:
         self._next_pass()
 
     def row(self, number: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Ids and document numbers (counted within the row), [length] each."""
+        """Ids (~id where it is not learned) and document numbers (counted within the row), [length]
+        each."""
         ids = np.empty(self._length, np.int64)
         owners = np.empty(self._length, np.int64)
         filled, owner = 0, 0

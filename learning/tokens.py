@@ -25,7 +25,7 @@ class Tokens:
     """The documents of one file. N documents; their ids are ids[bounds[i]:bounds[i + 1]]."""
 
     ids: NDArray[Any]
-    """uint16 or uint32."""
+    """int16 or int32. ~id, which is below 0, stands for an id that is read and not learned."""
     bounds: NDArray[np.int64]
     """[N + 1]."""
     lots: NDArray[np.uint32]
@@ -37,7 +37,7 @@ class Tokens:
     """Hash of what the ids were made from."""
 
     def document(self, index: int) -> NDArray[Any]:
-        """The ids of a document."""
+        """The ids of a document, ~id for those that are not learned."""
         return self.ids[self.bounds[index] : self.bounds[index + 1]]
 
 
@@ -48,18 +48,34 @@ def encode(document: Document, tokenizer: Tokenizer) -> list[int]:
     return encode_document(tokenizer, document.text).ids
 
 
+def encode_marked(document: Document, tokenizer: Tokenizer) -> list[int]:
+    """`encode`, with ~id in place of the ids of a turn that is not learned; what opens the turn is."""
+    if not document.unlearned:
+        return encode(document, tokenizer)
+    ids: list[int] = []
+    for place, turn in enumerate(document.turns):
+        first, *rest = encode_chat(tokenizer, [turn]).ids
+        ids += [first, *(~i for i in rest)] if place in document.unlearned else [first, *rest]
+    return ids
+
+
+def plain_ids(marked: NDArray[Any]) -> NDArray[Any]:
+    """The ids, whether they are learned or not."""
+    return np.where(marked < 0, ~marked, marked)
+
+
 def tokenise(documents: Iterable[Document], tokenizer: Tokenizer, digest: str = "") -> Tokens:
     """Tokenises documents in memory."""
-    ids = array("H" if tokenizer.vocab_size <= 1 << 16 else "I")
+    ids = array("h" if tokenizer.vocab_size <= 1 << 15 else "i")
     bounds, lots, sources = array("q", [0]), array("L"), array("H")
     names: dict[str, int] = {}
     for document in documents:
-        ids.extend(encode(document, tokenizer))
+        ids.extend(encode_marked(document, tokenizer))
         bounds.append(len(ids))
         lots.append(document.lot)
         sources.append(names.setdefault(document.source, len(names)))
     return Tokens(
-        np.array(ids, f"u{ids.itemsize}"),
+        np.array(ids, f"i{ids.itemsize}"),
         np.array(bounds, np.int64),
         np.array(lots, np.uint32),
         np.array(sources, np.uint16),
@@ -129,7 +145,7 @@ class Corpus:
         }
 
     def document(self, index: int) -> NDArray[Any]:
-        """The ids of a document."""
+        """The ids of a document, ~id for those that are not learned."""
         start = self.start[index]
         return self.parts[self.part[index]].ids[start : start + self.length[index]]
 
@@ -139,7 +155,7 @@ class Corpus:
         for place, name in enumerate(self.names):
             own = np.flatnonzero(self.held & (self.source == place))
             if len(own):
-                found[name] = (self.document(int(i)).tolist() for i in own)
+                found[name] = (plain_ids(self.document(int(i))).tolist() for i in own)
         return found
 
 

@@ -29,6 +29,15 @@ def test_json_lines(tmp_path: Path, name: str) -> None:
     assert second == Document("talk", text="plain")
 
 
+def test_a_turn_of_weight_0_is_read_and_not_learned(tmp_path: Path) -> None:
+    turns = [{"role": r, "text": r, "weight": w} for r, w in (("user", 0), ("assistant", 1))]
+    turns += [{"role": "user", "text": "b"}, {"role": "assistant", "text": "c", "weight": 0}]
+    (tmp_path / "talk.jsonl").write_text(json.dumps({"turns": turns}))
+    (document,) = read_documents(tmp_path / "talk.jsonl")
+    assert document.unlearned == {0, 3}
+    assert document.turns[3] == ("assistant", "c")
+
+
 @pytest.mark.parametrize(
     ("text", "documents"),
     [
@@ -73,6 +82,7 @@ def test_lines_without_any_blank_one_are_cut_too(tmp_path: Path) -> None:
         '{"turns": [{"role": "user"}]}',
         '{"turns": 5}',
         '{"turns": [{"role": "user", "text": 3}]}',
+        '{"turns": [{"role": "user", "text": "x", "weight": 0.5}]}',
         "[" * 100_000,
     ],
 )

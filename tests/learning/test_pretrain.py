@@ -13,11 +13,12 @@ from typing import Any
 
 import pytest
 import torch
+import torch.nn.functional as F
 
 from engine.checkpoint import load_tensors
 from engine.config import CONFIGS
 from engine.errors import CheckpointError, ConfigError, NumericsError
-from engine.model import Model
+from engine.model import Model, document_mask
 from engine.tokenizer import Tokenizer
 from learning.corpus import Document
 from learning.optim import AdamWAlone
@@ -125,6 +126,48 @@ def test_micro_batches_do_not_change_loss_or_gradient() -> None:
     assert losses == pytest.approx([losses[0]] * 3, rel=1e-3)
     for gradient in gradients[1:]:
         assert (gradient - gradients[0]).norm() < 0.03 * gradients[0].norm()
+
+
+def _gradient(documents: list[Document], micro: int) -> tuple[float, torch.Tensor]:
+    model = fresh_model(CONFIG, 0)
+    batch = next(TokenStream.of(documents, T, seed=3).batches(4, 64))
+    loss = float(accumulate(model, *batch, replace(SETTINGS, micro_rows=micro, fp32=True)))
+    parameters = list(model.parameters())
+    return loss, torch.cat([g.flatten() for p in parameters if (g := p.grad) is not None])
+
+
+def test_what_is_not_learned_has_no_loss_and_no_gradient() -> None:
+    questions = [replace(d, unlearned=frozenset({0})) for d in DOCUMENTS]
+    nothing = [replace(d, unlearned=frozenset({0, 1})) for d in DOCUMENTS]
+    model = fresh_model(CONFIG, 0)
+    ids, documents = next(TokenStream.of(questions, T, seed=3).batches(4, 64))
+    read = torch.where(ids < 0, ~ids, ids)
+    logits = model.logits(model.hidden_states(read, mask=document_mask(documents).float()))[:, :-1]
+    losses = F.cross_entropy(logits.flatten(0, 1), read[:, 1:].flatten(), reduction="none")
+    learned = (ids[:, 1:] >= 0).flatten()
+    assert 0 < learned.sum() < len(learned)
+    loss, gradient = _gradient(questions, 4)
+    assert loss == pytest.approx((losses * learned).sum().item() / len(losses), rel=1e-4)
+    # rows with more and with fewer tokens to learn add up to the same, however they are split
+    assert _gradient(questions, 1)[0] == pytest.approx(loss, rel=1e-4)
+    torch.testing.assert_close(_gradient(questions, 1)[1], gradient, rtol=1e-3, atol=1e-6)
+    # only what opens a turn is left to learn, and the answer's words alone make no difference
+    assert _gradient(nothing, 4)[0] < loss < _gradient(DOCUMENTS, 4)[0]
+
+
+def test_what_is_not_learned_is_read() -> None:
+    """The answer is the question: it can only be learned by looking at it."""
+    heard = [
+        Document("x", (("user", w), ("assistant", w)), unlearned=frozenset({0})) for w in "abcdefgh"
+    ]
+    model = fresh_model(CONFIG, 0)
+    stream = TokenStream.of(heard, T, seed=3)
+    pretrain(model, stream, replace(SETTINGS, tokens=150 * 256, row=16, rows=16))
+    ids = torch.tensor([[T.user, ord(w), T.assistant] for w in "abcdefgh"])
+    said = model.logits(model.hidden_states(ids)[:, -1]).argmax(-1)
+    assert [chr(i) for i in said] == list("abcdefgh")
+    first = model.logits(model.hidden_states(ids)[:, 0]).softmax(-1)[0]
+    assert first[[ord(w) for w in "abcdefgh"]].sum() < 0.2  # the questions were not learned
 
 
 @pytest.mark.parametrize("fp32", [True, False])

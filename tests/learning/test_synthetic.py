@@ -11,8 +11,21 @@ from pathlib import Path
 
 import pytest
 
+from engine.tokenizer import Tokenizer
 from learning.corpus import read_documents
-from learning.synthetic import Row, copying, main, name, recall, sums, word, write_rows
+from learning.model_store import SHIPPED
+from learning.synthetic import (
+    AGAIN,
+    Row,
+    copying,
+    main,
+    name,
+    recall,
+    sums,
+    word,
+    word_pieces,
+    write_rows,
+)
 
 
 def turns(row: Row) -> list[tuple[str, str]]:
@@ -55,15 +68,49 @@ def test_sums_are_right(seed: int) -> None:
         assert int(a) + int(b) * (1 if sign == "+" else -1) == int(result)
 
 
-def test_copies_are_exact() -> None:
-    for seed in range(30):
-        row = copying(random.Random(seed))
-        if "turns" in row:
-            ((ask, said),) = turns(row)
-            assert said in ask
-        else:
-            words = row["text"].split()
-            assert any(words.count(w) >= 3 for w in words)
+def test_what_is_copied_was_said_just_before() -> None:
+    fragments = [" pal", "ice", " however", "ing", " term"]
+    for seed in range(60):
+        row = copying(random.Random(seed), fragments)
+        heard = ""
+        for asked, said in turns(row):
+            heard = heard if asked in AGAIN else asked
+            assert heard.endswith(said) or said.endswith(heard) or said in heard or asked in AGAIN
+
+
+def test_copies_after_a_cut_begin_at_a_word_and_go_to_the_end() -> None:
+    whole = cut = 0
+    for seed in range(200):
+        for asked, said in turns(copying(random.Random(seed), [" one", " two", " three", " four"])):
+            if asked in AGAIN:
+                continue
+            words = asked.split(": ")[-1].split()
+            assert words[-len(said.split()) :] == said.split() or "this?" in asked
+            whole += asked.endswith(said) and asked in (said, f"Say: {said}")
+            cut += len(said.split()) < len(words) - 4
+    assert whole > 50 and cut > 20
+
+
+def test_only_answers_are_learned_and_none_that_nobody_can_know() -> None:
+    unknown = 0
+    for seed in range(200):
+        row = recall(random.Random(seed))
+        assert all(t["weight"] == 0 for t in row["turns"] if t["role"] == "user")
+        first: set[str] = set()
+        for ask, said in zip(row["turns"][::2], row["turns"][1::2], strict=True):
+            new = said["text"] not in first
+            first.add(said["text"])
+            if said.get("weight") == 0:
+                unknown += 1
+                assert new and ask["text"].endswith("?")
+    assert unknown > 50
+
+
+def test_the_pieces_are_letters_with_their_blank() -> None:
+    pieces = word_pieces(Tokenizer.load(SHIPPED / "10m"))
+    assert len(pieces) > 3_000
+    assert all(piece.strip(" ").isalpha() for piece in pieces)
+    assert any(piece.startswith(" ") for piece in pieces)
 
 
 def test_words_are_made_up_and_names_have_capitals() -> None:

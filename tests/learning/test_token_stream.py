@@ -69,6 +69,19 @@ def test_owner_numbers_follow_the_documents() -> None:
             assert (a == b == T.end) == (x != y)
 
 
+def test_what_is_not_learned_is_marked_and_held_out_text_is_not() -> None:
+    turns = (("user", "ab"), ("assistant", "cd"))
+    document = Document("a", turns, unlearned=frozenset({0}))
+    ids, _ = next(TokenStream.of([document], T).rows(7))
+    assert ids == [T.user, ~ord("a"), ~ord("b"), T.assistant, ord("c"), ord("d"), T.end]
+    muted = Document("a", turns, unlearned=frozenset({1}))
+    ids, _ = next(TokenStream.of([muted], T).rows(7))
+    assert ids == [T.user, ord("a"), ord("b"), T.assistant, ~ord("c"), ~ord("d"), ~T.end]
+    corpus = Corpus([tokenise([document, muted], T)])
+    for held in corpus.held_out().values():
+        assert all(i >= 0 for ids in held for i in ids)
+
+
 def test_skipping_equals_consuming() -> None:
     stream = TokenStream.of(_documents(9), T, seed=4)
     consumed = list(itertools.islice(stream.batches(2, 16), 6))[4:]
