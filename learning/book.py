@@ -8,7 +8,6 @@ twice. Ends when every entry is known and the loss is low, or after `epochs`.
 
 from __future__ import annotations
 
-import copy
 import math
 import random
 import time
@@ -22,6 +21,7 @@ from engine.model import Model
 from learning.direct.supervised import anchor_gradients, likelihood_gradients
 from learning.examples import Example, after
 from learning.forward import Knowledge, knowledge, mean_loss, share_known
+from learning.voice import frozen_voice
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def train_book(
 ) -> BookTraining:
     """Trains in place. careless: lines of the book with the question written otherwise. begun: goes on
     from there; what it is measured against, and what anchors the talk, is the model as given."""
-    reference = copy.deepcopy(model).requires_grad_(False)
+    voice = frozen_voice(model, talk, pause=pause)
     for parameter in model.parameters():
         parameter.requires_grad_(True)
     optimizer = torch.optim.AdamW(
@@ -131,7 +131,7 @@ def train_book(
                 likelihood_gradients(model, others, weight=len(others) / len(lines), pause=pause)
             if talk:
                 rows = rng.sample(list(talk), min(settings.talk, len(talk)))
-                anchor_gradients(model, reference, rows, pause=pause)
+                anchor_gradients(model, voice, rows, pause=pause)
             if not math.isfinite(loss):
                 seconds = time.monotonic() - started
                 last = EpochReport(epoch, step, steps, loss, None, seconds, len(lines), first)

@@ -2,18 +2,22 @@
 
 No conversation of other people has to be kept for this: text drawn from the model before a lesson
 is what must not change (2605.26097). Left out: any judgement of its quality.
+Such text seldom needs what was said before, so conversations that do are added.
 """
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 
 import torch
 
 from engine.cache import KeyValueCache
+from engine.chat_format import encode_chat
 from engine.model import Model
 from engine.tokenizer import Tokenizer
 from learning.examples import Example
+from learning.synthetic import recall, sums
 
 
 @torch.no_grad()
@@ -37,6 +41,19 @@ def dream(
         ends = [i for i, token_id in enumerate(row) if token_id == tokenizer.end]
         kept = row[: ends[2] + 1] if len(ends) > 2 else row
         examples.append(talk_example(tokenizer, kept))
+    return examples
+
+
+def looking_back(tokenizer: Tokenizer, rows: int, length: int, seed: int = 0) -> list[Example]:
+    """`rows` conversations of at most `length` ids that a program writes (learning.synthetic): two of
+    three ask for facts told before, the others for sums. What the model would say there, right or
+    wrong, is what must not change."""
+    rng, examples = random.Random(seed), list[Example]()
+    while len(examples) < rows:
+        row = (sums if len(examples) % 3 == 2 else recall)(rng)
+        ids = encode_chat(tokenizer, [(turn["role"], turn["text"]) for turn in row["turns"]]).ids
+        ends = [i + 1 for i, token in enumerate(ids[:length]) if token == tokenizer.end]
+        examples.append(talk_example(tokenizer, ids[: ends[-1] if ends else length]))
     return examples
 
 

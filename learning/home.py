@@ -69,6 +69,11 @@ class Home:
         return self.path / "welcomed"
 
     @property
+    def first_frame_path(self) -> Path:
+        """What the app's first frame looked like, to be shown while it is loaded."""
+        return self.path / "first_frame"
+
+    @property
     def unsent_path(self) -> Path:
         """What stood in the prompt when the app was left, until the next start."""
         return self.path / "unsent.txt"

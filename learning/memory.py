@@ -17,7 +17,7 @@ import torch
 from engine.errors import DataError
 from engine.model import Model
 from engine.tokenizer import Tokenizer
-from learning.dream import dream, talk_example
+from learning.dream import dream, looking_back, talk_example
 from learning.examples import Example, from_answer, from_turns
 from learning.folding import fold
 from learning.home import write_atomically
@@ -34,6 +34,10 @@ TALK_ROWS = 192
 """Of own talk; from half as many the anchor learns the rows by heart within twenty lessons."""
 TALK_LENGTH = 48
 """Ids of each row that are replayed; longer rows hold talk no better and cost twice as much."""
+LOOK_BACK_ROWS = 48
+"""Of conversations that need what was said before."""
+LOOK_BACK_LENGTH = 128
+"""Most ids of such a row."""
 MAX_RIDERS = 20
 WORDED = 300
 """Latest lessons that are replayed in other words too; making these takes a few milliseconds each."""
@@ -149,17 +153,19 @@ def careless_examples(
 
 
 def own_talk(model: Model, tokenizer: Tokenizer, folder: Path) -> list[Example]:
-    """The model's own talk, dreamt once and kept beside the weights."""
+    """The model's own talk, dreamt once and kept beside the weights; with it conversations in which it
+    has to look back, which dreams seldom hold and lessons would make it forget."""
     path = folder / TALK
     try:
         rows = json.loads(path.read_text("utf-8"))
         if all(
             isinstance(i, int) and 0 <= i < model.config.vocab_size for row in rows for i in row
         ):
-            return _with_targets(talk_example(tokenizer, row[:TALK_LENGTH]) for row in rows)
+            return _with_targets(talk_example(tokenizer, row[:LOOK_BACK_LENGTH]) for row in rows)
     except (OSError, ValueError, TypeError):
         pass  # not there yet, or not whole: it is dreamt anew
     talk = dream(model, tokenizer, TALK_ROWS, TALK_LENGTH, torch.Generator().manual_seed(0))
+    talk += looking_back(tokenizer, LOOK_BACK_ROWS, min(LOOK_BACK_LENGTH, model.config.context))
     with contextlib.suppress(
         OSError
     ):  # a model that may only be read, a full disk: again next time

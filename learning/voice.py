@@ -9,8 +9,9 @@ blocks alone (learning.trunk): by these it is seen whether what is kept still be
 from __future__ import annotations
 
 import contextlib
+import copy
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import torch
@@ -50,16 +51,32 @@ class Voice:
 
 
 @torch.no_grad()
-def listen(model: Model, trunk: Trunk, talk: Sequence[Example]) -> Voice:
-    """How the model talks now."""
+def listen(
+    model: Model,
+    trunk: Trunk,
+    talk: Sequence[Example],
+    *,
+    pause: Callable[[], None] = lambda: None,
+) -> Voice:
+    """How the model talks now. `pause` is called before every pass."""
     upper, hidden = Upper(model, trunk), {}
     for group in micro_batches(talk, LISTEN_TOKENS):
+        pause()
         members = [talk[i] for i in group]
         with autocast(model.device):
             states = upper.hidden_states(members)
         for example, row in zip(members, states, strict=True):
             hidden[example.ids] = row[: len(example.ids) - 1].float().clone()
     return Voice(model, hidden)
+
+
+def frozen_voice(
+    model: Model, talk: Sequence[Example], *, pause: Callable[[], None] = lambda: None
+) -> Voice:
+    """How the model talks now, for training that moves all of its weights: what its logits are made of
+    is copied."""
+    still = copy.deepcopy(model).requires_grad_(False)
+    return listen(still, Trunk(still, 0), talk, pause=pause)
 
 
 def open_voice(model: Model, trunk: Trunk, talk: Sequence[Example], folder: Path) -> Voice:

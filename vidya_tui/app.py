@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from rich.console import RenderableType
 from rich.text import Text
 from textual import events
+from textual._compositor import CompositorUpdate
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.constants import TEXTUAL_ANIMATIONS
@@ -29,7 +30,7 @@ from textual.timer import Timer
 
 from engine.errors import VidyaError
 from learning.home import Home
-from vidya_tui import commands, themes
+from vidya_tui import commands, launch, themes
 from vidya_tui.commands import Run
 from vidya_tui.inbox import Inbox
 from vidya_tui.keys import each, keymap, shown
@@ -127,9 +128,16 @@ class VidyaApp(App[None]):
         return self.chat  # type: ignore[return-value]
 
     def on_mount(self) -> None:
+        launch.taken_over()
         self._frames = self.set_interval(1 / FRAMES, self._frame, pause=True)
         self._leave_in_order_on_signals()
         self.chat.call_after_refresh(self._start)
+
+    def _painted(self) -> str:
+        """The whole screen as the terminal is told to paint it."""
+        update = self.chat._compositor.render_update(full=True)
+        assert isinstance(update, CompositorUpdate)
+        return update.render_segments(self.console)
 
     def _look(self, settings: Settings) -> None:
         """What settings say of the screen."""
@@ -149,6 +157,8 @@ class VidyaApp(App[None]):
         from vidya_tui.switch import SwitchingTeacher
 
         _collect_again()
+        if not self.is_headless:
+            launch.keep(self._home, self._painted())
         self.post_message(self.Begun())
         try:
             journal = self.journal = self._open_journal()

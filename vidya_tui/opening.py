@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from vidya_tui import launch
 from vidya_tui.options import Options
 from vidya_tui.settings import load
 from vidya_tui.terminal_mode import waiting_for_the_app
@@ -68,9 +69,10 @@ def _open(options: Options, plain: bool) -> int:
                 return run_lines(home, journal, teacher, settings, seed=options.seed)
             finally:
                 journal.close()
-        from vidya_tui.app import run_app
+        with launch.shown(home):
+            from vidya_tui.app import run_app
 
-        return run_app(home, open_journal, teacher, settings, seed=options.seed)
+            return run_app(home, open_journal, teacher, settings, seed=options.seed)
 
 
 def _paintable() -> bool:

@@ -6,7 +6,6 @@ the weights before practice.
 
 from __future__ import annotations
 
-import copy
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ from learning.direct.supervised import anchor_gradients, likelihood_gradients
 from learning.examples import Example
 from learning.forward import CHECK_TOKENS, knowledge, share_known
 from learning.replay import Replay
+from learning.voice import frozen_voice
 
 WEAK = 0.5
 """Lead in logits below which a remembered line is drawn more often."""
@@ -46,8 +46,8 @@ class Keeper:
         check_tokens: int = CHECK_TOKENS,
         pause: Callable[[], None] = lambda: None,
     ) -> None:
-        """The reference is a frozen copy of the model as it is now."""
-        self.reference = copy.deepcopy(model).requires_grad_(False)
+        """What it is held to is how the model talks now."""
+        self._voice = frozen_voice(model, replay.talk, pause=pause)
         self._replay, self._settings, self._rng = replay, settings, rng
         self._check_tokens, self._pause = check_tokens, pause
         self._weak: list[Example] = []
@@ -90,6 +90,6 @@ class Keeper:
         talk = rng.sample(replay.talk, min(settings.talk, len(replay.talk)))
         if talk:
             loss += settings.talk_weight * anchor_gradients(
-                model, self.reference, talk, weight=settings.talk_weight, pause=self._pause
+                model, self._voice, talk, weight=settings.talk_weight, pause=self._pause
             )
         return loss

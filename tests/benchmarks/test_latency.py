@@ -168,7 +168,9 @@ def test_bounds_and_words() -> None:
         "start": {
             "first_ever": 0.9,
             "first_frame": frame,
-            "first_frame_cpu": frame,
+            "own_first_frame": spread([0.5, 0.5, 0.6]),
+            "own_first_frame_cpu": frame,
+            "first_letter": frame,
             "model_awake": frame,
         },
         "conditions": [
@@ -185,6 +187,7 @@ def test_bounds_and_words() -> None:
     result["bounds"] = latency.bounds(result["start"], result["conditions"])  # type: ignore[arg-type]
     assert [(b["limit"], b["measured"], b["met"]) for b in result["bounds"]] == [  # type: ignore[attr-defined]
         (0.4, 0.4, True),
+        (0.4, 0.5, False),
         (0.040, 0.05, False),
     ]
     text = "\n".join(latency.parts(result))

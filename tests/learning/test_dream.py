@@ -9,9 +9,9 @@ import torch
 from engine.chat_format import encode_chat
 from engine.model import Model
 from engine.tokenizer import Tokenizer
-from learning.dream import dream, talk_example
+from learning.dream import dream, looking_back, talk_example
 from learning.home import write_atomically
-from learning.memory import TALK, own_talk
+from learning.memory import LOOK_BACK_LENGTH, LOOK_BACK_ROWS, TALK, own_talk
 
 
 def test_targets_are_what_the_model_says_itself(tiny_tokenizer: Tokenizer) -> None:
@@ -38,6 +38,25 @@ def test_dreams_begin_with_the_owner_and_are_the_same_for_a_seed(
     )
     assert first == second
     assert all(row.ids[0] == tiny_tokenizer.user and len(row.ids) <= 16 for row in first)
+
+
+def test_conversations_that_look_back_are_whole_where_they_fit(tiny_tokenizer: Tokenizer) -> None:
+    rows = looking_back(tiny_tokenizer, 12, 400)
+    assert rows == looking_back(tiny_tokenizer, 12, 400)
+    assert len(rows) == 12 and all(row.targets and len(row.ids) <= 400 for row in rows)
+    assert any(row.ids[-1] == tiny_tokenizer.end and row.target[-1] for row in rows)
+    assert all(len(row.ids) <= 40 for row in looking_back(tiny_tokenizer, 12, 40))
+
+
+def test_own_talk_holds_dreams_and_conversations_that_look_back(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, tmp_path: Path
+) -> None:
+    talk = own_talk(tiny_model, tiny_tokenizer, tmp_path)
+    again = own_talk(tiny_model, tiny_tokenizer, tmp_path)
+    assert again == talk, "it is kept beside the weights"
+    length = min(LOOK_BACK_LENGTH, tiny_model.config.context)
+    expected = [e for e in looking_back(tiny_tokenizer, LOOK_BACK_ROWS, length) if e.targets]
+    assert talk[-len(expected) :] == expected and len(talk) > len(expected)
 
 
 def test_rows_without_an_answer_anchor_nothing(

@@ -12,7 +12,7 @@ from learning.direct.supervised import anchor_gradients
 from learning.examples import Example
 from learning.forward import target_logits
 from learning.trunk import Trunk, Upper
-from learning.voice import VOICE, listen, open_voice
+from learning.voice import VOICE, frozen_voice, listen, open_voice
 
 TALK = [Example((1, 5, 9, i), (False, True, True, True)) for i in range(2, 8)] + [
     Example((1, 7), (False, True))
@@ -38,6 +38,17 @@ def test_it_says_what_the_model_said(tiny_model: Model, trunk: Trunk) -> None:
         theirs, same, _ = target_logits(tiny_model, TALK)
     torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-5)
     assert torch.equal(labels, same)
+
+
+def test_a_frozen_voice_stays_where_all_weights_move(tiny_model: Model) -> None:
+    voice = frozen_voice(tiny_model, TALK)
+    before, _, _ = target_logits(voice, TALK)
+    with torch.no_grad():
+        theirs, _, _ = target_logits(tiny_model, TALK)
+        for weight in tiny_model.parameters():
+            weight.mul_(0.9)
+    torch.testing.assert_close(before, theirs, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(target_logits(voice, TALK)[0], before)
 
 
 def test_it_stays_through_lessons_and_restarts(
