@@ -52,6 +52,15 @@ class BenchOptions:
     say: Callable[[str], None] = lambda _: None
     """Takes a line about the progress."""
 
+    def command(self, name: str, *, seeded: bool = False, corpus: bool = False) -> str:
+        """The command that makes a benchmark's tables again. seeded: it runs once for each seed.
+        corpus: it reads the one that VIDYA_CORPUS names."""
+        words = ["VIDYA_CORPUS=FOLDER"] if corpus else []
+        words += ["vidya bench", name, *(["--quick"] if self.quick else [])]
+        words += [f"--model {self.model}"] if self.model else []
+        words += [f"--seeds {len(self.seeds)}"] if seeded and not self.quick else []
+        return " ".join([*words, "--out benchmarks/results"])
+
 
 Run = Callable[[BenchOptions], dict[str, Any]]
 

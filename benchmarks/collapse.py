@@ -108,7 +108,9 @@ def run(options: BenchOptions) -> dict[str, Any]:
                 "seconds": time.perf_counter() - started,
             }
             if options.out is not None:
-                write_report(options.out, result, command_words(options))
+                corpus = bool(os.environ.get("VIDYA_CORPUS"))
+                command = options.command("collapse", seeded=True, corpus=corpus)
+                write_report(options.out, result, command)
     return result
 
 
@@ -345,11 +347,3 @@ def fingerprint(weights: Path, files: Sequence[Path]) -> str:
     for file in files:
         digest.update(file.read_bytes())
     return digest.hexdigest()[:12]
-
-
-def command_words(options: BenchOptions, name: str = "collapse") -> str:
-    """The command that makes the tables again."""
-    model = f" --model {options.model}" if options.model else ""
-    quick = " --quick" if options.quick else f" --seeds {len(options.seeds)}"
-    corpus = "VIDYA_CORPUS=FOLDER " if os.environ.get("VIDYA_CORPUS") else ""
-    return f"{corpus}vidya bench {name}{quick}{model} --out benchmarks/results"

@@ -65,7 +65,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
             "rows": rows,
         }
         if options.out is not None:
-            write(options.out, "decode", TITLE, _command(options), parts(result), result)
+            write(options.out, "decode", TITLE, options.command("decode"), parts(result), result)
         return result
 
     with scratch_home(options) as (home, model), ExitStack() as stack:
@@ -187,11 +187,6 @@ def environment_of(name: str) -> dict[str, str]:
 
 
 TITLE = "Tokens a second"
-
-
-def _command(options: BenchOptions) -> str:
-    quick = " --quick" if options.quick else ""
-    return f"vidya bench decode{quick} --out {options.out}"
 
 
 def parts(result: dict[str, Any]) -> list[str]:

@@ -47,7 +47,14 @@ def run(options: BenchOptions) -> dict[str, Any]:
     result = {"benchmark": "in_context", "machine": machine(), "count": count, "rows": rows}
     if options.out is not None:
         title, text = "Using what was said before", parts(result)
-        write(options.out, "in_context", title, command_words(options), text, result)
+        write(
+            options.out,
+            "in_context",
+            title,
+            options.command("in_context", seeded=True),
+            text,
+            result,
+        )
     return result
 
 
@@ -80,14 +87,6 @@ def copied(model: Model, rows: int, generator: torch.Generator) -> float:
     ids = torch.cat([half, half], 1)
     said = model.logits(model.hidden_states(ids[:, :-1])).argmax(-1)
     return float((said[:, WIDTH:] == ids[:, WIDTH + 1 :]).float().mean())
-
-
-def command_words(options: BenchOptions) -> str:
-    """The command that makes the tables again."""
-    model = f" --model {options.model}" if options.model else ""
-    quick = " --quick" if options.quick else ""
-    seeds = f" --seeds {len(options.seeds)}"
-    return f"vidya bench in_context{quick}{model}{seeds} --out benchmarks/results"
 
 
 def parts(result: dict[str, Any]) -> list[str]:

@@ -68,7 +68,9 @@ def run(options: BenchOptions) -> dict[str, Any]:
                 "skipped": list(skipped),
             }
             if options.out is not None:
-                write(options.out, "latency", TITLE, command_words(options), parts(result), result)
+                write(
+                    options.out, "latency", TITLE, options.command("latency"), parts(result), result
+                )
             return result
 
         random_model(home, BABBLER, DEFAULT_MODEL)
@@ -308,13 +310,6 @@ def bounds(starts: dict[str, Any], conditions: list[dict[str, Any]]) -> list[dic
         {"what": what, "limit": limit, "measured": measured, "met": measured <= limit}
         for what, limit, measured in rows
     ]
-
-
-def command_words(options: BenchOptions, name: str = "latency") -> str:
-    """The command that makes the tables again."""
-    quick = " --quick" if options.quick else ""
-    model = f" --model {options.model}" if options.model else ""
-    return f"vidya bench {name}{quick}{model} --out benchmarks/results"
 
 
 def parts(result: dict[str, Any]) -> list[str]:

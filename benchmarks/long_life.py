@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import BenchOptions
-from benchmarks.collapse import command_words, start_folder
+from benchmarks.collapse import start_folder
 from benchmarks.collapse_data import Row, make_yardstick
 from benchmarks.collapse_pupils import open_learner
 from benchmarks.long_life_lessons import make_lessons
@@ -91,7 +91,9 @@ def run(options: BenchOptions) -> dict[str, Any]:
                 )
                 options.say(" ".join(f"{k} {_short(v)}" for k, v in rows[-1].items()))
                 if options.out is not None:
-                    words = command_words(options, "long_life")
+                    words = options.command(
+                        "long_life", seeded=True, corpus=bool(os.environ.get("VIDYA_CORPUS"))
+                    )
                     write(options.out, "long_life", TITLE, words, parts(result), result)
     return result
 

@@ -13,7 +13,6 @@ from typing import Any
 
 from benchmarks import BenchOptions
 from benchmarks.app_terminal import app
-from benchmarks.latency import command_words
 from benchmarks.processes import resident_bytes
 from benchmarks.report import machine, median, spread, table, write
 from benchmarks.scratch import scratch_home
@@ -82,7 +81,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
         )
     ]
     if options.out is not None:
-        words = command_words(options, "long_talk")
+        words = options.command("long_talk")
         write(options.out, "long_talk", TITLE, words, parts(result), result)
     return result
 

@@ -102,7 +102,7 @@ def measure(options: BenchOptions, corpus: Sequence[Path]) -> dict[str, Any]:
         result["models"][name] = found
         result["seconds"] = time.perf_counter() - began
         if options.out is not None:  # after each model, so that an interruption loses one at most
-            command = command_words(options, bool(documents))
+            command = options.command("talk", seeded=True, corpus=bool(documents))
             write(options.out, "talk", TITLE, command, table_parts(result), result)
             write_samples(options.out, samples_text(samples, command, seeds[0]))
     return result
@@ -248,12 +248,3 @@ def _bits(
     from learning.pretrain import bits_per_byte
 
     return bits_per_byte(model, tokenizer, documents, limit=limit) if documents else {}
-
-
-def command_words(options: BenchOptions, corpus: bool) -> str:
-    """The command that makes the tables again."""
-    before = "VIDYA_CORPUS=FOLDER " if corpus else ""
-    quick = " --quick" if options.quick else ""
-    model = f" --model {options.model}" if options.model else ""
-    seeds = f" --seeds {len(options.seeds)}" if len(options.seeds) > SEEDS else ""
-    return f"{before}vidya bench talk{quick}{model}{seeds} --out benchmarks/results"

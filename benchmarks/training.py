@@ -40,8 +40,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
         where["load_average_after"] = machine()["load_average"]
         result = {"benchmark": "training", "machine": where, "quick": options.quick, "rows": rows}
         if options.out is not None:
-            quick = " --quick" if options.quick else ""
-            command = f"vidya bench training{quick} --out {options.out}"
+            command = options.command("training")
             write(options.out, "training", "Training speed", command, parts(result), result)
         return result
 

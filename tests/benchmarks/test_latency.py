@@ -196,10 +196,3 @@ def test_bounds_and_words() -> None:
     assert "after 500 exchanges" in text
     assert "While streaming and nobody types, the screen is painted 12.0 times a second." in text
     assert "Left out: training 49m: left out by --quick." in text
-
-
-def test_the_command_in_the_report_is_the_one_that_was_run(tmp_path: Path) -> None:
-    options = latency.BenchOptions(tmp_path, model="m", quick=True)
-    assert latency.command_words(options) == (
-        "vidya bench latency --quick --model m --out benchmarks/results"
-    )
