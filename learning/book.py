@@ -2,8 +2,8 @@
 
 AdamW with warm-up and cosine; loss on the assistant's tokens; each batch holds book lines, some of
 them again after other talk or carelessly written, and, as an anchor, KL to the weights before on the
-model's own talk. Lines that are not known yet come
-twice. Ends when every entry is known and the loss is low, or after `epochs`.
+model's own talk. Lines that are not known yet come twice. When every entry is known and the loss is
+low, some more epochs follow in which talk settles, and it ends; else after `epochs`.
 """
 
 from __future__ import annotations
@@ -36,6 +36,13 @@ class BookSettings:
     """Further rows a step: lines after some other talk, and carelessly written questions."""
     talk: int = 4
     """Rows of talk a step."""
+    settle: float = 0.3
+    """Once every entry is known: further epochs, as a share of those it took, in which the rate falls to
+    0 and talk weighs more. What a book costs of talk comes back then, and the book stays."""
+    settling_rows: int = 4
+    """Times as many rows of talk a step then ..."""
+    settling_weight: float = 5.0
+    """... and their weight; 1 before."""
     lr: float = 1e-3
     warm_up: int = 20
     """Steps."""
@@ -44,7 +51,7 @@ class BookSettings:
     seconds: float = math.inf
     """Limit of time."""
     until_known: bool = True
-    """Stop as soon as every entry is known and the loss is at most `enough`."""
+    """Settle and stop as soon as every entry is known and the loss is at most `enough`."""
     enough: float = 0.1
 
 
@@ -112,26 +119,37 @@ def train_book(
     last = EpochReport(0, 0, steps, mean_loss(checked), share_known(checked), 0.0, 0)
     report(last)
     first = begun.step if begun else 0
+    settling: range | None = None
+    """The epochs in which what the book cost of talk is brought back."""
     if begun:
         model.load_state_dict(begun.weights)
         step = begun.step
     for epoch in range(begun.epoch + 1 if begun else 1, settings.epochs + 1):
         if settings.until_known and last.recall == 1.0 and last.loss <= settings.enough:
-            break
+            took = last.epoch - (begun.epoch if begun else 0)
+            settling = settling or range(epoch, epoch + round(settings.settle * took))
+            if epoch >= settling.stop:
+                break
         order = [*book, *weak]
         rng.shuffle(order)
         for start in range(0, len(order), settings.batch):
             if stop() or time.monotonic() - started > settings.seconds:
                 break
+            rate = _rate(step, steps, settings.warm_up, first)
+            if settling:  # from there on to a tenth of where it stood
+                through = (epoch - settling.start + start / len(order)) / len(settling)
+                rate *= max(0.1, 1.0 - 0.9 * through)
             for group in optimizer.param_groups:
-                group["lr"] = settings.lr * _rate(step, steps, settings.warm_up, first)
+                group["lr"] = settings.lr * rate
             lines = order[start : start + settings.batch]
             loss = likelihood_gradients(model, lines, pause=pause)
             if others := _others(book, careless, settings.others, model.config.context, rng):
                 likelihood_gradients(model, others, weight=len(others) / len(lines), pause=pause)
             if talk:
-                rows = rng.sample(list(talk), min(settings.talk, len(talk)))
-                anchor_gradients(model, voice, rows, pause=pause)
+                count = settings.talk * (settings.settling_rows if settling else 1)
+                weight = settings.settling_weight if settling else 1.0
+                rows = rng.sample(list(talk), min(count, len(talk)))
+                anchor_gradients(model, voice, rows, weight=weight, pause=pause)
             if not math.isfinite(loss):
                 seconds = time.monotonic() - started
                 last = EpochReport(epoch, step, steps, loss, None, seconds, len(lines), first)
