@@ -34,15 +34,13 @@ class BookSettings:
     """Book lines a step."""
     others: int = 8
     """Further rows a step: lines after some other talk, and carelessly written questions."""
-    talk: int = 4
-    """Rows of talk a step."""
+    talk: int = 16
+    """Rows of talk a step. From four, talk cost twice as much and facts told in talk were forgotten."""
     settle: float = 0.3
     """Once every entry is known: further epochs, as a share of those it took, in which the rate falls to
     0 and talk weighs more. What a book costs of talk comes back then, and the book stays."""
-    settling_rows: int = 4
-    """Times as many rows of talk a step then ..."""
     settling_weight: float = 5.0
-    """... and their weight; 1 before."""
+    """Of talk in these; 1 before."""
     lr: float = 1e-3
     warm_up: int = 20
     """Steps."""
@@ -146,9 +144,8 @@ def train_book(
             if others := _others(book, careless, settings.others, model.config.context, rng):
                 likelihood_gradients(model, others, weight=len(others) / len(lines), pause=pause)
             if talk:
-                count = settings.talk * (settings.settling_rows if settling else 1)
                 weight = settings.settling_weight if settling else 1.0
-                rows = rng.sample(list(talk), min(count, len(talk)))
+                rows = rng.sample(list(talk), min(settings.talk, len(talk)))
                 anchor_gradients(model, voice, rows, weight=weight, pause=pause)
             if not math.isfinite(loss):
                 seconds = time.monotonic() - started
