@@ -38,7 +38,8 @@ class BookSettings:
     """Rows of talk a step. From four, talk cost twice as much and facts told in talk were forgotten."""
     settle: float = 0.3
     """Once every entry is known: further epochs, as a share of those it took, in which the rate falls to
-    0 and talk weighs more. What a book costs of talk comes back then, and the book stays."""
+    a tenth and talk weighs more, so that what the book costs of it comes back. What is not known then is
+    learned at that low rate."""
     settling_weight: float = 5.0
     """Of talk in these; 1 before."""
     lr: float = 1e-3
@@ -136,7 +137,7 @@ def train_book(
             rate = _rate(step, steps, settings.warm_up, first)
             if settling:  # from there on to a tenth of where it stood
                 through = (epoch - settling.start + start / len(order)) / len(settling)
-                rate *= max(0.1, 1.0 - 0.9 * through)
+                rate *= 1.0 - 0.9 * min(1.0, through)
             for group in optimizer.param_groups:
                 group["lr"] = settings.lr * rate
             lines = order[start : start + settings.batch]
@@ -144,7 +145,7 @@ def train_book(
             if others := _others(book, careless, settings.others, model.config.context, rng):
                 likelihood_gradients(model, others, weight=len(others) / len(lines), pause=pause)
             if talk:
-                weight = settings.settling_weight if settling else 1.0
+                weight = settings.settling_weight if settling and epoch in settling else 1.0
                 rows = rng.sample(list(talk), min(settings.talk, len(talk)))
                 anchor_gradients(model, voice, rows, weight=weight, pause=pause)
             if not math.isfinite(loss):
