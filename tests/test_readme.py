@@ -107,5 +107,12 @@ def test_the_examples_of_the_book_and_the_home_hold(tmp_path: Path) -> None:
 
     home = Home(tmp_path)
     named = re.findall(r"^\| `([^`]+)` \|", README.split("| file | holds |")[1], re.MULTILINE)
-    paths = (home.journal_path, home.book_path, home.settings_path, home.unsent_path, home.log_path)
+    paths = (
+        home.journal_path,
+        home.book_path,
+        home.settings_path,
+        home.first_frame_path,
+        home.unsent_path,
+        home.log_path,
+    )
     assert {path.name for path in paths} | {"models/NAME/"} == set(named)
