@@ -40,6 +40,7 @@ from benchmarks.collapse_data import (
 from benchmarks.collapse_pupils import METHODS, RECIPE, WITHOUT_PAUSES, Pupil, open_pupil
 from benchmarks.collapse_report import summary, write_report
 from benchmarks.collapse_rows import Rows
+from benchmarks.corpus import named_corpus
 from benchmarks.processes import forget_peak, peak_bytes
 from benchmarks.report import machine
 from benchmarks.scratch import DEFAULT_MODEL
@@ -108,8 +109,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
                 "seconds": time.perf_counter() - started,
             }
             if options.out is not None:
-                corpus = bool(os.environ.get("VIDYA_CORPUS"))
-                command = options.command("collapse", seeded=True, corpus=corpus)
+                command = options.command("collapse", seeded=True, corpus=bool(named_corpus()))
                 write_report(options.out, result, command)
     return result
 

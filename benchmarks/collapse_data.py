@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.corpus import named_corpus
 from benchmarks.talk import held_out
 from benchmarks.talk_data import load
 from engine.errors import DataError
@@ -102,8 +103,7 @@ def make_yardstick(
 
 def _held_out_talk(tokenizer: Tokenizer, context: int) -> list[Example]:
     """The same few short conversations each time; the assistant's words are the targets."""
-    named = os.environ.get("VIDYA_CORPUS", "")
-    corpus = [Path(part) for part in named.split(os.pathsep) if part]
+    corpus = named_corpus()
     if not corpus:
         return []
     documents = sorted((d for d in held_out(corpus) if d.turns), key=lambda d: d.lot)
@@ -111,7 +111,8 @@ def _held_out_talk(tokenizer: Tokenizer, context: int) -> list[Example]:
     short = [e for e in examples if len(e.ids) <= min(TALK_TOKENS, context - 1) and e.targets]
     if not short:
         raise DataError(
-            f"{named}: holds no short held-out conversations", "name another VIDYA_CORPUS, or none"
+            f"{os.pathsep.join(map(str, corpus))}: holds no short held-out conversations",
+            "name another VIDYA_CORPUS, or none",
         )
     return random.Random(0).sample(short, min(TALK_ROWS, len(short)))
 

@@ -9,12 +9,17 @@ from engine.errors import DataError
 from learning.corpus import Document, data_files, read_documents
 
 
+def named_corpus() -> list[Path]:
+    """The files and folders that are named; empty where none is."""
+    return [Path(part) for part in os.environ.get("VIDYA_CORPUS", "").split(os.pathsep) if part]
+
+
 def corpus_files() -> list[Path]:
     """Raises DataError where none is named, or nothing is there."""
-    named = os.environ.get("VIDYA_CORPUS", "")
+    named = named_corpus()
     if not named:
         raise DataError("this benchmark needs a corpus", "name its folder or files in VIDYA_CORPUS")
-    return data_files([Path(part) for part in named.split(os.pathsep) if part])
+    return data_files(named)
 
 
 def corpus_documents() -> list[Document]:

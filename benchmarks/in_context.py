@@ -30,6 +30,7 @@ WIDTH = 16
 """Random tokens that come twice."""
 FIRST_SEED = 1_000_000
 """Far from the seeds of files."""
+TITLE = "Using what was said before"
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
@@ -46,15 +47,8 @@ def run(options: BenchOptions) -> dict[str, Any]:
         options.say(f"{folder.name}: {runs[-1]}")
     result = {"benchmark": "in_context", "machine": machine(), "count": count, "rows": rows}
     if options.out is not None:
-        title, text = "Using what was said before", parts(result)
-        write(
-            options.out,
-            "in_context",
-            title,
-            options.command("in_context", seeded=True),
-            text,
-            result,
-        )
+        command = options.command("in_context", seeded=True)
+        write(options.out, "in_context", TITLE, command, parts(result), result)
     return result
 
 

@@ -68,9 +68,8 @@ def run(options: BenchOptions) -> dict[str, Any]:
                 "skipped": list(skipped),
             }
             if options.out is not None:
-                write(
-                    options.out, "latency", TITLE, options.command("latency"), parts(result), result
-                )
+                command = options.command("latency")
+                write(options.out, "latency", TITLE, command, parts(result), result)
             return result
 
         random_model(home, BABBLER, DEFAULT_MODEL)

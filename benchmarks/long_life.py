@@ -16,6 +16,7 @@ from benchmarks import BenchOptions
 from benchmarks.collapse import start_folder
 from benchmarks.collapse_data import Row, make_yardstick
 from benchmarks.collapse_pupils import open_learner
+from benchmarks.corpus import named_corpus
 from benchmarks.long_life_lessons import make_lessons
 from benchmarks.processes import resident_bytes
 from benchmarks.report import machine, median, table, write
@@ -91,9 +92,8 @@ def run(options: BenchOptions) -> dict[str, Any]:
                 )
                 options.say(" ".join(f"{k} {_short(v)}" for k, v in rows[-1].items()))
                 if options.out is not None:
-                    words = options.command(
-                        "long_life", seeded=True, corpus=bool(os.environ.get("VIDYA_CORPUS"))
-                    )
+                    corpus = bool(named_corpus())
+                    words = options.command("long_life", seeded=True, corpus=corpus)
                     write(options.out, "long_life", TITLE, words, parts(result), result)
     return result
 

@@ -109,7 +109,8 @@ def run(options: BenchOptions) -> dict[str, Any]:
                     continue
                 result["runs"].append(_practise(folder, plan, seed, options))
                 if options.out:
-                    _write(options.out, result)
+                    command = options.command("practice_learning", seeded=True, corpus=True)
+                    _write(options.out, command, result)
     return result
 
 
@@ -212,7 +213,7 @@ def _earlier(options: BenchOptions) -> list[dict[str, Any]]:
     return list(found["runs"]) if found.get("model") == (options.model or DEFAULT_MODEL) else []
 
 
-def _write(out: Path, result: dict[str, Any]) -> None:
+def _write(out: Path, command: str, result: dict[str, Any]) -> None:
     rows = []
     for r in result["runs"]:
         was, now = r["before"], r["after"]
@@ -293,7 +294,7 @@ def _write(out: Path, result: dict[str, Any]) -> None:
         out,
         "practice_learning",
         "What practice gains",
-        "VIDYA_CORPUS=FOLDER vidya bench practice_learning --seeds 3 --out FOLDER",
+        command,
         parts,
         result,
     )

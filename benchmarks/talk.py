@@ -8,7 +8,6 @@ reader can say: read talk_samples.md.
 
 from __future__ import annotations
 
-import os
 import statistics
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks import BenchOptions
+from benchmarks.corpus import named_corpus
 from benchmarks.report import deviation, machine, write
 from benchmarks.talk_data import CATEGORIES, TYPES, Question, fold, load
 from benchmarks.talk_metrics import (
@@ -63,8 +63,7 @@ BITS_TOKENS, QUICK_BITS_TOKENS = 3_000, 500
 
 def run(options: BenchOptions) -> dict[str, Any]:
     """Measures everything; writes talk.md, talk.json and talk_samples.md where there is `out`."""
-    named = os.environ.get("VIDYA_CORPUS", "")
-    return measure(options, [Path(part) for part in named.split(os.pathsep) if part])
+    return measure(options, named_corpus())
 
 
 def measure(options: BenchOptions, corpus: Sequence[Path]) -> dict[str, Any]:

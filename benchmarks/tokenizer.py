@@ -165,7 +165,7 @@ def _write(options: BenchOptions, result: dict[str, Any]) -> None:
         options.out,
         "tokenizer",
         "How large a vocabulary",
-        "VIDYA_CORPUS=FOLDER vidya bench tokenizer",
+        options.command("tokenizer", corpus=True),
         [
             f"Trained with rustbpe {training['rustbpe']} on every "
             f"{round(1 / training['share_of_documents'])}th document that is not held out "

@@ -35,7 +35,7 @@ class BookSettings:
     others: int = 8
     """Further rows a step: lines after some other talk, and carelessly written questions."""
     talk: int = 16
-    """Rows of talk a step. From four, talk cost twice as much and facts told in talk were forgotten."""
+    """Rows of talk a step. With four the book cost more of talk, and of facts told in it (book.md)."""
     settle: float = 0.3
     """Once every entry is known: further epochs, as a share of those it took, in which the rate falls to
     a tenth and talk weighs more, so that what the book costs of it comes back. What is not known then is
@@ -106,7 +106,6 @@ def train_book(
 ) -> BookTraining:
     """Trains in place. careless: lines of the book with the question written otherwise. begun: goes on
     from there; what it is measured against, and what anchors the talk, is the model as given."""
-    voice = frozen_voice(model, talk, pause=pause)
     for parameter in model.parameters():
         parameter.requires_grad_(True)
     optimizer = torch.optim.AdamW(
@@ -117,15 +116,22 @@ def train_book(
     before = checked = knowledge(model, book, pause=pause)
     last = EpochReport(0, 0, steps, mean_loss(checked), share_known(checked), 0.0, 0)
     report(last)
+
+    def enough() -> bool:
+        return settings.until_known and last.recall == 1.0 and last.loss <= settings.enough
+
+    anchor = [] if enough() or not settings.talk else list(talk)
+    voice = frozen_voice(model, anchor, pause=pause)
     first = begun.step if begun else 0
+    first_epoch = begun.epoch + 1 if begun else 1
     settling: range | None = None
     """The epochs in which what the book cost of talk is brought back."""
     if begun:
         model.load_state_dict(begun.weights)
         step = begun.step
-    for epoch in range(begun.epoch + 1 if begun else 1, settings.epochs + 1):
-        if settings.until_known and last.recall == 1.0 and last.loss <= settings.enough:
-            took = last.epoch - (begun.epoch if begun else 0)
+    for epoch in range(first_epoch, settings.epochs + 1):
+        if enough():
+            took = epoch - first_epoch
             settling = settling or range(epoch, epoch + round(settings.settle * took))
             if epoch >= settling.stop:
                 break
@@ -144,9 +150,9 @@ def train_book(
             loss = likelihood_gradients(model, lines, pause=pause)
             if others := _others(book, careless, settings.others, model.config.context, rng):
                 likelihood_gradients(model, others, weight=len(others) / len(lines), pause=pause)
-            if talk:
+            if anchor:
                 weight = settings.settling_weight if settling and epoch in settling else 1.0
-                rows = rng.sample(list(talk), min(settings.talk, len(talk)))
+                rows = rng.sample(anchor, min(settings.talk, len(anchor)))
                 anchor_gradients(model, voice, rows, weight=weight, pause=pause)
             if not math.isfinite(loss):
                 seconds = time.monotonic() - started

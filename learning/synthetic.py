@@ -102,8 +102,6 @@ _TALK = (
     ("I had a long day", "I hope the evening is quiet."),
     ("this is fun", "I think so too."),
 )
-
-
 _REPEAT = ("{}", "{}", "Say: {}", "Repeat after me: {}", "Please say {}", "Can you repeat this? {}")
 AGAIN = ("Again", "Once more, please.", "Say it again.", "Repeat that")
 

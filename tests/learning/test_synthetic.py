@@ -75,7 +75,7 @@ def test_what_is_copied_was_said_just_before() -> None:
         heard = ""
         for asked, said in turns(row):
             heard = heard if asked in AGAIN else asked
-            assert heard.endswith(said) or said.endswith(heard) or said in heard or asked in AGAIN
+            assert said in heard
 
 
 def test_copies_after_a_cut_begin_at_a_word_and_go_to_the_end() -> None:
@@ -85,7 +85,7 @@ def test_copies_after_a_cut_begin_at_a_word_and_go_to_the_end() -> None:
             if asked in AGAIN:
                 continue
             words = asked.split(": ")[-1].split()
-            assert words[-len(said.split()) :] == said.split() or "this?" in asked
+            assert words[-len(said.split()) :] == said.split()
             whole += asked.endswith(said) and asked in (said, f"Say: {said}")
             cut += len(said.split()) < len(words) - 4
     assert whole > 50 and cut > 20
