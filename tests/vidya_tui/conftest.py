@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from learning.home import Home
+from tests.talk import Start, Talk
 from tests.vidya_tui.shell import BOOK, Shell
 
 if TYPE_CHECKING:  # the other tests here are of an interface without torch
@@ -35,3 +36,13 @@ def shell(
     tiny_tokenizer.save(folder)
     home.settings_path.write_text('model = "tiny"\nmax_tokens = 8\n')
     return Shell(home)
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Start:
+    """Starts the program on the same home, again and again."""
+
+    def begin(**options: object) -> Talk:
+        return Talk(tmp_path, **options)  # type: ignore[arg-type]
+
+    return begin
