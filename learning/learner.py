@@ -101,7 +101,7 @@ class Learner:
     def learn(self, lesson: Lesson) -> LessonReport:
         """Learns one lesson and publishes, or restores the weights and marks it needs_practice."""
         started, context = time.monotonic(), self.weights.model.config.context
-        task = to_task(self.tokenizer, lesson, context, self._rng)
+        task = to_task(self.tokenizer, lesson, context, self._rng, self.replay.memory)
         if task.answer is None and not task.rejected:
             self.journal.set_lesson_state(lesson.id, "learned")
             return self._report(lesson, started, known=True)

@@ -25,6 +25,7 @@ from learning.journal import Journal
 from learning.journal_lessons import RIDER_KINDS
 from learning.records import Lesson
 from learning.replay import Replay
+from learning.splices import splices
 from learning.teaching import Task
 from learning.variations import variations
 from personality.book import BookError, EmptyBookError, Entry, read_book, shipped_book_path
@@ -41,8 +42,9 @@ LOOK_BACK_LENGTH = 128
 MAX_RIDERS = 20
 WORDED = 300
 """Latest lessons that are replayed in other words too; making these takes a few milliseconds each."""
-WORDINGS = 24
-"""Other wordings of a lesson's question that its batches draw from."""
+WORDINGS = 48
+"""Other wordings of a lesson's question that its batches draw from; half of them, or more where the rules
+give fewer, in frames of other questions."""
 _LEANING = {
     "it",
     "its",
@@ -77,7 +79,9 @@ def build_replay(
     learned = [x for x in journal.lessons(state="learned") if x.id not in taken_back]
     kept = [x for x in learned if x.kind not in (*RIDER_KINDS, "practice")]
     tasks = [
-        to_task(tokenizer, lesson, context, random.Random(lesson.id) if place < WORDED else None)
+        to_task(
+            tokenizer, lesson, context, random.Random(lesson.id) if place < WORDED else None, book
+        )
         for place, lesson in enumerate(reversed(kept))
     ]
     said: dict[str, tuple[Example, Sequence[Example]]] = {}
@@ -195,15 +199,22 @@ def rider_example(tokenizer: Tokenizer, lesson: Lesson, context: int) -> Example
 
 
 def to_task(
-    tokenizer: Tokenizer, lesson: Lesson, context: int, rng: random.Random | None = None
+    tokenizer: Tokenizer,
+    lesson: Lesson,
+    context: int,
+    rng: random.Random | None = None,
+    others: Sequence[Example] = (),
 ) -> Task:
-    """A lesson as examples to learn and to avoid; with `rng` also in other wordings."""
+    """A lesson as examples to learn and to avoid; with `rng` also in other wordings, and in the frames of
+    the questions of `others`."""
     prompt = [(t.role, t.text) for t in lesson.prompt]
     rejected = [t for t in dict.fromkeys(lesson.rejected) if t.strip() and t != lesson.answer]
     question = prompt[-1][1] if prompt else ""
     wordings: list[str] = []
     if rng and lesson.answer and stands_alone(question):
-        wordings = variations(question, WORDINGS, rng)
+        wordings = variations(question, WORDINGS // 2, rng)
+        frames = [e.prompt for e in others if e.prompt != fold(question)]
+        wordings += splices(question, frames, WORDINGS - len(wordings), rng)
     alone = lesson.answer and len(prompt) > 1 and stands_alone(question)
     return Task(
         answer_example(tokenizer, lesson, context),

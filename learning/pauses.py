@@ -20,16 +20,21 @@ from learning.workshop import Workshop
 
 PIECE = 32
 """Examples that are looked at before the next request is considered."""
-FORMS = 4
+FORMS = 6
 """Other wordings that are rehearsed at a time."""
-REHEARSALS = 4
+REHEARSALS = 8
 """Times that a lesson is rehearsed at most ..."""
 ENOUGH = 0.15
 """... until no more than this share of its other wordings is unknown."""
-REVISITS = 4
-"""Earlier lessons that are looked at in other words again after each new one ..."""
-REVISITED = 2
-"""... and times that each is rehearsed at most."""
+REVISITS = 2
+"""Times that earlier lessons are looked at in other words again after each new one, which may have cost
+them these: ..."""
+REVISITED = 12
+"""... so many of them, ..."""
+LOOKED_AT = 10
+"""... in so many other wordings each, ..."""
+TOGETHER = 8
+"""... of which so many that are not known are rehearsed together."""
 
 
 @dataclass
@@ -47,15 +52,12 @@ class Pauses:
         self._shop, self._tell = shop, tell
         self._given_up: set[tuple[int, ...]] = set()
         self._fresh: list[Rehearsal] = []
+        self._revisits = 0
 
     def learned(self, example: Example) -> None:
-        """A lesson was learned; it is rehearsed in the pauses to come, and after it some earlier ones,
-        whose other wordings it may have cost."""
-        waiting = {one.example.ids for one in self._fresh} | {example.ids}
-        earlier = [e for e in self._shop.mind.replay.taught if e.ids not in waiting]
-        again = self._shop.rng.sample(earlier, min(REVISITS, len(earlier)))
-        self._fresh[:0] = [Rehearsal(one, REVISITED) for one in again]
+        """A lesson was learned; it is rehearsed in the pauses to come, and after it earlier ones."""
         self._fresh.append(Rehearsal(example))
+        self._revisits = REVISITS
 
     def avoid(self, examples: Iterable[Example]) -> None:
         """These answers are not to be said any more, so they are not rehearsed."""
@@ -66,7 +68,7 @@ class Pauses:
 
     def forget(self) -> None:
         """All weights or the books have changed."""
-        self._given_up, self._fresh = set(), []
+        self._given_up, self._fresh, self._revisits = set(), [], 0
 
     def catch_up(self) -> bool:
         """One small piece of work for a pause: looks at what was not looked at for longest, mends what
@@ -80,34 +82,58 @@ class Pauses:
         overdue = watch.overdue(memory, PIECE)
         watch.look(mind.upper, overdue, pause=shop.pause)
         lost = [e for e in watch.lost(memory) if e.ids not in self._given_up]
-        if not (lost or self._fresh):
+        if not (lost or self._fresh or self._revisits):
             return bool(overdue)
         self._tell(LearnerState("consolidating", book_recall=mind.book_recall))
         if lost:
             note = "mended what a lesson had broken"
             if not self._consolidate(Task(lost[0]), note, 1, shop.settings):
                 self._given_up.add(lost[0].ids)
-        else:
+        elif self._fresh:
             self._rehearse(self._fresh[-1])
+        else:
+            self._revisit()
         return True
 
     def _rehearse(self, rehearsal: Rehearsal) -> None:
         """Teaches some other wordings of a lesson that are not known yet."""
-        example, replay = rehearsal.example, self._shop.mind.replay
-        claimed = {e.prompt for e in replay.memory}
-        others = [e for e in replay.wordings.get(example.ids, ()) if e.prompt not in claimed]
-        checked = knowledge(self._shop.mind.upper, others, pause=self._shop.pause)
-        unknown = [e for e, item in zip(others, checked, strict=True) if not item.known]
+        example, shop = rehearsal.example, self._shop
+        others = self._wordings(example)
+        unknown = self._unknown(others)
         rehearsal.left -= 1
-        done = rehearsal.left < 0 or example not in replay.taught
+        done = rehearsal.left < 0 or example not in shop.mind.replay.taught
         if not done and len(unknown) > ENOUGH * len(others):
-            forms = tuple(self._shop.rng.sample(unknown, min(FORMS, len(unknown))))
-            task = Task(example, forms=forms)
-            if self._consolidate(
-                task, "rehearsed in other words", 0, self._shop.settings.rehearsal()
-            ):
+            forms = shop.rng.sample(unknown, min(FORMS, len(unknown)))
+            if self._rehearse_forms(example, forms):
                 return
         self._fresh.remove(rehearsal)
+
+    def _revisit(self) -> None:
+        """Teaches other wordings of several earlier lessons that are not known any more."""
+        rng, self._revisits = self._shop.rng, self._revisits - 1
+        taught = self._shop.mind.replay.taught
+        asked: dict[Example, Example] = {}
+        for example in rng.sample(taught, min(REVISITED, len(taught))):
+            others = self._wordings(example)
+            asked |= dict.fromkeys(rng.sample(others, min(LOOKED_AT, len(others))), example)
+        unknown = self._unknown(list(asked))
+        if unknown:
+            forms = rng.sample(unknown, min(TOGETHER, len(unknown)))
+            self._rehearse_forms(asked[forms[0]], forms)
+
+    def _wordings(self, example: Example) -> list[Example]:
+        """Other wordings of a lesson that ask for nothing else that is remembered."""
+        replay = self._shop.mind.replay
+        claimed = {e.prompt for e in replay.memory}
+        return [e for e in replay.wordings.get(example.ids, ()) if e.prompt not in claimed]
+
+    def _unknown(self, examples: list[Example]) -> list[Example]:
+        checked = knowledge(self._shop.mind.upper, examples, pause=self._shop.pause)
+        return [e for e, item in zip(examples, checked, strict=True) if not item.known]
+
+    def _rehearse_forms(self, example: Example, forms: list[Example]) -> bool:
+        task, settings = Task(example, forms=tuple(forms)), self._shop.settings.rehearsal()
+        return self._consolidate(task, "rehearsed in other words", 0, settings)
 
     def _consolidate(self, task: Task, note: str, gain: int, settings: TeachSettings) -> bool:
         """Teaches what was taught before, and publishes where at least `gain` more of the memory is

@@ -97,7 +97,7 @@ def _vary(question: str, rng: random.Random) -> str:
     text = _asked_otherwise(body, rng)
     if rng.random() < 0.2:
         text = _without_small_words(text, rng)
-    return _careless(text, rng)
+    return careless(text, rng)
 
 
 def _asked_otherwise(body: str, rng: random.Random) -> str:
@@ -159,8 +159,8 @@ def _without_small_words(text: str, rng: random.Random) -> str:
     return " ".join(kept) if len(kept) > 1 else text
 
 
-def _careless(text: str, rng: random.Random) -> str:
-    """Capital letters, the mark at the end and apostrophes are there or not."""
+def careless(text: str, rng: random.Random) -> str:
+    """As people type: capital letters, the mark at the end and apostrophes are there or not."""
     draw = rng.random()
     if draw < 0.08:
         return text.rstrip("?!.").lower().replace("'", "")

@@ -9,10 +9,11 @@ import learning.memory
 from engine.checkpoint import load_model
 from engine.model import Model
 from learning.book import BookSettings
+from learning.examples import Example
 from learning.forward import knowledge
 from learning.learner import Learner
 from learning.memory import answer_example
-from learning.pauses import Pauses, Rehearsal
+from learning.pauses import Pauses
 from learning.records import Lesson, Turn
 from learning.teaching import TeachSettings
 from tests.learning.conftest import Place
@@ -151,13 +152,13 @@ def test_a_pause_looks_at_earlier_lessons_in_other_words_again(
     assert read_book(learner) == 1.0
     earlier, later = lesson("What is my rabbit called?", "Clover."), lesson("Who are you?", "Me.")
     looked_at: list[str] = []
-    rehearse = Pauses._rehearse
+    wordings = Pauses._wordings
 
-    def spy(pauses: Pauses, rehearsal: Rehearsal) -> None:
-        looked_at.append(rehearsal.example.prompt)
-        rehearse(pauses, rehearsal)
+    def spy(pauses: Pauses, example: Example) -> list[Example]:
+        looked_at.append(example.prompt)
+        return wordings(pauses, example)
 
-    monkeypatch.setattr(Pauses, "_rehearse", spy)
+    monkeypatch.setattr(Pauses, "_wordings", spy)
     for one in (earlier, later):
         looked_at.clear()
         (taught,) = journal.add_lessons([one])
