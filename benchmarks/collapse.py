@@ -27,6 +27,7 @@ from typing import Any
 import torch
 
 from benchmarks import BenchOptions
+from benchmarks.bag_of_words import share_found
 from benchmarks.collapse_data import (
     LESSONS,
     PREFERENCE,
@@ -53,13 +54,14 @@ from engine.generate import Finished, generate
 from engine.model import Model
 from engine.tokenizer import Tokenizer
 from learning.examples import Example
+from learning.folding import fold
 from learning.forward import knowledge, mean_loss, share_known
 from learning.growth import grow_model
 from learning.home import Home
 from learning.memory import own_talk
 from learning.model_store import ModelStore
 from learning.records import Lesson, Turn
-from personality.book import shipped_book_path
+from personality.book import read_book, shipped_book_path
 
 EVERY = 10
 """Lessons between two measurements."""
@@ -105,6 +107,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
                 "pause_seconds": {name: pause_of(name, exam.quick) for name in models},
                 "threads": torch.get_num_threads(),
                 "talk": exam.yardstick.talk_source,
+                "words_alone": words_alone(exam.rows),
                 "models": models,
                 "seconds": time.perf_counter() - started,
             }
@@ -112,6 +115,20 @@ def run(options: BenchOptions) -> dict[str, Any]:
                 command = options.command("collapse", seeded=True, corpus=bool(named_corpus()))
                 write_report(options.out, result, command)
     return result
+
+
+def words_alone(rows: Sequence[Row]) -> dict[str, float]:
+    """Share of the rewordings and paraphrases whose question, among all and the book's, is the one that
+    shares the rarest words."""
+    taught = {fold(row.prompt) for row in rows}
+    book = [e.question for e in read_book(shipped_book_path())]
+    others = [question for question in book if fold(question) not in taught]
+    asked = {
+        "rewordings": [(i, text) for i, row in enumerate(rows) for text in row.rewordings],
+        "paraphrases": [(i, row.paraphrase) for i, row in enumerate(rows)],
+    }
+    prompts = [row.prompt for row in rows]
+    return {name: share_found(prompts, others, of) for name, of in asked.items()}
 
 
 def pause_of(model: str, quick: bool) -> float:

@@ -12,7 +12,8 @@ import pytest
 import torch
 
 from benchmarks import BenchOptions, collapse
-from benchmarks.collapse import chosen_methods, fingerprint, pick
+from benchmarks.bag_of_words import share_found
+from benchmarks.collapse import chosen_methods, fingerprint, pick, words_alone
 from benchmarks.collapse_data import (
     DATA,
     WIN_PROMPTS,
@@ -63,7 +64,9 @@ def test_a_hundred_lessons_that_share_no_question() -> None:
     asked = [fold(text) for row in rows for text in (row.prompt, row.paraphrase)]
     assert len(rows) == 100 and len(set(asked)) == 200
     assert sum(row.contradicts for row in rows) == 15
-    assert not set(asked) & (questions("lessons20.jsonl") | questions("lessons_tune.jsonl"))
+    others = [questions(f"{name}.jsonl") for name in ("lessons20", "lessons_tune", "lessons_tune2")]
+    assert not set(asked) & set().union(*others)
+    assert len(set().union(*others)) == sum(map(len, others)), "nor do the others share any"
 
 
 def test_what_contradicts_the_book_and_what_does_not() -> None:
@@ -82,6 +85,21 @@ def test_paraphrases_share_few_words() -> None:
         for row in read_lessons()
     ]
     assert max(shares) <= 0.6 and sum(shares) / len(shares) < 0.3
+
+
+def test_words_alone_find_a_question_by_its_rarest() -> None:
+    questions = ["What is my dog called?", "What is my cat called?", "Where do I live?"]
+    asked = [
+        (0, "name of my dogs"),
+        (1, "my cat, please"),
+        (2, "what is my address"),
+        (2, "live where"),
+    ]
+    assert share_found(questions, ["what is the time"], asked) == 0.75
+    assert share_found(questions, [], asked[:2]) == 1.0
+    found = words_alone(read_lessons())
+    assert set(found) == {"rewordings", "paraphrases"}
+    assert 0.5 < found["rewordings"] < 0.7 and found["paraphrases"] < 0.2
 
 
 def test_three_rewordings_of_each_lesson_that_no_other_asks() -> None:
@@ -212,12 +230,14 @@ def test_the_tables_name_every_method_and_what_it_is() -> None:
         "pause_seconds": {"10m": 20.0},
         "threads": 1,
         "talk": "t",
+        "words_alone": {"rewordings": 0.616, "paraphrases": 0.12},
         "quick": True,
         "models": summary(two_seeds()),
     }
     text = "\n\n".join(parts(result))
     assert "| combined | 2 |" in text and "50.0 ± 0.0 %" in text and "+5.0 ± 7.1 %" in text
     assert "*combined*, two to seven together" in text and "not to be quoted" in text
+    assert "62% of the rewordings and 12% of the paraphrases" in text
 
 
 def test_the_picture_is_whole_and_readable_in_the_dark() -> None:

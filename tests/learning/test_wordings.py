@@ -73,6 +73,19 @@ def test_a_lesson_in_talk_is_also_learned_alone(tiny_tokenizer: Tokenizer) -> No
     assert len(to_task(tiny_tokenizer, first, 128).answers) == 1
 
 
+def test_a_lesson_is_also_asked_in_the_frames_of_other_questions(tiny_tokenizer: Tokenizer) -> None:
+    lesson = Lesson("example", (Turn("user", "What is my dog called?"),), "Rufus.")
+    others = [_example(tiny_tokenizer, q, "A.") for q in ("How old are you?", "Where is Rome?")]
+    own = _example(tiny_tokenizer, "What is my dog called?", "Rex.")
+    task = to_task(tiny_tokenizer, lesson, 128, random.Random(0), [*others, own])
+    asked = {e.prompt for e in task.variations}
+    assert {"how my dog called are", "where is my dog called"} & asked
+    alone = to_task(tiny_tokenizer, lesson, 128, random.Random(0))
+    assert alone.answers == task.answers
+    assert len(asked) > len(alone.variations) >= 10
+    assert {e.answer for e in task.variations} == {task.answers[0].answer}
+
+
 def test_other_wordings_never_ask_what_is_remembered_otherwise(
     tiny_tokenizer: Tokenizer, replay: Replay
 ) -> None:

@@ -1,0 +1,41 @@
+"""What could be found without understanding: the question that shares the rarest words.
+
+A yardstick for lessons asked in other words. Left out: anything learned.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+from learning.folding import fold
+
+Bag = dict[str, float]
+
+
+def share_found(
+    questions: Sequence[str], others: Sequence[str], asked: Sequence[tuple[int, str]]
+) -> float:
+    """Of `asked` (the place of a question, and its other words), the share whose closest of all questions
+    and `others` is that one: cosine of bags of words, idf-weighted, an `s` at the end left out; 0 to 1."""
+    known = [_words(text) for text in (*questions, *others)]
+    seen = Counter(word for words in known for word in words)
+    bags = [_bag(words, seen, len(known)) for words in known]
+    hits = 0
+    for place, text in asked:
+        bag = _bag(_words(text), seen, len(known))
+        likeness = [sum(x * other.get(word, 0.0) for word, x in bag.items()) for other in bags]
+        hits += max(range(len(bags)), key=likeness.__getitem__) == place
+    return hits / len(asked)
+
+
+def _words(text: str) -> set[str]:
+    return {word.removesuffix("s") for word in fold(text).split()}
+
+
+def _bag(words: set[str], seen: Counter[str], count: int) -> Bag:
+    """Of unit length."""
+    weights = {word: math.log((count + 1) / (seen[word] + 0.5)) for word in words}
+    length = math.sqrt(sum(x * x for x in weights.values())) or 1.0
+    return {word: x / length for word, x in weights.items()}
