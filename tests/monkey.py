@@ -23,10 +23,11 @@ from textual.widgets import Input, TextArea
 
 from learning.events import LearnerState
 from tests.stage import Stage, play
-from vidya_tui.commands import COMMANDS, Say, parse
+from vidya_tui.commands import COMMANDS
 from vidya_tui.keys import usual
 from vidya_tui.screens.chat import ChatScreen
 from vidya_tui.session import tidy
+from vidya_tui.typed import Say, parse
 
 KEYS = (
     *"123456789abc/ ",

@@ -30,14 +30,14 @@ from textual.timer import Timer
 
 from engine.errors import VidyaError
 from learning.home import Home
-from vidya_tui import commands, launch, themes
-from vidya_tui.commands import Run
+from vidya_tui import launch, themes
 from vidya_tui.inbox import Inbox
 from vidya_tui.keys import each, keymap, shown
 from vidya_tui.log import write_log
 from vidya_tui.plain import plain
 from vidya_tui.screens.chat import ChatScreen
 from vidya_tui.settings import Settings
+from vidya_tui.typed import Run, find
 from vidya_tui.unsent import Unsent
 
 if TYPE_CHECKING:  # the first frame waits for no more than it needs
@@ -298,7 +298,7 @@ class VidyaApp(App[None]):
 
     def _command(self, name: str) -> Callable[[], None]:
         """A command of the chat, without anything after it."""
-        return lambda: self.chat.run(Run(commands.find(name)))
+        return lambda: self.chat.run(Run(find(name)))
 
     # ------------------------------------------------------------ the palette
 

@@ -27,7 +27,7 @@ from learning.journal import Journal
 from learning.messages import TeacherPort
 from learning.requests import CancelTraining, SetLearning, Train
 from vidya_tui import growing, hearing, picture, practising, progress_words
-from vidya_tui.commands import Argument, Run, Situation
+from vidya_tui.commands import Argument, Situation
 from vidya_tui.drafts import Drafts
 from vidya_tui.growing import Growing
 from vidya_tui.keys import Keymap, usual, way
@@ -37,6 +37,7 @@ from vidya_tui.practice_desk import PracticeDesk
 from vidya_tui.progress_words import Learning
 from vidya_tui.session import Session
 from vidya_tui.training_log import TrainingLog
+from vidya_tui.typed import Run
 from vidya_tui.words import Words
 
 

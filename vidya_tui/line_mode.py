@@ -40,13 +40,14 @@ from learning.home import Home
 from learning.journal import Journal
 from learning.messages import TeacherPort
 from vidya_tui import line_rooms, practice_words, progress_words
-from vidya_tui.commands import COMMANDS, CommandError, Run, find, parse
+from vidya_tui.commands import COMMANDS, CommandError
 from vidya_tui.desk import Desk
 from vidya_tui.exporting import export_open
 from vidya_tui.plain import plain
 from vidya_tui.preferences import how_to_learn, prepare
 from vidya_tui.session import Session
 from vidya_tui.settings import Settings
+from vidya_tui.typed import Run, find, parse
 
 ROOMS = (
     *("lessons", "compare", "book", "history", "progress"),

@@ -5,17 +5,8 @@ from __future__ import annotations
 import pytest
 from textual.widgets import TextArea
 
-from vidya_tui.commands import (
-    COMMANDS,
-    KEYS,
-    CommandError,
-    Run,
-    Say,
-    Situation,
-    complete,
-    find,
-    parse,
-)
+from vidya_tui.commands import COMMANDS, KEYS, CommandError, Situation
+from vidya_tui.typed import Run, Say, complete, find, parse
 
 
 @pytest.mark.parametrize(

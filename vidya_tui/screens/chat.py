@@ -21,11 +21,12 @@ from textual.screen import Screen
 from textual.widgets import Static, TextArea
 
 from engine.errors import VidyaError
-from vidya_tui import commands, picture
-from vidya_tui.commands import Run, Situation
+from vidya_tui import picture
+from vidya_tui.commands import COMMANDS, Situation
 from vidya_tui.keys import Keymap, shown
 from vidya_tui.screens.doors import Doors
 from vidya_tui.screens.steady import Steady
+from vidya_tui.typed import Run, complete, find, parse
 from vidya_tui.widgets.candidates import CandidatePanel
 from vidya_tui.widgets.completion import CompletionList
 from vidya_tui.widgets.conversation import ConversationView
@@ -69,7 +70,7 @@ def _bindings(keys: Keymap) -> Iterator[Binding]:
         if keys[name]:
             yield Binding(keys[name], action, "to the end" if name == "jump" else name)
     # those with alt last: where the footer has no room for all, they are left out
-    for command in sorted(commands.COMMANDS, key=lambda command: command.keys.startswith("alt+")):
+    for command in sorted(COMMANDS, key=lambda command: command.keys.startswith("alt+")):
         name = command.name
         if keys[name] and name != "quit":
             if name == "correct":  # the same key, called by what it means while candidates wait
@@ -173,7 +174,7 @@ class ChatScreen(Steady, Doors, Screen[None]):
 
     def pick(self, number: int) -> None:
         before = self.candidates.place(number)
-        self.run(Run(commands.find("pick"), number))
+        self.run(Run(find("pick"), number))
         if before is not None and not self.situation.waiting:
             self.call_after_refresh(self._fly, *before)
 
@@ -212,7 +213,7 @@ class ChatScreen(Steady, Doors, Screen[None]):
 
     @staticmethod
     def _complete_already(text: str) -> bool:
-        return any(item.text.strip() == text.strip() for item in commands.complete(text))
+        return any(item.text.strip() == text.strip() for item in complete(text))
 
     # ------------------------------------------------------------ messages of the widgets
 
@@ -291,7 +292,7 @@ class ChatScreen(Steady, Doors, Screen[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action in ("shown", "command"):
-            command = commands.find(str(parameters[0]))
+            command = find(str(parameters[0]))
             works = command.when(self.situation)
             if action == "shown" and command.footer is not None:
                 return works and command.footer(self.situation)
@@ -308,7 +309,7 @@ class ChatScreen(Steady, Doors, Screen[None]):
         self.action_command(name)
 
     def action_command(self, name: str) -> None:
-        command = commands.find(name)
+        command = find(name)
         if command.bare:
             self.run(Run(command))
         elif self.prompt.text:
@@ -321,7 +322,7 @@ class ChatScreen(Steady, Doors, Screen[None]):
 
     def action_rate(self, value: Literal["good", "bad"]) -> None:
         current = self.situation.rating
-        self.run(Run(commands.find("rate"), "off" if current == value else value))
+        self.run(Run(find("rate"), "off" if current == value else value))
 
     def action_jump(self) -> None:
         self.conversation.jump_to_end()
@@ -362,7 +363,7 @@ class ChatScreen(Steady, Doors, Screen[None]):
     def _enter(self, text: str, position: int | None = None) -> None:
         """What the owner entered, a message or a command; position: in place of which message."""
         try:
-            entered = commands.parse(text)
+            entered = parse(text)
         except VidyaError as error:
             self._refuse(error, text, position)
             return
@@ -465,7 +466,7 @@ class ChatScreen(Steady, Doors, Screen[None]):
         text = self.prompt.text
         if text != self._closed_for:
             self._closed_for = ""
-        self.completions.offer([] if self._closed_for else commands.complete(text))
+        self.completions.offer([] if self._closed_for else complete(text))
         if self.completions.open:
             room = self.prompt.outer_size.height + 1
             self.completions.styles.margin = (0, 1, room, 1)

@@ -14,9 +14,9 @@ from textual.app import App, SuspendNotSupported
 from textual.message import Message
 
 from engine.errors import VidyaError
-from vidya_tui.commands import Run
 from vidya_tui.plain import one_line, plain
 from vidya_tui.terminal_mode import as_it_was
+from vidya_tui.typed import Run
 from vidya_tui.widgets.candidates import CandidatePanel
 from vidya_tui.widgets.conversation import NAMES, ConversationView
 from vidya_tui.widgets.notice import Notice

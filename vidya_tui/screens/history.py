@@ -18,13 +18,13 @@ from learning.events import Event, Forgotten
 from learning.history import LONGEST_TITLE, Conversation, Listing, conversations, listing
 from learning.journal_search import excerpt, read_query, spans
 from learning.requests import Forget
-from vidya_tui.commands import Run, find
 from vidya_tui.exporting import export_conversation
 from vidya_tui.lesson_words import quote, when
 from vidya_tui.place import Place
 from vidya_tui.plain import one_line, plain
 from vidya_tui.screens.list_room import ListRoom
 from vidya_tui.screens.steady import Steady
+from vidya_tui.typed import Run, find
 
 SHOWN_TURNS = 12
 """Of a conversation, beside the list."""

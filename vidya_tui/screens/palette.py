@@ -15,7 +15,8 @@ from textual.command import CommandPalette
 from textual.screen import Screen
 from textual.widgets import Input, TextArea
 
-from vidya_tui.commands import COMMANDS, Run, Situation
+from vidya_tui.commands import COMMANDS, Situation
+from vidya_tui.typed import Run
 
 ANYWHERE = ("help", "quit")
 """Commands for which no screen is left."""

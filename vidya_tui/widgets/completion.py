@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from textual.content import Content
 from textual.widgets import Static
 
-from vidya_tui.commands import Completion
+from vidya_tui.typed import Completion
 
 ROWS = 6
 
