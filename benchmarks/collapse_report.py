@@ -122,8 +122,8 @@ def parts(result: Mapping[str, Any]) -> list[str]:
         f"{pauses} to look at what it knows, to mend it and to rehearse, after which it begins nothing "
         f"new; its seconds are counted apart. Seconds are medians, on {result['threads']} thread(s); "
         "those of processor time are not stretched by other work on the machine. Memory is that of the "
-        "whole process, the measuring included. For comparison: the question that shares the rarest words with it is the "
-        f"right one for {result['words_alone']['rewordings']:.0%} of the rewordings and "
+        "whole process, the measuring included. For comparison: the question that shares the rarest "
+        f"words with it is the right one for {result['words_alone']['rewordings']:.0%} of the rewordings and "
         f"{result['words_alone']['paraphrases']:.0%} of the paraphrases (no model: a bag of words, among "
         "all lessons and the book)."
     ]
