@@ -82,6 +82,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
     started, found = time.perf_counter(), machine()
     with start_folder(options) as folder:
         exam = Exam(options, folder)
+        alone = words_alone(exam.rows)
         rows = Rows(options.out, {"model": folder.name, "start": exam.start, "quick": exam.quick})
         # the recipe first, then each seed of all others: what is cut short is whole as far as it is
         ours = [(m, s) for m in methods if m == RECIPE for s in seeds]
@@ -107,7 +108,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
                 "pause_seconds": {name: pause_of(name, exam.quick) for name in models},
                 "threads": torch.get_num_threads(),
                 "talk": exam.yardstick.talk_source,
-                "words_alone": words_alone(exam.rows),
+                "words_alone": alone,
                 "models": models,
                 "seconds": time.perf_counter() - started,
             }

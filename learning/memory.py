@@ -213,7 +213,8 @@ def to_task(
     wordings: list[str] = []
     if rng and lesson.answer and stands_alone(question):
         wordings = variations(question, WORDINGS // 2, rng)
-        frames = [e.prompt for e in others if e.prompt != fold(question)]
+        own = fold(question)
+        frames = [e.prompt for e in others if e.prompt != own]
         wordings += splices(question, frames, WORDINGS - len(wordings), rng)
     alone = lesson.answer and len(prompt) > 1 and stands_alone(question)
     return Task(

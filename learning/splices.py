@@ -11,6 +11,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
+from learning.folding import fold
 from learning.variations import careless
 
 _SMALL_WORDS = """
@@ -45,21 +46,17 @@ def splices(question: str, frames: Sequence[str], count: int, rng: random.Random
 def carrying(question: str) -> list[str]:
     """The words that carry the meaning, in their order."""
     words = [word.strip("?!.,:;\"'") for word in question.split()]
-    return [word for word in words if word and _plain(word) not in _SMALL]
+    return [word for word in words if word and fold(word) not in _SMALL]
 
 
 def _splice(carried: str, frame: list[str], rng: random.Random) -> str | None:
-    own = [place for place, word in enumerate(frame) if _plain(word) not in _SMALL]
+    own = [place for place, word in enumerate(frame) if fold(word) not in _SMALL]
     if len(frame) > _LONGEST or not own or len(own) == len(frame):
         return None
     slot, words = rng.choice(own), list[str]()
     for place, word in enumerate(frame):
         if place == slot:
             words.append(carried)
-        elif place not in own or (_plain(word) not in _PRONOUNS and rng.random() >= _EMPTIED):
+        elif place not in own or (fold(word) not in _PRONOUNS and rng.random() >= _EMPTIED):
             words.append(word)
     return " ".join(words) + "?"
-
-
-def _plain(word: str) -> str:
-    return word.lower().replace("'", "").replace("\u2019", "").strip('?!.,:;"')
