@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, overload
 
 from vidya_tui.commands import Situation
 from vidya_tui.plain import one_line
-from vidya_tui.widgets.conversation import Entry
+from vidya_tui.widgets.entry import Entry
 
 if TYPE_CHECKING:  # the first frame waits for no more than it needs
     from learning.journal import Judged

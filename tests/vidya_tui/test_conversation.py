@@ -9,7 +9,8 @@ import pytest
 from textual import events
 
 from tests.stage import Stage, play
-from vidya_tui.widgets.conversation import LONG_LINES, ConversationView, EntryView, shortened
+from vidya_tui.widgets.conversation import AHEAD, MOST, ConversationView
+from vidya_tui.widgets.entry import LONG_LINES, EntryView, shortened
 
 
 async def talk(stage: Stage, *messages: str) -> None:
@@ -408,5 +409,81 @@ def test_what_streams_into_the_log_moves_nothing_for_who_reads_back(tmp_path: Pa
         assert log(stage) == before and view.scroll_y == place and not view.following
         await stage.press("ctrl+end")
         await stage.until(lambda: view.following and log(stage) != before)
+
+    play(scenario, tmp_path, manual=True)
+
+
+def test_the_window_moves_before_its_edge_and_what_is_read_stays(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        view = fill(stage, 80)
+        await stage.sees("message 79")
+        first = view._start
+        seen = set(stage.app.chat.query(EntryView))
+        while view.scroll_y >= AHEAD + 20:
+            await stage.press("pageup")
+        move, view._moving = view._start, True  # the window stays until the page is looked at
+        await stage.press("pageup")
+        await stage.pilot.pause(0.2)
+        before, at_edge = log(stage), view.scroll_y
+        assert move == first and 0 < at_edge < AHEAD
+        view._moved(back=True)
+        await stage.until(lambda: view._start < first and not view._moving)
+        await stage.pilot.pause(0.2)
+        assert log(stage) == before and view.scroll_y > at_edge
+        for _ in range(30):
+            await stage.press("pageup")
+        await stage.sees("message 0\n")
+        shown = list(stage.app.chat.query(EntryView))
+        assert len(shown) == view.mounted_entries <= MOST
+        assert seen <= set(shown)  # they show other messages now; none was thrown away
+        texts = [entry.entry.text for entry in shown]
+        assert texts == [entry.text for entry in view._entries[: len(texts)]]
+        for _ in range(60):
+            await stage.press("pagedown")
+        await stage.until(lambda: view.following)
+        await stage.sees("message 79")
+
+    play(scenario, tmp_path, manual=True)
+
+
+def test_another_width_keeps_the_line_that_is_read(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        for number in range(12):
+            stage.session.say(f"message {number} " + "and more of it " * 20)
+            stage.teacher.finish()
+            stage.app._frame()
+            stage.session.pick(1)
+        stage.app.chat.draw()
+        view = stage.app.chat.conversation
+        await stage.until(lambda: view.max_scroll_y > 60)
+        await stage.press("pageup", "pageup", "pageup")
+        await stage.until(lambda: not view.following)
+        await stage.pilot.pause(0.2)
+        top = next(e.entry.text for e in view.query(EntryView) if e.region.bottom > view.region.y)
+        await stage.pilot.resize_terminal(60, 30)
+        await stage.pilot.pause(0.3)
+        now = next(e.entry.text for e in view.query(EntryView) if e.region.bottom > view.region.y)
+        assert now == top and not view.following
+
+    play(scenario, tmp_path, manual=True)
+
+
+def test_a_marked_text_stays_with_its_message(tmp_path: Path) -> None:
+    """A view that is marked with the mouse is not made to show another message."""
+
+    async def scenario(stage: Stage) -> None:
+        view = fill(stage, 80)
+        await stage.sees("message 79")
+        last = list(stage.app.chat.query(EntryView))[-2]
+        x, y = last.body_region.offset
+        await stage.pilot.mouse_down(offset=(x, y))
+        await stage.pilot.hover(offset=(x + 6, y))
+        await stage.pilot.mouse_up(offset=(x + 6, y))
+        assert stage.app.chat.get_selected_text() == "message"
+        for _ in range(40):
+            await stage.press("pageup")
+        await stage.sees("message 0\n")
+        assert last not in stage.app.chat.query(EntryView)
+        assert all(entry not in stage.app.chat.selections for entry in view.query(EntryView))
 
     play(scenario, tmp_path, manual=True)

@@ -18,7 +18,8 @@ from vidya_tui.plain import one_line, plain
 from vidya_tui.terminal_mode import as_it_was
 from vidya_tui.typed import Run
 from vidya_tui.widgets.candidates import CandidatePanel
-from vidya_tui.widgets.conversation import NAMES, ConversationView
+from vidya_tui.widgets.conversation import ConversationView
+from vidya_tui.widgets.entry import NAMES
 from vidya_tui.widgets.notice import Notice
 from vidya_tui.widgets.prompt import Prompt
 from vidya_tui.words import Words

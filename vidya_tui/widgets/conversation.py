@@ -1,126 +1,37 @@
 """The scrolling log of what was said. Shows entries, keeps to the end unless the owner reads back.
 
 Only a window of about fifty entries is mounted, because typing slows down with every widget that a
-screen holds; the window moves when an edge is reached. Left out: where the entries come from.
+screen holds; the window moves before an edge is reached. Left out: an entry itself (entry.py), and
+where entries come from.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from rich.segment import Segment
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
-from textual.content import Content
-from textual.geometry import Region
+from textual.geometry import Region, Size
+from textual.layout import DockArrangeResult
 from textual.message import Message
 from textual.reactive import reactive
-from textual.strip import Strip
+from textual.scrollbar import ScrollBar
+from textual.widget import Widget
 from textual.widgets import Static
 
-from vidya_tui.plain import plain
+from vidya_tui.widgets.entry import Entry, EntryView
 
-if TYPE_CHECKING:  # the first frame waits for no more than it needs
-    from learning.records import Role
-
-WINDOW = 50
-"""Entries that are mounted while the owner is at the end."""
-STEP = 25
-"""How far the window moves when an edge is reached."""
+WINDOW, MOST = 50, 74
+"""Entries that are mounted while the owner is at the end, and at most while he reads back."""
+STEP = 24
+"""How many entries the window moves at a time."""
+AHEAD = 30
+"""Lines from an edge at which the window moves, before anybody waits for what is beyond it."""
 WIDEST = 108
 """Columns of text; longer lines are tiring to read."""
-LONG_LINES, LONG = 40, 4000
-"""Lines and characters from which only the beginning of a text is shown."""
-NAMES: dict[Role, str] = {"user": "You", "assistant": "Vidya"}
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One message as it is shown."""
-
-    role: Role
-    text: str
-    note: str = ""
-    """A quiet line under it: what was understood of a judgement, or which variant it is."""
-    streaming: bool = False
-
-
-class EntryView(Static):
-    """An entry: who, and what; the note under it. One widget and not four: opening a conversation
-    mounts fifty of them."""
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"entry--who"}
-
-    def __init__(self, entry: Entry) -> None:
-        self.entry = entry
-        self.whole = False
-        """Whether a long text is shown to its end."""
-        super().__init__(self._words(), markup=False, classes=f"entry -{entry.role}")
-
-    @property
-    def body_region(self) -> Region:
-        """Where the text stands on the screen."""
-        return self.content_region
-
-    def show(self, entry: Entry) -> None:
-        """Changes what is shown; does nothing where nothing changed."""
-        old, self.entry = self.entry, entry
-        if entry.role != old.role:
-            self.remove_class(f"-{old.role}")
-            self.add_class(f"-{entry.role}")
-        if entry != old:
-            self.update(self._words())
-
-    def mark(self, chosen: bool) -> None:
-        """Shows that the keys are about this one; then it is shown to its end."""
-        self.set_class(chosen, "-chosen")
-        if chosen != self.whole:
-            self.whole = chosen
-            if shortened(self.entry.text):
-                self.update(self._words())
-
-    def render_lines(self, crop: Region) -> list[Strip]:
-        """The name stands in the padding of the first line: what is marked with the mouse is the
-        text alone."""
-        strips = super().render_lines(crop)
-        first = self.gutter.top - crop.y
-        if 0 <= first < len(strips):
-            style = self.get_component_rich_style("entry--who")
-            name = Strip([Segment(NAMES[self.entry.role].ljust(self.gutter.left), style)])
-            width = max(0, min(self.gutter.left - crop.x, strips[first].cell_length))
-            strip = strips[first]
-            strips[first] = Strip.join(
-                [name.crop(crop.x, crop.x + width), strip.crop(width, strip.cell_length)]
-            )
-        return strips
-
-    def _words(self) -> Content:
-        entry = self.entry
-        short = "" if self.whole or entry.streaming else shortened(entry.text)
-        text = short or plain(entry.text).strip("\n")
-        body = Content(text + "\u258c" if entry.streaming else text or " ")
-        if entry.note:
-            body = body.append("\n").append(Content.styled(plain(entry.note), "dim"))
-        return body
-
-
-def shortened(text: str) -> str:
-    """The beginning of a long text and how much follows; empty where it is not long.
-
-    A log of ten thousand lines that somebody pasted is not wrapped anew with every letter typed.
-    """
-    lines = text.count("\n") + 1
-    if lines <= LONG_LINES and len(text) <= LONG:
-        return ""
-    head = "\n".join(plain(text[: LONG // 2]).strip("\n").split("\n")[: LONG_LINES // 2])
-    size = f"{lines:,} lines, " if lines > 1 else ""
-    return (
-        f"{head}\u2026\n({size}{len(text):,} characters in all; shift+tab and the arrows open it)"
-    )
 
 
 class ConversationView(VerticalScroll, can_focus=False):
@@ -182,6 +93,7 @@ class ConversationView(VerticalScroll, can_focus=False):
         self._views: list[EntryView] = []
         self._start = 0
         self._moving = False
+        self._arranged: DockArrangeResult | None = None
         self._welcome = Static(welcome, markup=False, id="welcome")
 
     def compose(self) -> ComposeResult:
@@ -330,9 +242,8 @@ class ConversationView(VerticalScroll, can_focus=False):
         """At an edge already, nothing scrolls, so that nobody would notice that there is more."""
         if step < 0 and self.scroll_y <= 0 and self._start > 0:
             self._move(-STEP)
-        more = self._start + len(self._views) < len(self._entries)
         if step > 0 and self.scroll_y >= self.max_scroll_y:
-            if more:
+            if self._more:
                 self._move(STEP)
             elif self._chosen is None:
                 self.following = True
@@ -345,13 +256,44 @@ class ConversationView(VerticalScroll, can_focus=False):
         at_end = new_value >= self.max_scroll_y
         if new_value < old_value and not at_end and not self._moving:
             self.following = False
-        if new_value <= 0 and old_value > 0 and self._start > 0:
+        if at_end and new_value > old_value and not self._more and not self._moving:
+            self.following = self.following or self._chosen is None
+        self.call_after_refresh(self._ahead, new_value < old_value)
+
+    @property
+    def _more(self) -> bool:
+        """Whether there are entries below those that are mounted."""
+        return self._start + len(self._views) < len(self._entries)
+
+    def _ahead(self, back: bool) -> None:
+        """Moves the window while the owner reads what is there."""
+        if self.following or not self.is_attached:
+            return
+        if back and self._start > 0 and self.scroll_y < AHEAD:
             self._move(-STEP)
-        elif at_end and new_value > old_value:
-            if self._start + len(self._views) < len(self._entries):
-                self._move(STEP)
-            elif not self._moving and self._chosen is None:
-                self.following = True
+        elif not back and self._more and self.max_scroll_y - self.scroll_y < AHEAD:
+            self._move(STEP)
+
+    def arrange(self, size: Size, optimal: bool = False) -> DockArrangeResult:
+        """Whatever comes, goes or grows above the line that is being read does not move it."""
+        old, new = self._arranged, super().arrange(size, optimal)
+        self._arranged = new
+        if old is None or new is old or self.following:
+            return new
+        tops = {placed.widget: placed.region.y for placed in new.placements}
+        for placed in old.placements:
+            if placed.region.bottom > self.scroll_y and placed.widget in tops:
+                self._shift(tops[placed.widget] - placed.region.y)
+                break
+        return new
+
+    def _shift(self, lines: int) -> None:
+        """While things are being arranged: no other arrangement is asked for, nothing is told."""
+        if lines:
+            y = max(0.0, self.scroll_y + lines)
+            self.set_reactive(Widget.scroll_y, y)
+            self.set_reactive(Widget.scroll_target_y, y)
+            self.vertical_scrollbar.set_reactive(ScrollBar.position, y)
 
     def on_resize(self, event: events.Resize) -> None:
         # A limit on the entries themselves would be passed over by `layout: stream`.
@@ -369,45 +311,55 @@ class ConversationView(VerticalScroll, can_focus=False):
             self.scroll_end(animate=False, immediate=True)
 
     def _move(self, step: int) -> None:
-        """Mounts entries beyond the edge that was reached, and lets go of those far behind it."""
+        """Mounts entries beyond an edge, and lets go of those far behind it."""
         if self._moving:
             return
         self._moving = True
         total, end = len(self._entries), self._start + len(self._views)
         if step < 0:
             start = max(0, self._start + step)
-            anchor = self._views[0] if self._views else None
-            self._place(start, min(end, start + WINDOW + STEP))
+            self._place(start, min(end, start + MOST))
         else:
             stop = min(total, end + step)
-            anchor = self._views[-1] if self._views else None
-            self._place(max(self._start, stop - WINDOW - STEP), stop)
-        self.call_after_refresh(self._settle, anchor, step < 0)
+            self._place(max(self._start, stop - MOST), stop)
+        self.call_after_refresh(self._moved, step < 0)
 
-    def _settle(self, anchor: EntryView | None, top: bool) -> None:
-        """Keeps the entry that was at the edge where it was, so that reading is not interrupted."""
-        if anchor is not None and anchor.is_attached:
-            self.scroll_to_widget(anchor, animate=False, top=top, immediate=True)
+    def _moved(self, back: bool) -> None:
         self._moving = False
+        self._ahead(back)
 
     def _place(self, start: int, end: int) -> None:
-        """Makes the mounted window [start, end), reusing the views that stay."""
+        """Makes the mounted window [start, end). Views that stay are left where they are, and those
+        that would go show what is new instead: mounting takes far longer."""
         old_start, old_end = self._start, self._start + len(self._views)
-        if end <= old_start or start >= old_end:
+        keep_from, keep_to = max(start, old_start), min(end, old_end)
+        if keep_from >= keep_to:
             keep_from, keep_to = start, start
-        else:
-            keep_from, keep_to = max(start, old_start), min(end, old_end)
         kept = self._views[keep_from - old_start : keep_to - old_start]
-        gone = [view for view in self._views if view not in kept]
-        above = [EntryView(entry) for entry in self._entries[start:keep_from]]
-        below = [EntryView(entry) for entry in self._entries[keep_to:end]]
         for view, entry in zip(kept, self._entries[keep_from:keep_to], strict=True):
             view.show(entry)
-        if gone:
-            self.remove_children(gone)
-        if above:
-            self.mount_all(above, before=kept[0] if kept else None)
-        if below:
-            self.mount_all(below)
-        self._views = [*above, *kept, *below]
-        self._start = start
+        gone = [view for view in self._views if view not in kept]
+        free = [view for view in gone if view not in self.screen.selections]
+        new = [self._view(at, free) for at in (*range(start, keep_from), *range(keep_to, end))]
+        fresh = [view for view in new if view.parent is None]
+        left = [view for view in gone if view not in new]
+        above = keep_from - start
+        self._views, self._start = [*new[:above], *kept, *new[above:]], start
+        if left:
+            self.remove_children(left)
+        if fresh:
+            self.mount_all(fresh)
+        if new:
+            places: dict[Widget, int] = {view: place for place, view in enumerate(self._views)}
+            self.sort_children(key=lambda child: places.get(child, -1))
+
+    def _view(self, position: int, free: list[EntryView]) -> EntryView:
+        """One of the free views, which is taken out of them, or a new one, with an entry."""
+        entry = self._entries[position]
+        view = next((view for view in free if view.entry.role == entry.role), None)
+        if view is None:
+            return EntryView(entry)
+        free.remove(view)
+        view.mark(position == self._chosen)
+        view.show(entry)
+        return view
