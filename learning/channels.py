@@ -18,6 +18,9 @@ OWNER_WORDS_WEIGHT = 0.02
 """The owner's own messages teach how people talk, and must not outweigh how Vidya answers."""
 CONTINUATION_WEIGHT = 0.1
 """The talk went on with an answer: a hint that it would do, not a judgement."""
+REMEMBERED = 100
+"""Turns that a lesson has before its answer, more than a model sees of a talk. Each message of a long
+conversation would else carry all of it along, several times over."""
 
 
 def learn_from_selection(ask: Ask, pick: Pick, candidates: Sequence[Candidate]) -> Lesson:
@@ -30,10 +33,18 @@ def learn_from_selection(ask: Ask, pick: Pick, candidates: Sequence[Candidate]) 
     chosen = next(c.text.strip() for c in candidates if c.index == pick.index)
     return Lesson(
         kind="pick",
-        prompt=ask.turns,
+        prompt=_recent(ask.turns),
         answer=chosen,
         rejected=tuple(_not_chosen(chosen, candidates)),
     )
+
+
+def _recent(turns: Turns) -> Turns:
+    """The end of the talk, beginning with a message of the owner's."""
+    if len(turns) <= REMEMBERED:
+        return turns
+    tail = turns[-REMEMBERED:]
+    return tail[1:] if tail[0].role == "assistant" else tail
 
 
 def _not_chosen(chosen: str, candidates: Sequence[Candidate]) -> list[str]:
@@ -55,7 +66,7 @@ def learn_from_correction(
     others = [other for other in _not_chosen(text, shown) if other != wrong]
     return Lesson(
         kind="correction",
-        prompt=ask.turns,
+        prompt=_recent(ask.turns),
         answer=text,
         rejected=(wrong, *others) if wrong else tuple(others),
         replaces=wrong,
@@ -69,7 +80,7 @@ def learn_from_rating(ask: Ask, answer: str, value: Literal["good", "bad"] | Non
     good = value == "good"
     return Lesson(
         kind="rating",
-        prompt=ask.turns,
+        prompt=_recent(ask.turns),
         answer=answer if good else "",
         rejected=() if good else (answer,),
         weight=RATING_WEIGHT,
@@ -80,7 +91,7 @@ def learn_from_human(turns: Turns) -> Lesson:
     """The owner's message, the last of `turns`, as text to expect after what was said before."""
     return Lesson(
         kind="owner_words",
-        prompt=turns[:-1],
+        prompt=_recent(turns[:-1]),
         answer=turns[-1].text,
         weight=OWNER_WORDS_WEIGHT,
     )
@@ -88,7 +99,9 @@ def learn_from_human(turns: Turns) -> Lesson:
 
 def learn_from_continuation(ask: Ask, answer: str) -> Lesson:
     """The owner went on talking after this answer without judging it."""
-    return Lesson(kind="continuation", prompt=ask.turns, answer=answer, weight=CONTINUATION_WEIGHT)
+    return Lesson(
+        kind="continuation", prompt=_recent(ask.turns), answer=answer, weight=CONTINUATION_WEIGHT
+    )
 
 
 def learn_from_book(turns: Turns, answer: str, old: str | None = None) -> Lesson:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engine.config import Sampling
 from learning.channels import (
+    REMEMBERED,
     learn_from_continuation,
     learn_from_correction,
     learn_from_human,
@@ -111,3 +112,21 @@ def test_a_correction_rejects_the_candidates_that_were_shown_as_a_pick_does() ->
     assert (lesson.rejected, lesson.replaces) == (("A cat.", "A dog."), "A cat.")
     lesson = learn_from_correction(ASK, "I am Vidya.", None, shown)
     assert (lesson.rejected, lesson.replaces) == (("A dog.", "A cat."), None)
+
+
+def test_a_lesson_of_a_long_talk_has_the_end_of_it() -> None:
+    said = [(Turn("user", f"m{n}"), Turn("assistant", f"a{n}")) for n in range(2000)]
+    turns = (*(turn for pair in said for turn in pair), Turn("user", "and now?"))
+    ask = Ask(9, 1, turns, Sampling(), None, 0.0)
+    picked = learn_from_selection(ask, Pick(9, 1), [candidate(1, "Now this.")])
+    for lesson in (
+        picked,
+        learn_from_correction(ask, "Now that.", None),
+        learn_from_rating(ask, "Now this.", "good"),
+        learn_from_continuation(ask, "Now this."),
+        learn_from_human(turns),
+    ):
+        assert lesson is not None
+        end = turns[:-1] if lesson.kind == "owner_words" else turns
+        assert REMEMBERED - 1 <= len(lesson.prompt) <= REMEMBERED
+        assert lesson.prompt == end[-len(lesson.prompt) :] and lesson.prompt[0].role == "user"
