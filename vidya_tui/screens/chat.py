@@ -26,7 +26,7 @@ from vidya_tui.commands import COMMANDS, Situation
 from vidya_tui.keys import Keymap, shown
 from vidya_tui.screens.doors import Doors
 from vidya_tui.screens.steady import Steady
-from vidya_tui.typed import Run, complete, find, parse
+from vidya_tui.typed import Run, find, parse
 from vidya_tui.widgets.candidates import CandidatePanel
 from vidya_tui.widgets.completion import CompletionList
 from vidya_tui.widgets.conversation import ConversationView
@@ -103,8 +103,6 @@ class ChatScreen(Steady, Doors, Screen[None]):
         self._early: list[str] = []
         """What was entered before there was a session."""
         self.situation = Situation()
-        self._closed_for = ""
-        """The line for which the completions were closed."""
         self._last_active = 0.0
         self._empty = True
         self._edited: int | None = None
@@ -158,7 +156,7 @@ class ChatScreen(Steady, Doors, Screen[None]):
     def take_back(self, text: str) -> None:
         """Puts what was not sent the last time into the prompt, before what was typed since."""
         self.prompt.put_back(text)
-        self._closed_for = self.prompt.text
+        self.completions.close(self.prompt.text)
 
     def take(self, arrived: Sequence[Event]) -> None:
         """Events of the teacher, in order; drawn once."""
@@ -201,19 +199,10 @@ class ChatScreen(Steady, Doors, Screen[None]):
         self.completions.move(step)
 
     def completion_close(self) -> None:
-        self._closed_for = self.prompt.text
-        self._offer()
+        self.completions.close(self.prompt.text)
 
     def completion_take(self) -> str | None:
-        item = self.completions.take()
-        text = self.prompt.text
-        if item is None or (not self.completions.moved and self._complete_already(text)):
-            return None
-        return item.text
-
-    @staticmethod
-    def _complete_already(text: str) -> bool:
-        return any(item.text.strip() == text.strip() for item in complete(text))
+        return self.completions.take(self.prompt.text)
 
     # ------------------------------------------------------------ messages of the widgets
 
@@ -403,7 +392,7 @@ class ChatScreen(Steady, Doors, Screen[None]):
             self._edited = position
             text = desk.session.turns[position].text
             self.prompt.begin_edit(text, "in other words \u00b7 enter asks, esc leaves it")
-            self._closed_for = self.prompt.text
+            self.completions.close(self.prompt.text)
 
     def _need(self) -> Desk:
         if self._desk is None:
@@ -431,7 +420,7 @@ class ChatScreen(Steady, Doors, Screen[None]):
         self._tell(Words(str(error), trouble=True))
         if typed:
             self.prompt.put_back(typed)
-            self._closed_for = self.prompt.text  # completions would cover what was just said
+            self.completions.close(self.prompt.text)  # completions would cover what was just said
 
     def _tell(self, words: Words) -> None:
         self.notice.say(words.text, trouble=words.trouble, stay=words.stay)
@@ -463,10 +452,7 @@ class ChatScreen(Steady, Doors, Screen[None]):
             self.refresh_bindings()
 
     def _offer(self) -> None:
-        text = self.prompt.text
-        if text != self._closed_for:
-            self._closed_for = ""
-        self.completions.offer([] if self._closed_for else complete(text))
+        self.completions.offer(self.prompt.text)
         if self.completions.open:
             room = self.prompt.outer_size.height + 1
             self.completions.styles.margin = (0, 1, room, 1)

@@ -2,49 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from textual.content import Content
 from textual.widgets import Static
 
-from vidya_tui.typed import Completion
+from vidya_tui.typed import Completion, complete
 
 ROWS = 6
 
 
 class CompletionList(Static):
-    """Shows completions with one highlighted."""
+    """Shows what a line could become, with one highlighted."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__("", markup=False, id=id)
         self._completions: list[Completion] = []
         self._at = 0
+        self._closed_for = ""
+        """The line for which the list was closed."""
         self.display = False
 
     @property
     def open(self) -> bool:
         return bool(self._completions)
 
-    @property
-    def moved(self) -> bool:
-        """Whether the owner went to another than the first."""
-        return self._at > 0
+    def offer(self, line: str) -> None:
+        """Shows what the line could become; nothing hides the list."""
+        if line != self._closed_for:
+            self._closed_for = ""
+        completions = [] if self._closed_for else complete(line)
+        if completions != self._completions:
+            self._completions, self._at = completions, 0
+            self._draw()
 
-    def offer(self, completions: Sequence[Completion]) -> None:
-        """Replaces what is offered; nothing hides the list."""
-        if list(completions) == self._completions:
-            return
-        self._completions = list(completions)
-        self._at = 0
-        self._draw()
+    def close(self, line: str) -> None:
+        """Hides the list until another line is typed."""
+        self._closed_for = line
+        self.offer(line)
 
     def move(self, step: int) -> None:
         self._at = (self._at + step) % max(1, len(self._completions))
         self._draw()
 
-    def take(self) -> Completion | None:
-        """The highlighted one."""
-        return self._completions[self._at] if self._completions else None
+    def take(self, line: str) -> str | None:
+        """The line with the highlighted completion; None where nothing is offered, and where the line
+        is complete and the owner went to no other."""
+        if not self._completions:
+            return None
+        done = any(item.text.strip() == line.strip() for item in self._completions)
+        return None if done and self._at == 0 else self._completions[self._at].text
 
     def _draw(self) -> None:
         self.display = bool(self._completions)
