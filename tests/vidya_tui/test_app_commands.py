@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 from textual import events
+from textual.widgets import OptionList
 
-from learning.requests import (
-    Train,
-)
+from learning.requests import Train
 from tests.stage import Stage, play
+from vidya_tui.screens.help import HelpScreen
+from vidya_tui.screens.palette import Palette
 
 # ---------------------------------------------------------------- commands
 
@@ -104,6 +105,45 @@ def test_the_palette_stands_any_size_and_any_paste(tmp_path: Path) -> None:
         await stage.sees("x\ufffd2J")
         await stage.press("escape")
         await stage.sees("Say something, or / for commands")
+
+    play(scenario, tmp_path)
+
+
+def test_enter_struck_twice_in_the_palette_carries_the_command_out_once(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        app = stage.app
+        await stage.press("ctrl+p")
+        await stage.until(lambda: isinstance(app.screen, Palette))
+        await stage.write("/help")
+        listed = app.screen.query_one(OptionList)
+        await stage.until(lambda: listed.option_count == 1)
+        await stage.press("down")
+        await stage.until(lambda: listed.highlighted == 0)
+        listed.action_select()  # the second before the first is seen to
+        listed.action_select()
+        await stage.until(lambda: isinstance(app.screen, HelpScreen))
+        await stage.pilot.pause(0.2)
+        assert len(app.screen_stack) == 2
+        await stage.press("escape")
+        await stage.sees("Say something, or / for commands")
+
+    play(scenario, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "name", ["help", "settings", "model", "history", "book", "lessons", "train"]
+)
+def test_a_screen_left_twice_takes_no_other_with_it(tmp_path: Path, name: str) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.say(f"/{name}")
+        await stage.until(lambda: stage.app.screen is not stage.app.chat)
+        await stage.pilot.pause(0.1)
+        above = stage.app.screen
+        above.dismiss()
+        above.dismiss()
+        await stage.until(lambda: stage.app.screen is stage.app.chat)
+        await stage.write("still here")
+        assert stage.prompt == "still here"
 
     play(scenario, tmp_path)
 

@@ -1,8 +1,9 @@
-"""The command palette: what it offers, and a mend for where there is no room for its list.
+"""The command palette: what it offers, and mends for no room and for a second Enter.
 
 Beside the chat it offers the chat's commands too, which go back there first; not where that would
 lose what is being typed. In Textual 8.2.8 page up and page down ask for the line of an option, and
-in a terminal of a few columns there is none.
+in a terminal of a few columns there is none; and Enter, struck twice before the first is seen to,
+carries a command out twice.
 """
 
 from __future__ import annotations
@@ -11,19 +12,27 @@ import contextlib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from textual.command import CommandPalette
+from textual.await_complete import AwaitComplete
+from textual.command import CommandPalette, DiscoveryHit
 from textual.screen import Screen
 from textual.widgets import Input, TextArea
 
 from vidya_tui.commands import COMMANDS, Situation
+from vidya_tui.screens.steady import Steady
 from vidya_tui.typed import Run
 
 ANYWHERE = ("help", "quit")
 """Commands for which no screen is left."""
 
 
-class Palette(CommandPalette):
-    """Textual's, made to stand any size."""
+class Palette(Steady, CommandPalette):
+    """Textual's, made to stand any size and any haste."""
+
+    def dismiss(self, result: Any = None) -> AwaitComplete:
+        """What calls it carries out the chosen command next: the first time."""
+        if not self.is_active:
+            self._selected_command = DiscoveryHit("", lambda: None)
+        return super().dismiss(result)
 
     def _action_command_list(self, action: str) -> None:
         with contextlib.suppress(KeyError, IndexError):
