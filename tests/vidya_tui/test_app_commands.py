@@ -131,7 +131,7 @@ def test_enter_struck_twice_in_the_palette_carries_the_command_out_once(tmp_path
 
 
 @pytest.mark.parametrize(
-    "name", ["help", "settings", "model", "history", "book", "lessons", "train"]
+    "name", ["help", "settings", "model", "history", "book", "lessons", "progress"]
 )
 def test_a_screen_left_twice_takes_no_other_with_it(tmp_path: Path, name: str) -> None:
     async def scenario(stage: Stage) -> None:
