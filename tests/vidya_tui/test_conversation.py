@@ -9,7 +9,7 @@ import pytest
 from textual import events
 
 from tests.stage import Stage, play
-from vidya_tui.widgets.conversation import AHEAD, MOST, ConversationView
+from vidya_tui.widgets.conversation import AHEAD, STEP, WINDOW, ConversationView
 from vidya_tui.widgets.entry import LONG_LINES, EntryView, shortened
 
 
@@ -426,7 +426,8 @@ def test_the_window_moves_before_its_edge_and_what_is_read_stays(tmp_path: Path)
         await stage.pilot.pause(0.2)
         before, at_edge = log(stage), view.scroll_y
         assert move == first and 0 < at_edge < AHEAD
-        view._moved(back=True)
+        view._moving = False
+        view._ahead(back=True)
         await stage.until(lambda: view._start < first and not view._moving)
         await stage.pilot.pause(0.2)
         assert log(stage) == before and view.scroll_y > at_edge
@@ -434,7 +435,7 @@ def test_the_window_moves_before_its_edge_and_what_is_read_stays(tmp_path: Path)
             await stage.press("pageup")
         await stage.sees("message 0\n")
         shown = list(stage.app.chat.query(EntryView))
-        assert len(shown) == view.mounted_entries <= MOST
+        assert len(shown) == view.mounted_entries <= WINDOW + STEP
         assert seen <= set(shown)  # they show other messages now; none was thrown away
         texts = [entry.entry.text for entry in shown]
         assert texts == [entry.text for entry in view._entries[: len(texts)]]

@@ -343,7 +343,7 @@ class ChatScreen(Steady, Doors, Screen[None]):
         if run.argument is None:
             opens |= {"correct": self._retype, "edit": self._choose_mine}
         self._attempt(opens.get(name, lambda: self._need().carry_out(run)), typed)
-        if name in ("regenerate", "new", "edit", "branch"):
+        if name in ("regenerate", "new", "branch") or (name == "edit" and run.argument is not None):
             self.conversation.jump_to_end()
 
     def _want(self, name: str) -> None:

@@ -24,12 +24,18 @@ from textual.widgets import Static
 
 from vidya_tui.widgets.entry import Entry, EntryView
 
-WINDOW, MOST = 50, 74
-"""Entries that are mounted while the owner is at the end, and at most while he reads back."""
+WINDOW = 50
+"""Entries that are mounted while the owner is at the end; as many as there are lines, where those are
+more."""
 STEP = 24
-"""How many entries the window moves at a time."""
+"""How many entries the window moves at a time; so many more are mounted while the owner reads back."""
 AHEAD = 30
-"""Lines from an edge at which the window moves, before anybody waits for what is beyond it."""
+"""Lines from an edge at which the window moves, before anybody waits for what is beyond it; a screenful,
+where that is more."""
+BESIDE = 3
+"""Lines by which a chosen message can be out of view without anybody having scrolled."""
+LATER = 0.05
+"""Seconds until the window is looked at again that could not be moved."""
 WIDEST = 108
 """Columns of text; longer lines are tiring to read."""
 
@@ -93,6 +99,10 @@ class ConversationView(VerticalScroll, can_focus=False):
         self._views: list[EntryView] = []
         self._start = 0
         self._moving = False
+        """The window was moved and is not arranged yet."""
+        self._back = True
+        """Whether it was moved to earlier entries."""
+        self._waiting = False
         self._arranged: DockArrangeResult | None = None
         self._welcome = Static(welcome, markup=False, id="welcome")
 
@@ -123,15 +133,17 @@ class ConversationView(VerticalScroll, can_focus=False):
         if len(entries) < before or self.following:
             # A shorter log is another conversation or one that was taken back: go to its end.
             self.following = self.following or len(entries) < before
-            self._place(max(0, len(entries) - WINDOW), len(entries))
+            self._place(max(0, len(entries) - self._window), len(entries))
             self.call_after_refresh(self._stick)
         else:
-            end = max(self._start + len(self._views), min(len(entries), self._start + WINDOW))
+            end = max(self._start + len(self._views), min(len(entries), self._start + self._window))
             self._place(min(self._start, len(entries)), min(end, len(entries)))
         if self._chosen is not None:
             if self._chosen >= len(entries):
                 self._chosen = len(entries) - 1 if entries else None
             self._mark()
+            if not entries:
+                self.post_message(self.Left())
 
     # ------------------------------------------------------------ choosing a message
 
@@ -148,8 +160,9 @@ class ConversationView(VerticalScroll, can_focus=False):
             self._followed = self.following
         self._chosen, self.following = position, False
         if not self._start <= position < self._start + len(self._views):
-            start = max(0, min(position - WINDOW // 2, len(self._entries) - WINDOW))
-            self._place(start, min(len(self._entries), start + WINDOW))
+            window, count = self._window, len(self._entries)
+            start = max(0, min(position - window // 2, count - window))
+            self._place(start, min(count, start + window))
         self._mark()
         self.can_focus = True
         self.focus(scroll_visible=False)
@@ -179,6 +192,8 @@ class ConversationView(VerticalScroll, can_focus=False):
         return True
 
     def on_blur(self) -> None:
+        if not self.app.app_focus:
+            return  # the owner looks at another window, and will be back
         self._chosen = None
         self.can_focus = False
         self._mark()
@@ -219,10 +234,24 @@ class ConversationView(VerticalScroll, can_focus=False):
         if tries:
             self.call_after_refresh(self._show_chosen, tries - 1)
 
+    def _keep_chosen(self) -> None:
+        """In view still, where a line above or below the log has taken the room; not where the owner
+        has gone on reading elsewhere."""
+        at = -1 if self._chosen is None else self._chosen - self._start
+        if self.is_attached and 0 <= at < len(self._views):
+            view = self._views[at]
+            near = self.region.grow((BESIDE, 0, BESIDE, 0)).overlaps(view.region)
+            if near and view.size.height <= self.size.height:
+                self._show_chosen(0)
+
     # ------------------------------------------------------------ scrolling
 
     def jump_to_end(self) -> None:
         """Follows again, from wherever the owner was reading."""
+        if self._chosen is not None:
+            self._followed = True
+            self.post_message(self.Left())
+            return
         self.following = True
         self.show(self._entries)
 
@@ -265,25 +294,47 @@ class ConversationView(VerticalScroll, can_focus=False):
         """Whether there are entries below those that are mounted."""
         return self._start + len(self._views) < len(self._entries)
 
+    @property
+    def _window(self) -> int:
+        return max(WINDOW, self.size.height)  # an entry has at least one line
+
     def _ahead(self, back: bool) -> None:
-        """Moves the window while the owner reads what is there."""
-        if self.following or not self.is_attached:
+        """Moves the window while the owner reads what is there. Lines are counted anew then, so not
+        while something scrolls to a line that it was told before."""
+        if self.following or self._moving or self._waiting or not self.is_attached:
             return
-        if back and self._start > 0 and self.scroll_y < AHEAD:
-            self._move(-STEP)
-        elif not back and self._more and self.max_scroll_y - self.scroll_y < AHEAD:
-            self._move(STEP)
+        left = self.scroll_y if back else self.max_scroll_y - self.scroll_y
+        more = self._start > 0 if back else self._more
+        if not more or left >= max(AHEAD, self.size.height):
+            return
+        animated = self.app.animator.is_being_animated(self, "scroll_y")
+        if animated or self.vertical_scrollbar.grabbed is not None:
+            self._waiting = True
+            self.set_timer(LATER, lambda: self._again(back))
+        else:
+            self._move(-STEP if back else STEP)
+
+    def _again(self, back: bool) -> None:
+        self._waiting = False
+        self._ahead(back)
 
     def arrange(self, size: Size, optimal: bool = False) -> DockArrangeResult:
         """Whatever comes, goes or grows above the line that is being read does not move it."""
         old, new = self._arranged, super().arrange(size, optimal)
         self._arranged = new
+        if new is not old and self._moving:
+            self._moving = False
+            self.call_after_refresh(self._ahead, self._back)
         if old is None or new is old or self.following:
             return new
-        tops = {placed.widget: placed.region.y for placed in new.placements}
+        regions = {placed.widget: placed.region for placed in new.placements}
         for placed in old.placements:
-            if placed.region.bottom > self.scroll_y and placed.widget in tops:
-                self._shift(tops[placed.widget] - placed.region.y)
+            was = placed.region
+            if was.bottom > self.scroll_y and (now := regions.get(placed.widget)):
+                inside = kept = max(0, round(self.scroll_y) - was.y)
+                if now.width != was.width:
+                    kept = round(inside * now.height / was.height)
+                self._shift(now.y + min(kept, now.height - 1) - was.y - inside)
                 break
         return new
 
@@ -294,12 +345,15 @@ class ConversationView(VerticalScroll, can_focus=False):
             self.set_reactive(Widget.scroll_y, y)
             self.set_reactive(Widget.scroll_target_y, y)
             self.vertical_scrollbar.set_reactive(ScrollBar.position, y)
+            self.vertical_scrollbar.refresh()
 
     def on_resize(self, event: events.Resize) -> None:
         # A limit on the entries themselves would be passed over by `layout: stream`.
         self.styles.padding = (0, max(1, event.size.width - WIDEST), 0, 1)
         if self.following:
             self.call_after_refresh(self._stick)
+        elif self._chosen is not None:
+            self.call_after_refresh(self._keep_chosen)
 
     def watch_virtual_size(self) -> None:
         """What was mounted may be arranged later than `show` looked for its end."""
@@ -314,19 +368,15 @@ class ConversationView(VerticalScroll, can_focus=False):
         """Mounts entries beyond an edge, and lets go of those far behind it."""
         if self._moving:
             return
-        self._moving = True
+        self._moving, self._back = True, step < 0
         total, end = len(self._entries), self._start + len(self._views)
+        most = STEP + max(WINDOW, 2 * self.size.height)
         if step < 0:
             start = max(0, self._start + step)
-            self._place(start, min(end, start + MOST))
+            self._place(start, min(end, start + most))
         else:
             stop = min(total, end + step)
-            self._place(max(self._start, stop - MOST), stop)
-        self.call_after_refresh(self._moved, step < 0)
-
-    def _moved(self, back: bool) -> None:
-        self._moving = False
-        self._ahead(back)
+            self._place(max(self._start, stop - most), stop)
 
     def _place(self, start: int, end: int) -> None:
         """Makes the mounted window [start, end). Views that stay are left where they are, and those
@@ -352,6 +402,7 @@ class ConversationView(VerticalScroll, can_focus=False):
         if new:
             places: dict[Widget, int] = {view: place for place, view in enumerate(self._views)}
             self.sort_children(key=lambda child: places.get(child, -1))
+            self._mark()
 
     def _view(self, position: int, free: list[EntryView]) -> EntryView:
         """One of the free views, which is taken out of them, or a new one, with an entry."""
@@ -360,6 +411,5 @@ class ConversationView(VerticalScroll, can_focus=False):
         if view is None:
             return EntryView(entry)
         free.remove(view)
-        view.mark(position == self._chosen)
         view.show(entry)
         return view
