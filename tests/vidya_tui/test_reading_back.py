@@ -211,3 +211,24 @@ def test_a_chosen_message_is_marked_wherever_it_comes_into_view_again(tmp_path: 
         assert marked == [144]
 
     play(scenario, tmp_path, manual=True)
+
+
+def test_the_line_that_says_reading_back_makes_way_for_a_choice(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        view = fill(stage, 20)
+        await quiet(stage)
+        await stage.press("f3")
+        await stage.until(lambda: view.chosen == 38)
+        await quiet(stage)
+        assert "reading back" not in stage.text()
+        await stage.press("escape")
+        await stage.until(lambda: view.chosen is None and view.following)
+        await quiet(stage)
+        await stage.press("pageup")
+        await stage.sees("reading back")
+        await stage.press("shift+tab")
+        await stage.until(lambda: "reading back" not in stage.text())
+        await stage.press("escape")
+        await stage.sees("reading back")
+
+    play(scenario, tmp_path, manual=True)

@@ -271,7 +271,8 @@ class ChatScreen(Steady, Doors, Screen[None]):
 
     @on(ConversationView.FollowingChanged)
     def _following(self, message: ConversationView.FollowingChanged) -> None:
-        self.back.display = not message.following
+        # while a message is chosen the notice says how to go back
+        self.back.display = not message.following and self.conversation.chosen is None
         self.refresh_bindings()
 
     def on_resize(self, _: events.Resize) -> None:

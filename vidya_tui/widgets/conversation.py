@@ -60,7 +60,7 @@ class ConversationView(VerticalScroll, can_focus=False):
     """New entries scroll into view. False while the owner reads back."""
 
     class FollowingChanged(Message):
-        """The owner began or ended reading back."""
+        """The owner began or ended reading back, or choosing a message."""
 
         def __init__(self, following: bool) -> None:
             super().__init__()
@@ -159,6 +159,7 @@ class ConversationView(VerticalScroll, can_focus=False):
         if self._chosen is None:
             self._followed = self.following
         self._chosen, self.following = position, False
+        self.post_message(self.FollowingChanged(False))
         if not self._start <= position < self._start + len(self._views):
             window, count = self._window, len(self._entries)
             start = max(0, min(position - window // 2, count - window))
@@ -196,6 +197,7 @@ class ConversationView(VerticalScroll, can_focus=False):
             return  # the owner looks at another window, and will be back
         self._chosen = None
         self.can_focus = False
+        self.post_message(self.FollowingChanged(self.following))
         self._mark()
         if self._followed:
             self.jump_to_end()
