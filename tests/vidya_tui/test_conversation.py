@@ -317,12 +317,17 @@ def test_at_the_edge_of_what_is_mounted_the_wheel_goes_on(tmp_path: Path) -> Non
     play(scenario, tmp_path)
 
 
+def exchange(stage: Stage, text: str) -> None:
+    """One message and its first answer, which is picked."""
+    stage.session.say(text)
+    stage.teacher.finish()
+    stage.app._frame()
+    stage.session.pick(1)
+
+
 def fill(stage: Stage, count: int = 20) -> ConversationView:
     for number in range(count):
-        stage.session.say(f"message {number}")
-        stage.teacher.finish()
-        stage.app._frame()
-        stage.session.pick(1)
+        exchange(stage, f"message {number}")
     stage.app.chat.draw()
     return stage.app.chat.conversation
 
@@ -450,10 +455,7 @@ def test_the_window_moves_before_its_edge_and_what_is_read_stays(tmp_path: Path)
 def test_another_width_keeps_the_line_that_is_read(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         for number in range(12):
-            stage.session.say(f"message {number} " + "and more of it " * 20)
-            stage.teacher.finish()
-            stage.app._frame()
-            stage.session.pick(1)
+            exchange(stage, f"message {number} " + "and more of it " * 20)
         stage.app.chat.draw()
         view = stage.app.chat.conversation
         await stage.until(lambda: view.max_scroll_y > 60)

@@ -10,7 +10,7 @@ import pytest
 from textual import events
 
 from tests.stage import Stage, play
-from tests.vidya_tui.test_conversation import fill, log
+from tests.vidya_tui.test_conversation import exchange, fill, log
 from vidya_tui.widgets.conversation import ConversationView
 
 
@@ -31,13 +31,6 @@ def seen(view: ConversationView, at: int) -> bool:
 
 async def quiet(stage: Stage, seconds: float = 0.4) -> None:
     await stage.pilot.pause(seconds)
-
-
-async def say(stage: Stage, text: str) -> None:
-    stage.session.say(text)
-    stage.teacher.finish()
-    stage.app._frame()
-    stage.session.pick(1)
 
 
 def test_a_message_chosen_far_above_is_in_view(tmp_path: Path) -> None:
@@ -117,7 +110,7 @@ def test_the_scrollbar_goes_as_far_as_it_is_drawn(tmp_path: Path) -> None:
 
 def test_another_width_inside_a_long_text_stays_in_it(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
-        await say(stage, " ".join(f"w{n}" for n in range(700)))
+        exchange(stage, " ".join(f"w{n}" for n in range(700)))
         view = fill(stage, 20)
         await quiet(stage)
         view.scroll_to(y=45, animate=False)
@@ -132,7 +125,7 @@ def test_another_width_inside_a_long_text_stays_in_it(tmp_path: Path) -> None:
 
 def test_a_long_text_that_closes_stays_in_view(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
-        await say(stage, "\n".join(f"line {n}" for n in range(100)))
+        exchange(stage, "\n".join(f"line {n}" for n in range(100)))
         view = fill(stage, 20)
         await quiet(stage)
         await stage.press("pageup")

@@ -289,7 +289,8 @@ class ConversationView(VerticalScroll, can_focus=False):
             self.following = False
         if at_end and new_value > old_value and not self._more and not self._moving:
             self.following = self.following or self._chosen is None
-        self.call_after_refresh(self._ahead, new_value < old_value)
+        if not self.following:
+            self.call_after_refresh(self._ahead, new_value < old_value)
 
     @property
     def _more(self) -> bool:
