@@ -31,7 +31,7 @@ class Stage:
     journal: Journal
     home: Home
 
-    async def until(self, true: Callable[[], bool], seconds: float = 5.0) -> None:
+    async def until(self, true: Callable[[], bool], seconds: float = 20.0) -> None:
         """Waits for something to become true; fails where it does not."""
         loop = asyncio.get_running_loop()
         end = loop.time() + seconds
@@ -42,6 +42,29 @@ class Stage:
     async def sees(self, words: str) -> None:
         """Waits for words to stand on the screen."""
         await self.until(lambda: words in self.text())
+
+    async def still(self, looks: int = 5) -> None:
+        """Waits until nothing moves: the screen and the log's place are the same in some looks, a
+        moment apart, with the app idle in between; fails where it never rests."""
+
+        def look() -> tuple[object, ...]:
+            view = self.app.chat.conversation
+            busy = (
+                view._moving,
+                view._waiting,
+                self.app.animator.is_being_animated(view, "scroll_y"),
+            )
+            return self.text(), view.scroll_y, view.max_scroll_y, view.region, busy
+
+        seen, same = look(), 0
+        for _ in range(200):
+            await self.pilot.pause()
+            await self.pilot.pause(0.05)
+            now = look()
+            seen, same = now, same + 1 if now == seen else 0
+            if same >= looks:
+                return
+        raise AssertionError(f"it never rests; the screen is\n{self.text()}")
 
     async def press(self, *keys: str) -> None:
         """Presses keys in one burst, as a fast typist or a paste without brackets does."""

@@ -363,7 +363,7 @@ def test_reading_on_to_the_end_follows_again(tmp_path: Path, way: str) -> None:
         await stage.sees("reading back")
         for _ in range(40):
             await on()
-            await stage.pilot.pause(0.02)
+            await stage.still(1)
             if view.following:
                 break
         assert view.following and view.scroll_y >= view.max_scroll_y
@@ -404,13 +404,13 @@ def test_what_streams_into_the_log_moves_nothing_for_who_reads_back(tmp_path: Pa
         await stage.until(lambda: not stage.session.waiting)
         await stage.press("pageup", "pageup")
         await stage.until(lambda: not view.following)
-        await stage.pilot.pause(0.3)
+        await stage.still()
         before, place = log(stage), view.scroll_y
         for _ in range(20):
             stage.teacher.pump(20, only=1)
             await stage.pilot.pause(0.02)
         await stage.until(lambda: len(stage.session.answer or "") > 1500)
-        await stage.pilot.pause(0.3)
+        await stage.still()
         assert log(stage) == before and view.scroll_y == place and not view.following
         await stage.press("ctrl+end")
         await stage.until(lambda: view.following and log(stage) != before)
@@ -422,19 +422,20 @@ def test_the_window_moves_before_its_edge_and_what_is_read_stays(tmp_path: Path)
     async def scenario(stage: Stage) -> None:
         view = fill(stage, 80)
         await stage.sees("message 79")
+        await stage.still()
         first = view._start
         seen = set(stage.app.chat.query(EntryView))
         while view.scroll_y >= AHEAD + 20:
             await stage.press("pageup")
         move, view._moving = view._start, True  # the window stays until the page is looked at
         await stage.press("pageup")
-        await stage.pilot.pause(0.2)
+        await stage.still()
         before, at_edge = log(stage), view.scroll_y
         assert move == first and 0 < at_edge < AHEAD
         view._moving = False
         view._ahead(back=True)
         await stage.until(lambda: view._start < first and not view._moving)
-        await stage.pilot.pause(0.2)
+        await stage.still()
         assert log(stage) == before and view.scroll_y > at_edge
         for _ in range(30):
             await stage.press("pageup")
@@ -461,10 +462,10 @@ def test_another_width_keeps_the_line_that_is_read(tmp_path: Path) -> None:
         await stage.until(lambda: view.max_scroll_y > 60)
         await stage.press("pageup", "pageup", "pageup")
         await stage.until(lambda: not view.following)
-        await stage.pilot.pause(0.2)
+        await stage.still()
         top = next(e.entry.text for e in view.query(EntryView) if e.region.bottom > view.region.y)
         await stage.pilot.resize_terminal(60, 30)
-        await stage.pilot.pause(0.3)
+        await stage.still()
         now = next(e.entry.text for e in view.query(EntryView) if e.region.bottom > view.region.y)
         assert now == top and not view.following
 

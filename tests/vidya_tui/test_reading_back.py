@@ -29,17 +29,13 @@ def seen(view: ConversationView, at: int) -> bool:
     return mounted and view.region.contains_region(view._views[place].region)
 
 
-async def quiet(stage: Stage, seconds: float = 0.4) -> None:
-    await stage.pilot.pause(seconds)
-
-
 def test_a_message_chosen_far_above_is_in_view(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         view = fill(stage, 60)
-        await quiet(stage)
+        await stage.still()
         view.choose(80)
         await stage.until(lambda: seen(view, 80))
-        await quiet(stage, 1.0)
+        await stage.still()
         assert seen(view, 80)
 
     play(scenario, tmp_path, manual=True)
@@ -48,11 +44,11 @@ def test_a_message_chosen_far_above_is_in_view(tmp_path: Path) -> None:
 def test_the_wheel_in_a_tall_terminal_leaves_no_hole(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         view = fill(stage, 100)
-        await quiet(stage)
+        await stage.still()
         for _ in range(40):
             before = top(stage)
             await stage.pilot._post_mouse_events([events.MouseScrollUp], view, (3, 3))
-            await quiet(stage, 0.08)
+            await stage.still(1)
             assert view.scroll_y <= view.max_scroll_y
             assert before - top(stage) <= 3
 
@@ -63,11 +59,11 @@ def test_the_wheel_in_a_tall_terminal_leaves_no_hole(tmp_path: Path) -> None:
 def test_a_page_in_a_tall_terminal_is_a_screenful(tmp_path: Path, size: tuple[int, int]) -> None:
     async def scenario(stage: Stage) -> None:
         view = fill(stage, 120)
-        await quiet(stage)
+        await stage.still()
         for _ in range(2):
             before = top(stage)
             await stage.press("pageup")
-            await quiet(stage)
+            await stage.still()
             assert not view.following
             assert 0 < before - top(stage) <= view.size.height
 
@@ -77,12 +73,12 @@ def test_a_page_in_a_tall_terminal_is_a_screenful(tmp_path: Path, size: tuple[in
 def test_a_page_while_a_message_is_chosen_is_a_screenful(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         view = fill(stage, 120)
-        await quiet(stage)
+        await stage.still()
         view.choose(150)
-        await quiet(stage)
+        await stage.still()
         before = top(stage)
         await stage.press("pageup")
-        await quiet(stage, 1.5)
+        await stage.still()
         assert 0 < before - top(stage) <= view.size.height
 
     play(scenario, tmp_path, manual=True)
@@ -91,14 +87,14 @@ def test_a_page_while_a_message_is_chosen_is_a_screenful(tmp_path: Path) -> None
 def test_the_scrollbar_goes_as_far_as_it_is_drawn(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         view = fill(stage, 120)
-        await quiet(stage)
+        await stage.still()
         bar = view.vertical_scrollbar.region
         x, y = bar.x, bar.bottom - 1
         await stage.pilot.mouse_down(offset=(x, y))
         for up in range(1, 10):
             before = top(stage)
             await stage.pilot.hover(offset=(x, y - up))
-            await quiet(stage)
+            await stage.still()
             assert before - top(stage) < 12
         start = view._start
         await stage.pilot.mouse_up(offset=(x, y - 9))
@@ -112,12 +108,12 @@ def test_another_width_inside_a_long_text_stays_in_it(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         exchange(stage, " ".join(f"w{n}" for n in range(700)))
         view = fill(stage, 20)
-        await quiet(stage)
+        await stage.still()
         view.scroll_to(y=45, animate=False)
-        await quiet(stage)
+        await stage.still()
         assert "w4" in log(stage)[0]
         await stage.pilot.resize_terminal(118, 24)
-        await quiet(stage)
+        await stage.still()
         assert re.search(r"w[345]\d\d", log(stage)[0])
 
     play(scenario, tmp_path, manual=True, size=(60, 24))
@@ -127,13 +123,13 @@ def test_a_long_text_that_closes_stays_in_view(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         exchange(stage, "\n".join(f"line {n}" for n in range(100)))
         view = fill(stage, 20)
-        await quiet(stage)
+        await stage.still()
         await stage.press("pageup")
-        await quiet(stage)
+        await stage.still()
         view.choose(0)
-        await quiet(stage)
+        await stage.still()
         view.scroll_to(y=60, animate=False)
-        await quiet(stage)
+        await stage.still()
         await stage.press("escape")
         await stage.sees("in all")
 
@@ -145,11 +141,11 @@ def test_the_last_message_is_in_view_when_it_is_chosen(tmp_path: Path) -> None:
 
     async def scenario(stage: Stage) -> None:
         view = fill(stage, 20)
-        await quiet(stage)
+        await stage.still()
         for _ in range(3):
             await stage.press("shift+tab")
             await stage.until(lambda: seen(view, 39))
-            await quiet(stage)
+            await stage.still()
             assert seen(view, 39)
             await stage.press("escape")
             await stage.until(lambda: view.following)
@@ -160,13 +156,13 @@ def test_the_last_message_is_in_view_when_it_is_chosen(tmp_path: Path) -> None:
 def test_a_look_at_another_window_leaves_the_choice_and_the_keys(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         view = fill(stage, 5)
-        await quiet(stage)
+        await stage.still()
         await stage.press("shift+tab")
         await stage.until(lambda: view.chosen == 9)
         stage.app.post_message(events.AppBlur())
-        await quiet(stage)
+        await stage.still()
         stage.app.post_message(events.AppFocus())
-        await quiet(stage)
+        await stage.still()
         assert view.chosen == 9
         await stage.press("h", "i")
         await stage.until(lambda: stage.prompt == "hi" and view.chosen is None)
@@ -178,9 +174,9 @@ def test_a_look_at_another_window_leaves_the_choice_and_the_keys(tmp_path: Path)
 def test_to_the_end_and_a_new_conversation_end_the_choice(tmp_path: Path, key: str) -> None:
     async def scenario(stage: Stage) -> None:
         view = fill(stage, 40)
-        await quiet(stage)
+        await stage.still()
         view.choose(38)
-        await quiet(stage)
+        await stage.still()
         await stage.press(key)
         await stage.until(lambda: view.chosen is None and view.following)
         assert stage.app.focused is stage.app.chat.prompt
@@ -191,7 +187,7 @@ def test_to_the_end_and_a_new_conversation_end_the_choice(tmp_path: Path, key: s
 def test_a_chosen_message_is_marked_wherever_it_comes_into_view_again(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         view = fill(stage, 120)
-        await quiet(stage)
+        await stage.still()
         view.choose(144)
         await stage.until(lambda: seen(view, 144))
         chosen = view._views[144 - view._start]
@@ -209,14 +205,14 @@ def test_a_chosen_message_is_marked_wherever_it_comes_into_view_again(tmp_path: 
 def test_the_line_that_says_reading_back_makes_way_for_a_choice(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         view = fill(stage, 20)
-        await quiet(stage)
+        await stage.still()
         await stage.press("f3")
         await stage.until(lambda: view.chosen == 38)
-        await quiet(stage)
+        await stage.still()
         assert "reading back" not in stage.text()
         await stage.press("escape")
         await stage.until(lambda: view.chosen is None and view.following)
-        await quiet(stage)
+        await stage.still()
         await stage.press("pageup")
         await stage.sees("reading back")
         await stage.press("shift+tab")
