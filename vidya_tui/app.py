@@ -24,6 +24,7 @@ from textual._compositor import CompositorUpdate
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.constants import TEXTUAL_ANIMATIONS
+from textual.driver import Driver
 from textual.message import Message
 from textual.screen import Screen
 from textual.timer import Timer
@@ -126,6 +127,11 @@ class VidyaApp(App[None]):
 
     def get_default_screen(self) -> Screen[object]:
         return self.chat  # type: ignore[return-value]
+
+    def get_driver_class(self) -> type[Driver]:
+        from vidya_tui.pasting import whole_pastes
+
+        return whole_pastes(super().get_driver_class())
 
     def on_mount(self) -> None:
         launch.taken_over()

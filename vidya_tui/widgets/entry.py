@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
+from rich.style import Style
 from textual.content import Content
 from textual.geometry import Region
 from textual.strip import Strip
@@ -76,7 +77,8 @@ class EntryView(Static):
         strips = super().render_lines(crop)
         first = self.gutter.top - crop.y
         if 0 <= first < len(strips):
-            style = self.get_component_rich_style("entry--who")
+            # a view that was removed is drawn once more, without its styles
+            style = self.get_component_rich_style("entry--who", default=Style.null())
             name = Strip([Segment(NAMES[self.entry.role].ljust(self.gutter.left), style)])
             width = max(0, min(self.gutter.left - crop.x, strips[first].cell_length))
             strip = strips[first]
