@@ -3,8 +3,10 @@
 Looking at the whole memory after every lesson would cost more than the lesson, and more with each
 one. A lesson lowers margins: most where questions are close to it, and only what had a small margin
 can break. So the closest, the weakest and some at random are looked at; whatever the largest fall
-seen there could have broken is looked at too. All others are taken to have fallen as most did.
-Left out: proof. `overdue` lists what was not looked at for longest, for a pause to catch up with.
+seen there, among what is not much closer to the lesson, could have broken is looked at too, up to a
+limit, so that a lesson costs the same however much is known. All others are taken to have fallen as
+most did. Left out: proof. `overdue` lists what was not looked at for longest, for a pause to catch up
+with.
 """
 
 from __future__ import annotations
@@ -12,9 +14,11 @@ from __future__ import annotations
 import hashlib
 import json
 import random
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 
 from engine.model import Model
@@ -27,7 +31,12 @@ from learning.trunk import Upper
 SAMPLE = 32
 """Examples of each kind that are looked at first: close, weak, random."""
 SAFETY = 1.25
-"""What had a margin of more than this times the largest fall seen is taken to be known still."""
+"""What had a margin of more than this times the fall that is expected is taken to be known still."""
+NEARNESS = 8
+"""How many times closer to the lesson, counted in remembered examples, one may be whose fall another is
+expected to share: those next to it fall deep, and say little of all the others."""
+MOST = 256
+"""Examples that are looked at after the steps, at most."""
 AGEING = 0.75
 """Share of the falls seen that are below the one by which the margins of all others are lowered."""
 
@@ -110,21 +119,29 @@ class Watch:
         memory = [e for e in replay.memory if e.prompt not in prompts]
         before = {e.ids: self.margin(e) for e in memory}
         self._round += 1
+        order = replay.nearest(lesson, len(memory), prompts)
+        place = {e.ids: number for number, e in enumerate(order)}
         weak = sorted(memory, key=lambda e: before[e.ids])[:SAMPLE]
         some = rng.sample(memory, min(SAMPLE, len(memory)))
-        todo = {e.ids: e for e in [*replay.nearest(lesson, SAMPLE, prompts), *weak, *some]}
-        looked: set[tuple[int, ...]] = set()
-        falls: list[float] = []
+        todo = {e.ids: e for e in [*order[:SAMPLE], *weak, *some]}
+        falls: dict[tuple[int, ...], float] = {}
         while todo:
             self.look(model, todo.values(), pause=pause)
-            looked |= todo.keys()
-            falls += [before[ids] - self._seen[ids].margin for ids in todo]
-            reach = SAFETY * max(falls)
-            todo = {e.ids: e for e in memory if e.ids not in looked and before[e.ids] < reach}
+            falls |= {ids: before[ids] - self._seen[ids].margin for ids in todo}
+            reach = _reach([(place[ids], fall) for ids, fall in falls.items()])
+            expected = {
+                e.ids: before[e.ids] - SAFETY * reach(place[e.ids])
+                for e in memory
+                if e.ids not in falls
+            }
+            likely = sorted(
+                (e for e in memory if expected.get(e.ids, 0.0) < 0.0), key=lambda e: expected[e.ids]
+            )
+            todo = {e.ids: e for e in likely[: max(0, MOST - len(falls))]}
         if falls:
-            usual = max(0.0, sorted(falls)[int(AGEING * (len(falls) - 1))])
+            usual = max(0.0, sorted(falls.values())[int(AGEING * (len(falls) - 1))])
             for example in memory:
-                if example.ids not in looked:
+                if example.ids not in falls:
                     old = self._seen[example.ids]
                     # never to 0: nothing is called forgotten that was not looked at
                     lowered = max(old.margin - usual, 1e-6) if old.margin > 0 else old.margin
@@ -171,6 +188,20 @@ class Watch:
     def restore(self, state: dict[tuple[int, ...], Seen]) -> None:
         """The margins as they were."""
         self._seen = dict(state)
+
+
+def _reach(falls: list[tuple[int, float]]) -> Callable[[int], float]:
+    """The largest fall that is to be expected at a place, from those seen at (place, fall): the
+    largest among all that are not more than NEARNESS times closer."""
+    falls = sorted(falls)
+    places = [place for place, _ in falls]
+    largest = list(accumulate((fall for _, fall in reversed(falls)), max))[::-1]  # from there on
+
+    def reach(place: int) -> float:
+        first = bisect_left(places, place / NEARNESS)
+        return largest[first] if first < len(largest) else 0.0
+
+    return reach
 
 
 def _key(ids: tuple[int, ...]) -> str:

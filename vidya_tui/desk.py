@@ -31,10 +31,11 @@ from vidya_tui.commands import Argument, Situation
 from vidya_tui.drafts import Drafts
 from vidya_tui.growing import Growing
 from vidya_tui.keys import Keymap, usual, way
-from vidya_tui.picture import Log, Notes
+from vidya_tui.picture import Log, Notes, note_of
 from vidya_tui.plain import plain
 from vidya_tui.practice_desk import PracticeDesk
 from vidya_tui.progress_words import Learning
+from vidya_tui.recalled import recalled
 from vidya_tui.session import Session
 from vidya_tui.training_log import TrainingLog
 from vidya_tui.typed import Run
@@ -61,7 +62,7 @@ class Desk:
         self.practice = PracticeDesk(teacher)
         self._how = SetLearning(on=True)
         self._begun = False
-        self._notes = Notes()
+        self._notes = Notes(lambda at: recalled(self.journal, self.session, at))
         self.training = TrainingLog()
         self._taught = False
         self._lost = False
@@ -221,7 +222,8 @@ class Desk:
         self._notes.cut(len(session.turns))
         if session.answer is not None:
             numbers = [card.index for card in session.cards]
-            self._notes.judged(len(session.turns) - 1, session.answer, session.standing(), numbers)
+            note = note_of(session.answer, session.standing(), lambda: numbers)
+            self._notes.judged(len(session.turns) - 1, note)
 
     def _regenerate(self, _: Argument) -> Words:
         self.session.regenerate()

@@ -5,7 +5,7 @@ Pure functions and one small collection; no widgets. Left out: drawing (screens/
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, overload
 
@@ -39,10 +39,36 @@ class Note:
         return " \u00b7 ".join(part for part in (self.judgement, self.rating, self.outcome) if part)
 
 
+def note_of(answer: str, standing: Sequence[Judged], numbers: Callable[[], list[int]]) -> Note:
+    """What was understood of the judgements of an answer that stand.
+
+    numbers: of all candidates that the answer was among.
+    """
+    from learning.records import Correction, Pick
+
+    note = Note()
+    for judged in standing:
+        judgement = judged.judgement
+        if isinstance(judgement, Pick):
+            others = [str(number) for number in numbers() if number != judgement.index]
+            over = f" over {', '.join(others)}" if others else ""
+            note.judgement, note.made = f"preferred {judgement.index}{over}", judged.id
+        elif isinstance(judgement, Correction):
+            said = one_line(judgement.text, 60)
+            note.judgement, note.made = f"will answer \u201c{said}\u201d", judged.id
+        elif judged.answer == answer:  # a rating is of the text it was given to
+            value = judgement.value
+            note.rating = f"rated {value}" if value else "rating withdrawn"
+            note.rated = judged.id
+    return note
+
+
 class Notes:
     """What was understood of the owner's judgements, by the answer's position among the turns."""
 
-    def __init__(self) -> None:
+    def __init__(self, recall: Callable[[int], Note]) -> None:
+        """recall: the note of an answer of which nothing was heard since the conversation is shown."""
+        self._recall = recall
         self._notes: dict[int, Note] = {}
         self._outcomes: dict[int, str] = {}
         """What became of judgements, by their number: one that comes back has it still."""
@@ -59,36 +85,16 @@ class Notes:
         self._notes = {at: note for at, note in self._notes.items() if at < length}
 
     def at(self, position: int) -> str:
-        return self._notes[position].words() if position in self._notes else ""
-
-    def judged(
-        self, position: int, answer: str, standing: Sequence[Judged], numbers: Sequence[int]
-    ) -> None:
-        """Tells of the judgements of an answer that stand now, and of no other.
-
-        numbers: of all candidates that the answer was among.
-        """
-        from learning.records import Correction, Pick
-
-        note = Note()
-        for judged in standing:
-            judgement = judged.judgement
-            if isinstance(judgement, Pick):
-                others = [str(number) for number in numbers if number != judgement.index]
-                over = f" over {', '.join(others)}" if others else ""
-                note.judgement, note.made = f"preferred {judgement.index}{over}", judged.id
-            elif isinstance(judgement, Correction):
-                said = one_line(judgement.text, 60)
-                note.judgement, note.made = f"will answer \u201c{said}\u201d", judged.id
-            elif judged.answer == answer:  # a rating is of the text it was given to
-                value = judgement.value
-                note.rating = f"rated {value}" if value else "rating withdrawn"
-                note.rated = judged.id
-        note.outcome = self._outcomes.get(note.rated or note.made, "")
-        if standing:
+        if position not in self._notes:
+            note = self._recall(position)
+            note.outcome = self._outcomes.get(note.rated or note.made, note.outcome)
             self._notes[position] = note
-        else:
-            self._notes.pop(position, None)
+        return self._notes[position].words()
+
+    def judged(self, position: int, note: Note) -> None:
+        """Tells of the judgements of an answer that stand now, and of no other."""
+        note.outcome = self._outcomes.get(note.rated or note.made, "")
+        self._notes[position] = note
 
     def taken_back(self, judgement: int) -> None:
         """The same for an answer that the talk went on from: it is what was said, whatever became of

@@ -128,6 +128,11 @@ class Session(Judging):
         beside = self._branches.beside(node.ask) if node else []
         return (beside.index(node.ask) + 1, len(beside)) if node else (1, 1)
 
+    def asked(self, position: int) -> int | None:
+        """The ask that the answer at that place among the turns is of."""
+        node = self._path.get(position - 1)
+        return node.ask if node else None
+
     @property
     def branched(self) -> bool:
         """A message that is shown has more than one variant."""

@@ -13,11 +13,13 @@ from engine.model import Model
 from learning.examples import Example
 from learning.forward import Knowledge
 from learning.replay import Replay
-from learning.watch import SAMPLE, Watch
+from learning.watch import MOST, SAMPLE, Watch
 
 
 def _example(number: int) -> Example:
-    return Example((1, number, 2, 3), (False, False, True, True), f"question {number}")
+    return Example(
+        (1 + number // 350, number % 350, 2, 3), (False, False, True, True), f"question {number}"
+    )
 
 
 class _World:
@@ -78,6 +80,34 @@ def test_a_large_fall_is_followed_until_nothing_more_can_be_broken(world: _World
     assert len(world.looked) == 200
     assert len(broken) == 200
     assert watch.recall(world.memory) == 0.0
+
+
+def test_a_deep_fall_beside_the_lesson_says_little_of_what_is_far_from_it(world: _World) -> None:
+    watch = Watch()
+    watch.look_at_new(world.model, world.memory)
+    lesson = _example(300)
+    order = world.replay.nearest(lesson, len(world.memory), {lesson.prompt})
+    for place, example in enumerate(order):
+        world.margins[example.ids] -= 9.0 if place < 8 else 0.2
+    assert _after(world, watch, lesson) == order[:8] or set(watch.broken(world.memory)) == set(
+        order[:8]
+    )
+    # up to eight times as far is looked at, and what else the samples hold
+    assert {e.ids for e in order[:57]} <= {e.ids for e in world.looked}
+    assert len(world.looked) < 160
+
+
+def test_a_lesson_costs_no_more_where_more_is_known(
+    monkeypatch: pytest.MonkeyPatch, tiny_model: Model
+) -> None:
+    world = _World(1500, monkeypatch, tiny_model)
+    watch = Watch()
+    watch.look_at_new(world.model, world.memory)
+    for example in world.memory:
+        world.margins[example.ids] -= 3.5
+    broken = _after(world, watch)
+    assert len(world.looked) == MOST and len(broken) == MOST
+    assert len(watch.overdue(world.memory, 2000)) == 1500 - MOST  # a pause finds the others
 
 
 def test_the_weak_are_always_looked_at(world: _World) -> None:

@@ -153,6 +153,33 @@ def test_a_card_that_is_not_shown_has_no_place(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
+def test_cards_that_come_back_all_at_once_have_their_own_heights(tmp_path: Path) -> None:
+    """They were hidden while their texts changed, as on the way to a branch that still waits."""
+
+    async def scenario(stage: Stage) -> None:
+        panel = stage.app.chat.query_one(CandidatePanel)
+
+        def show(*long: int) -> None:
+            texts = ["many words " * 12 if number in long else "few" for number in (1, 2, 3)]
+            cards = [Card(n, text, "done") for n, text in enumerate(texts, 1)]
+            panel.show(cards if long else [], 2, False)
+
+        for long in (2, 3, 1):
+            show(long)
+            shown = panel._views[:3]
+            await stage.until(lambda: all(view.size.height for view in shown))
+            await stage.until(
+                lambda long=long: (
+                    [v.size.height for v in shown]  # type: ignore[misc]
+                    == [2 if n == long else 1 for n in (1, 2, 3)]
+                )
+            )
+            show()
+            await stage.until(lambda: not panel.display)
+
+    play(scenario, tmp_path)
+
+
 BOXED = {(120, 1), (120, 2), (120, 5), (160, 1), (160, 2), (160, 5), (200, 1), (200, 2)}
 BOXED |= {(200, 5), (200, 9)}
 """(columns, cards) of those below where each card has at least 22 columns, and the screen is wide."""

@@ -65,7 +65,8 @@ class CardView(Widget):
         self.border_title = str(self.number) if boxed else None
         self._tell()
         self.set_class(card.state == "done", "-done")
-        moves = was != (boxed, self._height())  # most of what streams needs no new arrangement
+        # most of what streams needs no new arrangement; what was hidden has had no width to say
+        moves = not self.content_size.width or was != (boxed, self._height())
         if moves:
             self.clear_cached_dimensions()
         self.refresh(layout=moves)
