@@ -111,8 +111,9 @@ def _mark(lines: list[BookLine], same: list[int]) -> None:
         lines[place] = replace(
             line,
             replaced=at < len(same) - 1,
-            twice=any(answers[n] == answers[at] for n in others),
-            # the owner's word over the shipped one is no contradiction, it is what editing does
+            # what was picked of Vidya's own answers is no repetition, and the owner's word over the
+            # shipped one no contradiction: it is what editing does
+            twice=any(answers[n] == answers[at] and lines[same[n]].own == line.own for n in others),
             contradicted=any(
                 answers[n] != answers[at] and lines[same[n]].own == line.own for n in others
             ),

@@ -23,6 +23,7 @@ from learning.forward import Knowledge, share_known
 from learning.guard import examine
 from learning.home import Home, remove_leftovers
 from learning.journal import Journal
+from learning.journal_lessons import RIDER_KINDS
 from learning.memory import to_task
 from learning.methods import RECIPE
 from learning.mind import Mind
@@ -347,8 +348,9 @@ class Learner:
         if lesson.state != "undone":
             self.journal.set_lesson_state(lesson.id, "undone")
         self.forget_memory()
-        lessons = [other for other in lost if other.kind != "practice"]
-        again = f"; {len(lessons)} later ones are learned again" if lessons else ""
+        lessons = [other for other in lost if other.kind not in ("practice", *RIDER_KINDS)]
+        many = f"{len(lessons)} that came with it or later are" if lessons[1:] else "one more is"
+        again = f"; {many} learned again" if lessons else ""
         practised = sorted({o.prompt[0].text for o in lost if o.kind == "practice"})
         again += (
             f"; what practice of {', '.join(practised)} gained is gone too" if practised else ""

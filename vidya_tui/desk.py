@@ -160,15 +160,17 @@ class Desk:
         self._notes.cut(position)
         return Words("the earlier one is kept; /branch goes back to it")
 
-    def correctable(self, index: int | None = None) -> tuple[str, str]:
-        """(the owner's message, the text to begin the correction with). index: the candidate to
-        retype; None: what was left last, else the first with a text, or the answer."""
+    def correctable(self, index: int | None = None) -> tuple[str, str, bool]:
+        """(the owner's message, the text to begin the correction with, whether the owner typed it).
+        index: the candidate to retype; None: what was left last, else the first with a text, or the
+        answer."""
         ask = self.session.ask
         if ask is None:
             raise VidyaError("nothing to correct yet", "say something first")
         index = self._left_last(ask.id, index)
-        (text,) = self.drafts.get(("ask", ask.id, index), self.session.editable(index))
-        return ask.turns[-1].text, text
+        begun = self.session.editable(index)
+        (text,) = self.drafts.get(("ask", ask.id, index), begun)
+        return ask.turns[-1].text, text, text != begun
 
     def retyped(self, text: str, *, saved: bool, index: int | None = None) -> Words | None:
         """What came back from the editor. A text that was left, or could not be saved, is there the

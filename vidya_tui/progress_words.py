@@ -87,10 +87,12 @@ def trained(done: TrainDone) -> str:
         return "the training was rolled back: it would have cost too much of what was known"
     if not done.epochs and not done.cancelled:
         return f"nothing to train: book recall is {percent(done.recall_after)} already"
-    verb = "training stopped" if done.cancelled else "trained"
     epochs = f"{done.epochs} epoch{'' if done.epochs == 1 else 's'}"
+    took, end = seconds(done.seconds), f"trained after {epochs} in"
+    if done.cancelled:
+        end = f"training stopped in epoch {done.epochs} after"
     return (
-        f"{verb} after {epochs} in {seconds(done.seconds)}: "
+        f"{end} {took}: "
         f"book recall {percent(done.recall_before)} \u2192 {percent(done.recall_after)}"
     )
 
@@ -110,6 +112,8 @@ def doing(now: Learning) -> str:
     state = now.state
     if now.training is not None:
         progress = now.training
+        if not progress.step:
+            return "asking every line of the book before it is learned"
         return (
             f"book, epoch {progress.epoch} of {progress.epochs}, loss {progress.loss:.2f}, "
             f"{seconds(progress.seconds_left)} left"

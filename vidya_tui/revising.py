@@ -169,7 +169,9 @@ class Revising:
                 self._book.rewrite(place.line, place.text, format_line(turns))
         finally:
             self._learn()
-        return f"will answer {quote(turns[-1][1])}; in your book"
+        before, now = removed.answer if removed else old, turns[-1][1]
+        gone = f", no longer {quote(before)}" if before is not None and before != now else ""
+        return f"will answer {quote(now)}{gone}; in your book"
 
     @staticmethod
     def _turns(

@@ -82,6 +82,24 @@ def test_book_then_lesson_then_undo(place: Place) -> None:
     assert journal.lesson(taught.id).state == "undone"
 
 
+def test_undo_counts_only_what_the_owner_sees_among_the_lessons(place: Place) -> None:
+    journal = place[2]
+    learner = open_learner(place)
+    read_book(learner)
+    said = Lesson("owner_words", (), "I feed the gulls.")
+    rider, first = journal.add_lessons([said, lesson("What is the capital?", "It is Quimby.")])
+    learner.learn(first)
+    assert journal.lesson(rider.id).state == "learned"
+    (second,) = journal.add_lessons([lesson("What is 12 and 30?", "They make 42.")])
+    learner.learn(second)
+    done, lost = learner.undo(journal.lesson(second.id))
+    assert done.what == f"took back lesson {second.id}" and lost == []
+    learner.learn(journal.lesson(second.id))
+    done, lost = learner.undo(journal.lesson(first.id))
+    assert {item.id for item in lost} == {rider.id, second.id}
+    assert done.what == f"took back lesson {first.id}; one more is learned again"
+
+
 def test_lessons_that_the_file_lacks_wait_again(place: Place) -> None:
     journal = place[2]
     learner = open_learner(place)

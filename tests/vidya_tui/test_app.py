@@ -259,10 +259,29 @@ def test_a_correction_in_the_editor(tmp_path: Path) -> None:
         await stage.sees("5 five answers")
         await stage.press("2", "f2")
         await stage.sees("What should the answer have been?")
+        await stage.press("end")  # else what is typed takes the place of the answer
         await stage.write(" and 7 more")
         await stage.press("ctrl+s")
         await stage.sees("will answer \u201ctwo answers and 7 more\u201d")
         assert stage.journal.answer(1) == "two answers and 7 more"
+
+    play(scenario, tmp_path)
+
+
+def test_who_types_at_once_in_the_editor_writes_the_answer_anew(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.say("hello")
+        await stage.sees("5 five answers")
+        await stage.press("2", "f2")
+        await stage.sees("What should the answer have been?")
+        await stage.write("Hello, you.")
+        await stage.press("escape")
+        await stage.sees("not saved")
+        await stage.press("f2")  # now it is the owner's own text, and nothing is marked
+        await stage.sees("Hello, you.")
+        await stage.write(" Again.")
+        await stage.press("ctrl+s")
+        await stage.sees("will answer \u201cHello, you. Again.\u201d")
 
     play(scenario, tmp_path)
 
@@ -273,6 +292,7 @@ def test_a_correction_that_was_left_is_there_the_next_time(tmp_path: Path) -> No
         await stage.sees("5 five answers")
         await stage.press("f2")
         await stage.sees("What should the answer have been?")
+        await stage.press("end")
         await stage.write(" indeed")
         await stage.press("escape")
         await stage.sees("not saved")

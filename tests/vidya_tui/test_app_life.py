@@ -47,7 +47,7 @@ def test_training_shows_progress_and_can_be_cancelled(tmp_path: Path) -> None:
         await stage.press("ctrl+u", "escape")
         assert stage.teacher.sent(CancelTraining) == [CancelTraining()]
         stage.hear(TrainDone(2, 15, 0.4, 0.9, 0.95, 1.5, True, False, 2))
-        await stage.sees("training stopped after 2 epochs in 1.5 s: book recall 90 % \u2192 95 %")
+        await stage.sees("training stopped in epoch 2 after 1.5 s: book recall 90 % \u2192 95 %")
 
     play(scenario, tmp_path)
 

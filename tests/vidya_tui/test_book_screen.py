@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from textual.widgets import Input
 
 from learning.requests import Learn
 from tests.stage import Stage, play
+from vidya_tui.screens.entry import EntryScreen
 
 OWN = """# My own book.
 
@@ -81,6 +83,66 @@ def test_an_entry_is_added_and_learned(tmp_path: Path) -> None:
         assert stage.teacher.sent(Learn)
         await stage.press("a", "escape")
         await stage.sees("6 entries")
+
+    play(scenario, tmp_path)
+
+
+def test_keys_that_come_in_one_burst_go_into_the_field_that_tab_chose(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.say("/book")
+        await stage.sees("entries")
+        await stage.press("a")
+        await stage.sees("A new entry")
+        await stage.press(*"abc", "tab", *"def", "shift+tab", *"g", "tab", *"h")
+        screen = stage.app.screen
+        assert isinstance(screen, EntryScreen)
+        assert (screen.question_field.text, screen.answer_field.text) == ("abcg", "defh")
+
+    play(scenario, tmp_path)
+
+
+def test_enter_in_the_search_line_goes_to_what_was_found(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        write(stage)
+        await stage.say("/book")
+        await stage.sees("5 entries")
+        await stage.press("slash")
+        await stage.until(lambda: isinstance(stage.app.focused, Input))
+        await stage.write("vidya")
+        await stage.press("enter")
+        await stage.until(lambda: stage.app.focused is stage.app.screen.query_one("#rows"))
+        await stage.press("enter")
+        await stage.sees("Your own answer instead of Vidya's")
+
+    play(scenario, tmp_path)
+
+
+def test_where_there_are_none_of_a_kind_it_says_so(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        write(stage, "<|user|> hello <|assistant|> Hello!\n")  # picked of Vidya's own
+        await stage.say("/book")
+        await stage.sees("book \u00b7 3 entries \u00b7 1 yours")
+        await stage.press("f", "f", "f")
+        await stage.sees("book \u00b7 only said twice \u00b7 0 entries")
+        await stage.sees("Nothing is said twice.")
+        await stage.press("f")
+        await stage.sees("Nothing contradicts.")
+        await stage.press("f")
+        await stage.sees("All lines can be read.")
+
+    play(scenario, tmp_path)
+
+
+def test_a_new_entry_for_a_question_that_is_there_says_what_it_replaces(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        write(stage)
+        await stage.say("/book")
+        await stage.sees("5 entries")
+        await stage.press("a")
+        await stage.sees("A new entry")
+        await stage.press(*"my dog?", "tab", *"Bello.")
+        await stage.press("ctrl+s")
+        await stage.sees("will answer \u201cBello.\u201d, no longer \u201cRex.\u201d; in your book")
 
     play(scenario, tmp_path)
 

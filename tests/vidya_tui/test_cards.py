@@ -164,16 +164,12 @@ def test_cards_that_come_back_all_at_once_have_their_own_heights(tmp_path: Path)
             cards = [Card(n, text, "done") for n, text in enumerate(texts, 1)]
             panel.show(cards if long else [], 2, False)
 
-        for long in (2, 3, 1):
+        def heights() -> list[int]:
+            return [view.size.height for view in panel._views[:3]]
+
+        for long, high in ((2, [1, 2, 1]), (3, [1, 1, 2]), (1, [2, 1, 1])):
             show(long)
-            shown = panel._views[:3]
-            await stage.until(lambda: all(view.size.height for view in shown))
-            await stage.until(
-                lambda long=long: (
-                    [v.size.height for v in shown]  # type: ignore[misc]
-                    == [2 if n == long else 1 for n in (1, 2, 3)]
-                )
-            )
+            await stage.until(lambda high=high: heights() == high)  # type: ignore[misc]
             show()
             await stage.until(lambda: not panel.display)
 

@@ -202,12 +202,12 @@ def test_the_curve_is_there_whenever_one_looks_and_the_result_stays(tmp_path: Pa
         assert stage.teacher.sent(CancelTraining) == [CancelTraining()]
         await stage.sees("stopping after this step")
         stage.hear(TrainDone(2, 20, 0.1, 0.4, 0.7, 21.0, True, False, 2))
-        await stage.sees("training stopped after 2 epochs in 21 s: book recall 40 % \u2192 70 %")
+        await stage.sees("training stopped in epoch 2 after 21 s: book recall 40 % \u2192 70 %")
         await stage.press("escape")
         await stage.say("hello")
         await stage.sees("5 five answers")
         await stage.say("/curve")
-        await stage.sees("training stopped after 2 epochs")
+        await stage.sees("training stopped in epoch 2")
         await stage.press("t")
         await stage.sees("asking every line of the book first")
         assert len(stage.teacher.sent(Train)) == 2

@@ -53,7 +53,7 @@ def test_a_new_line_is_a_new_line_in_every_editor(
         await stage.sees("5 five answers")
         await stage.press("f2")
         await stage.sees(EDITOR)
-        await stage.press(newline, "x")
+        await stage.press("end", newline, "x")
         assert fields(stage) == ["one answer\nx"]
         await stage.press("ctrl+s")
         await stage.sees("will answer")
@@ -176,6 +176,7 @@ def test_what_could_not_be_saved_is_there_again(
         await stage.sees("5 five answers")
         await stage.press("f2")
         await stage.sees(EDITOR)
+        await stage.press("end")
         await stage.write(" indeed")
         monkeypatch.setattr(stage.session, "correct", full)
         await stage.press("ctrl+s")

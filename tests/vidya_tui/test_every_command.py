@@ -388,6 +388,19 @@ def test_a_hint_for_what_has_no_key_names_the_command() -> None:
     assert way(keys, "help") == "ctrl+b" and way(usual(), "cancel") == "esc"
 
 
+def test_nothing_of_the_keys_beneath_stands_behind_the_palettes(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.say("hello")
+        await stage.sees("five answers")
+        await stage.press("1")
+        for _ in range(12):
+            await stage.until(lambda: stage.footer().endswith("palette"))
+            await stage.pilot.resize_terminal(stage.app.size.width + 1, 24)
+            await stage.still(2)
+
+    play(scenario, tmp_path)
+
+
 def test_the_footer_keeps_what_matters_most(tmp_path: Path) -> None:
     async def shows(stage: Stage, *keys: str) -> None:
         await stage.until(lambda: all(key in stage.footer() for key in (*keys, "^p palette")))

@@ -74,6 +74,7 @@ def test_the_highlighted_candidate_is_retyped_and_all_are_rejected(tmp_path: Pat
         await highlight_third(stage)
         await stage.press("f2")
         await stage.sees("What should the answer have been?")
+        await stage.press("end")
         await stage.write("!")
         await stage.press("ctrl+s")
         await stage.sees("will answer \u201cthree answers!\u201d")
@@ -91,6 +92,7 @@ def test_each_candidate_keeps_the_correction_that_was_left(tmp_path: Path) -> No
         async def left(words: str) -> None:
             await stage.press("f2")
             await stage.sees("What should the answer have been?")
+            await stage.press("end")
             await stage.write(words)
             await stage.press("escape")
             await stage.sees("not saved")

@@ -85,10 +85,14 @@ def test_the_line_has_everything() -> None:
 def test_training() -> None:
     now = after(READY, PROGRESS)
     assert doing(now) == "book, epoch 2 of 10, loss 0.41, 30 s left"
+    first = replace(PROGRESS, epoch=0, step=0, loss=0.0, seconds_left=0.0)
+    assert doing(after(READY, first)) == "asking every line of the book before it is learned"
     assert fraction(PROGRESS) == 0.25
     assert fraction(replace(PROGRESS, seconds=0.0, seconds_left=0.0)) == 0.0
     done = TrainDone(3, 30, 0.1, 0.9, 1.0, 65.0, False, False, 6)
     assert trained(done) == "trained after 3 epochs in 65 s: book recall 90 % \u2192 100 %"
+    stopped = trained(replace(done, epochs=1, cancelled=True, recall_after=0.92))
+    assert stopped == "training stopped in epoch 1 after 65 s: book recall 90 % \u2192 92 %"
     now = after(now, done)
     assert recall(now) == "book recall 100 %" and now.training is None
     back = replace(done, rolled_back=True)

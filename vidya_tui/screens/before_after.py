@@ -116,7 +116,7 @@ class BeforeAfterScreen(Room[None]):
         self._began = None
         if not self._turns:
             self._say("nothing to ask yet: type something below")
-            self.ask.focus()
+            self.set_focus(self.ask)
             return
         self._running, self._key = True, time.monotonic_ns()
         self._say("loading the earlier weights \u2026")
@@ -211,11 +211,11 @@ class BeforeAfterScreen(Room[None]):
             self._start()
 
     def action_ask(self) -> None:
-        self.ask.focus()
+        self.set_focus(self.ask)
 
     def action_leave(self) -> None:
         if self.ask.has_focus and self._turns:
-            self.columns["after"].focus()
+            self.set_focus(self.columns["after"])
         else:
             self.dismiss()
 
@@ -224,7 +224,7 @@ class BeforeAfterScreen(Room[None]):
         if text := event.value.strip():
             self._turns = (Turn("user", text),)
             self.ask.clear()
-            self.columns["after"].focus()
+            self.set_focus(self.columns["after"])
             self._start()
 
     def _neighbour(self, step: int) -> int | None:

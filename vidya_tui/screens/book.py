@@ -29,6 +29,12 @@ SHOW_WORDS: dict[Show, str] = {
     "contradictions": "contradictions",
     "bad": "cannot be read",
 }
+NONE: dict[Show, str] = {
+    "twice": "Nothing is said twice.",
+    "contradictions": "Nothing contradicts.",
+    "bad": "All lines can be read.",
+}
+"""What stands in the place of the rows where there are none of a kind."""
 
 
 class BookScreen(ListRoom[None, BookLine]):
@@ -42,7 +48,7 @@ class BookScreen(ListRoom[None, BookLine]):
     ]
     LETTERS = frozenset({"find", "add", "edit", "remove", "filter"})
     PLACEHOLDER = "find an entry by its words"
-    EMPTY = "Nothing here. Press a to write an entry; what you pick and type in the chat comes too."
+    EMPTY = "Nothing here. Press a to write an entry, or pick answers in the chat."
 
     def __init__(self, place: Place, search: str = "") -> None:
         super().__init__(place, search)
@@ -69,6 +75,9 @@ class BookScreen(ListRoom[None, BookLine]):
     def fetch(self, keys: Sequence[int]) -> dict[int, BookLine]:
         return {key: self._lines[key] for key in keys if key < len(self._lines)}
 
+    def empty(self) -> str:
+        return NONE.get(self.shows, self.EMPTY)
+
     def parts(self) -> Sequence[str]:
         own = sum(line.own for line in self._lines)
         clash = sum(line.contradicted for line in self._lines)
@@ -77,10 +86,10 @@ class BookScreen(ListRoom[None, BookLine]):
         counted = [(clash, "contradict"), (twice, "said twice"), (bad, "cannot be read")]
         return (
             "book",
+            SHOW_WORDS[self.shows] and f"only {SHOW_WORDS[self.shows]}",
             f"{len(self.rows.keys):,} entries",
             f"{own:,} yours",
             *(f"{count} {name}" for count, name in counted if count),
-            SHOW_WORDS[self.shows] and f"only {SHOW_WORDS[self.shows]}",
         )
 
     def line(self, row: BookLine, width: int) -> Content:
@@ -139,10 +148,15 @@ class BookScreen(ListRoom[None, BookLine]):
 
     def action_filter(self) -> None:
         self.shows = SHOWS[(SHOWS.index(self.shows) + 1) % len(SHOWS)]
+        self.question.say("")
         self.reload()
 
     def action_open(self) -> None:
-        self.action_edit()
+        """Enter in the search line goes to what was found; in the list it edits."""
+        if self.focused is self.find:
+            self.set_focus(self.rows)
+        else:
+            self.action_edit()
 
     def action_add(self) -> None:
         def add(typed: Typed) -> str:

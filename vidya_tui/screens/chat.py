@@ -135,7 +135,7 @@ class ChatScreen(Steady, Doors, Screen[None]):
         yield KeyLine(compact=True)
 
     def on_mount(self) -> None:
-        self.prompt.focus()
+        self.set_focus(self.prompt)
 
     # ------------------------------------------------------------ what the app calls
 
@@ -248,7 +248,7 @@ class ChatScreen(Steady, Doors, Screen[None]):
             self.prompt.type_in(message.typed)
             return
         self.pick(message.index)
-        self.prompt.focus()
+        self.set_focus(self.prompt)
 
     @on(CandidatePanel.Typed)
     @on(ConversationView.Typed)
@@ -267,7 +267,7 @@ class ChatScreen(Steady, Doors, Screen[None]):
     @on(CandidatePanel.Left)
     @on(ConversationView.Left)
     def _left(self) -> None:
-        self.prompt.focus()
+        self.set_focus(self.prompt)
 
     @on(ConversationView.FollowingChanged)
     def _following(self, message: ConversationView.FollowingChanged) -> None:
@@ -443,7 +443,7 @@ class ChatScreen(Steady, Doors, Screen[None]):
         lines = picture.card_lines(self.size.height, prompt, len(cards), boxed)
         self.candidates.show(cards, lines, boxed)
         if not cards and self.candidates.has_focus:
-            self.prompt.focus()
+            self.set_focus(self.prompt)
         if self._edited is not None and self._edited >= len(desk.session.turns):
             self._edited = None  # another conversation is shown
             self.prompt.end_edit()

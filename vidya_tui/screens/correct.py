@@ -36,16 +36,19 @@ class CorrectScreen(Steady, ModalScreen[Retyped]):
         Binding("escape", "leave", "leave it"),
     ]
 
-    def __init__(self, message: str, text: str) -> None:
+    def __init__(self, message: str, text: str, *, replace: bool = False) -> None:
+        """replace: the text is marked, so that what is typed takes its place; any other key keeps it."""
         super().__init__()
-        self._message = message
+        self._message, self._replace = message, replace
         self.editor = LongField(plain(text), id="editor", highlight_cursor_line=False)
         self.trouble = Static(EMPTY, markup=False, classes="quiet")
         self.trouble.display = False
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="box", id="correct"):
-            yield Static("What should the answer have been?", markup=False, classes="title")
+            hint = " (end: change this one)" if self._replace else ""
+            title = f"What should the answer have been?{hint}"
+            yield Static(title, markup=False, classes="title")
             yield Static(one_line(self._message, 300), markup=False, classes="quiet")
             yield self.editor
             yield self.trouble
@@ -53,7 +56,9 @@ class CorrectScreen(Steady, ModalScreen[Retyped]):
 
     def on_mount(self) -> None:
         self.editor.move_cursor(self.editor.document.end)
-        self.editor.focus()
+        if self._replace:
+            self.editor.select_all()
+        self.set_focus(self.editor)
 
     @on(TextArea.Changed)
     def _typed(self) -> None:

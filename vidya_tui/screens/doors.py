@@ -172,7 +172,8 @@ class Doors:
                 text, saved = result.text, result.saved
                 self._attempt(lambda: desk.retyped(text, saved=saved, index=index))
 
-        self.app.push_screen(CorrectScreen(*desk.correctable(index)), closed)
+        message, text, own = desk.correctable(index)
+        self.app.push_screen(CorrectScreen(message, text, replace=not own), closed)
 
     def _chosen(self, conversation: int | None) -> None:
         if conversation is not None:

@@ -57,10 +57,12 @@ class EntryScreen(Steady, ModalScreen[Typed]):
     def on_mount(self) -> None:
         field = self.answer_field if self.question_field.text else self.question_field
         field.move_cursor(field.document.end)
-        field.focus()
+        self.set_focus(field)
 
     def action_other(self) -> None:
-        (self.answer_field if self.question_field.has_focus else self.question_field).focus()
+        self.set_focus(
+            self.answer_field if self.focused is self.question_field else self.question_field
+        )
 
     def action_save(self) -> None:
         question, answer = self.question_field.text.strip(), self.answer_field.text.strip()
@@ -68,7 +70,7 @@ class EntryScreen(Steady, ModalScreen[Typed]):
             self.dismiss(Typed(question, answer, saved=True))
             return
         self.trouble.update("an entry needs a question and an answer")
-        (self.answer_field if question else self.question_field).focus()
+        self.set_focus(self.answer_field if question else self.question_field)
 
     def action_leave(self) -> None:
         typed = Typed(self.question_field.text, self.answer_field.text, saved=False)

@@ -57,7 +57,7 @@ class HelpScreen(Steady, ModalScreen[None]):
             yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
-        self.query_one("#help-text").focus()
+        self.set_focus(self.query_one("#help-text"))
 
 
 def table(title: str, listed: Sequence[tuple[str, ...]]) -> Table:

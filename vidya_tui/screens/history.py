@@ -204,7 +204,7 @@ class TitleScreen(Steady, ModalScreen[str | None]):
             yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
-        self.query_one(Input).focus()
+        self.set_focus(self.query_one(Input))
 
     @on(Input.Submitted)
     def action_save(self) -> None:

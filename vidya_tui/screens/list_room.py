@@ -85,6 +85,10 @@ class ListRoom(Room[Result], Generic[Result, Row]):
         """A row in full."""
         raise NotImplementedError
 
+    def empty(self) -> str:
+        """What is said where there are no rows, without a search."""
+        return self.EMPTY
+
     def parts(self) -> Sequence[str]:
         """The parts of the heading."""
         raise NotImplementedError
@@ -134,7 +138,7 @@ class ListRoom(Room[Result], Generic[Result, Row]):
         except VidyaError as error:
             keys = ()
             self.question.say(str(error), trouble=True)
-        self.rows.empty = self.EMPTY_FOUND if search else self.EMPTY
+        self.rows.empty = self.EMPTY_FOUND if search else self.empty()
         self.rows.show(keys, at)
         self.head(*self.parts())
         self._rest()
@@ -189,8 +193,8 @@ class ListRoom(Room[Result], Generic[Result, Row]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "other":
-            return self.find.has_focus
-        if self.find.has_focus and action in self.LETTERS:
+            return self.focused is self.find
+        if self.focused is self.find and action in self.LETTERS:
             return False
         return self.allows(action)
 
@@ -199,10 +203,10 @@ class ListRoom(Room[Result], Generic[Result, Row]):
         return True
 
     def action_find(self) -> None:
-        self.find.focus()
+        self.set_focus(self.find)
 
     def action_other(self) -> None:
-        self.rows.focus()
+        self.set_focus(self.rows)
 
     def action_move(self, step: int) -> None:
         self.rows.action_move(step)
@@ -212,7 +216,7 @@ class ListRoom(Room[Result], Generic[Result, Row]):
 
     def action_open(self) -> None:
         """Enter, or a double click."""
-        self.rows.focus()
+        self.set_focus(self.rows)
 
     # ------------------------------------------------------------ what the model knows
 

@@ -63,7 +63,7 @@ class ModelScreen(Steady, ModalScreen[None]):
         self._list()
         self._look()
         self.set_interval(LOOK_EVERY, self._look)
-        self.query_one(Choices).focus()
+        self.set_focus(self.query_one(Choices))
 
     def hear(self, events: Sequence[Event]) -> None:
         """A model that has grown or begun changes the list."""

@@ -56,7 +56,7 @@ class PracticeScreen(Steady, ModalScreen[None]):
             yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
-        self.query_one("#practice-scroll").focus()
+        self.set_focus(self.query_one("#practice-scroll"))
         self._look()
         self.set_interval(LOOK_EVERY, self._look)
 

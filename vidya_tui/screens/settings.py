@@ -59,7 +59,7 @@ class SettingsScreen(Steady, ModalScreen[Literal["model"] | None]):
         self._list()
         listed = self.query_one(Choices)
         listed.highlighted = listed.get_option_index("candidates")
-        listed.focus()
+        self.set_focus(listed)
 
     # ------------------------------------------------------------ what is shown
 
@@ -156,7 +156,7 @@ class SettingsScreen(Steady, ModalScreen[Literal["model"] | None]):
             field.value = str(getattr(self._control.settings, row.key))
             field.border_title = row.label
             field.display = True
-            field.focus()
+            self.set_focus(field)
             self.refresh_bindings()
 
     @on(Input.Submitted)
@@ -182,7 +182,7 @@ class SettingsScreen(Steady, ModalScreen[Literal["model"] | None]):
     def _close_field(self) -> None:
         self._editing = None
         self.query_one(Input).display = False
-        self.query_one(Choices).focus()
+        self.set_focus(self.query_one(Choices))
         self.refresh_bindings()
 
     def _set(self, row: Row, value: Value) -> None:

@@ -139,7 +139,7 @@ class Prompt(TextField):
         self.border_title = Content(title)
         self._taken_up = plain(text)
         self._fill(text)
-        self.focus()
+        self.screen.set_focus(self)
 
     def end_edit(self) -> None:
         """Back to what was typed before. An edit that was not sent is in the history."""
@@ -161,11 +161,11 @@ class Prompt(TextField):
     def replace_all(self, text: str) -> None:
         """Another text in place of what stands here; ctrl+z brings that back."""
         self._fill(text)
-        self.focus()
+        self.screen.set_focus(self)
 
     def type_in(self, text: str) -> None:
         """Inserts text at the cursor, as if typed here."""
-        self.focus()
+        self.screen.set_focus(self)
         self.insert(plain(text))
 
     # ------------------------------------------------------------ keys

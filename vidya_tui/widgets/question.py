@@ -34,7 +34,7 @@ class Question(Static, can_focus=True):
         self._back = self.screen.focused
         self._then = then
         self._show(f"{words}  y yes \u00b7 any other key no", "-asks")
-        self.focus()
+        self.screen.set_focus(self)
 
     def say(self, words: str, *, trouble: bool = False) -> None:
         """Says something; empty words clear the line."""
@@ -54,7 +54,7 @@ class Question(Static, can_focus=True):
         then, self._then = self._then, None
         self.say("" if yes else "nothing was changed")
         if back and self._back is not None:
-            self._back.focus()
+            self.screen.set_focus(self._back)
         if yes and then is not None:
             then()
 
