@@ -21,8 +21,10 @@ def recalled(journal: Journal, session: Session, position: int) -> Note:
     text = session.turns[position].text
     note = note_of(text, standing, lambda: [c.index for c in journal.candidates(ask)])
     if not note.words():
-        made = [judged for judged in given if _made(judged, text)]
-        note.judgement = "taken back" if made else "went on with this one, unjudged"
+        if any(_made(judged, text) for judged in given):
+            note.judgement = "taken back"
+        elif journal.candidates(ask):  # else it comes from elsewhere, and nobody had a choice
+            note.judgement = "went on with this one, unjudged"
     lessons = journal.lessons_of(note.rated or note.made) if note.rated or note.made else []
     note.outcome = next((BECAME[one.state] for one in lessons if one.state in BECAME), "")
     return note

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from engine.config import Sampling
+from learning.records import Turn
 from tests.stage import Stage, play
 from vidya_tui.recalled import recalled
 
@@ -67,6 +69,18 @@ def test_what_became_of_it_is_told_and_what_was_taken_back(tmp_path: Path) -> No
             f"{over} \u00b7 needs practice",
             "taken back",
         ]
+
+    play(scenario, tmp_path)
+
+
+def test_an_answer_that_nobody_chose_among_others_has_none(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        journal, session = stage.journal, stage.session
+        number = journal.new_conversation()
+        ask = journal.add_ask(number, (Turn("user", "from a file"),), Sampling())
+        journal.set_answer(ask.id, "it was imported")
+        session.open(number)
+        assert recalled(journal, session, 1).words() == ""
 
     play(scenario, tmp_path)
 
