@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from engine.errors import DataError, VidyaError
+from engine.errors import DataError, NotFound, VidyaError
 from learning.book_check import BookLine, standing
 from learning.channels import learn_again, learn_from_book, learn_from_removal
 from learning.journal import Journal
@@ -196,7 +196,10 @@ class Revising:
 def lesson_to_compare(journal: Journal, number: int | None) -> Lesson:
     """That lesson, else the last one that is in the weights. Raises VidyaError."""
     if number:
-        return journal.lesson(number)
+        try:
+            return journal.lesson(number)
+        except NotFound as error:
+            raise NotFound(error.what, "/lessons shows what there is") from None
     ids = taught_ids(journal, show="learned") or taught_ids(journal, show="needs_practice")
     if not ids:
         raise VidyaError("nothing was learned yet", "pick an answer or correct one, then compare")

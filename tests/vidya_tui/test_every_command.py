@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
@@ -352,6 +353,9 @@ def test_the_help_opens_in_every_room(tmp_path: Path, name: str, key: str) -> No
         for screen in (HelpScreen, OPENS[name]):  # and what opened it closes it
             stage.app.post_message(events.Key(key, "h" if key == "alt+h" else None))
             await stands(stage, screen)
+            if screen is HelpScreen:
+                await stage.sees("keys of this screen")
+                assert re.search("esc  +back", stage.text())
 
     settings = Settings(theme="dark", keys={"help": key})
     play(scenario, tmp_path, size=(100, 30), manual=True, settings=settings)

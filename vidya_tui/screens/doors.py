@@ -70,9 +70,11 @@ class Doors:
         raise NotImplementedError
 
     def _help(self) -> None:
-        from vidya_tui.screens.help import HelpScreen
+        from vidya_tui.screens.help import HelpScreen, room_rows
 
-        self.app.push_screen(HelpScreen(self.keys))
+        screen = self.app.screen
+        here = [] if isinstance(screen, Doors) else room_rows(screen)
+        self.app.push_screen(HelpScreen(self.keys, here))
 
     def _quit(self) -> None:
         self.app.call_later(self.app.action_quit)

@@ -10,7 +10,7 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
-from textual.screen import ModalScreen
+from textual.screen import ModalScreen, Screen
 from textual.widgets import Footer, Static
 
 from vidya_tui.commands import COMMANDS, KEYS
@@ -42,22 +42,36 @@ class HelpScreen(Steady, ModalScreen[None]):
         Binding("escape,f1,q,enter", "dismiss", "close"),
     ]
 
-    def __init__(self, keys: Keymap) -> None:
+    def __init__(self, keys: Keymap, here: Sequence[tuple[str, ...]] = ()) -> None:
+        """here: (key, what it does) of the room that it was opened in."""
         super().__init__()
-        self._keys = keys
+        self._keys, self._here = keys, here
         for key in each(keys["help"]):
             self._bindings.bind(key, "dismiss", show=False)
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="box", id="help"):
             with VerticalScroll(id="help-text"):
-                yield Static(INTRODUCTION, markup=False)
+                if self._here:
+                    yield Static(table("keys of this screen", self._here), expand=True)
+                else:
+                    yield Static(INTRODUCTION, markup=False)
                 yield Static(table("commands", command_rows(self._keys)), expand=True)
                 yield Static(table("keys", key_rows(self._keys)), expand=True)
             yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
         self.set_focus(self.query_one("#help-text"))
+
+
+def room_rows(screen: Screen[object]) -> list[tuple[str, ...]]:
+    """(key, what it does) of what works now on a screen beside the chat."""
+    active = [one for one in screen.active_bindings.values() if one.node is screen and one.enabled]
+    return [
+        (screen.app.get_key_display(one.binding), one.binding.description)
+        for one in active
+        if one.binding.show
+    ]
 
 
 def table(title: str, listed: Sequence[tuple[str, ...]]) -> Table:

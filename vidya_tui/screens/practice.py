@@ -88,7 +88,8 @@ def title(now: Practising) -> str:
     """The first lines: what goes on, the end, the alarm."""
     if not now.task:
         return (
-            "Nothing is practised. /practice TASK begins; `vidya practice --list` names the tasks"
+            "Nothing is practised. /practice syllogism begins, for one; "
+            "`vidya practice --list` in a terminal names the others"
         )
     lines = [f"{'While you are away: ' if now.idle else ''}{now.task} \u00b7 {now.stage}"]
     if now.alarm:
