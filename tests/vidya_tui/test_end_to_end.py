@@ -108,6 +108,11 @@ def test_ask_pick_correct_rate_train_undo_quit_and_it_is_known(home: Home, tmp_p
     with start(home, tmp_path) as terminal:
         see(terminal, "Say something")
         assert not terminal.sees("welcome 1/4")
+        terminal.press("\x1b[200~a red \x1b[31m3 of 5\x1b[0m\nand more\x1b[201~")
+        see(terminal, "a red \u241b[31m3 of 5\u241b[0m")  # one text, of which nothing was a key
+        see(terminal, "and more")
+        terminal.press("\x15\x7f\x15")  # ctrl+u, backspace, ctrl+u
+        see(terminal, "Say something")
         say(terminal, "hello there")
         see(terminal, "Good day.")
 
