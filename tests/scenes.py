@@ -51,10 +51,12 @@ ANSWERS = (
 )
 
 
-async def settled(stage: Stage, looks: int = 3) -> None:
-    """Waits until the screen has said the same for so many looks in a row."""
+async def settled(stage: Stage, looks: int = 7) -> None:
+    """Waits until the screen has said the same for so many looks in a row: for longer than any part of
+    it waits before it looks again (practice: a quarter of a second)."""
     was, same = "", 0
     while same < looks:
+        await stage.pilot.pause()
         await stage.pilot.pause(0.05)
         now = stage.text()
         same = same + 1 if now == was else 0
@@ -181,7 +183,10 @@ async def taught(stage: Stage) -> None:
 
 async def correcting(stage: Stage) -> None:
     await answered(stage)
-    await stage.press("4", "f2")
+    await stage.press("4")
+    await stage.sees("preferred 4")
+    await settled(stage)  # the chat's footer is not made anew beneath the editor
+    await stage.press("f2")
     await stage.sees("What should the answer have been?")
 
 
