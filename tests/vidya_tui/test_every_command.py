@@ -312,6 +312,7 @@ def test_the_palette_closes_nothing_that_is_being_typed(tmp_path: Path) -> None:
         await answered(stage)
         await stage.say("/correct")
         await stage.sees("What should the answer have been?")
+        await stage.press("end")
         await stage.write(" indeed")
         assert titles(stage) == {"/help", "/quit", "theme", "keys"}
         await stage.press("ctrl+p")
