@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import accumulate
+from operator import itemgetter
 from pathlib import Path
 
 from engine.model import Model
@@ -129,15 +130,13 @@ class Watch:
             self.look(model, todo.values(), pause=pause)
             falls |= {ids: before[ids] - self._seen[ids].margin for ids in todo}
             reach = _reach([(place[ids], fall) for ids, fall in falls.items()])
-            expected = {
-                e.ids: before[e.ids] - SAFETY * reach(place[e.ids])
+            expected = [
+                (before[e.ids] - SAFETY * reach(place[e.ids]), e)
                 for e in memory
                 if e.ids not in falls
-            }
-            likely = sorted(
-                (e for e in memory if expected.get(e.ids, 0.0) < 0.0), key=lambda e: expected[e.ids]
-            )
-            todo = {e.ids: e for e in likely[: max(0, MOST - len(falls))]}
+            ]
+            likely = sorted((pair for pair in expected if pair[0] < 0.0), key=itemgetter(0))
+            todo = {e.ids: e for _, e in likely[: MOST - len(falls)]}
         if falls:
             usual = max(0.0, sorted(falls.values())[int(AGEING * (len(falls) - 1))])
             for example in memory:

@@ -51,16 +51,9 @@ ANSWERS = (
 )
 
 
-async def settled(stage: Stage, looks: int = 7) -> None:
-    """Waits until the screen has said the same for so many looks in a row: for longer than any part of
-    it waits before it looks again (practice: a quarter of a second)."""
-    was, same = "", 0
-    while same < looks:
-        await stage.pilot.pause()
-        await stage.pilot.pause(0.05)
-        now = stage.text()
-        same = same + 1 if now == was else 0
-        was = now
+LOOKS = 7
+"""Looks for which a scene stays the same: for longer than any part of it waits before it looks again
+(practice: a quarter of a second)."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +101,7 @@ def build(
                 text.cursor_blink = False
             for line in screen.query(Input):
                 line.cursor_blink = False
-        await settled(stage)
+        await stage.still(LOOKS)
 
     return app, act
 
@@ -185,7 +178,7 @@ async def correcting(stage: Stage) -> None:
     await answered(stage)
     await stage.press("4")
     await stage.sees("preferred 4")
-    await settled(stage)  # the chat's footer is not made anew beneath the editor
+    await stage.still(LOOKS)  # the chat's footer is not made anew beneath the editor
     await stage.press("f2")
     await stage.sees("What should the answer have been?")
 

@@ -223,8 +223,8 @@ class Desk:
         session = self.session
         self._notes.cut(len(session.turns))
         if session.answer is not None:
-            numbers = [card.index for card in session.cards]
-            note = note_of(session.answer, session.standing(), lambda: numbers)
+            cards = session.cards
+            note = note_of(session.answer, session.standing(), lambda: [c.index for c in cards])
             self._notes.judged(len(session.turns) - 1, note)
 
     def _regenerate(self, _: Argument) -> Words:

@@ -89,9 +89,7 @@ def test_a_deep_fall_beside_the_lesson_says_little_of_what_is_far_from_it(world:
     order = world.replay.nearest(lesson, len(world.memory), {lesson.prompt})
     for place, example in enumerate(order):
         world.margins[example.ids] -= 9.0 if place < 8 else 0.2
-    assert _after(world, watch, lesson) == order[:8] or set(watch.broken(world.memory)) == set(
-        order[:8]
-    )
+    assert set(_after(world, watch, lesson)) == set(order[:8])
     # up to eight times as far is looked at, and what else the samples hold
     assert {e.ids for e in order[:57]} <= {e.ids for e in world.looked}
     assert len(world.looked) < 160

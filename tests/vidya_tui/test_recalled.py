@@ -91,9 +91,7 @@ def test_an_answer_that_nobody_chose_among_others_has_none(tmp_path: Path) -> No
     play(scenario, tmp_path)
 
 
-def test_a_message_without_an_answer_and_one_that_was_forgotten_have_no_note(
-    tmp_path: Path,
-) -> None:
+def test_where_there_is_no_answer_there_is_no_note(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         desk = stage.app.chat._desk
         assert desk is not None

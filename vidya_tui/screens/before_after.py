@@ -214,7 +214,7 @@ class BeforeAfterScreen(Room[None]):
         self.set_focus(self.ask)
 
     def action_leave(self) -> None:
-        if self.ask.has_focus and self._turns:
+        if self.focused is self.ask and self._turns:
             self.set_focus(self.columns["after"])
         else:
             self.dismiss()

@@ -154,7 +154,7 @@ class BookScreen(ListRoom[None, BookLine]):
     def action_open(self) -> None:
         """Enter in the search line goes to what was found; in the list it edits."""
         if self.focused is self.find:
-            self.set_focus(self.rows)
+            super().action_open()
         else:
             self.action_edit()
 

@@ -442,7 +442,7 @@ class ChatScreen(Steady, Doors, Screen[None]):
         boxed = wide and picture.side_by_side(self.size.width, len(cards))
         lines = picture.card_lines(self.size.height, prompt, len(cards), boxed)
         self.candidates.show(cards, lines, boxed)
-        if not cards and self.candidates.has_focus:
+        if not cards and self.focused is self.candidates:
             self.set_focus(self.prompt)
         if self._edited is not None and self._edited >= len(desk.session.turns):
             self._edited = None  # another conversation is shown
