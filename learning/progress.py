@@ -54,7 +54,7 @@ MEASURES: tuple[Measure, ...] = (
         "book recall",
         "share",
         "up",
-        "how much of the book it says word for word",
+        "of the book, said word for word",
         _measured("book_recall"),
     ),
     Measure(
@@ -62,7 +62,7 @@ MEASURES: tuple[Measure, ...] = (
         "lessons known",
         "share",
         "up",
-        "how many of the lessons it has learned it still knows",
+        "of the lessons learned, known still",
         _measured("lessons_known"),
     ),
     Measure("loss", "loss", "", "down", "of the learning steps", _measured("loss")),
@@ -71,7 +71,7 @@ MEASURES: tuple[Measure, ...] = (
         "reward",
         "",
         "up",
-        "of what it tried when practising alone",
+        "of what it tried in practice alone",
         lambda journal: journal.rewards(),
     ),
     Measure(
@@ -79,7 +79,7 @@ MEASURES: tuple[Measure, ...] = (
         "rated good",
         "share",
         "up",
-        "how many of your ratings were good",
+        "of your ratings, good ones",
         lambda journal: [(when, float(good)) for when, good in journal.ratings()],
     ),
     Measure(
@@ -87,7 +87,7 @@ MEASURES: tuple[Measure, ...] = (
         "first picked",
         "share",
         "",
-        "how often you picked the first candidate",
+        "of your picks, the first candidate",
         lambda journal: [(when, float(number == 1)) for when, number in journal.picks()],
     ),
     Measure(

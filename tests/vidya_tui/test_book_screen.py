@@ -117,6 +117,37 @@ def test_enter_in_the_search_line_goes_to_what_was_found(tmp_path: Path) -> None
     play(scenario, tmp_path)
 
 
+def test_what_comes_in_one_burst_with_the_key_of_the_search_is_searched(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        write(stage)
+        await stage.say("/book")
+        await stage.sees("5 entries")
+        await stage.press("slash", *"vida", "backspace", *"ya", "enter", "down")
+        await stage.until(lambda: stage.app.focused is stage.app.screen.query_one("#rows"))
+        assert stage.app.screen.query_one("#find", Input).value == "vidya"
+
+    play(scenario, tmp_path)
+
+
+def test_what_comes_in_one_burst_with_a_key_that_opens_a_screen_is_no_key_of_the_list(
+    tmp_path: Path,
+) -> None:
+    async def scenario(stage: Stage) -> None:
+        write(stage)
+        await stage.say("/book")
+        await stage.sees("5 entries")
+        room = stage.app.screen
+        await stage.press("a", "d")
+        await stage.until(lambda: isinstance(stage.app.screen, EntryScreen))
+        await stage.still()
+        assert stage.app.screen_stack[-2] is room
+        await stage.press("escape")
+        await stage.sees("5 entries")
+        assert "out of your book" not in stage.text()
+
+    play(scenario, tmp_path)
+
+
 def test_where_there_are_none_of_a_kind_it_says_so(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         write(stage, "<|user|> hello <|assistant|> Hello!\n")  # picked of Vidya's own

@@ -99,6 +99,10 @@ def test_lessons_are_found_and_filtered(tmp_path: Path) -> None:
         await stage.sees("lessons · 13")
         await stage.press("slash")
         await stage.until(lambda: "the list" in stage.footer())
+        await stage.press("enter")  # to what was found; nothing is opened
+        await stage.until(lambda: "f filter" in stage.footer())
+        await stage.press("slash")
+        await stage.until(lambda: "the list" in stage.footer())
         await stage.press("ctrl+u")
         await stage.write("ANSWER 294 question")
         await stage.sees("lessons · 1")

@@ -16,7 +16,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from learning.events import CompareBegan, CompareDone, ComparedText, Event, WorkerLost
 from learning.records import Lesson, Turn, Turns
@@ -25,6 +25,7 @@ from vidya_tui.lesson_words import quote, understood
 from vidya_tui.place import Place
 from vidya_tui.plain import plain
 from vidya_tui.screens.room import Room
+from vidya_tui.widgets.text_field import LineField
 
 DRAWN = 3
 """Answers of each side besides the likeliest."""
@@ -86,7 +87,7 @@ class BeforeAfterScreen(Room[None]):
         self._running = False
         self.columns: dict[Side, Column] = {"before": Column("before"), "after": Column("after")}
         self.outcome = Static("", markup=False, id="outcome")
-        self.ask = Input(placeholder="ask both something else", compact=True, id="ask-both")
+        self.ask = LineField(placeholder="ask both something else", compact=True, id="ask-both")
 
     def body(self) -> ComposeResult:
         yield Static(markup=False, id="asked")
@@ -219,8 +220,8 @@ class BeforeAfterScreen(Room[None]):
         else:
             self.dismiss()
 
-    @on(Input.Submitted, "#ask-both")
-    def _asked(self, event: Input.Submitted) -> None:
+    @on(LineField.Submitted, "#ask-both")
+    def _asked(self, event: LineField.Submitted) -> None:
         if text := event.value.strip():
             self._turns = (Turn("user", text),)
             self.ask.clear()

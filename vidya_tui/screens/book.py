@@ -152,11 +152,7 @@ class BookScreen(ListRoom[None, BookLine]):
         self.reload()
 
     def action_open(self) -> None:
-        """Enter in the search line goes to what was found; in the list it edits."""
-        if self.focused is self.find:
-            super().action_open()
-        else:
-            self.action_edit()
+        self.action_edit()
 
     def action_add(self) -> None:
         def add(typed: Typed) -> str:

@@ -44,7 +44,7 @@ if TYPE_CHECKING:  # the first frame waits for no more than it needs
     from vidya_tui.desk import Desk
 
 WELCOME = (
-    "Say something. Vidya answers five times; press the number of the answer you like best, and "
+    "Say something. Vidya offers several answers; press the number of the one you like best, and "
     "it learns from that. Where none is right, {correct} and type what it should have said.\n\n"
     "/help lists everything else."
 )

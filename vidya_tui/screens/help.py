@@ -18,7 +18,7 @@ from vidya_tui.keys import Keymap, each, shown
 from vidya_tui.screens.steady import Steady
 
 INTRODUCTION = (
-    "Say something, and Vidya answers five times. Press the number of the answer you like best: "
+    "Say something, and Vidya offers several answers. Press the number of the one you like best: "
     "it becomes the answer, and the model learns to prefer it. Where none is right, retype one."
 )
 

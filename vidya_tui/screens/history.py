@@ -12,7 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Footer, Input, Static
+from textual.widgets import Footer, Static
 
 from learning.events import Event, Forgotten
 from learning.history import LONGEST_TITLE, Conversation, Listing, conversations, listing
@@ -25,6 +25,7 @@ from vidya_tui.plain import one_line, plain
 from vidya_tui.screens.list_room import ListRoom
 from vidya_tui.screens.steady import Steady
 from vidya_tui.typed import Run, find
+from vidya_tui.widgets.text_field import LineField
 
 SHOWN_TURNS = 12
 """Of a conversation, beside the list."""
@@ -200,15 +201,15 @@ class TitleScreen(Steady, ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="box", id="titling"):
             yield Static("What is it called? (empty: its first message)", classes="title")
-            yield Input(self._title, max_length=LONGEST_TITLE, id="title-field")
+            yield LineField(self._title, max_length=LONGEST_TITLE, id="title-field")
             yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
-        self.set_focus(self.query_one(Input))
+        self.set_focus(self.query_one(LineField))
 
-    @on(Input.Submitted)
+    @on(LineField.Submitted)
     def action_save(self) -> None:
-        self.dismiss(self.query_one(Input).value)
+        self.dismiss(self.query_one(LineField).value)
 
     def action_leave(self) -> None:
         self.dismiss(None)

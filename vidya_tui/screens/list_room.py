@@ -16,7 +16,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, VerticalScroll
 from textual.content import Content
 from textual.timer import Timer
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from engine.errors import VidyaError
 from learning.events import Checked, Event, LessonDone, Ready, TrainDone, UndoDone, WorkerLost
@@ -26,6 +26,7 @@ from vidya_tui.place import Place
 from vidya_tui.plain import plain
 from vidya_tui.screens.room import Result, Room
 from vidya_tui.widgets.row_list import RowList
+from vidya_tui.widgets.text_field import LineField
 
 Row = TypeVar("Row")
 
@@ -50,14 +51,15 @@ class ListRoom(Room[Result], Generic[Result, Row]):
     LETTERS: ClassVar[frozenset[str]] = frozenset({"find"})
     """Actions of keys that are typed while the search line has the focus."""
     SEARCH_FIRST = False
-    """What is typed when the screen opens goes into the search line."""
+    """What is typed when the screen opens goes into the search line, and Enter there opens the first that
+    was found; else Enter goes to the list."""
     PLACEHOLDER = "words to find"
     EMPTY = "nothing here yet"
     EMPTY_FOUND = "nothing was found"
 
     def __init__(self, place: Place, search: str = "") -> None:
         super().__init__(place)
-        self.find = Input(search, placeholder=self.PLACEHOLDER, compact=True, id="find")
+        self.find = LineField(search, placeholder=self.PLACEHOLDER, compact=True, id="find")
         self.rows: RowList[Row] = RowList(self.fetch, self.line, id="rows")
         self.detail_text = Static("", markup=False, id="detail-text")
         self._searching: Timer | None = None
@@ -143,7 +145,7 @@ class ListRoom(Room[Result], Generic[Result, Row]):
         self.head(*self.parts())
         self._rest()
 
-    @on(Input.Changed, "#find")
+    @on(LineField.Changed, "#find")
     def _typed(self) -> None:
         if self._searching is not None:
             self._searching.stop()
@@ -153,9 +155,12 @@ class ListRoom(Room[Result], Generic[Result, Row]):
         self._searching = None
         self.reload()
 
-    @on(Input.Submitted, "#find")
+    @on(LineField.Submitted, "#find")
     def _entered(self) -> None:
-        self.action_open()
+        if self.SEARCH_FIRST:
+            self.action_open()
+        else:
+            self.action_other()
 
     @on(RowList.Chosen)
     def _chosen(self) -> None:
@@ -215,8 +220,7 @@ class ListRoom(Room[Result], Generic[Result, Row]):
         self.rows.action_page(pages)
 
     def action_open(self) -> None:
-        """Enter, or a double click."""
-        self.set_focus(self.rows)
+        """Enter in the list, or a double click."""
 
     # ------------------------------------------------------------ what the model knows
 

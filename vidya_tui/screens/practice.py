@@ -32,7 +32,8 @@ class PracticeScreen(Steady, ModalScreen[None]):
     """Practice goes on when it is closed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,enter", "dismiss", "close, practice goes on"),
+        Binding("escape,q,enter", "leave", "close, practice goes on"),
+        Binding("escape,q,enter", "dismiss", "close"),
         Binding("x", "stop", "stop after this step"),
     ]
 
@@ -65,7 +66,11 @@ class PracticeScreen(Steady, ModalScreen[None]):
         self.call_after_refresh(self._look)  # when the bar has its width
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return self._state().running if action == "stop" else True
+        running = self._state().running
+        return {"stop": running, "leave": running, "dismiss": not running}.get(action, True)
+
+    def action_leave(self) -> None:
+        self.dismiss()
 
     def action_stop(self) -> None:
         self._stop()

@@ -11,7 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Footer, Input, OptionList, Static
+from textual.widgets import Footer, OptionList, Static
 from textual.widgets.option_list import Option
 
 from engine.errors import VidyaError
@@ -21,6 +21,7 @@ from vidya_tui.screens.steady import Steady
 from vidya_tui.setting_rows import Row, Value, groups
 from vidya_tui.settings import Settings
 from vidya_tui.widgets.choices import Choices
+from vidya_tui.widgets.text_field import LineField
 
 MOVE = Binding.Group("change", compact=True)
 LABEL = 26
@@ -51,11 +52,11 @@ class SettingsScreen(Steady, ModalScreen[Literal["model"] | None]):
             yield Static("Settings", markup=False, classes="title")
             yield Choices(id="settings-list", markup=False)
             yield Static("", markup=False, id="settings-help")
-            yield Input(id="settings-input")
+            yield LineField(id="settings-input")
             yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
-        self.query_one(Input).display = False
+        self.query_one(LineField).display = False
         self._list()
         listed = self.query_one(Choices)
         listed.highlighted = listed.get_option_index("candidates")
@@ -152,15 +153,15 @@ class SettingsScreen(Steady, ModalScreen[Literal["model"] | None]):
             self.action_round()
         else:
             self._editing = row
-            field = self.query_one(Input)
+            field = self.query_one(LineField)
             field.value = str(getattr(self._control.settings, row.key))
             field.border_title = row.label
             field.display = True
             self.set_focus(field)
             self.refresh_bindings()
 
-    @on(Input.Submitted)
-    def _typed(self, event: Input.Submitted) -> None:
+    @on(LineField.Submitted)
+    def _typed(self, event: LineField.Submitted) -> None:
         row = self._editing
         if row is None:
             return
@@ -181,7 +182,7 @@ class SettingsScreen(Steady, ModalScreen[Literal["model"] | None]):
 
     def _close_field(self) -> None:
         self._editing = None
-        self.query_one(Input).display = False
+        self.query_one(LineField).display = False
         self.set_focus(self.query_one(Choices))
         self.refresh_bindings()
 
