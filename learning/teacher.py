@@ -262,6 +262,8 @@ class Teacher:
         if lesson is None:
             self._emit(UndoDone(None, "there is nothing to undo", self._learner.version))
             return
+        if job.lesson is not None and lesson.state == "undone":
+            return  # with what waited, before its own turn came; it was told then
         done, lost = self._learner.undo(lesson)
         self._emit(done)
         if lost:
