@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from textual import events
 from textual.widgets import Input
 
 from learning.requests import Learn
@@ -125,6 +126,23 @@ def test_what_comes_in_one_burst_with_the_key_of_the_search_is_searched(tmp_path
         await stage.press("slash", *"vida", "backspace", *"ya", "enter", "down")
         await stage.until(lambda: stage.app.focused is stage.app.screen.query_one("#rows"))
         assert stage.app.screen.query_one("#find", Input).value == "vidya"
+
+    play(scenario, tmp_path)
+
+
+def test_a_paste_into_the_search_line_is_harmless_and_on_one_line(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        write(stage)
+        await stage.say("/book")
+        await stage.sees("5 entries")
+        await stage.press("slash")
+        await stage.until(lambda: isinstance(stage.app.focused, Input))
+        stage.app.post_message(events.Paste("\x1b[31mwho\nare"))
+        find = stage.app.screen.query_one("#find", Input)
+        await stage.until(lambda: find.value == "\u241b[31mwho are")
+        stage.app.copy_to_clipboard("you\x07")
+        await stage.press("home", "ctrl+v")
+        await stage.until(lambda: find.value == "you\u2407\u241b[31mwho are")
 
     play(scenario, tmp_path)
 
