@@ -186,11 +186,11 @@ class PracticeDone:
     """In plain words, with what to do next; empty where all steps were taken."""
     steps: int
     warm_up_steps: int
-    accuracy_before: float
+    accuracy_before: float | None
     accuracy_warm: float | None
-    accuracy_after: float
-    book_before: float
-    book_after: float
+    accuracy_after: float | None
+    book_before: float | None
+    book_after: float | None
     seconds: float
     alarm: str
     saves: int

@@ -364,6 +364,8 @@ class Teacher:
             else:
                 while coach.practise(others).ended == "stopped" and not stop.is_set():
                     self._do_others()
+                    if coach.taken_back():
+                        break
             done = coach.done()
         finally:
             coach.close()

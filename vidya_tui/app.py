@@ -52,6 +52,14 @@ if TYPE_CHECKING:  # the first frame waits for no more than it needs
 STYLES = Path(__file__).parent / "styles"
 FRAMES = 12
 """How often a second the screen is drawn while events come."""
+SIGNS = (
+    events.Key,
+    events.Paste,
+    events.MouseDown,
+    events.MouseScrollDown,
+    events.MouseScrollUp,
+)
+"""What says that the owner is there."""
 IDLE_FRAMES = 6
 """Frames without an event after which the drawing rests."""
 
@@ -213,13 +221,14 @@ class VidyaApp(App[None]):
             self._frames.pause()
 
     async def on_event(self, event: events.Event) -> None:
-        """Whatever the owner presses, on whichever screen, is told: the learner makes way. Nothing
+        """Whatever the owner does, on whichever screen, is told: the learner makes way. Nothing
         that is pasted, into whatever field, holds anything that a terminal obeys."""
         if self._early is not None and isinstance(event, events.Key | events.Paste):
             self._early.append(event)
             return
-        if isinstance(event, events.Key):
+        if isinstance(event, SIGNS):
             self.chat.owner_active()
+        if isinstance(event, events.Key):
             if event.is_printable and not event.is_forwarded and self._bound(event.key):
                 event = events.Key(event.key, None)  # alt+x carries a letter, but means something
         elif isinstance(event, events.Paste):

@@ -95,7 +95,10 @@ def _print(event: Event, options: Options) -> None:
         elif words := practice_words.staged(event):
             say(words)
     elif isinstance(event, PracticeSample):
-        say(practice_words.sampled(event))
+        if options.as_json:
+            print_json({"event": "sample", **asdict(event)})
+        else:
+            say(practice_words.sampled(event))
     elif isinstance(event, PracticeStep):
         if options.as_json:
             row: dict[str, Any] = asdict(event)

@@ -64,6 +64,8 @@ def sampled(event: PracticeSample, width: int = 100) -> str:
 
 def done(event: PracticeDone) -> str:
     """What practice came to, in a sentence or two."""
+    if event.accuracy_before is None or event.accuracy_after is None:
+        return f"{event.task}: {event.why or 'nothing was measured'}"
     before = event.accuracy_before if event.accuracy_warm is None else event.accuracy_warm
     gained = (
         f"{event.task}: held-out accuracy {percent(before)} \u2192 {percent(event.accuracy_after)}"
@@ -75,7 +77,8 @@ def done(event: PracticeDone) -> str:
             f" (warm-up, {event.warm_up_steps} steps: {percent(event.accuracy_before)} \u2192 "
             f"{percent(event.accuracy_warm)})"
         )
-    gained += f"; book recall {percent(event.book_before)} \u2192 {percent(event.book_after)}"
+    if event.book_before is not None and event.book_after is not None:
+        gained += f"; book recall {percent(event.book_before)} \u2192 {percent(event.book_after)}"
     return f"{gained}; {event.why}" if event.why else gained
 
 

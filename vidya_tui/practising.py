@@ -67,7 +67,7 @@ def after(now: Practising, event: Event) -> Practising:
             return replace(now, samples=(event, *now.samples)[:KEPT])
         case PracticeDone():
             return replace(now, running=False, done=event, stage="ended")
-        case Failed(where="practise"):
+        case Failed(where="practise" | "worker"):
             return replace(now, running=False, stage="could not be done")
         case WorkerLost() | ModelChanging() if now.running:
             return replace(now, running=False, stage="the model was lost; what was saved is kept")
@@ -95,7 +95,8 @@ def short(now: Practising) -> str:
     if not now.running:
         return ""
     if not now.steps:
-        return f"practising {now.task}, warming up"
+        doing = "warming up" if now.stage.startswith("warm-up") else "measuring first"
+        return f"practising {now.task}, {doing}"
     step = now.steps[-1]
     done = f"step {step.step} of {step.steps}, right {percent(step.success)}"
     return f"practising {now.task}, {done}, {left(now)}"

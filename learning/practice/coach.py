@@ -6,6 +6,7 @@ Left out: threads and who goes first (learning.teacher).
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from dataclasses import asdict, replace
@@ -16,6 +17,7 @@ from engine.errors import ConfigError
 from learning.events import Event, PracticeDone, PracticeSample, PracticeStage, PracticeStep
 from learning.journal import Journal
 from learning.learner import Learner
+from learning.practice.aside import Aside
 from learning.practice.interruptible import interruptible
 from learning.practice.published import PracticeWeights
 from learning.practice.report import measure_name
@@ -52,11 +54,18 @@ class Coach:
             data=Path(request.data) if request.data else None,
             difficulty=difficulty(request.settings),
         )
-        self._task = find(request.task, options)
+        task = find(request.task, options)
+        self._task: Task = Aside(task, pause) if request.idle else task
+        self.seed = time.time_ns() % 2**31 if request.seed is None else request.seed
+        """Without one that was asked for, other problems each time."""
         self._done = Outcome()
         self._parts = 0
+        self._saved: int | None = None
+        """The lesson that the newest part of this practice is in the journal."""
         self._warm = False
         self._held_out = 0
+        self._before: tuple[float | None, float | None] = (None, None)
+        """Accuracy and recall of the book before the newest part."""
         self._accuracy: float | None = None
         self._recall: float | None = None
 
@@ -78,6 +87,7 @@ class Coach:
         model = learner.weights.model
         learner.forget_memory()  # all weights move
         weights = PracticeWeights(learner.weights, self._journal, request.task)
+        self._saved = None
         outcome = Outcome("stopped", "interrupted before anything was measured")
         try:
             with (
@@ -90,7 +100,7 @@ class Coach:
                     self._task,
                     learner.replay,
                     replace(self.settings, steps=self.left),
-                    seed=(request.seed or 0) + 1000 * self._parts,
+                    seed=self.seed + 1000 * self._parts,
                     pause=self._pause,
                 )
                 self._held_out = session.held_out
@@ -102,11 +112,30 @@ class Coach:
                     on_warm_up=self._warmed,
                     stop=stop,
                 )
-                outcome = run.run(warm_up=request.warm_up and not self._warm)
+                wanted = request.warm_up and not self._warm
+                # nobody is there who could ask for it otherwise
+                possible = session.has_worked or not request.idle
+                outcome = run.run(warm_up=wanted and possible)
         finally:
             learner.forget_memory()
+            self._saved = weights.lesson
         self._add(outcome)
         return self._done
+
+    def taken_back(self) -> bool:
+        """Whether what it gained last is gone, by an undo that came meanwhile: then it is over."""
+        learner, lesson = self._learner, self._saved
+        if lesson is None or lesson in self._journal.lessons_in(learner.version):
+            return False
+        before, book = self._before
+        self._done = replace(
+            self._done,
+            ended="stopped",
+            why="taken back; practise again to begin anew",
+            accuracy_after=before,
+            book_after=book,
+        )
+        return True
 
     def done(self) -> PracticeDone:
         """What all parts together came to."""
@@ -120,8 +149,13 @@ class Coach:
 
     def _add(self, part: Outcome) -> None:
         whole = self._done
-        if not self._parts:
-            self._done = part
+        self._before = part.accuracy_before, part.book_before
+        if whole.accuracy_before is None:  # nothing was measured before this part
+            self._done = replace(part, seconds=whole.seconds + part.seconds)
+        elif part.accuracy_before is None:
+            self._done = replace(
+                whole, ended=part.ended, why=part.why, seconds=whole.seconds + part.seconds
+            )
         else:
             self._done = replace(
                 part,
@@ -137,7 +171,12 @@ class Coach:
         self._parts += 1
         self._warm = self._done.accuracy_warm is not None
         for what, value in (("steps", float(part.steps)), ("seconds", part.seconds)):
-            self._journal.add_measure(measure_name(self._request.task, what), value)
+            self._measured(what, value)
+
+    def _measured(self, what: str, value: float) -> None:
+        request = self._request
+        data = Path(request.data).name if request.data else ""
+        self._journal.add_measure(measure_name(request.task, what, request.settings, data), value)
 
     # ------------------------------------------------------------ telling
 
@@ -147,7 +186,7 @@ class Coach:
             [], report.loss, report.groups * self.settings.group_size, report.seconds, "practice"
         )
         name = self._request.task
-        self._journal.add_measure(measure_name(name, "reward"), report.reward_mean)
+        self._measured("reward", report.reward_mean)
         for sample in report.samples:
             self._emit(
                 PracticeSample(
@@ -176,7 +215,7 @@ class Coach:
         self._accuracy, self._recall = look.accuracy, look.book_recall
         name = self._request.task
         if not look.held:  # the journal tells of weights that somebody talks to
-            self._journal.add_measure(measure_name(name, "accuracy"), look.accuracy)
+            self._measured("accuracy", look.accuracy)
             self._journal.add_measure("book_recall", look.book_recall)
         self._emit(
             PracticeStage(

@@ -6,7 +6,7 @@ this only decides when one begins.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from learning.events import Event, Failed, ModelChanging, PracticeDone, WorkerLost
 from learning.requests import Practise
@@ -27,7 +27,6 @@ class Idle:
     running: bool = False
     over: bool = False
     """Nothing more is to be gained until the owner was here again."""
-    _seed: int = field(default=0, repr=False)
 
     def key(self, now: float) -> None:
         """The owner is here."""
@@ -39,15 +38,14 @@ class Idle:
         if not self.minutes or busy or self.running or self.over or away < 60.0 * self.minutes:
             return None
         self.running = True
-        self._seed += 1
-        return Practise(self.task, warm_up=True, seed=self._seed, idle=True)
+        return Practise(self.task, warm_up=True, idle=True)
 
     def hear(self, event: Event) -> None:
         """Events of the teacher."""
         if isinstance(event, PracticeDone) and event.idle:
             self.running, self.over = False, self.over or event.ended in POINTLESS
         elif isinstance(event, WorkerLost | ModelChanging) or (
-            isinstance(event, Failed) and event.where == "practise"
+            isinstance(event, Failed) and event.where in ("practise", "worker")
         ):
             self.over = self.over or self.running
             self.running = False

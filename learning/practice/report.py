@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from learning.journal import Journal
@@ -17,6 +18,7 @@ class Gain:
     """Of one task."""
 
     task: str
+    """With its settings, where some were given."""
     steps: int
     seconds: float
     accuracy_before: float
@@ -26,9 +28,10 @@ class Gain:
     looks: int
 
 
-def measure_name(task: str, what: str) -> str:
-    """Of a measure in the journal: "practice/syllogism/accuracy"."""
-    return f"{_PREFIX}{task}/{what}"
+def measure_name(task: str, what: str, settings: Sequence[str] = (), data: str = "") -> str:
+    """Of a measure in the journal: "practice/syllogism/accuracy". Other settings, or other problems, are
+    another task: what was measured of one says nothing of the other."""
+    return f"{_PREFIX}{' '.join([task, *sorted(settings), *([data] if data else [])])}/{what}"
 
 
 def gains(journal: Journal, seconds: float, *, now: float | None = None) -> list[Gain]:

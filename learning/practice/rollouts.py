@@ -11,7 +11,7 @@ from itertools import islice
 import torch
 
 from engine.chat_format import encode_prompt
-from engine.errors import DataError
+from engine.errors import ConfigError, DataError
 from engine.model import Model
 from engine.rollout import ROWS, Answered, Rollout
 from engine.tokenizer import Tokenizer
@@ -122,15 +122,29 @@ class Roller:
         return tuple(encode_prompt(self.tokenizer, [("user", problem.prompt)], context, 1))
 
     def accuracy(self, model: Model, problems: Sequence[Problem]) -> float:
-        """Share of the problems that greedy decoding solves, 0 to 1."""
+        """Share of the problems that greedy decoding solves, 0 to 1. Raises ConfigError where no
+        answer could be judged."""
         drawn = self.draw(model, problems, 1, torch.Generator().manual_seed(0), greedy=True)
-        return sum(sample.score.correct for sample in drawn.samples) / max(1, len(problems))
+        return self._right(drawn.samples)
 
     def success(
         self, model: Model, problems: Sequence[Problem], group: int, generator: torch.Generator
     ) -> float:
-        """Share of drawn answers that are right, 0 to 1."""
-        samples = self.draw(model, problems, group, generator).samples
+        """Share of drawn answers that are right, 0 to 1. Raises ConfigError where none could be judged."""
+        return self._right(self.draw(model, problems, group, generator).samples)
+
+    def judged(self, samples: Sequence[Sample]) -> None:
+        """Raises ConfigError where the verifier could not judge a single one: then nothing is known
+        of the answers, and least of all that they are wrong."""
+        if samples and all(sample.score.failed is not None for sample in samples):
+            raise ConfigError(
+                f"{self.task.name}: not one of {len(samples)} answers could be judged "
+                f"({samples[0].score.failed})",
+                "mend that, or practise another task; the model is as it was last saved",
+            )
+
+    def _right(self, samples: Sequence[Sample]) -> float:
+        self.judged(samples)
         return sum(sample.score.correct for sample in samples) / max(1, len(samples))
 
     def _scored(self, problem: Problem, answers: Sequence[Answered]) -> tuple[Sample, ...]:

@@ -81,13 +81,14 @@ class Outcome:
     """In plain words, and what to do next; empty where all steps were taken."""
     steps: int = 0
     warm_up_steps: int = 0
-    accuracy_before: float = 0.0
+    accuracy_before: float | None = None
+    """None as long as it was not measured, as with those below."""
     accuracy_warm: float | None = None
     """After warm-up, where there was one."""
-    accuracy_after: float = 0.0
+    accuracy_after: float | None = None
     """Of the weights that are kept."""
-    book_before: float = 0.0
-    book_after: float = 0.0
+    book_before: float | None = None
+    book_after: float | None = None
     seconds: float = 0.0
     alarm: str = ""
     saves: int = 0
@@ -170,9 +171,10 @@ class Run:
             outcome.accuracy_warm = outcome.accuracy_after
         elif not self.stop():
             outcome.ended = "too_hard"
+            kept = "; what they taught is kept, undo takes it back" if outcome.saves else ""
             outcome.why = (
                 f"too hard: after {last.step} steps of warm-up {success:.0%} of the answers are right; "
-                "take easier settings, a larger model, or more warm-up"
+                f"take easier settings, a larger model, or more warm-up{kept}"
             )
             return False
         return True
@@ -245,17 +247,10 @@ class Run:
 
     def _restore(self, stage: Stage) -> None:
         """Back to the last save point, and tells what was measured of it."""
-        outcome = self._outcome
+        accuracy, recall = self._outcome.accuracy_after, self._outcome.book_after
+        assert accuracy is not None and recall is not None
         self.weights.restore()
-        self.on_look(
-            Look(
-                self.session.step_number,
-                outcome.accuracy_after,
-                outcome.book_after,
-                saved=False,
-                stage=stage,
-            )
-        )
+        self.on_look(Look(self.session.step_number, accuracy, recall, saved=False, stage=stage))
 
     def _examine(self) -> Verdict:
         keeper = self.session.keeper

@@ -100,6 +100,11 @@ class Session:
         """Problems that accuracy is measured on."""
         return len(self._held_out)
 
+    @property
+    def has_worked(self) -> bool:
+        """Whether its problems have worked answers to warm up with."""
+        return self._held_out[0].worked is not None
+
     def accuracy(self) -> float:
         """On the held-out problems, under greedy decoding, 0 to 1."""
         return self.roller.accuracy(self.model, self._held_out)
@@ -123,11 +128,13 @@ class Session:
         return last
 
     def step(self) -> StepReport:
-        """One rollout and its updates. Raises NumericsError where something is not finite."""
+        """One rollout and its updates. Raises NumericsError where something is not finite, ConfigError
+        where no answer could be judged."""
         started = time.monotonic()
         if self._start is None:
             self._start = copy.deepcopy(self.model).requires_grad_(False)
         drawn, live = self._draw()
+        self.roller.judged([sample for part in drawn for sample in part.samples])
         groups = [group for _, group in live]
         kl = self._distance(groups)
         reports = self._learn(groups)

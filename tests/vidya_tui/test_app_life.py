@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from textual import events
 
 from engine.errors import VidyaError
 from learning.events import Failed, LearnerState, Ready, TrainDone, TrainProgress, WorkerLost
@@ -73,6 +74,22 @@ def test_learning_can_be_off_from_the_start(tmp_path: Path) -> None:
         await stage.until(lambda: stage.teacher.requests == [SetLearning(on=False)] * 2)
 
     play(scenario, tmp_path, settings=Settings(theme="dark", learning=False))
+
+
+@pytest.mark.parametrize("kind", [events.MouseDown, events.MouseScrollUp, events.Paste])
+def test_the_learner_hears_that_the_owner_uses_the_mouse_or_pastes(
+    tmp_path: Path, kind: type[events.Event]
+) -> None:
+    async def scenario(stage: Stage) -> None:
+        if kind is events.Paste:
+            stage.app.post_message(events.Paste("text"))
+        else:
+            where = {"x": 5, "y": 5, "delta_x": 0, "delta_y": 0, "button": 1}
+            keys = {"shift": False, "meta": False, "ctrl": False}
+            stage.app.post_message(kind(None, **where, **keys))  # type: ignore[call-arg,arg-type]
+        await stage.until(lambda: OwnerActive() in stage.teacher.requests)
+
+    play(scenario, tmp_path)
 
 
 def test_the_learner_hears_that_the_owner_types(tmp_path: Path) -> None:

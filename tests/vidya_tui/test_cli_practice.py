@@ -41,7 +41,8 @@ def test_practice_prints_its_steps_and_what_it_came_to(gym: Shell) -> None:
     assert any(row.get("event") == "warm_up" for row in rows)
     done = rows[-1]
     assert (done["event"], done["ended"], done["steps"]) == ("done", "steps", 3)
-    assert "correct 1" in result.stderr, "samples with their rewards by component"
+    samples = [row for row in rows if row.get("event") == "sample"]
+    assert samples[0]["prompt"].endswith("=") and "correct" in samples[0]["components"]
 
 
 def test_practice_says_what_it_does_in_plain_words(gym: Shell) -> None:

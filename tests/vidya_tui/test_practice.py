@@ -153,7 +153,9 @@ def test_an_alarm_is_told_once() -> None:
     assert practice.hear(alarming) is None
 
 
-@pytest.mark.parametrize("event", [Failed("practise", "no"), WorkerLost("killed", True)])
+@pytest.mark.parametrize(
+    "event", [Failed("practise", "no"), Failed("worker", "gave up"), WorkerLost("killed", True)]
+)
 def test_what_goes_wrong_ends_it(event: Failed | WorkerLost) -> None:
     practice, _ = desk()
     practice.begin("syllogism")
@@ -173,7 +175,7 @@ def test_idle_hours() -> None:
     practice.away(busy=True)
     assert teacher.requests == []
     practice.away(busy=False)
-    assert teacher.requests == [Practise("syllogism", warm_up=True, seed=1, idle=True)]
+    assert teacher.requests == [Practise("syllogism", warm_up=True, idle=True)]
     assert practice.running
     words = practice.hear(PracticeDone(**{**vars(DONE), "idle": True}))
     assert words is not None and words.stay and words.text.startswith("while you were away: ")

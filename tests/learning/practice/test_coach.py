@@ -70,7 +70,7 @@ class Room:
         return got
 
     def practise(self, *, task: str = "easy", **more: object) -> tuple[PracticeDone, list[Event]]:
-        self.teacher.send(Practise(task, **more))  # type: ignore[arg-type]
+        self.teacher.send(Practise(task, **{"seed": 0, **more}))  # type: ignore[arg-type]
         got = self.until(PracticeDone)
         done = got[-1]
         assert isinstance(done, PracticeDone)
@@ -146,7 +146,7 @@ def test_a_task_without_a_right_answer_says_so(room: Room) -> None:
 def test_cancelling_keeps_what_was_gained(room: Room) -> None:
     room.practise(warm_up=True, steps=0)
     before = room.weights
-    room.teacher.send(Practise("easy", steps=10_000))
+    room.teacher.send(Practise("easy", seed=0, steps=10_000))
     room.until(PracticeStep)
     room.teacher.send(CancelPractice())
     done = room.until(PracticeDone)[-1]
@@ -157,7 +157,7 @@ def test_cancelling_keeps_what_was_gained(room: Room) -> None:
 
 def test_a_lesson_goes_first_and_practice_goes_on(room: Room) -> None:
     room.practise(warm_up=True, steps=0)
-    room.teacher.send(Practise("easy", steps=30))
+    room.teacher.send(Practise("easy", seed=0, steps=30))
     room.until(PracticeStep)
     (lesson,) = room.journal.add_lessons([Lesson("example", (Turn("user", "Who?"),), "Me.")])
     room.teacher.send(Learn())
@@ -174,7 +174,7 @@ def test_a_lesson_goes_first_and_practice_goes_on(room: Room) -> None:
 
 def test_a_key_ends_idle_practice_at_once_and_keeps_what_was_saved(room: Room) -> None:
     room.practise(warm_up=True, steps=0)
-    room.teacher.send(Practise("easy", steps=10_000, idle=True))
+    room.teacher.send(Practise("easy", seed=0, steps=10_000, idle=True))
     saved = False
     while not saved:  # the first save point
         event = room.until(PracticeStage)[-1]
