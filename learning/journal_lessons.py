@@ -38,6 +38,14 @@ _LINE = """WITH RECURSIVE line(version) AS (
 """The weights' ancestors: a version, its parent, and so on back to the base model."""
 
 
+_AGAINST = "against lesson "
+
+
+def against(lesson: int) -> str:
+    """The note of weights that were taught not to say what the lesson had taught."""
+    return f"{_AGAINST}{lesson}"
+
+
 class LessonJournal(Store):
     """Lessons and what became of them."""
 
@@ -198,6 +206,13 @@ class LessonJournal(Store):
         """Versions among these weights' ancestors that book training made."""
         sql = _LINE + "SELECT version FROM publications JOIN line USING (version) WHERE note = ?"
         return frozenset(int(found) for (found,) in self.rows(sql, version, "book training"))
+
+    def taught_against(self, version: int) -> frozenset[int]:
+        """Lessons of these weights that were taken back by teaching against them, or that were tried
+        to be."""
+        sql = _LINE + "SELECT note FROM publications JOIN line USING (version) WHERE note LIKE ?"
+        notes = self.rows(sql, version, f"{_AGAINST}%")
+        return frozenset(int(note.removeprefix(_AGAINST)) for (note,) in notes)
 
     def lesson_version(self, lesson: int) -> int | None:
         """The newest weights that were published with this lesson new in them."""

@@ -1,7 +1,8 @@
-"""Which earlier weights of a model are still there, and the newest that lack a lesson. No torch."""
+"""Which earlier weights of a model are still there, and the newest that lack lessons. No torch."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,9 +35,11 @@ def kept_weights(folder: Path, journal: Journal, now: int) -> list[OldWeights]:
     return found
 
 
-def weights_without(folder: Path, journal: Journal, now: int, lesson: int) -> OldWeights | None:
-    """The newest of them that do not know the lesson."""
+def weights_without(
+    folder: Path, journal: Journal, now: int, lessons: Collection[int]
+) -> OldWeights | None:
+    """The newest of them that know none of the lessons."""
     for old in kept_weights(folder, journal, now):
-        if lesson not in journal.lessons_in(old.version):
+        if journal.lessons_in(old.version).isdisjoint(lessons):
             return old
     return None

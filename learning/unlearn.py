@@ -76,7 +76,7 @@ def forget(
 def _take_out(
     home: Home, folder: Path, journal: Journal, doomed: Doomed, device: str, learner: Learner | None
 ) -> bool:
-    """Whether the weights knew something of it. The oldest lesson first: the rest goes with it."""
+    """Whether the weights knew something of it."""
     known = journal.lessons_in(read_version(folder / WEIGHTS)) & set(doomed.lessons)
     if not known:
         return False
@@ -84,14 +84,13 @@ def _take_out(
         from learning.learner import Learner  # brings torch
 
         learner = Learner(home, folder, journal, device=device)
-    for lesson in sorted(known):
-        try:
-            learner.undo(journal.lesson(lesson))
-        except NotFound as error:
-            raise NotFound(
-                f"{folder.name}: {error.what}, so nothing was erased",
-                "add --keep-weights to forget it in the journal and the book only",
-            ) from error
+    try:
+        learner.leave(known)
+    except NotFound as error:
+        raise NotFound(
+            f"{folder.name}: {error.what}, so nothing was erased",
+            "add --keep-weights to forget it in the journal and the book only",
+        ) from error
     return True
 
 

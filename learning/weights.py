@@ -8,6 +8,7 @@ is good enough (learning.learner).
 from __future__ import annotations
 
 import copy
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -78,13 +79,13 @@ class Weights:
             share(model, before)
         self.published = Published(version, model)
 
-    def without(self, lesson: int) -> tuple[int, Path]:
-        """(version, file) of the newest snapshot, or else the shipped weights, that do not know the
-        lesson. Raises NotFound where none are left."""
-        old = weights_without(self.folder, self._journal, self.version, lesson)
+    def without(self, lessons: Collection[int]) -> tuple[int, Path]:
+        """(version, file) of the newest snapshot, or else the shipped weights, that know none of
+        these lessons. Raises NotFound where none are left."""
+        old = weights_without(self.folder, self._journal, self.version, lessons)
         if old is None:
             raise NotFound(
-                f"no weights without lesson {lesson} are left",
+                f"no weights without lesson {min(lessons)} are left",
                 "teach what should be said instead, with /correct",
             )
         return old.version, old.path
