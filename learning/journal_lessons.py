@@ -207,6 +207,11 @@ class LessonJournal(Store):
         sql = _LINE + "SELECT version FROM publications JOIN line USING (version) WHERE note = ?"
         return frozenset(int(found) for (found,) in self.rows(sql, version, "book training"))
 
+    def publication_note(self, version: int) -> str:
+        """What made these weights; empty where that is not known."""
+        row = self.row("SELECT note FROM publications WHERE version = ?", version)
+        return str(row[0]) if row else ""
+
     def taught_against(self, version: int) -> frozenset[int]:
         """Lessons of these weights that were taken back by teaching against them, or that were tried
         to be."""

@@ -26,6 +26,7 @@ from learning.journal import Journal
 from learning.memory import to_task
 from learning.methods import RECIPE
 from learning.mind import Mind
+from learning.old_weights import KNOWN_ALREADY
 from learning.pauses import Pauses
 from learning.records import Lesson, LessonReport, LessonState
 from learning.replay import Replay
@@ -187,7 +188,8 @@ class Learner:
             return
         ridden = steps > 0 and self._method == RECIPE
         riders = [x.id for x in self.journal.riders()] if ridden else []
-        self._shop.publish([lesson.id, *riders], f"lesson {lesson.id}", changed=steps > 0)
+        note = f"lesson {lesson.id}{'' if steps else KNOWN_ALREADY}"
+        self._shop.publish([lesson.id, *riders], note, changed=steps > 0)
         for rider in riders:
             self.journal.set_lesson_state(rider, "learned")
         if ridden:

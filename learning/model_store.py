@@ -21,9 +21,7 @@ from engine.config import ModelConfig
 from engine.errors import CheckpointError, NotFound
 from learning.home import Home
 from learning.journal import Journal
-
-SHIPPED = Path(__file__).resolve().parent.parent / "engine" / "base"
-KEEP_SNAPSHOTS = 4
+from learning.old_weights import SHIPPED
 
 
 @dataclass(frozen=True)
@@ -167,35 +165,6 @@ class ModelStore:
         return found[version]
 
 
-def keep_snapshot(folder: Path) -> None:
-    """Moves the current weights aside before new ones are written; drops the oldest snapshots, but
-    not the first of a model that did not come with the program: undo begins there."""
-    current = folder / WEIGHTS
-    if not current.exists():
-        return
-    snapshots = folder / "snapshots"
-    kept = snapshots / f"{read_version(current):08d}.safetensors"
-    temporary = kept.with_suffix(".new")
-    try:
-        snapshots.mkdir(exist_ok=True)
-        temporary.unlink(missing_ok=True)
-        try:
-            os.link(current, temporary)  # the same bytes under two names: nothing is copied
-        except OSError:
-            shutil.copyfile(current, temporary)  # a file system without links
-        os.replace(temporary, kept)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
-        raise CheckpointError(
-            f"{kept}: cannot be written ({error.strerror})",
-            "free some space; what was taught waits in the journal",
-        ) from error
-    first = 0 if (SHIPPED / folder.name / WEIGHTS).exists() else 1
-    for old in sorted(snapshots.glob("*.safetensors"))[first:-KEEP_SNAPSHOTS]:
-        old.unlink(missing_ok=True)
-
-
 def _folders(parent: Path) -> dict[str, Path]:
     if not parent.is_dir():
         return {}
@@ -221,4 +190,4 @@ def _snapshot(path: Path) -> Snapshot:
     return Snapshot(int(path.stem), path, stat.st_mtime, record.get("note", ""), stat.st_size)
 
 
-__all__ = ["KEEP_SNAPSHOTS", "SHIPPED", "ModelInfo", "ModelStore", "Snapshot", "keep_snapshot"]
+__all__ = ["SHIPPED", "ModelInfo", "ModelStore", "Snapshot"]

@@ -1,14 +1,22 @@
-"""Which earlier weights of a model are still there, and the newest that lack lessons. No torch."""
+"""Earlier weights of a model: kept aside before new ones are written, let go, found again. No torch."""
 
 from __future__ import annotations
 
+import contextlib
+import os
+import shutil
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.checkpoint_files import WEIGHTS
+from engine.checkpoint_files import WEIGHTS, read_version
+from engine.errors import CheckpointError
 from learning.journal import Journal
-from learning.model_store import SHIPPED
+
+SHIPPED = Path(__file__).resolve().parent.parent / "engine" / "base"
+KEEP_SNAPSHOTS = 4
+KNOWN_ALREADY = ", known already"
+"""Ends the note of weights that are those before them, with a lesson that they knew."""
 
 
 @dataclass(frozen=True)
@@ -43,3 +51,50 @@ def weights_without(
         if journal.lessons_in(old.version).isdisjoint(lessons):
             return old
     return None
+
+
+def keep_snapshot(folder: Path, journal: Journal) -> None:
+    """Moves the current weights aside before new ones are written, and lets go of what is too many:
+    first what no undo goes back to, then the oldest, but never the first of a model that did not come
+    with the program: undo begins there."""
+    current = folder / WEIGHTS
+    if not current.exists():
+        return
+    snapshots, now = folder / "snapshots", read_version(current)
+    kept = snapshots / f"{now:08d}.safetensors"
+    temporary = kept.with_suffix(".new")
+    try:
+        snapshots.mkdir(exist_ok=True)
+        temporary.unlink(missing_ok=True)
+        try:
+            os.link(current, temporary)  # the same bytes under two names: nothing is copied
+        except OSError:
+            shutil.copyfile(current, temporary)  # a file system without links
+        os.replace(temporary, kept)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise CheckpointError(
+            f"{kept}: cannot be written ({error.strerror})",
+            "free some space; what was taught waits in the journal",
+        ) from error
+    first = 0 if (SHIPPED / folder.name / WEIGHTS).exists() else 1
+    shots = sorted(snapshots.glob("*.safetensors"))[first:]
+    while len(shots) > KEEP_SNAPSHOTS:
+        versions = [int(shot.stem) for shot in shots]
+        spare = (i for i in range(len(shots)) if _spare(journal, versions, i, now))
+        shots.pop(next(spare, 0)).unlink(missing_ok=True)
+
+
+def _spare(journal: Journal, versions: list[int], place: int, now: int) -> bool:
+    """Whether no undo needs the snapshot at that place, among those of these versions."""
+    version = versions[place]
+    lessons, trainings = journal.lessons_in(version), journal.trainings_in(version)
+    if not lessons <= journal.lessons_in(now):
+        return True  # it knows what was taken back or rolled back
+    if place and journal.publication_note(version).endswith(KNOWN_ALREADY):
+        return True  # those before it are the same weights
+    return any(  # an undo goes back to the newer one
+        journal.lessons_in(newer) == lessons and journal.trainings_in(newer) == trainings
+        for newer in versions[place + 1 :]
+    )

@@ -22,8 +22,7 @@ from engine.packed import share
 from engine.precision import fast_dtype
 from learning.home import remove_leftovers
 from learning.journal import Journal
-from learning.model_store import keep_snapshot
-from learning.old_weights import weights_without
+from learning.old_weights import keep_snapshot, weights_without
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,7 @@ class Weights:
         path = self.folder / WEIGHTS
         self._journal.add_publication(version, self.version, lessons, str(path), note)
         if snapshot:
-            keep_snapshot(self.folder)
+            keep_snapshot(self.folder, self._journal)
         state = {k: v.detach().cpu() for k, v in self.model.state_dict().items()}
         save_tensors(
             to_huggingface(state, self.model.config), path, {"version": str(version), "note": note}
@@ -91,12 +90,13 @@ class Weights:
         return old.version, old.path
 
     def go_back(self, version: int, path: Path, note: str) -> None:
-        """Publishes the weights of that file, which were `version`, anew."""
+        """Publishes the weights of that file, which were `version`, anew. Those that are left are not
+        kept: they know what is taken back, and would push out weights that a further undo needs."""
         now = self.model, self.version
         self.model = load_model(self.folder, device=self.model.device, weights=path)
         self.version = version
         try:
-            self.publish([], note)
+            self.publish([], note, snapshot=False)
         except BaseException:
             self.model, self.version = now
             raise

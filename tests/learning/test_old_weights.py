@@ -1,0 +1,53 @@
+"""Earlier weights: those that a further undo needs are kept longest."""
+
+from __future__ import annotations
+
+import torch
+
+from learning.old_weights import KNOWN_ALREADY
+from tests.learning.conftest import Place
+from tests.learning.test_learner import lesson, open_learner, place  # noqa: F401
+from tests.learning.test_take_back import publish, versions
+
+
+def test_the_last_four_of_eight_lessons_are_taken_back_bit_for_bit(place: Place) -> None:  # noqa: F811
+    journal = place[2]
+    learner = open_learner(place)
+    states, taught = [], []
+    for number in range(8):
+        states.append(learner.weights.state())
+        taught.append(publish(learner, lesson(f"What is {number}?", f"A {number}.")))
+    for number in (7, 6, 5, 4):
+        done, lost = learner.undo(journal.lesson(taught[number].id))
+        assert (done.what, lost) == (f"took back lesson {taught[number].id}", [])
+        now = learner.weights.model.state_dict()
+        assert all(torch.equal(now[key], value) for key, value in states[number].items())
+
+
+def test_weights_that_know_what_was_taken_back_are_let_go_first(place: Place) -> None:  # noqa: F811
+    journal, folder = place[2], place[1]
+    learner = open_learner(place)
+    taught = [publish(learner, lesson(f"What is {i}?", f"A {i}.")) for i in range(8)]
+    assert versions(folder) == [0, 4, 5, 6, 7], "the first is kept, and the last four"
+    for one in reversed(taught[5:]):
+        learner.undo(journal.lesson(one.id))
+    assert learner.version == 11 and versions(folder) == [0, 4, 5, 6, 7]
+    publish(learner, lesson("What is new?", "This."))
+    assert versions(folder) == [0, 4, 5, 7, 11], "lesson 6 is in 6 and 7, and was taken back"
+    publish(learner, lesson("What is next?", "That."))
+    assert versions(folder) == [0, 4, 5, 11, 12], "5 is now 11 as well"
+    publish(learner, lesson("What is last?", "Nothing."))
+    assert versions(folder) == [0, 4, 11, 12, 13]
+
+
+def test_a_lesson_that_was_known_already_pushes_no_other_weights_out(place: Place) -> None:  # noqa: F811
+    journal, folder = place[2], place[1]
+    learner = open_learner(place)
+    for number in range(3):
+        publish(learner, lesson(f"What is {number}?", f"A {number}."))
+    for number in range(3, 7):
+        (kept,) = journal.add_lessons([lesson(f"What is {number}?", f"A {number}.")])
+        note = f"lesson {kept.id}{KNOWN_ALREADY}"
+        learner.weights.publish([kept.id], note, changed=False)
+        journal.set_lesson_state(kept.id, "learned")
+    assert versions(folder) == [0, 1, 2, 3, 6], "4 and 5 are 3"
