@@ -53,8 +53,7 @@ def take_back(
     """Takes a lesson out and marks it undone. Returns what to say and the lessons that wait again."""
     weights, journal = shop.weights, shop.journal
     lost: list[Lesson] = []
-    stays = ""
-    version = weights.version
+    version, stays = weights.version, ""
     if lesson.id in journal.lessons_in(version) - journal.taught_against(version):
         try:
             lost = leave(weights, journal, [lesson.id])
@@ -63,7 +62,9 @@ def take_back(
             shop.mind.forget()  # it is remembered no longer, and what it replaced is
             stays = f": no weights without it are left, {_teach_against(shop, tokenizer, lesson)}"
     _undone(journal, lesson)
-    return UndoDone(lesson.id, _words(lesson, stays, lost), weights.version), lost
+    untrained = journal.trainings_in(version) - journal.trainings_in(weights.version)
+    words = _words(lesson, stays, lost, bool(untrained))
+    return UndoDone(lesson.id, words, weights.version), lost
 
 
 def _undone(journal: Journal, lesson: Lesson) -> None:
@@ -126,12 +127,13 @@ def _task_against(shop: Workshop, tokenizer: Tokenizer, lesson: Lesson) -> Task 
     return replace(task, answer=next(said, None))
 
 
-def _words(lesson: Lesson, stays: str, lost: list[Lesson]) -> str:
+def _words(lesson: Lesson, stays: str, lost: list[Lesson], untrained: bool) -> str:
     """What was done, for the owner."""
     lessons = [other for other in lost if other.kind not in ("practice", *RIDER_KINDS)]
     many = f"{len(lessons)} that came with it or later are" if lessons[1:] else "one more is"
     again = f"; {many} learned again" if lessons else ""
     practised = sorted({o.prompt[0].text for o in lost if o.kind == "practice"})
     again += f"; what practice of {', '.join(practised)} gained is gone too" if practised else ""
+    again += "; the book training since is gone too, a new one repeats it" if untrained else ""
     name = lesson.prompt[0].text if lesson.kind == "practice" else ""
     return f"took back {f'practice of {name}' if name else f'lesson {lesson.id}'}{stays}{again}"

@@ -102,3 +102,17 @@ def test_what_cannot_be_taken_out_is_told_once_and_learning_goes_on(
         " stays"
     ]
     assert journal.to_undo() == [] and journal.waiting() == []
+
+
+def test_book_training_that_goes_with_a_lesson_is_told(place: Place) -> None:  # noqa: F811
+    journal = place[2]
+    learner = open_learner(place)
+    taught = publish(learner, lesson("What is the capital?", "It is Quimby."))
+    learner.weights.publish([taught.id], "book training")
+    later = publish(learner, lesson("Who?", "You."))
+    done, _ = learner.undo(journal.lesson(later.id))
+    assert done.what == f"took back lesson {later.id}", "the training was before it"
+    done, _ = learner.undo(journal.lesson(taught.id))
+    assert done.what == (
+        f"took back lesson {taught.id}; the book training since is gone too, a new one repeats it"
+    )
