@@ -111,6 +111,13 @@ class LessonJournal(Store):
         """Lessons that were taken back and are not undone yet, oldest first."""
         return self._select(f"state != 'undone' AND NOT {_STANDS} ORDER BY id")
 
+    def taken_back_in(self, version: int) -> list[Lesson]:
+        """Lessons that were taken back, be it in another model, and that these weights still know and
+        were not taught against; oldest first."""
+        known = self._select_in(version, f"(state = 'undone' OR NOT {_STANDS})")
+        against = self.taught_against(version)
+        return [lesson for lesson in known if lesson.id not in against]
+
     def last_lesson(self, skip: Collection[int] = ()) -> Lesson | None:
         """The newest that the owner taught and did not take back, or the newest practice that is in
         the weights, `skip` passed over."""
@@ -138,6 +145,13 @@ class LessonJournal(Store):
     def _select(self, rest: str, *values: object) -> list[Lesson]:
         rows = self.rows(f"SELECT {LESSON_COLUMNS} FROM lessons WHERE {rest}", *values)
         return [lesson_from_row(row) for row in rows]
+
+    def _select_in(self, version: int, where: str) -> list[Lesson]:
+        """Of the lessons that these weights have learned."""
+        sql = f"""{_LINE} SELECT {LESSON_COLUMNS} FROM lessons WHERE {where}
+            AND id IN (SELECT lesson FROM publication_lessons JOIN line USING (version))
+            ORDER BY id"""
+        return [lesson_from_row(row) for row in self.rows(sql, version)]
 
     # ------------------------------------------------------------ steps and versions
 

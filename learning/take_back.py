@@ -135,5 +135,8 @@ def _words(lesson: Lesson, stays: str, lost: list[Lesson], untrained: bool) -> s
     practised = sorted({o.prompt[0].text for o in lost if o.kind == "practice"})
     again += f"; what practice of {', '.join(practised)} gained is gone too" if practised else ""
     again += "; the book training since is gone too, a new one repeats it" if untrained else ""
-    name = lesson.prompt[0].text if lesson.kind == "practice" else ""
-    return f"took back {f'practice of {name}' if name else f'lesson {lesson.id}'}{stays}{again}"
+    name = f"lesson {lesson.id}"
+    if lesson.kind == "practice":
+        name = f"practice of {lesson.prompt[0].text}"
+    too = " in this model too" if lesson.state == "undone" else ""
+    return f"took back {name}{too}{stays}{again}"

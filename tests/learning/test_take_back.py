@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import queue
+import shutil
 from pathlib import Path
 
 import pytest
 import torch
 
 import learning.learner
+from engine.checkpoint import load_model
 from learning.events import Event, LessonDone, UndoDone
 from learning.learner import Learner
 from learning.records import Lesson, Turn
-from learning.requests import Learn
+from learning.requests import Learn, Request
 from learning.teacher import Teacher
 from learning.teaching import TeachSettings
 from tests.learning.conftest import Place
@@ -39,8 +41,13 @@ def let_go(folder: Path) -> None:
         shot.unlink()
 
 
-def hear(place: Place, monkeypatch: pytest.MonkeyPatch, *requests: Learn) -> list[Event]:  # noqa: F811
-    """What a teacher says to them until it has nothing left to do."""
+def hear(
+    place: Place,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+    until: type[Event],
+    *requests: Request,
+) -> list[Event]:
+    """What a teacher says, from its start to the first event of that kind."""
     home, folder, journal = place
     settings = TeachSettings(steps=2, repair=1)
     monkeypatch.setattr(learning.learner, "TeachSettings", lambda: settings)
@@ -50,10 +57,10 @@ def hear(place: Place, monkeypatch: pytest.MonkeyPatch, *requests: Learn) -> lis
     try:
         for request in requests:
             teacher.send(request)
-        while not (said and isinstance(said[-1], LessonDone)):
+        while not (said and isinstance(said[-1], until)):
             said.append(events.get(timeout=120))
     except queue.Empty:
-        raise AssertionError(f"no lesson was learned, only {said}") from None
+        raise AssertionError(f"no {until.__name__} came, only {said}") from None
     finally:
         teacher.close()
     return said
@@ -96,7 +103,7 @@ def test_what_cannot_be_taken_out_is_told_once_and_learning_goes_on(
     let_go(learner.folder)
     journal.retract(practice.id)
     journal.add_lessons([lesson("Who?", "You.")])
-    said = hear(place, monkeypatch, Learn())
+    said = hear(place, monkeypatch, LessonDone, Learn())
     assert [event.what for event in said if isinstance(event, UndoDone)] == [
         "took back practice of chain_sum: no weights without it are left, so what it did to them"
         " stays"
@@ -116,3 +123,24 @@ def test_book_training_that_goes_with_a_lesson_is_told(place: Place) -> None:  #
     assert done.what == (
         f"took back lesson {taught.id}; the book training since is gone too, a new one repeats it"
     )
+
+
+def test_what_was_taken_back_in_another_model_leaves_this_one_too(
+    place: Place,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    home, folder, journal = place
+    learner = open_learner(place)
+    before = learner.weights.state()
+    taught = publish(learner, lesson("What is the capital?", "It is Quimby."))
+    other = shutil.copytree(folder, folder.with_name("other"))
+    journal.retract(taught.id)
+    open_learner((home, other, journal)).undo(taught)
+    assert journal.to_undo() == [] and journal.last_lesson() is None
+
+    done = hear(place, monkeypatch, UndoDone)[-1]
+    assert isinstance(done, UndoDone)
+    assert (done.lesson, done.what) == (None, "took back lesson 1 in this model too")
+    now = load_model(folder).state_dict()
+    assert all(torch.equal(now[key], value) for key, value in before.items())
+    assert journal.taken_back_in(done.version) == []
