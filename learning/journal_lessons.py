@@ -255,6 +255,15 @@ class LessonJournal(Store):
         )
         return [lesson_from_row(row) for row in rows]
 
+    def back_in(self, version: int, before: int) -> list[Lesson]:
+        """Lessons that these weights have and those of `before` had not, and that were learned until
+        such weights came into use; oldest first. After a crash a lesson in them was not learned yet."""
+        last = "SELECT state FROM lesson_events e WHERE e.lesson = lessons.id ORDER BY e.id DESC"
+        away = f"state IN ('waiting', 'needs_practice') AND ({last} LIMIT 1 OFFSET 1) = 'learned'"
+        missed = self.lessons_in(before)
+        found = self._select_in(version, f"{away} AND {_STANDS}")
+        return [lesson for lesson in found if lesson.id not in missed]
+
     # ------------------------------------------------------------ progress over time
 
     def add_measure(self, name: str, value: float) -> None:

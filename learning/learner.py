@@ -69,9 +69,13 @@ class Learner:
         self.recover()
 
     def recover(self) -> None:
-        """The file is the truth: lessons that it lacks wait again."""
-        if self.journal.saved_version() != self.version:
+        """The file is the truth: lessons that it lacks wait again, and those that only other weights
+        lacked are learned."""
+        before = self.journal.saved_version()
+        if before != self.version:
             self.journal.mark_saved(self.version)
+            for lesson in self.journal.back_in(self.version, before):
+                self.journal.set_lesson_state(lesson.id, "learned")
         for lesson in self.journal.lessons_not_saved():
             if lesson.state == "learned":
                 self.journal.set_lesson_state(lesson.id, missing(lesson))
