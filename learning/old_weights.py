@@ -28,15 +28,21 @@ class OldWeights:
     path: Path
 
 
+def snapshots_of(folder: Path) -> list[OldWeights]:
+    """Oldest first, whether the weights of now came from them or not."""
+    paths = sorted((folder / "snapshots").glob("*.safetensors"))
+    return [OldWeights(int(path.stem), path) for path in paths]
+
+
 def kept_weights(folder: Path, journal: Journal, now: int) -> list[OldWeights]:
     """Those that `now` came from, newest first: snapshots whose lessons it still has, and last the
     model as it came, where it came with the program."""
     known = journal.lessons_in(now)
-    found = []
-    for path in sorted((folder / "snapshots").glob("*.safetensors"), reverse=True):
-        version = int(path.stem)
-        if version != now and journal.lessons_in(version) <= known:
-            found.append(OldWeights(version, path))
+    found = [
+        old
+        for old in reversed(snapshots_of(folder))
+        if old.version != now and journal.lessons_in(old.version) <= known
+    ]
     shipped = SHIPPED / folder.name / WEIGHTS
     if shipped.exists() and now and not any(old.version == 0 for old in found):
         found.append(OldWeights(0, shipped))
@@ -79,11 +85,11 @@ def keep_snapshot(folder: Path, journal: Journal) -> None:
             "free some space; what was taught waits in the journal",
         ) from error
     first = 0 if (SHIPPED / folder.name / WEIGHTS).exists() else 1
-    shots = sorted(snapshots.glob("*.safetensors"))[first:]
+    shots = snapshots_of(folder)[first:]
     while len(shots) > KEEP_SNAPSHOTS:
-        versions = [int(shot.stem) for shot in shots]
+        versions = [shot.version for shot in shots]
         spare = (i for i in range(len(shots)) if _spare(journal, versions, i, now))
-        shots.pop(next(spare, 0)).unlink(missing_ok=True)
+        shots.pop(next(spare, 0)).path.unlink(missing_ok=True)
 
 
 def _spare(journal: Journal, versions: list[int], place: int, now: int) -> bool:

@@ -22,7 +22,7 @@ from engine.packed import share
 from engine.precision import fast_dtype
 from learning.home import remove_leftovers
 from learning.journal import Journal
-from learning.old_weights import keep_snapshot, weights_without
+from learning.old_weights import keep_snapshot, snapshots_of, weights_without
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Weights:
         """Saves and swaps. With `changed` false only the journal notes that the lessons are known.
         With `snapshot` false the weights before it are not kept: they are a part of the same work.
         Raises CheckpointError or JournalError; what answers is as before then."""
-        version = self._journal.latest_version() + 1
+        version = self._new_version()
         path = self.folder / WEIGHTS
         self._journal.add_publication(version, self.version, lessons, str(path), note)
         if snapshot:
@@ -100,6 +100,12 @@ class Weights:
         except BaseException:
             self.model, self.version = now
             raise
+
+    def _new_version(self) -> int:
+        """Above those of the journal, and of the files, which may be newer than a journal that was
+        moved away or brought back from a copy."""
+        files = [old.version for old in snapshots_of(self.folder)]
+        return max(self._journal.latest_version(), self.version, *files) + 1
 
     def _frozen(self) -> Model:
         """A copy of the masters in the numbers that answer fastest."""

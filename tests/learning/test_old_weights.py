@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from learning.journal import Journal
 from learning.old_weights import KNOWN_ALREADY
 from tests.learning.conftest import Place
 from tests.learning.test_learner import lesson, open_learner, place  # noqa: F401
@@ -51,3 +52,30 @@ def test_a_lesson_that_was_known_already_pushes_no_other_weights_out(place: Plac
         learner.weights.publish([kept.id], note, changed=False)
         journal.set_lesson_state(kept.id, "learned")
     assert versions(folder) == [0, 1, 2, 3, 6], "4 and 5 are 3"
+
+
+def test_weights_that_are_newer_than_the_journal_are_not_their_own_ancestors(
+    place: Place,  # noqa: F811
+) -> None:
+    home, folder, _ = place
+    learner = open_learner(place)
+    for number in range(5):
+        publish(learner, lesson(f"What is {number}?", f"A {number}."))
+    begun = Journal(home.path / "begun.sqlite3")
+    learner = open_learner((home, folder, begun))
+    assert (learner.version, begun.latest_version()) == (5, 0)
+    first = publish(learner, lesson("What is new?", "This."))
+    before = learner.weights.state()
+    second = publish(learner, lesson("What is next?", "That."))
+    assert learner.version == 7
+    assert [sorted(begun.lessons_in(version)) for version in (1, 5, 6, 7)] == [
+        [],
+        [],
+        [first.id],
+        [first.id, second.id],
+    ]
+    done, lost = learner.undo(second)
+    assert (done.what, lost) == ("took back lesson 2", [])
+    now = learner.weights.model.state_dict()
+    assert all(torch.equal(now[key], value) for key, value in before.items())
+    begun.close()
