@@ -43,8 +43,8 @@ def kept_weights(folder: Path, journal: Journal, now: int) -> list[OldWeights]:
         for old in reversed(snapshots_of(folder))
         if old.version != now and journal.lessons_in(old.version) <= known
     ]
-    shipped = SHIPPED / folder.name / WEIGHTS
-    if shipped.exists() and now and not any(old.version == 0 for old in found):
+    shipped = _shipped(folder, journal)
+    if shipped and now and not any(old.version == 0 for old in found):
         found.append(OldWeights(0, shipped))
     return found
 
@@ -84,12 +84,21 @@ def keep_snapshot(folder: Path, journal: Journal) -> None:
             f"{kept}: cannot be written ({error.strerror})",
             "free some space; what was taught waits in the journal",
         ) from error
-    first = 0 if (SHIPPED / folder.name / WEIGHTS).exists() else 1
+    first = 0 if _shipped(folder, journal) else 1
     shots = snapshots_of(folder)[first:]
     while len(shots) > KEEP_SNAPSHOTS:
         versions = [shot.version for shot in shots]
         spare = (i for i in range(len(shots)) if _spare(journal, versions, i, now))
         shots.pop(next(spare, 0)).path.unlink(missing_ok=True)
+
+
+def _shipped(folder: Path, journal: Journal) -> Path | None:
+    """The weights that came with the program, where the folder is the home's own copy of them. One of
+    the same name elsewhere is another model."""
+    shipped = SHIPPED / folder.name / WEIGHTS
+    models = journal.path.with_name("models")
+    own = folder.resolve().parent == models.resolve()
+    return shipped if own and shipped.exists() else None
 
 
 def _spare(journal: Journal, versions: list[int], place: int, now: int) -> bool:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
+import pytest
 import torch
 
+import learning.old_weights
 from learning.journal import Journal
-from learning.old_weights import KNOWN_ALREADY
+from learning.old_weights import KNOWN_ALREADY, kept_weights
 from tests.learning.conftest import Place
 from tests.learning.test_learner import lesson, open_learner, place  # noqa: F401
 from tests.learning.test_take_back import publish, versions
@@ -79,3 +84,27 @@ def test_weights_that_are_newer_than_the_journal_are_not_their_own_ancestors(
     now = learner.weights.model.state_dict()
     assert all(torch.equal(now[key], value) for key, value in before.items())
     begun.close()
+
+
+def test_a_model_elsewhere_is_not_taken_for_the_shipped_one_of_its_name(
+    place: Place,  # noqa: F811
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    home, folder, journal = place
+    shipped = shutil.copytree(folder, tmp_path / "shipped" / "tiny")
+    monkeypatch.setattr(learning.old_weights, "SHIPPED", shipped.parent)
+    elsewhere = shutil.copytree(folder, tmp_path / "elsewhere" / "tiny")
+    learner = open_learner((home, elsewhere, journal))
+    for number in range(6):
+        publish(learner, lesson(f"What is {number}?", f"A {number}."))
+    assert versions(elsewhere) == [0, 2, 3, 4, 5], "its first weights are nowhere else"
+    kept = kept_weights(elsewhere, journal, learner.version)
+    assert (kept[-1].version, kept[-1].path.parent.parent) == (0, elsewhere)
+
+    learner = open_learner(place)
+    for number in range(6):
+        publish(learner, lesson(f"What is {number}?", f"A {number}."))
+    assert versions(folder) == [8, 9, 10, 11], "those of the home's own copy came with the program"
+    kept = kept_weights(folder, journal, learner.version)
+    assert (kept[-1].version, kept[-1].path.parent) == (0, shipped)
