@@ -59,15 +59,18 @@ def weights_without(
     return None
 
 
-def keep_snapshot(folder: Path, journal: Journal) -> None:
+def keep_snapshot(folder: Path, journal: Journal, next_version: int | None = None) -> None:
     """Moves the current weights aside before new ones are written, and lets go of what is too many:
     first what no undo goes back to, then the oldest, but never the first of a model that did not come
-    with the program: undo begins there."""
+    with the program: undo begins there.
+
+    next_version: of the snapshot that is to take their place; None: weights made out of them are.
+    """
     current = folder / WEIGHTS
     if not current.exists():
         return
-    snapshots, now = folder / "snapshots", read_version(current)
-    kept = snapshots / f"{now:08d}.safetensors"
+    snapshots, version = folder / "snapshots", read_version(current)
+    kept = snapshots / f"{version:08d}.safetensors"
     temporary = kept.with_suffix(".new")
     try:
         snapshots.mkdir(exist_ok=True)
@@ -85,10 +88,11 @@ def keep_snapshot(folder: Path, journal: Journal) -> None:
             "free some space; what was taught waits in the journal",
         ) from error
     first = 0 if _shipped(folder, journal) else 1
-    shots = snapshots_of(folder)[first:]
+    shots, now = snapshots_of(folder)[first:], version if next_version is None else next_version
     while len(shots) > KEEP_SNAPSHOTS:
         versions = [shot.version for shot in shots]
-        spare = (i for i in range(len(shots)) if _spare(journal, versions, i, now))
+        earlier = (i for i, one in enumerate(versions) if one != version)
+        spare = (i for i in earlier if _spare(journal, versions, i, now))
         shots.pop(next(spare, 0)).path.unlink(missing_ok=True)
 
 
@@ -104,6 +108,8 @@ def _shipped(folder: Path, journal: Journal) -> Path | None:
 def _spare(journal: Journal, versions: list[int], place: int, now: int) -> bool:
     """Whether no undo needs the snapshot at that place, among those of these versions."""
     version = versions[place]
+    if version == now:
+        return True  # it is what answers
     lessons, trainings = journal.lessons_in(version), journal.trainings_in(version)
     if not lessons <= journal.lessons_in(now):
         return True  # it knows what was taken back or rolled back

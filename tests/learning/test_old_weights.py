@@ -9,7 +9,9 @@ import pytest
 import torch
 
 import learning.old_weights
+from engine.checkpoint_files import WEIGHTS
 from learning.journal import Journal
+from learning.model_store import ModelStore
 from learning.old_weights import KNOWN_ALREADY, kept_weights
 from tests.learning.conftest import Place
 from tests.learning.test_learner import lesson, open_learner, place  # noqa: F401
@@ -108,3 +110,35 @@ def test_a_model_elsewhere_is_not_taken_for_the_shipped_one_of_its_name(
     assert versions(folder) == [8, 9, 10, 11], "those of the home's own copy came with the program"
     kept = kept_weights(folder, journal, learner.version)
     assert (kept[-1].version, kept[-1].path.parent) == (0, shipped)
+
+
+def test_a_rollback_can_be_taken_back_and_costs_no_undo(place: Place) -> None:  # noqa: F811
+    home, folder, journal = place
+    learner = open_learner(place)
+    taught = [publish(learner, lesson(f"What is {i}?", f"A {i}.")) for i in range(8)]
+    weights, store = (folder / WEIGHTS).read_bytes(), ModelStore(home)
+    store.rollback("tiny", 6, journal)
+    assert versions(folder) == [0, 4, 5, 7, 8], "6 is what answers; 5 is without its lesson"
+    assert [journal.lesson(one.id).state for one in taught[5:]] == [
+        "learned",
+        "needs_practice",
+        "needs_practice",
+    ]
+    store.rollback("tiny", 8, journal)
+    assert (folder / WEIGHTS).read_bytes() == weights
+    assert {one.state for one in journal.lessons()} == {"learned"}
+    assert open_learner(place).version == journal.saved_version() == 8
+
+    store.rollback("tiny", 6, journal)
+    publish(open_learner(place), lesson("What is new?", "This."))
+    assert versions(folder) == [0, 4, 5, 6, 8], "what the rollback left goes first"
+    publish(open_learner(place), lesson("What is next?", "That."))
+    assert versions(folder) == [0, 4, 5, 6, 9]
+
+
+def test_weights_that_cannot_be_read_are_rolled_back_too(place: Place) -> None:  # noqa: F811
+    home, folder, journal = place
+    publish(open_learner(place), lesson("What is new?", "This."))
+    (folder / WEIGHTS).write_bytes(b"cut short")
+    ModelStore(home).rollback("tiny", 0, journal)
+    assert versions(folder) == [0] and open_learner(place).version == 0
