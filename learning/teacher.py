@@ -234,6 +234,7 @@ class Teacher:
             except Exception:
                 # it must not block those behind it; book training comes back to it
                 self._journal.set_lesson_state(waiting[0].id, "needs_practice")
+                self._jobs.put(Learn())
                 raise
             self._emit(LessonDone(**asdict(report)))
 
