@@ -73,9 +73,9 @@ class Learner:
         lacked are learned."""
         before = self.journal.saved_version()
         if before != self.version:
-            self.journal.mark_saved(self.version)
             for lesson in self.journal.back_in(self.version, before):
                 self.journal.set_lesson_state(lesson.id, "learned")
+            self.journal.mark_saved(self.version)
         for lesson in self.journal.lessons_not_saved():
             if lesson.state == "learned":
                 self.journal.set_lesson_state(lesson.id, missing(lesson))
