@@ -86,7 +86,9 @@ class LessonDone(LessonReport):
 
 @dataclass(frozen=True)
 class UndoDone:
-    """The lesson is out of the journal's book and out of the weights. lesson is None: nothing to undo."""
+    """The lesson is out of the journal's book and out of the weights, as far as that can be. lesson is
+    None where the journal has not changed: there was nothing to undo, or it was undone before, in
+    another model, and these weights followed now."""
 
     lesson: int | None
     what: str

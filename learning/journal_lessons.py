@@ -38,6 +38,14 @@ _LINE = """WITH RECURSIVE line(version) AS (
 """The weights' ancestors: a version, its parent, and so on back to the base model."""
 
 
+_AGAINST = "against lesson "
+
+
+def against(lesson: int) -> str:
+    """The note of weights that were taught not to say what the lesson had taught."""
+    return f"{_AGAINST}{lesson}"
+
+
 class LessonJournal(Store):
     """Lessons and what became of them."""
 
@@ -103,6 +111,13 @@ class LessonJournal(Store):
         """Lessons that were taken back and are not undone yet, oldest first."""
         return self._select(f"state != 'undone' AND NOT {_STANDS} ORDER BY id")
 
+    def taken_back_in(self, version: int) -> list[Lesson]:
+        """Lessons that were taken back, be it in another model, and that these weights still know and
+        were not taught against; oldest first."""
+        known = self._select_in(version, f"(state = 'undone' OR NOT {_STANDS})")
+        against = self.taught_against(version)
+        return [lesson for lesson in known if lesson.id not in against]
+
     def last_lesson(self, skip: Collection[int] = ()) -> Lesson | None:
         """The newest that the owner taught and did not take back, or the newest practice that is in
         the weights, `skip` passed over."""
@@ -130,6 +145,13 @@ class LessonJournal(Store):
     def _select(self, rest: str, *values: object) -> list[Lesson]:
         rows = self.rows(f"SELECT {LESSON_COLUMNS} FROM lessons WHERE {rest}", *values)
         return [lesson_from_row(row) for row in rows]
+
+    def _select_in(self, version: int, where: str) -> list[Lesson]:
+        """Of the lessons that these weights have learned."""
+        sql = f"""{_LINE} SELECT {LESSON_COLUMNS} FROM lessons WHERE {where}
+            AND id IN (SELECT lesson FROM publication_lessons JOIN line USING (version))
+            ORDER BY id"""
+        return [lesson_from_row(row) for row in self.rows(sql, version)]
 
     # ------------------------------------------------------------ steps and versions
 
@@ -199,6 +221,18 @@ class LessonJournal(Store):
         sql = _LINE + "SELECT version FROM publications JOIN line USING (version) WHERE note = ?"
         return frozenset(int(found) for (found,) in self.rows(sql, version, "book training"))
 
+    def publication_note(self, version: int) -> str:
+        """What made these weights; empty where that is not known."""
+        row = self.row("SELECT note FROM publications WHERE version = ?", version)
+        return str(row[0]) if row else ""
+
+    def taught_against(self, version: int) -> frozenset[int]:
+        """Lessons of these weights that were taken back by teaching against them, or that were tried
+        to be."""
+        sql = _LINE + "SELECT note FROM publications JOIN line USING (version) WHERE note LIKE ?"
+        notes = self.rows(sql, version, f"{_AGAINST}%")
+        return frozenset(int(note.removeprefix(_AGAINST)) for (note,) in notes)
+
     def lesson_version(self, lesson: int) -> int | None:
         """The newest weights that were published with this lesson new in them."""
         row = self.row("SELECT max(version) FROM publication_lessons WHERE lesson = ?", lesson)
@@ -220,6 +254,15 @@ class LessonJournal(Store):
             self.saved_version(),
         )
         return [lesson_from_row(row) for row in rows]
+
+    def back_in(self, version: int, before: int) -> list[Lesson]:
+        """Lessons that these weights have and those of `before` had not, and that were learned until
+        such weights came into use; oldest first. After a crash a lesson in them was not learned yet."""
+        last = "SELECT state FROM lesson_events e WHERE e.lesson = lessons.id ORDER BY e.id DESC"
+        away = f"state IN ('waiting', 'needs_practice') AND ({last} LIMIT 1 OFFSET 1) = 'learned'"
+        missed = self.lessons_in(before)
+        found = self._select_in(version, f"{away} AND {_STANDS}")
+        return [lesson for lesson in found if lesson.id not in missed]
 
     # ------------------------------------------------------------ progress over time
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,13 +23,14 @@ from learning.forward import Knowledge, share_known
 from learning.guard import examine
 from learning.home import Home, remove_leftovers
 from learning.journal import Journal
-from learning.journal_lessons import RIDER_KINDS
 from learning.memory import to_task
 from learning.methods import RECIPE
 from learning.mind import Mind
+from learning.old_weights import KNOWN_ALREADY
 from learning.pauses import Pauses
 from learning.records import Lesson, LessonReport, LessonState
 from learning.replay import Replay
+from learning.take_back import leave, missing, take_back
 from learning.teaching import Task, TeachResult, TeachSettings, known_before
 from learning.training_keeper import TrainingKeeper
 from learning.unfinished import Unfinished
@@ -68,12 +69,16 @@ class Learner:
         self.recover()
 
     def recover(self) -> None:
-        """The file is the truth: lessons that it lacks wait again."""
-        if self.journal.saved_version() != self.version:
+        """The file is the truth: lessons that it lacks wait again, and those that only other weights
+        lacked are learned."""
+        before = self.journal.saved_version()
+        if before != self.version:
+            for lesson in self.journal.back_in(self.version, before):
+                self.journal.set_lesson_state(lesson.id, "learned")
             self.journal.mark_saved(self.version)
         for lesson in self.journal.lessons_not_saved():
             if lesson.state == "learned":
-                self.journal.set_lesson_state(lesson.id, _missing(lesson))
+                self.journal.set_lesson_state(lesson.id, missing(lesson))
 
     @property
     def version(self) -> int:
@@ -187,7 +192,8 @@ class Learner:
             return
         ridden = steps > 0 and self._method == RECIPE
         riders = [x.id for x in self.journal.riders()] if ridden else []
-        self._shop.publish([lesson.id, *riders], f"lesson {lesson.id}", changed=steps > 0)
+        note = f"lesson {lesson.id}{'' if steps else KNOWN_ALREADY}"
+        self._shop.publish([lesson.id, *riders], note, changed=steps > 0)
         for rider in riders:
             self.journal.set_lesson_state(rider, "learned")
         if ridden:
@@ -325,42 +331,22 @@ class Learner:
     # ------------------------------------------------------------ undo
 
     def undo(self, lesson: Lesson) -> tuple[UndoDone, list[Lesson]]:
-        """Takes a lesson out: back to the newest saved weights without it.
+        """Takes a lesson out: back to the newest saved weights without it or, where none are left,
+        taught against (learning.take_back).
 
         Returns what to say and the other lessons that those weights lack, which wait again (a
         practice that is lost is only told). For the last lesson that is exactly the weights before
-        it. Raises NotFound where no weights without it are left.
+        it.
         """
-        lost: list[Lesson] = []
-        known = self.journal.lessons_in(self.version)
-        if lesson.id in known:
-            parent, path = self.weights.without(lesson.id)
-            gone = known - self.journal.lessons_in(parent) - {lesson.id}
-            undone = {other.id for other in self.journal.to_undo()}
-            self.weights.go_back(parent, path, f"without lesson {lesson.id}")
-            lost = [
-                other
-                for other in map(self.journal.lesson, sorted(gone))
-                if other.state == "learned" and other.id not in undone
-            ]
-            for other in lost:
-                self.journal.set_lesson_state(other.id, _missing(other))
-        if lesson.state != "undone":
-            self.journal.set_lesson_state(lesson.id, "undone")
+        try:
+            return take_back(self._shop, self.tokenizer, lesson)
+        finally:
+            self.forget_memory()
+
+    def leave(self, lessons: Collection[int]) -> None:
+        """The same for lessons that are to be forgotten: never taught against. Raises NotFound, with
+        nothing changed, where no weights without all of them are left."""
+        leave(self.weights, self.journal, lessons)
+        for lesson in lessons:
+            self.journal.set_lesson_state(lesson, "undone")
         self.forget_memory()
-        lessons = [other for other in lost if other.kind not in ("practice", *RIDER_KINDS)]
-        many = f"{len(lessons)} that came with it or later are" if lessons[1:] else "one more is"
-        again = f"; {many} learned again" if lessons else ""
-        practised = sorted({o.prompt[0].text for o in lost if o.kind == "practice"})
-        again += (
-            f"; what practice of {', '.join(practised)} gained is gone too" if practised else ""
-        )
-        name = lesson.prompt[0].text if lesson.kind == "practice" else ""
-        what = f"took back {f'practice of {name}' if name else f'lesson {lesson.id}'}{again}"
-        return UndoDone(lesson.id, what, self.version), lost
-
-
-def _missing(lesson: Lesson) -> LessonState:
-    """What a lesson is that the weights have no longer: learned again, but for a practice, which
-    takes an hour and which the owner asks for."""
-    return "needs_practice" if lesson.kind == "practice" else "waiting"

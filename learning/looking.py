@@ -173,7 +173,7 @@ class Looker:
                 f"lesson {job.lesson} is not in the weights that answer now",
                 "wait until it is learned, or teach it again",
             )
-        if old := weights_without(self._learner.folder, self._journal, now, job.lesson):
+        if old := weights_without(self._learner.folder, self._journal, now, [job.lesson]):
             return old
         raise NotFound(
             f"no weights from before lesson {job.lesson} are left; only the last few are kept",

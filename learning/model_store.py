@@ -21,9 +21,7 @@ from engine.config import ModelConfig
 from engine.errors import CheckpointError, NotFound
 from learning.home import Home
 from learning.journal import Journal
-
-SHIPPED = Path(__file__).resolve().parent.parent / "engine" / "base"
-KEEP_SNAPSHOTS = 4
+from learning.old_weights import SHIPPED, keep_snapshot
 
 
 @dataclass(frozen=True)
@@ -140,8 +138,9 @@ class ModelStore:
         return sorted(map(_snapshot, folder.glob("*.safetensors")), key=lambda s: s.version)
 
     def rollback(self, name_or_path: str, version: int, journal: Journal) -> Snapshot:
-        """Makes a snapshot the current weights again. Lessons published since become
-        needs_practice, so that the next book training brings them back. Raises NotFound."""
+        """Makes a snapshot the current weights again; those of now become one, so that it can be taken
+        back. Lessons published since become needs_practice, so that the next book training brings
+        them back; those that come back with the weights are learned. Raises NotFound."""
         found = {s.version: s for s in self.snapshots(name_or_path)}
         if version not in found:
             versions = ", ".join(map(str, found)) or "none"
@@ -149,51 +148,30 @@ class ModelStore:
         folder = self.resolve(name_or_path)
         temporary = folder / f".{WEIGHTS}.rollback"
         kept = journal.lessons_in(version)
+        before = None
+        with contextlib.suppress(CheckpointError):  # weights that are not whole are not kept
+            before = read_version(folder / WEIGHTS)
         try:
             shutil.copyfile(found[version].path, temporary)
+            if before not in (None, version):
+                keep_snapshot(folder, journal, version)
             # before the file: a crash in between must not make them wait and undo the rollback
             for lesson in journal.lessons(state="learned"):
                 if lesson.id not in kept:
                     journal.set_lesson_state(lesson.id, "needs_practice")
             os.replace(temporary, folder / WEIGHTS)
         except OSError as error:
-            with contextlib.suppress(OSError):
-                temporary.unlink(missing_ok=True)
             raise CheckpointError(
                 f"{folder / WEIGHTS}: cannot be written ({error.strerror})",
                 "free some space and do it again",
             ) from error
+        finally:
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
+        for lesson in journal.back_in(version, before or 0):
+            journal.set_lesson_state(lesson.id, "learned")
         journal.mark_saved(version)
         return found[version]
-
-
-def keep_snapshot(folder: Path) -> None:
-    """Moves the current weights aside before new ones are written; drops the oldest snapshots, but
-    not the first of a model that did not come with the program: undo begins there."""
-    current = folder / WEIGHTS
-    if not current.exists():
-        return
-    snapshots = folder / "snapshots"
-    kept = snapshots / f"{read_version(current):08d}.safetensors"
-    temporary = kept.with_suffix(".new")
-    try:
-        snapshots.mkdir(exist_ok=True)
-        temporary.unlink(missing_ok=True)
-        try:
-            os.link(current, temporary)  # the same bytes under two names: nothing is copied
-        except OSError:
-            shutil.copyfile(current, temporary)  # a file system without links
-        os.replace(temporary, kept)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
-        raise CheckpointError(
-            f"{kept}: cannot be written ({error.strerror})",
-            "free some space; what was taught waits in the journal",
-        ) from error
-    first = 0 if (SHIPPED / folder.name / WEIGHTS).exists() else 1
-    for old in sorted(snapshots.glob("*.safetensors"))[first:-KEEP_SNAPSHOTS]:
-        old.unlink(missing_ok=True)
 
 
 def _folders(parent: Path) -> dict[str, Path]:
@@ -221,4 +199,4 @@ def _snapshot(path: Path) -> Snapshot:
     return Snapshot(int(path.stem), path, stat.st_mtime, record.get("note", ""), stat.st_size)
 
 
-__all__ = ["KEEP_SNAPSHOTS", "SHIPPED", "ModelInfo", "ModelStore", "Snapshot", "keep_snapshot"]
+__all__ = ["SHIPPED", "ModelInfo", "ModelStore", "Snapshot"]

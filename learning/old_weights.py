@@ -1,13 +1,22 @@
-"""Which earlier weights of a model are still there, and the newest that lack a lesson. No torch."""
+"""Earlier weights of a model: kept aside before new ones are written, let go, found again. No torch."""
 
 from __future__ import annotations
 
+import contextlib
+import os
+import shutil
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.checkpoint_files import WEIGHTS
+from engine.checkpoint_files import WEIGHTS, read_version
+from engine.errors import CheckpointError
 from learning.journal import Journal
-from learning.model_store import SHIPPED
+
+SHIPPED = Path(__file__).resolve().parent.parent / "engine" / "base"
+KEEP_SNAPSHOTS = 4
+KNOWN_ALREADY = ", known already"
+"""Ends the note of weights that are those before them, with a lesson that they knew."""
 
 
 @dataclass(frozen=True)
@@ -19,24 +28,94 @@ class OldWeights:
     path: Path
 
 
+def snapshots_of(folder: Path) -> list[OldWeights]:
+    """Oldest first, whether the weights of now came from them or not."""
+    paths = sorted((folder / "snapshots").glob("*.safetensors"))
+    return [OldWeights(int(path.stem), path) for path in paths]
+
+
 def kept_weights(folder: Path, journal: Journal, now: int) -> list[OldWeights]:
     """Those that `now` came from, newest first: snapshots whose lessons it still has, and last the
     model as it came, where it came with the program."""
     known = journal.lessons_in(now)
-    found = []
-    for path in sorted((folder / "snapshots").glob("*.safetensors"), reverse=True):
-        version = int(path.stem)
-        if version != now and journal.lessons_in(version) <= known:
-            found.append(OldWeights(version, path))
-    shipped = SHIPPED / folder.name / WEIGHTS
-    if shipped.exists() and now and not any(old.version == 0 for old in found):
+    found = [
+        old
+        for old in reversed(snapshots_of(folder))
+        if old.version != now and journal.lessons_in(old.version) <= known
+    ]
+    shipped = _shipped(folder, journal)
+    if shipped and now and not any(old.version == 0 for old in found):
         found.append(OldWeights(0, shipped))
     return found
 
 
-def weights_without(folder: Path, journal: Journal, now: int, lesson: int) -> OldWeights | None:
-    """The newest of them that do not know the lesson."""
+def weights_without(
+    folder: Path, journal: Journal, now: int, lessons: Collection[int]
+) -> OldWeights | None:
+    """The newest of them that know none of the lessons."""
     for old in kept_weights(folder, journal, now):
-        if lesson not in journal.lessons_in(old.version):
+        if journal.lessons_in(old.version).isdisjoint(lessons):
             return old
     return None
+
+
+def keep_snapshot(folder: Path, journal: Journal, next_version: int | None = None) -> None:
+    """Moves the current weights aside before new ones are written, and lets go of what is too many:
+    first what no undo goes back to, then the oldest, but never the first of a model that did not come
+    with the program: undo begins there.
+
+    next_version: of the snapshot that is to take their place; None: weights made out of them are.
+    """
+    current = folder / WEIGHTS
+    if not current.exists():
+        return
+    snapshots, version = folder / "snapshots", read_version(current)
+    kept = snapshots / f"{version:08d}.safetensors"
+    temporary = kept.with_suffix(".new")
+    try:
+        snapshots.mkdir(exist_ok=True)
+        temporary.unlink(missing_ok=True)
+        try:
+            os.link(current, temporary)  # the same bytes under two names: nothing is copied
+        except OSError:
+            shutil.copyfile(current, temporary)  # a file system without links
+        os.replace(temporary, kept)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise CheckpointError(
+            f"{kept}: cannot be written ({error.strerror})",
+            "free some space; what was taught waits in the journal",
+        ) from error
+    first = 0 if _shipped(folder, journal) else 1
+    shots, now = snapshots_of(folder)[first:], version if next_version is None else next_version
+    while len(shots) > KEEP_SNAPSHOTS:
+        versions = [shot.version for shot in shots]
+        earlier = (i for i, one in enumerate(versions) if one != version)
+        spare = (i for i in earlier if _spare(journal, versions, i, now))
+        shots.pop(next(spare, 0)).path.unlink(missing_ok=True)
+
+
+def _shipped(folder: Path, journal: Journal) -> Path | None:
+    """The weights that came with the program, where the folder is the home's own copy of them. One of
+    the same name elsewhere is another model."""
+    shipped = SHIPPED / folder.name / WEIGHTS
+    models = journal.path.with_name("models")
+    own = folder.resolve().parent == models.resolve()
+    return shipped if own and shipped.exists() else None
+
+
+def _spare(journal: Journal, versions: list[int], place: int, now: int) -> bool:
+    """Whether no undo needs the snapshot at that place, among those of these versions."""
+    version = versions[place]
+    if version == now:
+        return True  # it is what answers
+    lessons, trainings = journal.lessons_in(version), journal.trainings_in(version)
+    if not lessons <= journal.lessons_in(now):
+        return True  # it knows what was taken back or rolled back
+    if place and journal.publication_note(version).endswith(KNOWN_ALREADY):
+        return True  # those before it are the same weights
+    return any(  # an undo goes back to the newer one
+        journal.lessons_in(newer) == lessons and journal.trainings_in(newer) == trainings
+        for newer in versions[place + 1 :]
+    )

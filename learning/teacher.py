@@ -132,6 +132,8 @@ class Teacher:
         parameters = self._learner.published.model.config.parameters
         self._emit(Ready(folder.name, self._learner.version, parameters, device))
         self._answerer.start()
+        for lesson in self._journal.taken_back_in(self._learner.version):
+            self._jobs.put(Undo(lesson.id))  # in another model, where these weights did not follow
         self._thread.start()
 
     def send(self, request: Request) -> None:
@@ -213,8 +215,9 @@ class Teacher:
             )
 
     def _learn_waiting(self) -> None:
-        for withdrawn in self._journal.to_undo():
-            self._undo(Undo(withdrawn.id))
+        known = self._journal.taken_back_in(self._learner.version)
+        for withdrawn in sorted({lesson.id for lesson in (*self._journal.to_undo(), *known)}):
+            self._undo(Undo(withdrawn))
         if self._learning:
             self._learner.mind.prepare()
         while self._learning and (waiting := self._journal.waiting()):
@@ -231,6 +234,7 @@ class Teacher:
             except Exception:
                 # it must not block those behind it; book training comes back to it
                 self._journal.set_lesson_state(waiting[0].id, "needs_practice")
+                self._jobs.put(Learn())
                 raise
             self._emit(LessonDone(**asdict(report)))
 
@@ -262,11 +266,12 @@ class Teacher:
         if lesson is None:
             self._emit(UndoDone(None, "there is nothing to undo", self._learner.version))
             return
-        if job.lesson is not None and lesson.state == "undone":
+        before = lesson.state == "undone"
+        if before and lesson not in self._journal.taken_back_in(self._learner.version):
             return  # with what waited, before its own turn came; it was told then
         done, lost = self._learner.undo(lesson)
-        self._emit(done)
-        if lost:
+        self._emit(replace(done, lesson=None) if before else done)
+        if lost or self._journal.taken_back_in(self._learner.version):
             self._jobs.put(Learn())
 
     def _grow(self, job: Grow) -> None:

@@ -17,6 +17,7 @@ from engine.errors import NotFound
 from learning.forget import Doomed, erase
 from learning.home import Home
 from learning.journal import Journal
+from learning.old_weights import weights_without
 from learning.owner_book import OwnerBook
 from learning.records import Rating
 from learning.unfinished import remove_unfinished
@@ -56,9 +57,10 @@ def forget(
     left without the lessons.
     """
     went_back, training_lost = [], False
+    folders = [folder for folder in folders if (folder / WEIGHTS).exists()]
+    for folder in folders:  # all of them, before the first loses anything
+        _check(folder, journal, doomed)
     for folder in folders:
-        if not (folder / WEIGHTS).exists():
-            continue
         before = read_version(folder / WEIGHTS)
         mine = learner if learner is not None and learner.folder == folder else None
         if _take_out(home, folder, journal, doomed, device, mine):
@@ -73,25 +75,33 @@ def forget(
     return Forgotten(erase(journal, doomed), lines, tuple(went_back), training_lost)
 
 
+def _known(folder: Path, journal: Journal, doomed: Doomed) -> frozenset[int]:
+    """What the weights know of it."""
+    return journal.lessons_in(read_version(folder / WEIGHTS)) & frozenset(doomed.lessons)
+
+
+def _check(folder: Path, journal: Journal, doomed: Doomed) -> None:
+    """Raises NotFound where no weights without it are left."""
+    known, now = _known(folder, journal, doomed), read_version(folder / WEIGHTS)
+    if known and weights_without(folder, journal, now, known) is None:
+        raise NotFound(
+            f"{folder.name}: no weights without lesson {min(known)} are left, so nothing was erased",
+            "add --keep-weights to forget it in the journal and the book only",
+        )
+
+
 def _take_out(
     home: Home, folder: Path, journal: Journal, doomed: Doomed, device: str, learner: Learner | None
 ) -> bool:
-    """Whether the weights knew something of it. The oldest lesson first: the rest goes with it."""
-    known = journal.lessons_in(read_version(folder / WEIGHTS)) & set(doomed.lessons)
+    """Whether the weights knew something of it."""
+    known = _known(folder, journal, doomed)
     if not known:
         return False
     if learner is None:
         from learning.learner import Learner  # brings torch
 
         learner = Learner(home, folder, journal, device=device)
-    for lesson in sorted(known):
-        try:
-            learner.undo(journal.lesson(lesson))
-        except NotFound as error:
-            raise NotFound(
-                f"{folder.name}: {error.what}, so nothing was erased",
-                "add --keep-weights to forget it in the journal and the book only",
-            ) from error
+    learner.leave(known)
     return True
 
 

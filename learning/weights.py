@@ -8,6 +8,7 @@ is good enough (learning.learner).
 from __future__ import annotations
 
 import copy
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,8 +22,7 @@ from engine.packed import share
 from engine.precision import fast_dtype
 from learning.home import remove_leftovers
 from learning.journal import Journal
-from learning.model_store import keep_snapshot
-from learning.old_weights import weights_without
+from learning.old_weights import keep_snapshot, snapshots_of, weights_without
 
 
 @dataclass(frozen=True)
@@ -61,11 +61,11 @@ class Weights:
         """Saves and swaps. With `changed` false only the journal notes that the lessons are known.
         With `snapshot` false the weights before it are not kept: they are a part of the same work.
         Raises CheckpointError or JournalError; what answers is as before then."""
-        version = self._journal.latest_version() + 1
+        version = self._new_version()
         path = self.folder / WEIGHTS
         self._journal.add_publication(version, self.version, lessons, str(path), note)
         if snapshot:
-            keep_snapshot(self.folder)
+            keep_snapshot(self.folder, self._journal)
         state = {k: v.detach().cpu() for k, v in self.model.state_dict().items()}
         save_tensors(
             to_huggingface(state, self.model.config), path, {"version": str(version), "note": note}
@@ -78,27 +78,34 @@ class Weights:
             share(model, before)
         self.published = Published(version, model)
 
-    def without(self, lesson: int) -> tuple[int, Path]:
-        """(version, file) of the newest snapshot, or else the shipped weights, that do not know the
-        lesson. Raises NotFound where none are left."""
-        old = weights_without(self.folder, self._journal, self.version, lesson)
+    def without(self, lessons: Collection[int]) -> tuple[int, Path]:
+        """(version, file) of the newest snapshot, or else the shipped weights, that know none of
+        these lessons. Raises NotFound where none are left."""
+        old = weights_without(self.folder, self._journal, self.version, lessons)
         if old is None:
             raise NotFound(
-                f"no weights without lesson {lesson} are left",
+                f"no weights without lesson {min(lessons)} are left",
                 "teach what should be said instead, with /correct",
             )
         return old.version, old.path
 
     def go_back(self, version: int, path: Path, note: str) -> None:
-        """Publishes the weights of that file, which were `version`, anew."""
+        """Publishes the weights of that file, which were `version`, anew. Those that are left are not
+        kept: they know what is taken back, and would push out weights that a further undo needs."""
         now = self.model, self.version
         self.model = load_model(self.folder, device=self.model.device, weights=path)
         self.version = version
         try:
-            self.publish([], note)
+            self.publish([], note, snapshot=False)
         except BaseException:
             self.model, self.version = now
             raise
+
+    def _new_version(self) -> int:
+        """Above those of the journal, and of the files, which may be newer than a journal that was
+        moved away or brought back from a copy."""
+        files = [old.version for old in snapshots_of(self.folder)]
+        return max(self._journal.latest_version(), self.version, *files) + 1
 
     def _frozen(self) -> Model:
         """A copy of the masters in the numbers that answer fastest."""

@@ -93,11 +93,13 @@ class Desk:
     teacher: TeacherPort | None = None
 
     def next(self, on_event: Callable[[Event], None], until: type[Found]) -> Found:
-        """Handles events up to one of the given kind. Raises VidyaError for a failure."""
+        """Handles events up to one of the given kind. Raises VidyaError for a failure, but for that
+        of an undo, which is not what is waited for."""
         while True:
-            event = self.events.get()
-            on_event(event)
-            if isinstance(event, Failed):
+            event = self._get(on_event)
+            if isinstance(event, Failed) and event.where == "undo":
+                say(f"{event.what}; {event.next_step}")
+            elif isinstance(event, Failed):
                 raise VidyaError(event.what, event.next_step)
             if isinstance(event, until):
                 return event
@@ -110,12 +112,18 @@ class Desk:
         while self.teacher and (due := self._due()):
             self.teacher.send(Learn())
             while due:
-                event = self.events.get()
-                on_event(event)
+                event = self._get(on_event)
                 if isinstance(event, Failed):
                     raise VidyaError(event.what, event.next_step)
                 if isinstance(event, LessonDone | UndoDone):
                     due.discard(event.lesson)
+
+    def _get(self, on_event: Callable[[Event], None]) -> Event:
+        event = self.events.get()
+        on_event(event)
+        if isinstance(event, UndoDone):
+            say(event.what)
+        return event
 
     def _due(self) -> set[int | None]:
         return {lesson.id for lesson in (*self.journal.waiting(), *self.journal.to_undo())}

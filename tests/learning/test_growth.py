@@ -16,7 +16,9 @@ from engine.model import Model
 from engine.tokenizer import Tokenizer
 from learning.growth import grow_model
 from learning.home import Home
-from learning.model_store import ModelStore, keep_snapshot
+from learning.journal import Journal
+from learning.model_store import ModelStore
+from learning.old_weights import keep_snapshot
 from learning.training_keeper import Stopped
 
 
@@ -64,9 +66,11 @@ def test_clear_errors_and_nothing_left_behind(store: ModelStore) -> None:
 def test_the_first_weights_of_a_grown_model_are_kept(store: ModelStore) -> None:
     folder = grow_model(store, "mine", "larger").path
     model = load_model(folder)
+    journal = Journal(folder.parent.parent / "journal.sqlite3")
     for version in range(8, 16):
-        keep_snapshot(folder)
+        keep_snapshot(folder, journal)
         save_model(model, folder, metadata={"version": str(version)})
+    journal.close()
     kept = sorted(int(p.stem) for p in (folder / "snapshots").iterdir())
     assert kept == [7, 11, 12, 13, 14]
     assert read_version(folder / WEIGHTS) == 15

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -110,6 +111,34 @@ def test_lessons_that_the_file_lacks_wait_again(place: Place) -> None:
     (learner.folder / "model.safetensors").write_bytes(old)  # as after a crash before the write
     open_learner(place)
     assert [item.id for item in journal.waiting()] == [taught.id]
+
+
+def test_lessons_that_only_another_model_lacks_are_learned_when_this_one_is_in_use_again(
+    place: Place,
+) -> None:
+    home, folder, journal = place
+    other = shutil.copytree(folder, folder.with_name("other"))
+    learner = open_learner(place)
+    taught, practice, practised = journal.add_lessons(
+        [
+            lesson("What is 12 and 30?", "They make 42."),
+            Lesson("practice", (Turn("user", "chain_sum"),), ""),
+            lesson("Who?", "You."),
+        ]
+    )
+    for item in (taught, practice):
+        learner.weights.publish([item.id], "as if it was learned")
+        journal.set_lesson_state(item.id, "learned")
+    learner.weights.publish([practised.id], "not learned well")
+    journal.set_lesson_state(practised.id, "needs_practice")
+
+    def states() -> list[str]:
+        return [journal.lesson(item.id).state for item in (taught, practice, practised)]
+
+    open_learner((home, other, journal))
+    assert states() == ["waiting", "needs_practice", "needs_practice"]
+    open_learner(place)
+    assert states() == ["learned", "learned", "needs_practice"]
 
 
 def test_weights_that_are_not_finite_are_never_published(

@@ -17,7 +17,8 @@ from engine.errors import CheckpointError
 from learning.events import Event, Failed
 from learning.home import HomeError, remove_leftovers
 from learning.learner import Learner
-from learning.model_store import ModelStore, keep_snapshot
+from learning.model_store import ModelStore
+from learning.old_weights import keep_snapshot
 from learning.records import Lesson, Turn
 from learning.requests import Learn
 from learning.teacher import open_teacher
@@ -113,10 +114,10 @@ def test_two_teachers_do_not_share_one_home(place: Place) -> None:
 
 
 def test_a_snapshot_that_cannot_be_kept_is_said(place: Place) -> None:
-    _, folder, _ = place
+    _, folder, journal = place
     (folder / "snapshots").write_text("in the way")
     with pytest.raises(CheckpointError, match="cannot be written"):
-        keep_snapshot(folder)
+        keep_snapshot(folder, journal)
 
 
 def test_a_model_folder_without_config_is_not_overwritten(place: Place, tmp_path: Path) -> None:

@@ -1,0 +1,142 @@
+"""Takes a lesson out of the weights: back to those before it or, where none are left, taught against.
+
+Weights without it are exactly as they were. Where they were let go (only the last few are kept), or
+never were (a model grown from one that knew it), the model is taught not to say the answer any more.
+Left out: which lessons are taken back (learning.journal_lessons), and who is told (learning.teacher).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from engine.errors import NotFound, NumericsError
+from engine.tokenizer import Tokenizer
+from learning.events import UndoDone
+from learning.guard import examine
+from learning.journal import Journal
+from learning.journal_lessons import RIDER_KINDS, against
+from learning.memory import to_task
+from learning.records import Lesson, LessonState
+from learning.teaching import Task, known_before
+from learning.unfinished import remove_unfinished
+from learning.weights import Weights
+from learning.workshop import Workshop
+
+
+def missing(lesson: Lesson) -> LessonState:
+    """What a lesson is that the weights have no longer: learned again, but for a practice, which
+    takes an hour and which the owner asks for."""
+    return "needs_practice" if lesson.kind == "practice" else "waiting"
+
+
+def leave(weights: Weights, journal: Journal, lessons: Collection[int]) -> list[Lesson]:
+    """Back to the newest saved weights that know none of these. Returns the other lessons that those
+    lack, which wait again. Raises NotFound, with nothing changed, where no such weights are left."""
+    parent, path = weights.without(lessons)
+    gone = journal.lessons_in(weights.version) - journal.lessons_in(parent) - set(lessons)
+    undone = {other.id for other in journal.to_undo()}
+    weights.go_back(parent, path, f"without lesson {', '.join(map(str, sorted(lessons)))}")
+    lost = [
+        other
+        for other in map(journal.lesson, sorted(gone))
+        if other.state == "learned" and other.id not in undone
+    ]
+    for other in lost:
+        journal.set_lesson_state(other.id, missing(other))
+    return lost
+
+
+def take_back(
+    shop: Workshop, tokenizer: Tokenizer, lesson: Lesson
+) -> tuple[UndoDone, list[Lesson]]:
+    """Takes a lesson out and marks it undone. Returns what to say and the lessons that wait again."""
+    weights, journal = shop.weights, shop.journal
+    lost: list[Lesson] = []
+    version, stays = weights.version, ""
+    if lesson.id in journal.lessons_in(version) - journal.taught_against(version):
+        try:
+            lost = leave(weights, journal, [lesson.id])
+        except NotFound:
+            _undone(journal, lesson)
+            shop.mind.forget()  # it is remembered no longer, and what it replaced is
+            stays = f": no weights without it are left, {_teach_against(shop, tokenizer, lesson)}"
+    _undone(journal, lesson)
+    untrained = journal.trainings_in(version) - journal.trainings_in(weights.version)
+    words = _words(lesson, stays, lost, bool(untrained))
+    return UndoDone(lesson.id, words, weights.version), lost
+
+
+def _undone(journal: Journal, lesson: Lesson) -> None:
+    if journal.lesson(lesson.id).state != "undone":
+        journal.set_lesson_state(lesson.id, "undone")
+
+
+def _teach_against(shop: Workshop, tokenizer: Tokenizer, lesson: Lesson) -> str:
+    """Makes the model stop saying the lesson's answer, and say again what it said before where the
+    memory has that. What became of it, in words; the weights are published in any case, so that the
+    journal knows that it was done."""
+    task, steps = _task_against(shop, tokenizer, lesson), 0
+    with shop.or_as_before() as before:
+        if task is None:
+            words = "so what it did to them stays"
+        elif task.answer and task.answer.answer == task.rejected[0].answer:
+            words = "and a book or another lesson says the same"
+        elif known_before(shop.mind.upper, replace(task, answer=None)):
+            words = "but the model does not say it"
+        else:
+            words = "so the model was taught not to say it"
+            steps, good = _steps(shop, task)
+            if not good:
+                shop.put_back(before)
+                steps, words = 0, "and the model could not be taught not to say it"
+        shop.publish([], against(lesson.id), changed=steps > 0, snapshot=False)
+    if steps:
+        remove_unfinished(shop.weights.folder)  # a training that was broken off still knows it
+    return words
+
+
+def _steps(shop: Workshop, task: Task) -> tuple[int, bool]:
+    """Steps taken, and whether they did what they should at no cost to the memory."""
+    watch, replay = shop.mind.watch, shop.mind.replay
+    book = [e for e in replay.book if e.prompt not in task.prompts]
+    taught = [e for e in replay.taught if e.prompt not in task.prompts]
+    book_before, taught_before = watch.recall(book), watch.recall(taught)
+    try:
+        result = shop.teach(task, shop.settings)
+    except NumericsError:
+        return 0, False
+    verdict = examine(
+        shop.weights.model,
+        book_before=book_before,
+        book_recall=watch.recall(book),
+        earlier=len(taught),
+        earlier_before=taught_before,
+        earlier_recall=watch.recall(taught),
+    )
+    return result.steps, result.known and verdict.passed
+
+
+def _task_against(shop: Workshop, tokenizer: Tokenizer, lesson: Lesson) -> Task | None:
+    """None where the lesson has no answer that could be avoided."""
+    if not lesson.answer or not lesson.prompt or lesson.kind in ("practice", *RIDER_KINDS):
+        return None
+    avoid = replace(lesson, answer="", rejected=(lesson.answer,))
+    task = to_task(tokenizer, avoid, shop.weights.model.config.context)
+    said = (e for e in shop.mind.replay.memory if e.prompt == task.prompt)
+    return replace(task, answer=next(said, None))
+
+
+def _words(lesson: Lesson, stays: str, lost: list[Lesson], untrained: bool) -> str:
+    """What was done, for the owner."""
+    lessons = [other for other in lost if other.kind not in ("practice", *RIDER_KINDS)]
+    many = f"{len(lessons)} that came with it or later are" if lessons[1:] else "one more is"
+    again = f"; {many} learned again" if lessons else ""
+    practised = sorted({o.prompt[0].text for o in lost if o.kind == "practice"})
+    again += f"; what practice of {', '.join(practised)} gained is gone too" if practised else ""
+    again += "; the book training since is gone too, a new one repeats it" if untrained else ""
+    name = f"lesson {lesson.id}"
+    if lesson.kind == "practice":
+        name = f"practice of {lesson.prompt[0].text}"
+    too = " in this model too" if lesson.state == "undone" else ""
+    return f"took back {name}{too}{stays}{again}"

@@ -1,0 +1,33 @@
+"""A lesson that fails as nobody foresaw is told, and keeps nothing else from being learned."""
+
+from __future__ import annotations
+
+import pytest
+
+from learning.events import Failed, LessonDone
+from learning.learner import Learner
+from learning.records import Lesson, LessonReport
+from learning.requests import Learn
+from tests.learning.conftest import Place
+from tests.learning.test_learner import lesson, place  # noqa: F401
+from tests.learning.test_take_back import hear
+
+
+def test_the_lessons_behind_one_that_fails_are_learned(
+    place: Place,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    journal = place[2]
+    bad, good = journal.add_lessons([lesson("a?", "A."), lesson("b?", "B.")])
+    learn = Learner.learn
+
+    def learned(learner: Learner, item: Lesson) -> LessonReport:
+        if item.id == bad.id:
+            raise ZeroDivisionError("as nobody foresaw")
+        return learn(learner, item)
+
+    monkeypatch.setattr(Learner, "learn", learned)
+    said = hear(place, monkeypatch, LessonDone, Learn())
+    assert [event.where for event in said if isinstance(event, Failed)] == ["learn"]
+    assert isinstance(said[-1], LessonDone) and said[-1].lesson == good.id
+    assert journal.lesson(bad.id).state == "needs_practice" and journal.waiting() == []

@@ -1,0 +1,32 @@
+"""Forgetting in several models at once: all of them, or none."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from engine.checkpoint_files import WEIGHTS
+from engine.errors import NotFound
+from learning.unlearn import forget
+from tests.learning.conftest import Place
+from tests.learning.test_learner import lesson, open_learner, place  # noqa: F401
+from tests.learning.test_take_back import publish
+
+
+def test_where_one_model_cannot_go_back_none_does(place: Place) -> None:  # noqa: F811
+    home, folder, journal = place
+    learner = open_learner(place)
+    secret = publish(learner, lesson("What is my password?", "Swordfish."))
+    grown = folder.with_name("zlarge")  # its first weights know it already
+    shutil.copytree(folder, grown, ignore=shutil.ignore_patterns("snapshots"))
+    before = [(one / WEIGHTS).read_bytes() for one in (folder, grown)]
+    doomed = journal.to_forget(lesson=secret.id)
+    with pytest.raises(NotFound, match="zlarge: no weights without lesson 1 .* nothing was erased"):
+        forget(home, journal, doomed, [folder, grown])
+    assert [(one / WEIGHTS).read_bytes() for one in (folder, grown)] == before
+    assert journal.lesson(secret.id).state == "learned"
+
+    done = forget(home, journal, doomed, [folder])
+    assert (done.models, done.records) == (("tiny",), 1)
+    assert journal.lessons() == []
