@@ -194,7 +194,7 @@ class Exam:
         self.rows: list[Row] = read_lessons()
         if self.quick:
             self.rows = self.rows[:: len(self.rows) // QUICK_LESSONS][:QUICK_LESSONS]
-        self.yardstick: Yardstick = make_yardstick(self._tokenizer, self._context, self.rows, talk)
+        self.yardstick: Yardstick = make_yardstick(self._tokenizer, model, self.rows, talk)
         self.pause = pause_of(folder.name, self.quick)
         self.pick_count = QUICK_PICKS if self.quick else PICKS
         self._pick_prompts, asked = pick_prompts()

@@ -9,13 +9,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import torch
+
 from benchmarks.corpus import named_corpus
 from benchmarks.talk import held_out
 from benchmarks.talk_data import load
 from engine.errors import DataError
+from engine.model import Model
 from engine.tokenizer import Tokenizer
+from learning.dream import dream, looking_back
 from learning.examples import Example, from_answer, from_turns
-from learning.memory import book_examples
+from learning.memory import LOOK_BACK_LENGTH, TALK_LENGTH, book_examples
 from learning.records import Lesson, Turn
 from personality.book import shipped_book_path
 
@@ -23,7 +27,8 @@ DATA = Path(__file__).with_name("data")
 LESSONS = DATA / "lessons100.jsonl"
 OPENINGS = DATA / "talk_openings.txt"
 TALK_ROWS = 60
-"""Held-out conversations whose likelihood is measured ..."""
+"""Held-out conversations (without a corpus, rows of the model's own talk) whose likelihood is measured
+..."""
 TALK_TOKENS = 96
 """... each no longer than this."""
 WIN_PROMPTS = 80
@@ -76,9 +81,11 @@ class Yardstick:
 
 
 def make_yardstick(
-    tokenizer: Tokenizer, context: int, rows: Sequence[Row], own_talk: Sequence[Example]
+    tokenizer: Tokenizer, model: Model, rows: Sequence[Row], replayed: Sequence[Example]
 ) -> Yardstick:
-    """`own_talk`: the model's own, half of which is used where no corpus is named."""
+    """replayed: the talk that what is measured may train on. Where no corpus is named, other talk of
+    the model's own is dreamt."""
+    context = model.config.context
 
     def example(question: str, row: Row) -> Example:
         return from_answer(tokenizer, [("user", question)], row.answer, context)
@@ -88,8 +95,10 @@ def make_yardstick(
     book = book_examples(tokenizer, [shipped_book_path()], context)
     talk, source = _held_out_talk(tokenizer, context), "held-out conversations of the corpus"
     if not talk:
-        talk = list(own_talk)[len(own_talk) // 2 :]
-        source = "the model's own talk, since no corpus was named in VIDYA_CORPUS"
+        talk = other_talk(model, tokenizer, replayed)
+        source = (
+            "the model's own, dreamt anew and never replayed, since VIDYA_CORPUS names no corpus"
+        )
     return Yardstick(
         lessons,
         [example(row.paraphrase, row) for row in rows],
@@ -99,6 +108,15 @@ def make_yardstick(
         talk,
         source,
     )
+
+
+def other_talk(model: Model, tokenizer: Tokenizer, replayed: Sequence[Example]) -> list[Example]:
+    """Talk of the model as learning.memory.own_talk makes it, by other dice: none of it is replayed."""
+    back = TALK_ROWS // 5
+    rows = dream(model, tokenizer, TALK_ROWS - back, TALK_LENGTH, torch.Generator().manual_seed(1))
+    rows += looking_back(tokenizer, back, min(LOOK_BACK_LENGTH, model.config.context), seed=1)
+    trained = {e.ids for e in replayed}
+    return [e for e in rows if e.targets and e.ids not in trained]
 
 
 def _held_out_talk(tokenizer: Tokenizer, context: int) -> list[Example]:

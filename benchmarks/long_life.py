@@ -42,7 +42,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
         tokenizer, model = Tokenizer.load(folder), load_model(folder)
         yard = make_yardstick(
             tokenizer,
-            model.config.context,
+            model,
             [Row(one.prompt[-1].text, one.answer, one.answer, False) for one in lessons],
             own_talk(model, tokenizer, folder),
         )

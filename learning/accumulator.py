@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from learning.examples import Example
@@ -67,10 +68,13 @@ class BatchAccumulator:
         lesson: Sequence[Example],
         broken: Sequence[Example] = (),
         wordings: Sequence[Example] = (),
+        without: AbstractSet[str] = frozenset(),
     ) -> MixedBatch:
-        """A batch around the lesson; with an empty lesson it is all replay (consolidation)."""
+        """A batch around the lesson; with an empty lesson (consolidation, or something is only to be
+        avoided) it is all replay. Nothing that answers the lesson's prompts, or those `without`, is
+        replayed."""
         mixture, replay, rng = self._mixture, self._replay, self._rng
-        prompts = {e.prompt for e in lesson}
+        prompts = {e.prompt for e in lesson} | without
         near = (list(broken) * COPIES)[: mixture.near]
         if lesson:
             near += replay.nearest(lesson[0], mixture.near - len(near), prompts)

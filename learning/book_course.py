@@ -6,13 +6,21 @@ import random
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.errors import NotFound
+from engine.errors import DataError, NotFound
 from engine.tokenizer import Tokenizer
-from learning.examples import Example
+from learning.examples import Example, excess
 from learning.journal import Journal
-from learning.memory import book_examples, book_paths, careless_examples, to_task
+from learning.memory import (
+    book_examples,
+    book_paths,
+    careless_examples,
+    standing,
+    to_task,
+    too_long_entries,
+)
 from learning.records import Lesson
 from learning.replay import Replay
+from learning.teaching import Task
 
 
 @dataclass(frozen=True)
@@ -27,6 +35,8 @@ class Course:
     """Lessons that are among the examples."""
     otherwise: list[Example]
     """Other ways to ask for what is known: as people type, and lessons in other words."""
+    left_out: list[str]
+    """Too long for the model, by place."""
 
 
 def plan(
@@ -44,35 +54,42 @@ def plan(
     Raises DataError for a book with bad lines, unless `skip_bad`, and NotFound where there is none.
     """
     lessons = [] if book else _standing_lessons(tokenizer, journal, context)
+    too_long = (
+        [] if book else [x for x in standing(journal) if excess(tokenizer, x.answer, context)]
+    )
+    paths = [*book_paths(owner_book), *([book] if book else [])]
+    left_out = too_long_entries(tokenizer, [book] if book else paths, context, skip_bad)
+    left_out += [f"lesson {lesson.id}" for lesson in too_long]
     if book:
         examples = book_examples(tokenizer, [book], context, skip_bad)
-        if not examples:
-            raise NotFound(
-                f"{book}: does not exist", "give the path of a book, or none for Vidya's own"
+        if not examples and left_out:
+            raise DataError(
+                f"{', '.join(left_out)}: too long for this model", "write shorter answers"
             )
+        if not examples:
+            what = "holds no conversation" if book.exists() else "does not exist"
+            raise NotFound(f"{book}: {what}", "give the path of a book, or none for Vidya's own")
     else:
         latest = [*replay.memory, *(example for _, example in lessons)]
         examples = list({example.prompt: example for example in latest}.values())
     new = {e.prompt for e in examples}
     rest = [e for e in replay.memory if e.prompt not in new]
     answers = {example.prompt: example.answer for example in [*examples, *rest]}
-    paths = [*book_paths(owner_book), *([book] if book else [])]
     careless = careless_examples(tokenizer, paths, context, skip_bad)
     otherwise = [e for e in careless if answers.get(e.prompt) == e.answer]
     for lesson, _ in lessons:
         wordings = to_task(tokenizer, lesson, context, rng, replay.memory).variations
         otherwise += [e for e in wordings if e.prompt not in answers]
-    return Course(examples, rest, lessons, otherwise)
+    return Course(examples, rest, lessons, otherwise, left_out)
 
 
 def _standing_lessons(
     tokenizer: Tokenizer, journal: Journal, context: int
 ) -> list[tuple[Lesson, Example]]:
-    """All lessons with an answer that stand, the latest of each prompt."""
-    undone = {lesson.id for lesson in journal.to_undo()}
+    """All lessons with an answer that stand and fit, the latest of each prompt."""
     latest: dict[str, tuple[Lesson, Example]] = {}
-    for lesson in journal.lessons(kinds=("pick", "correction", "rating", "example")):
-        if lesson.state == "undone" or lesson.id in undone:
+    for lesson in standing(journal):
+        if excess(tokenizer, lesson.answer, context):
             continue
         task = to_task(tokenizer, lesson, context)
         if task.answer:
@@ -82,3 +99,16 @@ def _standing_lessons(
             if bad.prompt in latest and latest[bad.prompt][1].answer == bad.answer:
                 del latest[bad.prompt]
     return list(latest.values())
+
+
+def failed_avoidance(tokenizer: Tokenizer, journal: Journal, context: int) -> list[Lesson]:
+    """Lessons that an answer is to be avoided, which could not be learned and still stand: no later
+    lesson says that the answer is right."""
+    failed: list[tuple[Lesson, Task]] = []
+    for lesson in standing(journal):
+        task = to_task(tokenizer, lesson, context)
+        right = {(e.prompt, e.answer) for e in task.answers}
+        failed = [x for x in failed if not right & {(e.prompt, e.answer) for e in x[1].rejected}]
+        if not task.answer and lesson.state == "needs_practice":
+            failed.append((lesson, task))
+    return [lesson for lesson, _ in failed]

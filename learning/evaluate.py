@@ -13,7 +13,7 @@ from engine.config import GREEDY
 from engine.generate import Finished, generate
 from engine.model import Model
 from engine.tokenizer import Tokenizer
-from learning.examples import Example, from_answer, from_turns
+from learning.examples import Example, excess, from_answer, from_turns
 from learning.folding import fold_answer
 from learning.forward import Knowledge, knowledge, mean_loss
 from personality.book import Entry
@@ -65,7 +65,8 @@ def recall(
     context = model.config.context
     checked = knowledge(model, [from_answer(tokenizer, p, a, context) for p, a in pairs])
     exact = [
-        item.known or fold_answer(greedy_answer(model, tokenizer, prompt)) == fold_answer(answer)
+        (item.known and not excess(tokenizer, answer, context))
+        or fold_answer(greedy_answer(model, tokenizer, prompt)) == fold_answer(answer)
         for item, (prompt, answer) in zip(checked, pairs, strict=True)
     ]
     return checked, exact

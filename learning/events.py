@@ -128,6 +128,8 @@ class TrainDone:
     rolled_back: bool
     version: int
     entries: int = 0
+    left_out: tuple[str, ...] = ()
+    """What is too long for the model, by place: "book.txt:12", "lesson 7"."""
 
 
 @dataclass(frozen=True)

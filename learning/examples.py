@@ -10,7 +10,7 @@ from torch import Tensor
 
 from engine.chat_format import encode_chat, encode_prompt
 from engine.tokenizer import Tokenizer
-from learning.folding import fold_prompt
+from learning.folding import BETWEEN_TURNS, fold_prompt
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,23 @@ class Example:
         return tuple(i for i, wanted in zip(self.ids, self.target, strict=True) if wanted)
 
 
+def excess(tokenizer: Tokenizer, answer: str, context: int) -> int:
+    """Tokens by which an answer is too long to be learned whole: more than half of the context; 0
+    where it fits."""
+    return max(0, len(tokenizer.encode(answer)) - context // 2)
+
+
+def too_long(tokenizer: Tokenizer, answer: str, context: int) -> str:
+    """Why an answer cannot be learned, and what to do, for the owner; empty where it fits."""
+    if not (over := excess(tokenizer, answer, context)):
+        return ""
+    share = (context // 2) / (context // 2 + over)
+    return (
+        f"the answer is too long for this model, about {share:.0%} of it would fit; "
+        "shorten it, or divide it among several questions"
+    )
+
+
 def from_turns(tokenizer: Tokenizer, turns: Sequence[tuple[str, str]], context: int) -> Example:
     """All of the assistant's words in the conversation are learned; cut to the context."""
     encoded = encode_chat(tokenizer, turns)
@@ -43,7 +60,8 @@ def from_turns(tokenizer: Tokenizer, turns: Sequence[tuple[str, str]], context: 
 def from_answer(
     tokenizer: Tokenizer, prompt: Sequence[tuple[str, str]], answer: str, context: int
 ) -> Example:
-    """Only the answer after the prompt is learned; old turns are dropped where the context is short."""
+    """Only the answer after the prompt is learned; old turns are dropped where the context is short,
+    and of an answer that is `too_long`, the end."""
     body = [*tokenizer.encode(answer)[: context // 2], tokenizer.end]
     head = encode_prompt(tokenizer, prompt, context, len(body))
     target = [False] * len(head) + [True] * len(body)
@@ -55,7 +73,7 @@ def after(talk: Example, example: Example, context: int) -> Example:
     where the talk does not end with an answer."""
     if len(talk.ids) + len(example.ids) > context or not talk.target[-1]:
         return example
-    prompt = f"{talk.prompt} / {example.prompt}"
+    prompt = f"{talk.prompt}{BETWEEN_TURNS}{example.prompt}"
     silent = (False,) * len(talk.ids)
     return Example(talk.ids + example.ids, silent + example.target, prompt)
 

@@ -5,20 +5,53 @@ Imports no torch: the interface compares the same way as the learner does.
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Sequence
+
+BETWEEN_TURNS = " // "
+"""No fold of one text holds this: there every sign is a word of its own."""
+_SIGNS = "*/#%"
+"""Kept, as symbols are: they tell one sum, one name from another ("9*3", "C#")."""
+_QUOTES = "`´"
+"""Symbols to Unicode, punctuation to everybody else."""
+_DROPPED = "'\u2019\ufe0e\ufe0f"
+"""Apostrophes, and what only says whether an emoji is drawn in colour."""
+_MINUS = re.compile(r"(?<![^\W\d_])[-\u2212\u2013](?=\s*\d)")
+"""Between numbers or before one; after a letter it is a hyphen ("well-known", "F-16")."""
 
 
 def fold(text: str) -> str:
-    """Case, white space and punctuation folded: two questions with the same fold are the same."""
+    """Case, white space and punctuation folded: two questions with the same fold are the same.
+
+    Letters keep their accents and vowel signs; symbols and the signs of sums and names stand as words
+    of their own. What is nothing but punctuation stays as it is.
+    """
+    folded = unicodedata.normalize("NFC", text.casefold())
+    minuses = {found.start() for found in _MINUS.finditer(folded)}
     kept = "".join(
-        c if c.isalnum() or c.isspace() else " " for c in text.casefold() if c not in "'\u2019"
+        " - " if place in minuses else _kept(c)
+        for place, c in enumerate(folded)
+        if c not in _DROPPED
     )
-    return " ".join(kept.split())
+    return " ".join(kept.split()) or " ".join(folded.split())
+
+
+def _kept(c: str) -> str:
+    """What is left of a character: itself, itself as a word, or a space."""
+    if c.isalnum():
+        return c
+    kind = unicodedata.category(c)
+    if kind.startswith("M"):
+        return c
+    if c in _SIGNS or (kind.startswith("S") and c not in _QUOTES):
+        return f" {c} "
+    return " "
 
 
 def fold_prompt(turns: Sequence[tuple[str, str]]) -> str:
     """The fold of a whole prompt, turn by turn."""
-    return " / ".join(fold(text) for _, text in turns)
+    return BETWEEN_TURNS.join(fold(text) for _, text in turns)
 
 
 def fold_answer(text: str) -> str:

@@ -17,13 +17,14 @@ from engine.tokenizer import Tokenizer
 from learning.attempts import ATTEMPTS, Attempt
 from learning.attempts.attempt import learn_once
 from learning.book import BookSettings, EpochReport, train_book
-from learning.book_course import Course, plan
+from learning.book_course import Course, failed_avoidance, plan
 from learning.events import LearnerState, TrainDone, UndoDone
+from learning.examples import too_long
 from learning.forward import Knowledge, share_known
 from learning.guard import examine
 from learning.home import Home, remove_leftovers
 from learning.journal import Journal
-from learning.memory import to_task
+from learning.memory import to_task, waiting_riders
 from learning.methods import RECIPE
 from learning.mind import Mind
 from learning.old_weights import KNOWN_ALREADY
@@ -108,10 +109,16 @@ class Learner:
         """Learns one lesson and publishes, or restores the weights and marks it needs_practice."""
         started, context = time.monotonic(), self.weights.model.config.context
         task = to_task(self.tokenizer, lesson, context, self._rng, self.replay.memory)
+        if why := too_long(self.tokenizer, lesson.answer, context):
+            self.journal.set_lesson_state(lesson.id, "needs_practice")
+            report = self._report(lesson, started, known=False)
+            return replace(report, state="needs_practice", why=why)
         if task.answer is None and not task.rejected:
             self.journal.set_lesson_state(lesson.id, "learned")
             return self._report(lesson, started, known=True)
         replay, knew = self.replay, known_before(self.mind.upper, task)
+        riders = waiting_riders(self.tokenizer, self.journal, context)
+        replay.riders = list(riders.values())
         watch = self.watch
         book = [e for e in replay.book if e.prompt not in task.prompts]
         earlier = [e for e in replay.taught if e.prompt not in task.prompts]
@@ -140,8 +147,13 @@ class Learner:
             except NumericsError:
                 result, passed = TeachResult(0, float("nan"), knew, 0), False
             if passed:
-                self._publish_lesson(lesson, result.steps)
+                ridden = [n for n, (example, _) in riders.items() if example in result.ridden]
+                self._publish_lesson(lesson, result.steps, ridden)
+        replay.riders = []
         steps, loss = result.steps, result.loss
+        if not task.answers:  # learned or not: it is not replayed any more
+            replay.avoid(task.rejected)
+            self._pauses.avoid(task.rejected)
         if not passed:
             self._shop.put_back(before)
             self.journal.set_lesson_state(lesson.id, "needs_practice")
@@ -153,10 +165,7 @@ class Learner:
         self.journal.set_lesson_state(lesson.id, state)
         for example in task.answers:
             replay.remember(example, task.variations)
-        if not task.answers:
-            replay.avoid(task.rejected)
-            self._pauses.avoid(task.rejected)
-        elif state == "learned":
+        if task.answers and state == "learned":
             self._pauses.learned(task.answers[-1])
         watch = self.watch  # it looks at what the memory has now
         # the owner's book may have had it already, so that it was looked at before it was learned
@@ -187,17 +196,14 @@ class Learner:
         watch.look(self.mind.upper, memory, pause=self._pause)
         return result
 
-    def _publish_lesson(self, lesson: Lesson, steps: int) -> None:
+    def _publish_lesson(self, lesson: Lesson, steps: int, riders: list[int]) -> None:
+        """riders: weak lessons that were learned along with it."""
         if not steps and lesson.id in self.journal.lessons_in(self.version):
             return
-        ridden = steps > 0 and self._method == RECIPE
-        riders = [x.id for x in self.journal.riders()] if ridden else []
         note = f"lesson {lesson.id}{'' if steps else KNOWN_ALREADY}"
         self._shop.publish([lesson.id, *riders], note, changed=steps > 0)
         for rider in riders:
             self.journal.set_lesson_state(rider, "learned")
-        if ridden:
-            self.replay.riders = []
 
     def catch_up(self) -> bool:
         """One small piece of work for a pause, see learning.pauses; False where nothing is left to do.
@@ -246,7 +252,8 @@ class Learner:
         skip_bad: bool = False,
         kept: Unfinished | None = None,
     ) -> TrainDone:
-        """Trains on a book (None: shipped, owner's, and all lessons) until it is known.
+        """Trains on a book (None: shipped, owner's, and all lessons) until it is known. After the
+        latter, answers that could not be avoided wait to be taught again.
 
         kept: the same training as it was when it was broken off, or a new one; while it runs it is
         kept beside the model, so that Stopped and a crash lose little. Raises DataError for a book
@@ -295,6 +302,10 @@ class Learner:
         if not verdict.passed:
             self._shop.put_back(before)
             recall = recall_before
+        elif not book:  # other weights may learn what these could not
+            context = model.config.context
+            for lesson in failed_avoidance(self.tokenizer, self.journal, context):
+                self.journal.set_lesson_state(lesson.id, "waiting")
         self.forget_memory()
         self.journal.add_measure("book_recall", recall)
         return TrainDone(
@@ -308,6 +319,7 @@ class Learner:
             rolled_back=not verdict.passed,
             version=self.version,
             entries=count,
+            left_out=tuple(course.left_out),
         )
 
     def _publish_training(self, course: Course, after: Sequence[Knowledge]) -> None:

@@ -16,7 +16,8 @@ _FORMS = 'give {"prompt","answer"}, {"prompt","chosen","rejected"}, {"prompt","a
 def read_rows(path: Path) -> list[dict[str, Any]]:
     """All rows of a JSON-lines file. Raises DataError with file and line."""
     try:
-        lines = path.read_text("utf-8-sig").splitlines()
+        # not splitlines(): rarer characters, at which it breaks too, may stand within a string
+        lines = path.read_text("utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(
             f"{path}: cannot be read ({error})", "give a UTF-8 file of JSON lines"

@@ -25,7 +25,7 @@ from engine.generate import Delta, generate
 from engine.model import Model
 from engine.precision import fast_dtype
 from learning.events import Checked, CompareBegan, CompareDone, ComparedText, Event
-from learning.examples import Example, from_answer
+from learning.examples import Example, excess, from_answer
 from learning.forward import knowledge
 from learning.journal import Journal
 from learning.journal_lessons import MAIN_KINDS
@@ -119,9 +119,11 @@ class Looker:
         flat = [example for some in examples for example in some]
         found = iter(knowledge(published.model, flat, pause=self._pause))
         known = []
+        tokenizer, context = self._learner.tokenizer, published.model.config.context
         for probe, some in zip(job.probes, examples, strict=True):
             checked = [next(found).known for _ in some]
-            known.append(all(checked) if probe.answer else not any(checked))
+            whole = not excess(tokenizer, probe.answer, context)
+            known.append(whole and all(checked) if probe.answer else not any(checked))
         self._emit(Checked(job.key, tuple(known), published.version))
 
     def _examples(self, model: Model, probe: Probe) -> list[Example]:

@@ -18,11 +18,11 @@ from engine.errors import DataError
 from engine.model import Model
 from engine.tokenizer import Tokenizer
 from learning.dream import dream, looking_back, talk_example
-from learning.examples import Example, from_answer, from_turns
+from learning.examples import Example, excess, from_answer, from_turns
 from learning.folding import fold
 from learning.home import write_atomically
 from learning.journal import Journal
-from learning.journal_lessons import RIDER_KINDS
+from learning.journal_lessons import MAIN_KINDS
 from learning.records import Lesson
 from learning.replay import Replay
 from learning.splices import splices
@@ -40,6 +40,7 @@ LOOK_BACK_ROWS = 48
 LOOK_BACK_LENGTH = 128
 """Most ids of such a row."""
 MAX_RIDERS = 20
+"""Weak lessons that a lesson's batches draw from; the others wait for the next."""
 WORDED = 300
 """Latest lessons that are replayed in other words too; making these takes a few milliseconds each."""
 WORDINGS = 48
@@ -75,9 +76,9 @@ def build_replay(
     context = model.config.context
     book = book_examples(tokenizer, book_paths(owner_book), context, skip_bad)
     replay = Replay(model, book, [], own_talk(model, tokenizer, folder))
-    taken_back = {lesson.id for lesson in journal.to_undo()}
-    learned = [x for x in journal.lessons(state="learned") if x.id not in taken_back]
-    kept = [x for x in learned if x.kind not in (*RIDER_KINDS, "practice")]
+    # what is not to be said any more is not replayed, whether or not that could be learned
+    kept = [x for x in standing(journal) if x.state == "learned" or not x.answer]
+    kept = [x for x in kept if not excess(tokenizer, x.answer, context)]
     tasks = [
         to_task(
             tokenizer, lesson, context, random.Random(lesson.id) if place < WORDED else None, book
@@ -94,12 +95,14 @@ def build_replay(
                 del said[bad.prompt]
     replay.avoid(avoided)
     replay.remember_all(said.values())
-    replay.riders = [
-        (example, lesson.weight)
-        for lesson in journal.riders()[-MAX_RIDERS:]
-        if (example := rider_example(tokenizer, lesson, model.config.context))
-    ]
     return replay
+
+
+def standing(journal: Journal) -> list[Lesson]:
+    """What the owner taught and did not take back, oldest first."""
+    taken_back = {lesson.id for lesson in journal.to_undo()}
+    lessons = journal.lessons(kinds=MAIN_KINDS)
+    return [x for x in lessons if x.state != "undone" and x.id not in taken_back]
 
 
 def book_paths(owner_book: Path) -> list[Path]:
@@ -110,7 +113,8 @@ def book_paths(owner_book: Path) -> list[Path]:
 def book_examples(
     tokenizer: Tokenizer, paths: Iterable[Path], context: int, skip_bad: bool = False
 ) -> list[Example]:
-    """Entries of the books that exist; of several answers to one question the last stays.
+    """Entries of the books that exist and are not too long; of several answers to one question the
+    last stays.
 
     Raises DataError for a book with bad lines, unless `skip_bad`.
     """
@@ -118,20 +122,43 @@ def book_examples(
     for path in paths:
         for entry in _entries(path, skip_bad):
             example = from_turns(tokenizer, entry.turns, context)
+            if not _whole(tokenizer, entry, example, context):
+                continue
             by_prompt.pop(example.prompt, None)
             by_prompt[example.prompt] = example
     return list(by_prompt.values())
 
 
+def too_long_entries(
+    tokenizer: Tokenizer, paths: Iterable[Path], context: int, skip_bad: bool = False
+) -> list[str]:
+    """Where the books have entries that are too long for the model, as "book.txt:12"."""
+    return [
+        f"{path.name}:{entry.line}"
+        for path in paths
+        for entry in _entries(path, skip_bad)
+        if not _whole(tokenizer, entry, from_turns(tokenizer, entry.turns, context), context)
+    ]
+
+
+def _whole(tokenizer: Tokenizer, entry: Entry, example: Example, context: int) -> bool:
+    """Whether nothing of the entry was cut, and no answer is too long."""
+    if len(example.ids) <= context // 2:
+        return True
+    answers = (text for role, text in entry.turns if role == "assistant")
+    fit = not any(excess(tokenizer, text, context) for text in answers)
+    return fit and example.ids[-1] == tokenizer.end
+
+
 def _entries(path: Path, skip_bad: bool) -> Sequence[Entry]:
-    """None of a book that does not exist, or of the owner's own where it is still empty."""
+    """None of a book that does not exist, or in which nothing is written yet."""
     if not path.exists():
         return ()
     try:
         return read_book(path, skip_bad)
+    except EmptyBookError:
+        return ()
     except BookError as error:
-        if isinstance(error, EmptyBookError) and path.name == "book.txt":
-            return ()
         raise DataError(str(error).splitlines()[0], "mend the line, then try again") from error
 
 
@@ -186,6 +213,17 @@ def answer_example(tokenizer: Tokenizer, lesson: Lesson, context: int) -> Exampl
     if not lesson.answer:
         return None
     return from_answer(tokenizer, [(t.role, t.text) for t in lesson.prompt], lesson.answer, context)
+
+
+def waiting_riders(
+    tokenizer: Tokenizer, journal: Journal, context: int
+) -> dict[int, tuple[Example, float]]:
+    """The newest weak lessons that wait to ride along, with their weights, by number."""
+    return {
+        lesson.id: (example, lesson.weight)
+        for lesson in journal.riders()[-MAX_RIDERS:]
+        if (example := rider_example(tokenizer, lesson, context))
+    }
 
 
 def rider_example(tokenizer: Tokenizer, lesson: Lesson, context: int) -> Example | None:

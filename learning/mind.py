@@ -130,7 +130,7 @@ class Mind:
 
     def _replayed(self) -> list[Example]:
         replay = self.replay
-        return [*replay.memory, *replay.talk, *(e for e, _ in replay.riders)]
+        return [*replay.memory, *replay.talk]
 
     @property
     def _path(self) -> Path:

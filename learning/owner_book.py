@@ -12,7 +12,7 @@ from pathlib import Path
 
 from engine.errors import DataError
 from learning.home import write_atomically
-from personality.book import LineError, append_entry, format_line
+from personality.book import MARKER, LineError, append_entry, format_line
 
 
 class OwnerBook:
@@ -153,6 +153,15 @@ class OwnerBook:
         except LineError:
             return True
         return _place(self._lines(), line) is not None
+
+    def answer_to(self, question: str) -> str | None:
+        """The last answer to exactly this question; None where there is none."""
+        beginning = f"<|user|> {' '.join(question.split())} <|assistant|> "
+        for line in reversed(self._lines()):
+            answer = line.strip().removeprefix(beginning)
+            if answer != line.strip() and not MARKER.search(answer):
+                return answer
+        return None
 
     def written(self) -> float:
         """When the file was last written, in seconds since the epoch; 0 where there is none."""

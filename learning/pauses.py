@@ -7,7 +7,7 @@ pauses do not push those out to which a lesson can be taken back.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from engine.errors import NumericsError
@@ -87,7 +87,7 @@ class Pauses:
         self._tell(LearnerState("consolidating", book_recall=mind.book_recall))
         if lost:
             note = "mended what a lesson had broken"
-            if not self._consolidate(Task(lost[0]), note, 1, shop.settings):
+            if not self._consolidate(Task(lost[0]), note, 1, shop.settings, lost[1:]):
                 self._given_up.add(lost[0].ids)
         elif self._fresh:
             self._rehearse(self._fresh[-1])
@@ -135,15 +135,22 @@ class Pauses:
         task, settings = Task(example, forms=tuple(forms)), self._shop.settings.rehearsal()
         return self._consolidate(task, "rehearsed in other words", 0, settings)
 
-    def _consolidate(self, task: Task, note: str, gain: int, settings: TeachSettings) -> bool:
-        """Teaches what was taught before, and publishes where at least `gain` more of the memory is
-        known than before; else everything is put back."""
+    def _consolidate(
+        self,
+        task: Task,
+        note: str,
+        gain: int,
+        settings: TeachSettings,
+        broken: Sequence[Example] = (),
+    ) -> bool:
+        """Teaches what was taught before, mends what is broken, and publishes where at least `gain`
+        more of the memory is known than before; else everything is put back."""
         shop, mind = self._shop, self._shop.mind
         memory, watch = mind.replay.memory, mind.watch
         lost = len(watch.lost(memory))
         with shop.or_as_before() as before:
             try:
-                shop.teach(task, settings)
+                shop.teach(task, settings, broken)
                 watch.look(mind.upper, [task.example], pause=shop.pause)
                 gained = lost - len(watch.lost(memory))
                 good = gained >= gain and finite(shop.weights.model)

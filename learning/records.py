@@ -127,6 +127,8 @@ class LessonReport:
     version: int
     """Published version after it."""
     state: LessonState = "learned"
+    why: str = ""
+    """Why it was not even tried, in plain words; else empty."""
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ class Replay:
     talk: list[Example]
     """The model's own talk, see learning.dream."""
     riders: list[tuple[Example, float]] = field(default_factory=list)
-    """Weak lessons that ride along, with their weights."""
+    """Weak lessons that ride along while a lesson is learned, with their weights."""
     wordings: dict[tuple[int, ...], tuple[Example, ...]] = field(default_factory=dict)
     """Ids of a taught example -> the same answer to other wordings of its question."""
 

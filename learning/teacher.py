@@ -343,6 +343,8 @@ class Teacher:
         self._emit(
             self._learner.train(book, settings, report, stop, skip_bad=job.skip_bad, kept=kept)
         )
+        if self._journal.waiting():  # what a training cannot teach waits again after it
+            self._jobs.put(Learn())
 
     # ------------------------------------------------------------ practice
 

@@ -114,6 +114,8 @@ class TeachResult:
     """Of the last step, all terms together; 0 if no step was needed."""
     known: bool
     batch: int
+    ridden: frozenset[Example] = frozenset()
+    """Weak lessons that were in a batch."""
 
 
 IN_TALK = 0.3
@@ -132,6 +134,7 @@ def teach(
     trunk: Trunk | None = None,
     watch: Watch | None = None,
     voice: Voice | None = None,
+    broken: Sequence[Example] = (),
     pause: Callable[[], None] = lambda: None,
     report: Callable[[int, float], None] = lambda _step, _loss: None,
     checking: Callable[[], None] = lambda: None,
@@ -139,8 +142,8 @@ def teach(
     """Changes the model in place. Raises NumericsError if a loss is not finite (the caller restores
     the weights). `pause` is called before every micro-batch, `report` with (step, loss), `checking`
     before it is looked what the steps have broken. `trunk`, `watch` and `voice` are those of the
-    model, kept from lesson to lesson; new ones are made where they are left out. Afterwards the watch
-    knows what the lesson has broken."""
+    model, kept from lesson to lesson; new ones are made where they are left out. `broken` is mended
+    along with what these steps break. Afterwards the watch knows what the lesson has broken."""
     if trunk is None:
         trunk = Trunk(model, settings.trunk_layers(len(model.blocks)))
     matrices = trainable_matrices(model, trunk.layers)
@@ -156,11 +159,13 @@ def teach(
         watch = Watch()
     watch.look_at_new(student, replay.memory, pause=pause)
     wording = Wording(task, replay, rng)
-    broken: list[Example] = []
+    broken, ridden = list(broken), set[Example]()
     known, loss, step, rows = goal_reached(student, task, before, settings), 0.0, 0, 0
     while not (known and not broken) and step < settings.steps + settings.repair:
-        batch = accumulator.mix(task.answers, broken, wording.rows(settings.mixture.variations))
+        wordings = wording.rows(settings.mixture.variations)
+        batch = accumulator.mix(task.answers, broken, wordings, task.prompts)
         rows = batch.rows + len(task.rejected)
+        ridden |= {example for example, _ in batch.riders}
         loss = _gradients(student, voice, task, batch, before, settings, pause)
         if not math.isfinite(loss):
             raise NumericsError(
@@ -187,7 +192,7 @@ def teach(
         watch.after_steps(student, replay, task.example, task.prompts, rng, pause=pause)
     for parameter in model.parameters():
         parameter.requires_grad_(True)
-    return TeachResult(step, loss, known, rows)
+    return TeachResult(step, loss, known, rows, frozenset(ridden))
 
 
 def trainable_matrices(model: Model, trunk: int) -> list[Tensor]:

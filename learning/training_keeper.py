@@ -36,8 +36,8 @@ class TrainingKeeper:
         self._step = kept.step if kept else 0
 
     def begun(self, journal: Journal) -> Begun | None:
-        """Where it goes on; None where it begins anew, because there is nothing kept, or something
-        that it knows was taken back."""
+        """Where it goes on; None where it begins anew, because there is nothing kept, or it is not
+        true any more."""
         kept, folder = self._earlier, self._weights.folder
         if kept is None:
             return None

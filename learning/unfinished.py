@@ -34,13 +34,16 @@ class Unfinished:
     """Steps done; the weights are those after this one, where there are any."""
 
     def still_true(self, journal: Journal, version: int) -> bool:
-        """Whether nothing that it knows was taken back since; weights of `version` answer now."""
+        """Whether nothing that it knows was taken back since, and nothing was learned that no line of
+        a book or lesson brings back; weights of `version` answer now."""
+        before, now = journal.lessons_in(self.version), journal.lessons_in(version)
         try:
             states = [journal.lesson(lesson).state for lesson in self.lessons]
+            since = [journal.lesson(lesson) for lesson in now - before]
         except NotFound:  # forgotten
             return False
-        learned = journal.lessons_in(self.version) <= journal.lessons_in(version)
-        return learned and "undone" not in states
+        lost = any(lesson.kind == "practice" or not lesson.answer for lesson in since)
+        return before <= now and "undone" not in states and not lost
 
 
 def read_unfinished(folder: Path) -> Unfinished | None:

@@ -112,7 +112,8 @@ class Watch:
         *,
         pause: Callable[[], None] = lambda: None,
     ) -> list[Example]:
-        """What the steps for this lesson have broken, smallest margin first.
+        """What the steps for this lesson have broken, smallest margin first: known before them as last
+        seen, and not now.
 
         All of the memory must have been looked at before. What answers the lesson's own `prompts` is
         left out, since the lesson replaces it.
@@ -145,7 +146,7 @@ class Watch:
                     # never to 0: nothing is called forgotten that was not looked at
                     lowered = max(old.margin - usual, 1e-6) if old.margin > 0 else old.margin
                     self._seen[example.ids] = Seen(lowered, old.round, old.once)
-        return self.broken(memory)
+        return self.broken(e for e in memory if before[e.ids] > 0.0)
 
     def broken(self, memory: Iterable[Example]) -> list[Example]:
         """What is not known, smallest margin first."""

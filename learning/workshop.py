@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import contextlib
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from torch import Tensor
 
+from learning.examples import Example
 from learning.journal import Journal
 from learning.mind import Margins, Mind
 from learning.teaching import Task, TeachResult, TeachSettings, teach
@@ -68,6 +69,7 @@ class Workshop:
         self,
         task: Task,
         settings: TeachSettings,
+        broken: Sequence[Example] = (),
         report: Callable[[int, float], None] = lambda _step, _loss: None,
         checking: Callable[[], None] = lambda: None,
     ) -> TeachResult:
@@ -82,6 +84,7 @@ class Workshop:
             trunk=mind.trunk,
             watch=mind.watch,
             voice=mind.voice,
+            broken=broken,
             pause=self.pause,
             report=report,
             checking=checking,

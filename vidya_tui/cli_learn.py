@@ -40,6 +40,13 @@ def train(
             raise VidyaError(
                 "the training was thrown away, it lost too much", "train with fewer epochs"
             )
+        for place_of in done.left_out:
+            say(f"{place_of}: too long for this model; left out")
+        if book is not None and not _looked_after(book, options):
+            say(
+                "lessons to come look after Vidya's book and yours, not after this one, and may undo "
+                f"it; to keep its lines, put them into yours: {options.home.book_path}"
+            )
         if not options.as_json:
             after = f"recall {done.recall_before:.1%} -> {done.recall_after:.1%}"
             click.echo(
@@ -62,6 +69,14 @@ def _check_book(path: Path, skip_bad: bool, *, required: bool) -> None:
         for line, what, _ in error.problems:
             say(f"{path}:{line}: {what}; skipped")
         read_book(path, skip_bad=True)
+
+
+def _looked_after(book: Path, options: Options) -> bool:
+    """Whether lessons replay the book's lines."""
+    from personality.book import shipped_book_path
+
+    paths = (shipped_book_path(), options.home.book_path)
+    return any(path.exists() and book.samefile(path) for path in paths)
 
 
 def _print_epoch(event: Event, options: Options) -> None:

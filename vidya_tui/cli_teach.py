@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import click
@@ -56,8 +56,7 @@ def teach(
             _judge(place, pick, text, rate, ask_id)
             place.learn(show)
         for lesson in lessons:
-            (kept,) = place.journal.add_lessons([lesson])
-            _into_book(place, kept)
+            _teach(place, lesson)
             place.learn(show)
         waiting = len(place.journal.waiting())
     if no_wait:
@@ -93,27 +92,41 @@ def _read(file: Path) -> list[Lesson]:
 
     if str(file) != "-":
         return read_lessons(file)
-    lines = sys.stdin.buffer.read().decode("utf-8", "replace").splitlines()
+    lines = sys.stdin.buffer.read().decode("utf-8", "replace").split("\n")
     return to_lessons(parse_rows(lines, "standard input"), "standard input")
 
 
-def _into_book(place: Desk, lesson: Lesson) -> None:
-    """What the owner taught word for word stands in the book, as in the app."""
+def _teach(place: Desk, lesson: Lesson) -> None:
+    """Journals a lesson. What the owner taught word for word stands in the book, as in the app: in the
+    place of what stood there for the same question."""
     if lesson.kind == "rating" or not lesson.answer or len(lesson.prompt) != 1:
+        place.journal.add_lessons([lesson])
         return
+    book, question = OwnerBook(place.home.book_path), lesson.prompt[-1].text
     try:
-        OwnerBook(place.home.book_path).add(lesson.prompt[-1].text, lesson.answer)
+        old = book.answer_to(question)
+    except DataError:
+        old = None  # it will be said when it is written
+    if old == " ".join(lesson.answer.split()):
+        place.journal.add_lessons([lesson])
+        return
+    place.journal.add_lessons([replace(lesson, replaces=old)])
+    try:
+        book.replace(question, old, lesson.answer)
     except DataError as error:
         say(f"not written into the book: {error}")
 
 
 def _print_lesson(event: LessonDone, options: Options) -> None:
     if options.as_json:
-        print_json({k: v for k, v in asdict(event).items() if k not in ("version", "state")})
+        left_out = ("version", "state", *(() if event.why else ("why",)))
+        print_json({k: v for k, v in asdict(event).items() if k not in left_out})
         return
     words = "learned" if event.known_after else "needs practice"
     if event.rolled_back:
         words = "needs practice (rolled back, it would have cost too much of the book)"
+    if event.why:
+        words = f"not learned: {event.why}"
     recall = f"book recall {event.book_recall:.1%}"
     click.echo(
         f"lesson {event.lesson}: {words} in {event.seconds:.1f} s, {event.steps} steps, {recall}"

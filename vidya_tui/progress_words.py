@@ -74,6 +74,8 @@ def outcome(done: LessonDone) -> str:
         return "rolled back: it would have cost too much of what was known"
     if done.state == "undone":
         return "taken back"
+    if done.why:
+        return f"not learned: {done.why}"
     if done.state == "needs_practice" or not done.known_after:
         return "needs practice"
     if done.known_before and not done.steps:
@@ -83,6 +85,14 @@ def outcome(done: LessonDone) -> str:
 
 def trained(done: TrainDone) -> str:
     """What book training did, in a sentence."""
+    if not done.left_out:
+        return _trained(done)
+    named = ", ".join(done.left_out[:3])
+    more = f" and {len(done.left_out) - 3} more" if done.left_out[3:] else ""
+    return f"{_trained(done)}; left out, too long for this model: {named}{more}"
+
+
+def _trained(done: TrainDone) -> str:
     if done.rolled_back:
         return "the training was rolled back: it would have cost too much of what was known"
     if not done.epochs and not done.cancelled:

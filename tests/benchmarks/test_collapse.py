@@ -16,7 +16,10 @@ from benchmarks.bag_of_words import share_found
 from benchmarks.collapse import chosen_methods, fingerprint, pick, words_alone
 from benchmarks.collapse_data import (
     DATA,
+    TALK_ROWS,
     WIN_PROMPTS,
+    make_yardstick,
+    other_talk,
     pick_prompts,
     preferred,
     read_lessons,
@@ -31,6 +34,7 @@ from engine.model import Model
 from engine.tokenizer import Tokenizer
 from learning.attempts import ATTEMPTS
 from learning.folding import fold, fold_prompt
+from learning.memory import own_talk
 from personality.book import read_book, shipped_book_path
 
 START = {"model": "10m", "start": "abc", "quick": False}
@@ -110,6 +114,18 @@ def test_three_rewordings_of_each_lesson_that_no_other_asks() -> None:
     book = {fold_prompt(e.turns[:-1]) for e in read_book(shipped_book_path())}
     contradicts = {fold(text) for row in rows if row.contradicts for text in row.rewordings}
     assert not (set(again) - contradicts) & book
+
+
+def test_without_a_corpus_no_talk_is_measured_that_a_learner_replays(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("VIDYA_CORPUS", raising=False)
+    replayed = own_talk(tiny_model, tiny_tokenizer, tmp_path)
+    yard = make_yardstick(tiny_tokenizer, tiny_model, [], replayed)
+    assert "never replayed" in yard.talk_source
+    assert 20 < len(yard.talk) <= TALK_ROWS
+    assert not {e.ids for e in yard.talk} & {e.ids for e in replayed}
+    assert other_talk(tiny_model, tiny_tokenizer, yard.talk) == [], "these are the same each time"
 
 
 def test_no_prompt_is_both_picked_on_and_measured() -> None:

@@ -2,18 +2,21 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
 import learning.memory
 from engine.checkpoint import load_model
+from engine.errors import DataError, NotFound
 from engine.model import Model
+from learning.accumulator import COPIES, BatchAccumulator, MixedBatch
 from learning.book import BookSettings
 from learning.examples import Example
 from learning.forward import knowledge
 from learning.learner import Learner
-from learning.memory import answer_example
+from learning.memory import answer_example, rider_example
 from learning.pauses import Pauses
 from learning.records import Lesson, Turn
 from learning.teaching import TeachSettings
@@ -242,3 +245,153 @@ def test_a_pause_rehearses_what_was_learned_in_other_words(place: Place) -> None
     done, _ = learner.undo(taught)
     assert done.lesson == taught.id
     assert not knows(learner, taught)
+
+
+def test_a_sum_does_not_erase_another_sum(place: Place) -> None:
+    journal = place[2]
+    learner = open_learner(place)
+    plus, minus = lesson("What is 9+3?", "Twelve."), lesson("What is 9-3?", "It is six.")
+    for taught in journal.add_lessons([plus, minus]):
+        journal.set_lesson_state(taught.id, "learned")
+    assert [e.prompt for e in learner.replay.taught] == ["what is 9 + 3", "what is 9 - 3"]
+
+
+def test_a_line_that_was_never_learned_is_not_mended_by_a_lesson(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, _, journal = place
+    learner = open_learner(place)
+    assert read_book(learner) == 1.0
+    home.book_path.write_text("<|user|> Which box is it? <|assistant|> The third on the left.\n")
+    learner.forget_memory()
+    (line,) = learner.watch.broken(learner.replay.memory)
+    copies = [0]
+    mix = BatchAccumulator.mix
+
+    def spy(*given: Any, **named: Any) -> MixedBatch:
+        batch = mix(*given, **named)
+        copies.append(batch.replay.count(line))
+        return batch
+
+    monkeypatch.setattr(BatchAccumulator, "mix", spy)
+    (taught,) = journal.add_lessons([lesson("What is the capital?", "The capital is Quimby.")])
+    assert learner.learn(taught).known_after
+    assert max(copies) < COPIES, "what a lesson has broken is in a batch so many times"
+    assert not learner.watch.lost(learner.replay.memory)
+
+
+def test_weak_lessons_are_learned_when_they_were_in_a_batch(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = place[2]
+    learner = open_learner(place)
+    drawn: set[tuple[int, ...]] = set()
+    mix = BatchAccumulator.mix
+
+    def spy(*given: Any, **named: Any) -> MixedBatch:
+        batch = mix(*given, **named)
+        drawn.update(example.ids for example, _ in batch.riders)
+        return batch
+
+    monkeypatch.setattr(BatchAccumulator, "mix", spy)
+    questions = ("What is the capital?", "What is 12 and 30?")
+    for question in questions:  # the memory is made before the first, and stays
+        words = [Lesson("owner_words", (), f"{question} {n}") for n in range(15)]
+        riders = {
+            rider.id: rider_example(learner.tokenizer, rider, 128)
+            for rider in journal.add_lessons(words)
+        }
+        (taught,) = journal.add_lessons([lesson(question, "It is Quimby.")])
+        assert learner.learn(taught).steps
+        learned = {n for n in riders if journal.lesson(n).state == "learned"}
+        assert learned == {n for n, e in riders.items() if e is not None and e.ids in drawn}
+        assert learned
+    assert learner.replay.riders == []
+
+
+LONG = "the cat " * 60 + "sat."
+
+
+def test_an_answer_that_does_not_fit_is_told_and_not_half_learned(place: Place) -> None:
+    home, _, journal = place
+    learner = open_learner(place)
+    (taught,) = journal.add_lessons([lesson("What sat there now?", LONG)])
+    version, report = learner.version, learner.learn(taught)
+    assert (report.known_after, report.state, report.steps) == (False, "needs_practice", 0)
+    assert "too long for this model" in report.why and "shorten it" in report.why
+    assert journal.lesson(taught.id).state == "needs_practice" and learner.version == version
+    home.book_path.write_text(f"# mine\n<|user|> What sat there now? <|assistant|> {LONG}\n")
+    done = learner.train(None, BookSettings(epochs=1, talk=0), lambda _: None, lambda: False)
+    assert done.left_out == ("book.txt:2", f"lesson {taught.id}")
+    assert journal.lesson(taught.id).state == "needs_practice"
+    assert len(learner.replay.memory) == 4
+
+
+def test_a_book_of_which_nothing_fits_is_refused(place: Place, tmp_path: Path) -> None:
+    book = tmp_path / "long.txt"
+    book.write_text(f"<|user|> What sat there? <|assistant|> {LONG}\n")
+    with pytest.raises(DataError, match=r"long\.txt:1: too long"):
+        open_learner(place).train(book, BookSettings(), lambda _: None, lambda: False)
+
+
+def test_what_could_not_be_avoided_is_not_taught_again_and_waits_after_the_training(
+    place: Place,
+) -> None:
+    journal = place[2]
+    learner = open_learner(place)
+    assert read_book(learner) == 1.0
+    name = lesson("What is your name?", "My name is Vidya.")
+    bad = Lesson("rating", name.prompt, "", (name.answer,), weight=0.5)
+    (unwanted,) = journal.add_lessons([bad])
+    journal.set_lesson_state(unwanted.id, "needs_practice")
+    learner.forget_memory()
+    assert not any("your name" in e.prompt for e in learner.replay.memory)
+    assert read_book(learner) == 1.0
+    assert [item.id for item in journal.waiting()] == [unwanted.id]
+    assert learner.learn(journal.waiting()[0]).known_after
+    assert not knows(learner, name)
+    read_book(learner)
+    assert not knows(learner, name) and journal.waiting() == []
+
+
+def test_a_later_lesson_for_an_unwanted_answer_stands(place: Place) -> None:
+    journal = place[2]
+    learner = open_learner(place)
+    name = lesson("What is your name?", "My name is Vidya.")
+    bad = Lesson("rating", name.prompt, "", (name.answer,), weight=0.5)
+    unwanted, _ = journal.add_lessons([bad, name])
+    journal.set_lesson_state(unwanted.id, "needs_practice")
+    assert read_book(learner) == 1.0
+    assert journal.lesson(unwanted.id).state == "needs_practice"
+    assert knows(learner, name)
+
+
+def test_an_unwanted_answer_is_in_no_batch_of_its_own_lesson(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = place[2]
+    learner = open_learner(place)
+    replayed: set[str] = set()
+    mix = BatchAccumulator.mix
+
+    def spy(*given: Any, **named: Any) -> MixedBatch:
+        batch = mix(*given, **named)
+        replayed.update(example.prompt for example in batch.replay)
+        return batch
+
+    monkeypatch.setattr(BatchAccumulator, "mix", spy)
+    prompt = (Turn("user", "What is your name?"),)
+    (bad,) = journal.add_lessons([Lesson("rating", prompt, "", ("My name is Vidya.",), weight=0.5)])
+    assert learner.learn(bad).known_after
+    assert replayed and "what is your name" not in replayed
+
+
+@pytest.mark.parametrize("name", ["book.txt", "other.txt"])
+def test_a_book_of_comments_exists_and_holds_nothing(
+    place: Place, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / name).write_text("# nothing yet\n")
+    learner = open_learner(place)
+    for book, words in ((tmp_path / name, "holds no conversation"), (tmp_path / "x", "not exist")):
+        with pytest.raises(NotFound, match=words):
+            learner.train(book, BookSettings(), lambda _: None, lambda: False)

@@ -10,6 +10,7 @@ from learning.book import BookSettings, EpochReport
 from learning.home import Home
 from learning.journal import Journal
 from learning.learner import Learner
+from learning.records import Lesson, Turn
 from learning.requests import Train
 from learning.training_keeper import Stopped
 from learning.unfinished import TRAINED, Unfinished, read_unfinished, remove_unfinished
@@ -85,6 +86,26 @@ def test_what_was_taken_back_meanwhile_is_not_brought_back(place: Place) -> None
     assert next(r for r in training.reports if r.step).begun == 0
     journal.forget(lesson=taught.id)
     assert not kept.still_true(journal, kept.version)
+
+
+@pytest.mark.parametrize(
+    "gained",
+    [
+        Lesson("practice", (Turn("user", "chain_sum"),), ""),
+        Lesson("rating", (Turn("user", "Who?"),), "", ("Them.",), weight=0.5),
+    ],
+)
+def test_what_no_line_brings_back_is_not_wiped_out(place: Place, gained: Lesson) -> None:  # noqa: F811
+    journal = place[2]
+    kept = broken_off(place, 3)
+    training = Training(place)
+    for what, goes_on in ((lesson("Who?", "You."), True), (gained, False)):
+        (added,) = journal.add_lessons([what])
+        training.learner.weights.publish([added.id], "meanwhile")
+        journal.set_lesson_state(added.id, "learned")
+        assert kept.still_true(journal, training.learner.version) == goes_on
+    training.run()
+    assert next(r for r in training.reports if r.step).begun == 0
 
 
 def test_damaged_weights_begin_anew_and_a_damaged_record_is_none(place: Place) -> None:  # noqa: F811

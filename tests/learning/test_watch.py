@@ -195,3 +195,13 @@ def test_saved_for_one_version_of_the_weights(world: _World, tmp_path: Path) -> 
         other.load(path, 7, world.memory)
     other.load(tmp_path / "none.json", 7, world.memory)
     assert len(other) == 0
+
+
+def test_what_was_not_known_before_is_not_called_broken_by_the_lesson(world: _World) -> None:
+    never, broken = world.memory[3], world.memory[4]
+    world.margins[never.ids] = -1.0
+    watch = Watch()
+    watch.look_at_new(world.model, world.memory)
+    world.margins[broken.ids] = -2.0
+    assert _after(world, watch) == [broken]
+    assert watch.broken(world.memory) == [broken, never]

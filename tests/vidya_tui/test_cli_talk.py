@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 
@@ -67,6 +68,16 @@ def test_pick_say_and_rate_are_learned_before_they_return(shell: Shell) -> None:
     assert lines[-1] == "<|user|> hello <|assistant|> Hello to you." and len(lines) == 2
 
 
+def test_an_answer_that_is_too_long_is_told(shell: Shell) -> None:
+    shell.rows("ask", "hello", "-n", "1")
+    (said,) = shell.rows("teach", "--say", "the cat " * 60)
+    assert said["known_after"] is False and "too long for this model" in said["why"]
+    lessons = shell.home.path / "long.jsonl"
+    lessons.write_text(json.dumps({"prompt": "Who?", "answer": "the cat " * 60}) + "\n")
+    printed = shell.run("teach", "--file", str(lessons)).stdout
+    assert "not learned: the answer is too long" in printed
+
+
 def test_teach_without_waiting_needs_no_model(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -104,8 +115,27 @@ def test_teach_a_file_of_every_form(shell: Shell) -> None:
     assert [row["lesson"] for row in rows] == [1, 2, 3, 4]
     book = shell.home.book_path.read_text()
     assert "who <|assistant|> me" in book and "now" not in book
-    row = '{"prompt": "from a pipe", "answer": "yes"}\n'
+    row = '{"prompt": "from a pipe", "answer": "yes\u2028and no"}\n'
     assert shell.rows("teach", "--file", "-", stdin=row)[0]["lesson"] == 5
+
+
+def test_a_file_taught_twice_or_with_other_answers_leaves_one_line_of_the_book(
+    shell: Shell,
+) -> None:
+    rows = [
+        {"prompt": "who", "answer": "me"},
+        {"prompt": "what", "answer": "a\nb"},
+        {"prompt": "who", "answer": "you"},
+        {"prompt": "who", "answer": "we"},
+    ]
+    file = shell.file("lessons.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    for _ in range(2):
+        shell.run("teach", "--file", str(file), "--no-wait")
+        lines = [x for x in shell.home.book_path.read_text().splitlines() if x[:1] != "#"]
+        assert sorted(lines) == [
+            "<|user|> what <|assistant|> a b",
+            "<|user|> who <|assistant|> we",
+        ]
 
 
 def test_teach_says_what_cannot_be(shell: Shell) -> None:
@@ -132,9 +162,13 @@ def test_bad_lines_of_a_book_stop_or_are_skipped(shell: Shell) -> None:
     assert f"{book}:2:" in shell.fails("train", str(book))
     result = shell.run("train", str(book), "--skip-bad", "--epochs", "1", "--json")
     assert '"entries": 1' in result.stdout and f"{book}:2:" in result.stderr
+    assert f"put them into yours: {shell.home.book_path}" in result.stderr
     shell.home.book_path.write_text("<|user|> one <|assistant|> two\nnonsense\n")
     assert "book.txt:2:" in shell.fails("train")
     assert shell.rows("train", "--skip-bad", "--epochs", "1")[-1]["entries"] == 3
+    shell.home.book_path.write_text("<|user|> one <|assistant|> two\n")
+    for own in ([], [str(shell.home.book_path)]):
+        assert "put them" not in shell.run("train", *own, "--epochs", "1").stderr
 
 
 def test_evaluate_every_part(shell: Shell) -> None:

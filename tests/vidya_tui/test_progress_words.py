@@ -95,6 +95,8 @@ def test_training() -> None:
     assert stopped == "training stopped in epoch 1 after 65 s: book recall 90 % \u2192 92 %"
     now = after(now, done)
     assert recall(now) == "book recall 100 %" and now.training is None
+    long = trained(replace(done, left_out=("book.txt:2", "lesson 7")))
+    assert long.endswith("100 %; left out, too long for this model: book.txt:2, lesson 7")
     back = replace(done, rolled_back=True)
     assert "rolled back" in trained(back) and recall(after(READY, back)) == "book recall 90 %"
 
