@@ -217,7 +217,10 @@ class Teacher:
     def _learn_waiting(self) -> None:
         known = self._journal.taken_back_in(self._learner.version)
         for withdrawn in sorted({lesson.id for lesson in (*self._journal.to_undo(), *known)}):
-            self._undo(Undo(withdrawn))
+            try:
+                self._undo(Undo(withdrawn))
+            except VidyaError as error:  # earlier weights that cannot be read, for one
+                self._emit(Failed("undo", error.what, error.next_step))
         if self._learning:
             self._learner.mind.prepare()
         while self._learning and (waiting := self._journal.waiting()):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from engine.errors import CheckpointError
 from learning.events import Failed, LessonDone
 from learning.learner import Learner
 from learning.records import Lesson, LessonReport
@@ -31,3 +32,22 @@ def test_the_lessons_behind_one_that_fails_are_learned(
     assert [event.where for event in said if isinstance(event, Failed)] == ["learn"]
     assert isinstance(said[-1], LessonDone) and said[-1].lesson == good.id
     assert journal.lesson(bad.id).state == "needs_practice" and journal.waiting() == []
+
+
+def test_an_undo_that_cannot_be_done_keeps_nothing_from_being_learned(
+    place: Place,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    journal = place[2]
+    (gone,) = journal.add_lessons([lesson("a?", "A.")])
+    journal.retract(gone.id)
+    (good,) = journal.add_lessons([lesson("b?", "B.")])
+
+    def unreadable(learner: Learner, item: Lesson) -> None:
+        raise CheckpointError("00000001.safetensors: is damaged", "remove it")
+
+    monkeypatch.setattr(Learner, "undo", unreadable)
+    said = hear(place, monkeypatch, LessonDone, Learn())
+    failed = [(event.where, event.what) for event in said if isinstance(event, Failed)]
+    assert failed == [("undo", "00000001.safetensors: is damaged")]
+    assert isinstance(said[-1], LessonDone) and said[-1].lesson == good.id
