@@ -7,12 +7,14 @@ import json
 import random
 import sys
 import types
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from engine.errors import ConfigError, DataError
+from learning.rewards.data_sets import SETS
 from learning.rewards.task import Problem, TaskOptions, find_task
 
 GSM8K = {
@@ -105,6 +107,25 @@ def test_svamp_is_one_text_and_its_equation_the_way(tmp_path: Path) -> None:
         "Each pack costs 76 dollars, less a discount of 25 dollars. How much is a pack?"
     )
     assert problem.worked == "<think>76 - 25 = 51</think><answer>51</answer>"
+
+
+def test_questions_of_triviaqa_whose_answers_are_secret_are_left_out(tmp_path: Path) -> None:
+    secret = {"question": "Who?", "answer": {"value": "<unk>", "aliases": []}}
+    assert [p.prompt for p in load(tmp_path, "triviaqa", secret, TRIVIA)] == [TRIVIA["question"]]
+    with pytest.raises(DataError, match="holds no problem of triviaqa"):
+        load(tmp_path, "triviaqa", secret)
+    named = {"question": "Who?", "answer": {"value": "<unk>", "aliases": ["unk"]}}
+    assert load(tmp_path, "triviaqa", named)[0].truth == ["<unk>", "unk"]
+
+
+def test_of_triviaqa_the_hub_gives_the_splits_that_have_answers() -> None:
+    files = ["train-00000-of-00001", "validation-00000-of-00001", "test-00000-of-00001"]
+    fetched = [
+        name
+        for name in files
+        if any(fnmatch(f"rc.nocontext/{name}.parquet", p) for p in SETS["triviaqa"].files)
+    ]
+    assert fetched == files[:2]
 
 
 @pytest.mark.parametrize(("name", "row"), [("humaneval", HUMANEVAL), ("mbpp", MBPP)])
