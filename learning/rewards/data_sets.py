@@ -112,7 +112,7 @@ def _svamp(row: Row, source: str) -> Problem:
     if number is None:
         raise ValueError(f"the answer {row['Answer']!r} is no number")
     truth = plain(number.values[0])
-    equation = re.sub(r"\.0\b", "", str(row.get("Equation", ""))).strip(" ()")
+    equation = _unbracketed(re.sub(r"\.0\b", "", str(row.get("Equation", ""))))
     worked = in_format(f"{equation} = {truth}" if equation else "", truth)
     return Problem(joined, truth, worked, source)
 
@@ -135,6 +135,17 @@ def _triviaqa(row: Row, source: str) -> Problem | None:
     if not names(truth):
         raise ValueError("no name of the answer has a word in it")
     return Problem(lower["question"], truth, in_format("", value), source)
+
+
+def _unbracketed(equation: str) -> str:
+    """Without the pair of brackets around the whole of it: `( 3 + 2 )`, not `( 3 + 2 ) * ( 1 + 1 )`."""
+    text = equation.strip()
+    depth = 0
+    for i, letter in enumerate(text):
+        depth += (letter == "(") - (letter == ")")
+        if depth == 0:
+            return text[1:-1].strip() if letter == ")" and i == len(text) - 1 else text
+    return text
 
 
 def plain(value: Fraction) -> str:
