@@ -26,7 +26,7 @@ SECONDS = 5.0
 LENGTH = 4_000
 """Characters of an answer up to which nothing is taken off."""
 _FENCE = re.compile(
-    r"^[ \t]*```[ \t]*(?:python3?|py)?[ \t]*\r?\n(.*?)^[ \t]*```", re.S | re.M | re.I
+    r"^[ \t]*+```[ \t]*+(?:python3?|py)?[ \t]*+\r?\n(.*?)^[ \t]*+```", re.S | re.M | re.I
 )
 _FAULTS = ("timeout", "memory", "crashed", "too much output")
 """Failures that are the program's own doing: a wrong answer, not a check that failed."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -169,6 +170,18 @@ def test_rows_without_usable_tests_are_refused(row: dict[str, Any]) -> None:
 def test_prompts_without_a_function_are_refused(change: dict[str, Any]) -> None:
     with pytest.raises(DataError, match="line 3"):
         humaneval({**HUMAN, **change}, "line 3")
+
+
+def test_a_fence_is_found_in_time_that_grows_as_the_text() -> None:
+    def seconds(spaces: int) -> float:
+        text = "```" + " " * spaces + "x"
+        answer = read_answer(text)
+        began = time.process_time()
+        program_of(answer, text)
+        return time.process_time() - began
+
+    once, twice = (min(seconds(size) for _ in range(3)) for size in (5_000, 10_000))
+    assert twice < 3 * once + 0.05
 
 
 def test_text_and_begin() -> None:
