@@ -49,7 +49,7 @@ def read_answer(text: str) -> Answer:
         return Answer("", (), "", "")
     last_end = max((m.start() for m in _TAG.finditer(text) if _kind(m) == "/t"), default=-1)
     think, fields, rest, form = [], [], [], []
-    inside, since = "", 0
+    inside, since, before = "", 0, 0
     for match in _TAG.finditer(text):
         kind = _kind(match)
         if inside == "t" and kind != "/t" and not (kind == "a" and match.start() > last_end):
@@ -64,7 +64,7 @@ def read_answer(text: str) -> Answer:
             rest.append(piece)
             form.append(".")
         if kind == "/t" and inside != "t":  # the thinking began before the text
-            think, fields, rest, form = [text[: match.start()].strip()], [], [], []
+            think, fields, rest, form, before = [], [], [], [], match.start()
         form.append(kind)
         inside, since = (kind if kind in ("t", "a") else ""), match.end()
     piece = text[since:].strip()
@@ -75,7 +75,8 @@ def read_answer(text: str) -> Answer:
     elif piece:
         rest.append(piece)
         form.append(".")
-    return Answer("\n".join(think), tuple(fields), "\n".join(rest), " ".join(form))
+    think = [text[:before].strip(), *think]
+    return Answer("\n".join(think).strip(), tuple(fields), "\n".join(rest), " ".join(form))
 
 
 def format_score(answer: Answer) -> float:

@@ -26,7 +26,7 @@ SECONDS = 5.0
 LENGTH = 4_000
 """Characters of an answer up to which nothing is taken off."""
 _FENCE = re.compile(
-    r"^[ \t]*```[ \t]*(?:python3?|py)?[ \t]*\r?\n(.*?)^[ \t]*```", re.S | re.M | re.I
+    r"^[ \t]*+```[ \t]*+(?:python3?|py)?[ \t]*+\r?\n(.*?)^[ \t]*+```", re.S | re.M | re.I
 )
 _FAULTS = ("timeout", "memory", "crashed", "too much output")
 """Failures that are the program's own doing: a wrong answer, not a check that failed."""
@@ -98,10 +98,8 @@ def program_of(answer: Answer, text: str, begin: str = "") -> str:
     functions = re.findall(r"^def[ \t]+(\w+)", begin, re.M)
     if functions and re.search(rf"^def[ \t]+{functions[-1]}\b", program, re.M):
         return program
-    program = program.strip("\r\n")
-    if not program.startswith((" ", "\t")):
-        program = textwrap.indent(program, "    ")
-    return f"{begin.rstrip()}\n{program}\n"
+    body = _indented(program.strip("\r\n"), _indent_of(begin))
+    return f"{begin.rstrip()}\n{body}\n"
 
 
 def code_check(sandbox: Callable[[], Sandbox], seconds: float = SECONDS) -> Check:
@@ -120,6 +118,36 @@ def code_check(sandbox: Callable[[], Sandbox], seconds: float = SECONDS) -> Chec
         return [_verdict(outcome) for outcome in outcomes]
 
     return check
+
+
+def _indented(body: str, indent: str) -> str:
+    """The body of a function whose statements stand at `indent`, from what was written.
+
+    Where only the first line has lost its spaces (an answer's ends are stripped) it gets them back;
+    where no statement has any, all get them.
+    """
+    if body.startswith((" ", "\t")):
+        return body
+    first, *rest = body.splitlines() or [""]
+    second = next((_width(line) for line in rest if line.strip()), 0)
+    goes_on = first.partition("#")[0].rstrip().endswith((":", "(", "[", "{", ",", "\\"))
+    only_first = second > _width(indent) if goes_on else second >= _width(indent)
+    return indent + body if only_first else textwrap.indent(body, indent)
+
+
+def _indent_of(begin: str) -> str:
+    """The spaces before the statements of the last function; four where it has none yet."""
+    try:
+        function = [n for n in _parsed(begin).body if isinstance(n, ast.FunctionDef)][-1]
+    except (SyntaxError, IndexError):
+        return "    "
+    line = begin.splitlines()[function.body[0].lineno - 1]
+    return line[: len(line) - len(line.lstrip())] or "    "
+
+
+def _width(line: str) -> int:
+    wide = line.expandtabs(4)
+    return len(wide) - len(wide.lstrip())
 
 
 def _verdict(outcome: Outcome) -> Verdict:

@@ -25,6 +25,8 @@ from learning.rewards.task import Problem, TaskOptions
 from learning.rewards.verified import Check, Lent, VerifiedTask, configure, listed, one_by_one
 
 _STEP = re.compile(r"<<[^<>]*+>>")
+_SECRET = "<unk>"
+"""In place of an answer in the test split of TriviaQA."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +44,9 @@ class DataSet:
     hub: str
     files: Sequence[str]
     """Patterns of the hub's files."""
-    read: Callable[[Row, str], Problem]
-    """A row, and where it is from, as a problem. Raises KeyError, TypeError, ValueError, DataError."""
+    read: Callable[[Row, str], Problem | None]
+    """A row, and where it is from, as a problem; None where its answer is kept secret. Raises
+    KeyError, TypeError, ValueError, DataError."""
     check: Callable[[Lent], Check]
     length: int
 
@@ -76,6 +79,8 @@ def _problems(this: DataSet, place: Any, most: int) -> Iterator[Problem]:
     for where, row in read_rows(place):
         try:
             problem = this.read(row, where)
+            if problem is None:
+                continue
             if not problem.prompt.strip():
                 raise ValueError("there is no question")
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -107,7 +112,7 @@ def _svamp(row: Row, source: str) -> Problem:
     if number is None:
         raise ValueError(f"the answer {row['Answer']!r} is no number")
     truth = plain(number.values[0])
-    equation = re.sub(r"\.0\b", "", str(row.get("Equation", ""))).strip(" ()")
+    equation = _unbracketed(re.sub(r"\.0\b", "", str(row.get("Equation", ""))))
     worked = in_format(f"{equation} = {truth}" if equation else "", truth)
     return Problem(joined, truth, worked, source)
 
@@ -119,14 +124,28 @@ def _math(row: Row, source: str) -> Problem:
     return Problem(row["problem"], truth, in_format(row.get("solution") or "", truth), source)
 
 
-def _triviaqa(row: Row, source: str) -> Problem:
+def _triviaqa(row: Row, source: str) -> Problem | None:
     lower = {key.lower(): value for key, value in row.items()}
     answer = {key.lower(): value for key, value in lower["answer"].items()}
     value = answer["value"]
-    truth = list(dict.fromkeys([value, *(answer.get("aliases") or [])]))
+    aliases = answer.get("aliases") or []
+    if value == _SECRET and not aliases:
+        return None
+    truth = list(dict.fromkeys([value, *aliases]))
     if not names(truth):
         raise ValueError("no name of the answer has a word in it")
     return Problem(lower["question"], truth, in_format("", value), source)
+
+
+def _unbracketed(equation: str) -> str:
+    """Without the pair of brackets around the whole of it: `( 3 + 2 )`, not `( 3 + 2 ) * ( 1 + 1 )`."""
+    text = equation.strip()
+    depth = 0
+    for i, letter in enumerate(text):
+        depth += (letter == "(") - (letter == ")")
+        if depth == 0:
+            return text[1:-1].strip() if letter == ")" and i == len(text) - 1 else text
+    return text
 
 
 def plain(value: Fraction) -> str:
@@ -169,7 +188,7 @@ SETS: dict[str, DataSet] = {
     ),
     "triviaqa": DataSet(
         "mandarjoshi/trivia_qa",
-        ["rc.nocontext/*.parquet"],
+        ["rc.nocontext/train*.parquet", "rc.nocontext/validation*.parquet"],
         _triviaqa,
         _in_process(string_score),
         300,

@@ -2,9 +2,10 @@
 symbolic calculation.
 
 Where the truth is a number only a number is an answer: `2+3` and `\\sqrt{25}`, which may be the question
-itself, are calculations still to be done. The first two ways are gone here; symbolic calculation
-evaluates what the model wrote, so it runs in the sandbox (expression_inside.py, with math-verify) and
-ends at a deadline that we keep. Left out: proofs, answers in words.
+itself, are calculations still to be done. Another base, or another case of a letter, is another answer.
+The first two ways are gone here; symbolic calculation evaluates what the model wrote, so it runs in the
+sandbox (expression_inside.py, with math-verify) and ends at a deadline that we keep. Left out: proofs,
+answers in words.
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ from __future__ import annotations
 import importlib.util
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from engine.errors import ConfigError
 from learning.rewards.answer import Answer
 from learning.rewards.data_files import INSTALL
-from learning.rewards.number import boxed_or_none, read_number
+from learning.rewards.number import Number, boxed_or_none, read_number
+from learning.rewards.number_words import SCALES, read_words
 from learning.rewards.sandbox import Sandbox
 from learning.rewards.task import Problem
 from learning.rewards.verified import Check, Lent, Verdict, verdict_of
@@ -25,10 +28,19 @@ SECONDS = 10.0
 """For one comparison."""
 LONGEST = 1_000
 """Characters; a longer expression is none."""
-_SPACING = re.compile(r"\\[,;:! ]|\\q?quad\b|\\displaystyle\b|\\left\b|\\right\b|[\s$~]++")
-_SMALL_FRACTION = re.compile(r"\\frac([0-9])([0-9])")
+_SPACING = re.compile(r"\\[,;:! ()]|\\q?quad\b|\\displaystyle\b|\\left\b|\\right\b|[\s$~]++")
+_SMALL_FRACTION = re.compile(r"\\frac ?([0-9]) ?([0-9])")
+_SPACE = re.compile("(?<![0-9]) | (?![0-9])")
+"""Not one between two digits: `1 2` is not 12, and `2 1/2` not 21/2."""
 _NAMED = re.compile(r"^[A-Za-z](?:\([A-Za-z]\))? ?= ?(?=[^=]+$)")
-_UNIT = re.compile(r"(?<=[0-9}])\\(?:text|mathrm|mbox|textbf)\{[^{}]*+\}(?:\^[0-9])?$")
+_UNIT = re.compile(
+    r"(?<=[0-9}]) ?\\(?:text|mathrm|mbox|textbf) ?\{([A-Za-z./ ]*+)\}(?: ?\^ ?(?:[0-9]|\{[0-9]\}))?$"
+)
+_UNIT_WORDS = 4
+"""More of them are a sentence."""
+_BASE = re.compile(r"(?<=[0-9])_(?:([0-9])|\{([0-9]+)\})")
+_WORDS = re.compile(r"\\(?:text|mathrm|mbox|textbf)\{[^{}]*+\}|\\[A-Za-z]+|[A-Za-z]{3,}")
+_FORMULA = re.compile(r"\$([^$]++)\$|\\\((.*?)\\\)|\\\[(.*?)\\\]", re.DOTALL)
 _TO_DO = re.compile(
     r"\\(?:int|iint|oint|sum|prod|lim|binom|partial|det|gcd|max|min|bmod|pmod|log|ln|frac ?\{d\})(?![A-Za-z])"
 )
@@ -56,7 +68,7 @@ def said_expression(answer: Answer) -> str | None:
 
 
 def tidy(expression: str) -> str:
-    """With single spaces, and without dollar signs, sizes of brackets, degree signs, a full stop, or
+    """With single spaces, and without dollar signs, `\\(`, sizes of brackets, degree signs, a full stop, or
     `x =` before it."""
     text = _SPACING.sub(" ", expression).replace("\\dfrac", "\\frac").replace("\\tfrac", "\\frac")
     text = _DEGREES.sub("", text).strip().rstrip(".").strip()
@@ -64,10 +76,9 @@ def tidy(expression: str) -> str:
 
 
 def plain(expression: str) -> str:
-    """To be compared as text: tidy, without any space, unit or percent sign. Not to be parsed."""
-    text = tidy(expression).replace(" ", "")
-    text = _SMALL_FRACTION.sub(r"\\frac{\1}{\2}", text).removesuffix("\\%")
-    return _UNIT.sub("", text)
+    """To be compared as text: tidy, without unit or percent sign, and without spaces but those
+    between two digits. Not to be parsed."""
+    return _compact(expression).removesuffix("\\%")
 
 
 def compare(truth: str, said: str) -> float | None:
@@ -77,13 +88,50 @@ def compare(truth: str, said: str) -> float | None:
         return 0.0
     if mine == right:
         return 1.0
-    number = read_number(right, bare=True)
+    number = _number(truth)
     if number is not None:  # a calculation still to be done is no answer
-        given = read_number(mine, bare=True)
+        given = _number(said)
         return float(given is not None and number.same(given))
     if set(_TO_DO.findall(tidy(said))) - set(_TO_DO.findall(tidy(truth))):
         return 0.0
+    base, other = _BASE.findall(mine), _BASE.findall(right)
+    if base and other and set(base) != set(other):
+        return 0.0
+    if " " in mine and " " not in right:
+        return 0.0  # 1 2 is no number
+    letters, others = _letters(said), _letters(truth)
+    if {letter.swapcase() for letter in letters - others} & others:
+        return 0.0  # A is not a; calculation knows no difference
     return None
+
+
+def asked(question: str) -> set[str]:
+    """The question and each formula in it, plain."""
+    formulas = ("".join(groups) for groups in _FORMULA.findall(question))
+    return {plain(text) for text in (question, *formulas)}
+
+
+def _compact(expression: str) -> str:
+    text = tidy(expression)
+    unit = _UNIT.search(text)
+    if unit and len(unit[1].split()) <= _UNIT_WORDS and read_words(unit[1]) is None:
+        text = text[: unit.start()]
+    text = _BASE.sub(r"_{\1\2}", _SMALL_FRACTION.sub(r"\\frac{\1}{\2}", text))
+    return _SPACE.sub("", text)
+
+
+def _number(expression: str) -> Number | None:
+    """With nothing beside it; `3 million` in full."""
+    number = read_number(_compact(expression), bare=True)
+    if number is not None and any(word in expression.lower() for word in SCALES):
+        return replace(number, values=number.values[:1])
+    return number
+
+
+def _letters(expression: str) -> set[str]:
+    """Those that stand for something by themselves, in no word or command."""
+    text = _WORDS.sub(" ", tidy(expression))
+    return {letter for letter in text if letter.isascii() and letter.isalpha()}
 
 
 def expression_check(lent: Lent) -> Check:
@@ -92,15 +140,15 @@ def expression_check(lent: Lent) -> Check:
     def check(problem: Problem, read: Sequence[Answer], _: Sequence[str]) -> list[Verdict]:
         truth = str(problem.truth)
         expressions = [said_expression(answer) for answer in read]
-        question = plain(problem.prompt)
+        question = asked(problem.prompt)
         verdicts: list[Verdict | None] = [
             0.0 if said is None else compare(truth, said) for said in expressions
         ]
         for i, said in enumerate(expressions):
             if verdicts[i] is None and plain(str(said)) in question:
                 verdicts[i] = 0.0  # the question, repeated
-        asked = {str(said) for said, v in zip(expressions, verdicts, strict=True) if v is None}
-        calculated = calculate(lent.get(), truth, sorted(asked)) if asked else {}
+        left = {str(said) for said, v in zip(expressions, verdicts, strict=True) if v is None}
+        calculated = calculate(lent.get(), truth, sorted(left)) if left else {}
         return [
             calculated[str(said)] if verdict is None else verdict
             for said, verdict in zip(expressions, verdicts, strict=True)

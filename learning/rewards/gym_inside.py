@@ -2,7 +2,8 @@
 
 What a scorer raises on an answer makes that answer wrong; what it never returns from is ended outside.
 Walls do not keep a text that is evaluated from changing what its own scorer says, so such scorers get
-literals and plain formulas only; and where a scorer forgets to look at something, it is looked at here.
+literals and plain formulas only; and what a scorer would pay for and should not, it is never shown
+(gym_refusals.py).
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 import ast
 import importlib
 import math
-import re
 import sys
 import types
 from fractions import Fraction
@@ -24,22 +24,6 @@ _EVALUATED = (
     "games.n_queens",
 )
 """Modules whose scorers call `eval` on the answer."""
-_FORMULAS = {
-    "countdown",
-    "intermediate_integration",
-    "polynomial_multiplication",
-    "puzzle24",
-    "simple_integration",
-}
-"""Tasks whose scorers parse the answer by evaluating it."""
-_FORMULA = re.compile(r"(?:[0-9A-Za-z+\-*/^() \n]|\.(?![ \n]*[A-Za-z_(]))*")
-_CHOICES = ("true", "false", "yes", "no")
-_WORD = re.compile(r"[A-Za-z][0-9A-Za-z]*")
-_FUNCTIONS = (
-    {"sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log", "ln"}
-    | {"sqrt", "sec", "csc", "cot", "pi", "Abs"}
-)  # fmt: skip
-"""Not `Integral`, of which the derivative is what was to be integrated."""
 
 
 class _NoDrawing(types.ModuleType):
@@ -61,6 +45,7 @@ for _name in (
 import reasoning_gym  # noqa: E402
 from reasoning_gym.factory import DATASETS  # noqa: E402
 
+from learning.rewards.gym_refusals import refused  # noqa: E402
 from learning.rewards.verified import convert  # noqa: E402
 
 for _module in _EVALUATED:
@@ -81,15 +66,10 @@ def make(name: str, settings: dict[str, Any], seed: int, count: int) -> list[dic
 def score(name: str, settings: dict[str, Any], item: dict[str, Any], answer: str) -> float:
     """What its scorer gives the answer, in [0, 1]; 0 where it raises or gives no number."""
     item = unpack(item)
-    if name in _FORMULAS and not _is_formula(answer):
-        return 0.0
-    truth = str(item["answer"]).lower()
-    if truth in _CHOICES and answer.strip().lower() != truth:
-        return 0.0  # one of its scorers takes whatever is not the other choice
-    if name == "puzzle24" and _integers(answer) != sorted(item["metadata"]["numbers"]):
-        return 0.0  # its scorer takes any four numbers that make 24
     dataset = _dataset(name, settings, 0, 1)
     try:
+        if refused(name, item, answer):
+            return 0.0
         given = float(dataset.score_answer(answer, entry=item))
     except Exception:  # whatever a scorer does not expect of an answer is wrong
         return 0.0
@@ -131,17 +111,6 @@ def unpack(value: Any) -> Any:
         if kind == "<dict>":
             return {unpack(key): unpack(one) for key, one in inside}
     return {key: unpack(one) for key, one in value.items()}
-
-
-def _is_formula(text: str) -> bool:
-    """Whether a text has nothing but numbers, operators, single letters and functions of school."""
-    if not _FORMULA.fullmatch(text):
-        return False
-    return all(len(word) == 1 or word in _FUNCTIONS for word in _WORD.findall(text))
-
-
-def _integers(text: str) -> list[int]:
-    return sorted(int(digits) for digits in re.findall(r"[0-9]{1,9}", text))
 
 
 def _dataset(name: str, settings: dict[str, Any], seed: int, size: int) -> Any:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from learning.rewards.answer import Answer
-from learning.rewards.number_words import SCALES, read_words
+from learning.rewards.number_words import NUMBER, SCALES, calculates, read_words
 
 DIGITS = 60
 """A number of more characters is none."""
@@ -40,10 +40,14 @@ _THIN = re.compile("(?<=[0-9])[\u00a0\u202f\u2009'’_](?=[0-9]{3}(?![0-9]))")
 _SPACED = re.compile(r"(?<![0-9.,])[0-9]{1,3}(?: [0-9]{3})++(?![0-9,/])")
 _VULGAR = re.compile("[¼-¾⅐-⅞]")
 _PLAIN = str.maketrans(
-    {"−": "-", "–": "-", "—": "-", "﹣": "-", "-": "-", "＋": "+"}
-    | {"٬": ",", "，": ",", "٫": ".", "％": "%", "＄": "$"}
+    dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u207b\u208b\ufe58\ufe63\uff0d", "-")
+    | {"＋": "+", "٬": ",", "，": ",", "٫": ".", "％": "%", "＄": "$"}
 )
-_LATEX = (("\\,", ""), ("\\!", ""), ("\\;", ""), ("{,}", ","), ("\\%", "%"), ("\\$", "$"))
+"""Every kind of hyphen, dash and minus sign, and what else is written in other scripts."""
+_MINUS = re.compile(r"\b(?:minus|negative)\s(?=[$€£¥₹]?\s?[0-9.])", re.IGNORECASE)
+_LATEX = (("\\,", ""), ("\\!", ""), ("\\;", ""), ("{,}", ","), ("\\%", "%"), ("\\$", "$")) + tuple(
+    (f"\\{mark}", " ") for mark in "()[] "
+)
 _CALCULATES = set("^*×÷√π±∞<>≤≥≠≈~\\")
 
 
@@ -57,12 +61,15 @@ class Number:
     """Digits after the point."""
 
     def same(self, other: Number) -> bool:
-        """Whether one reading of each is equal; a fraction that has no end in decimals may be
-        rounded to two digits or more."""
+        """Whether one reading of each is equal, or the first where both have two; a fraction that
+        has no end in decimals may be rounded to two digits or more."""
+        mine, others = self.values, other.values
+        if len(mine) > 1 and len(others) > 1:  # 2500% is not 25%
+            mine, others = mine[:1], others[:1]
         return any(
             a == b or _rounded(a, self.decimals, b) or _rounded(b, other.decimals, a)
-            for a in self.values
-            for b in other.values
+            for a in mine
+            for b in others
         )
 
 
@@ -85,6 +92,9 @@ def read_number(text: str, *, bare: bool = False) -> Number | None:
     text = _opened(text)
     text = _clean(text.rpartition("=")[2])
     text = _SPACED.sub(lambda m: m[0].replace(" ", ""), text)
+    if calculates(_NUMBER.sub(NUMBER, text)):
+        return None
+    text = _MINUS.sub("-", text)
     matches = list(_NUMBER.finditer(text))
     around = _NUMBER.sub(" ", text)
     if any(c in _CALCULATES or c.isdigit() for c in around):
@@ -114,7 +124,7 @@ def last_number(text: str) -> Number | None:
         return read_number(marked[2].strip().split("\n")[0])
     if "\\boxed" in tail:
         return read_number(_opened(tail))
-    tail = _clean(tail)
+    tail = _MINUS.sub("-", _clean(tail))
     last = None
     for match in _NUMBER.finditer(tail):
         last = match
@@ -160,7 +170,7 @@ def _clean(text: str) -> str:
 
 
 def _parse(match: re.Match[str], text: str) -> Number | None:
-    if len(match[0]) > DIGITS:
+    if len(match[0]) > DIGITS or (match["sign"] and match["sign2"]):
         return None
     top = match["top"].replace(",", "")
     value = Fraction(top if top[0] != "." else "0" + top)
@@ -194,7 +204,7 @@ def _is_sign(match: re.Match[str], text: str) -> bool:
     left = before.rstrip()
     if not left:
         return True
-    if left[-1].isdigit() or left[-1] in ")]}%":
+    if left[-1].isdigit() or left[-1] in ")]}%+-":
         return False
     return not left[-1].isalnum() or (len(before) > len(left) and len(match["sign"]) == 1)
 

@@ -1,4 +1,4 @@
-"""Numbers in English words: `forty-two`, `one hundred and five`, `three quarters`.
+"""Numbers in English words: `forty-two`, `one hundred and five`, `minus three quarters`.
 
 Left out: decimals in words, ordinals, other languages.
 """
@@ -29,20 +29,43 @@ SCALES = {
 """Words that multiply what stands before them."""
 _PARTS = {"half": 2, "halves": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4}
 _WORD = re.compile(r"[a-z]++")
+_MINUS = {"minus", "negative"}
+_DASH = re.compile(r"(?:(?<![a-z0-9])-|^\s*+-\s*+)(?=[a-z])")
+"""Before a word, and no hyphen."""
+NUMBER = "\0"
+"""In place of a number in digits (calculates)."""
+_ANY = rf"(?:{NUMBER}|\b(?:{'|'.join([*_UNITS, *SCALES, *_PARTS])})s?\b)"
+_BETWEEN = r"(?:[x·⋅∙]|(?:times|plus|minus|point|over|(?:multiplied |divided )?by)\b)"
+_CALCULATION = re.compile(rf"{_ANY}[ -]{{0,3}}{_BETWEEN}[ -]{{0,3}}{_ANY}", re.IGNORECASE)
 _LONGEST = 30
 """Words in one number."""
 
 
 def read_words(text: str) -> Fraction | None:
-    """The one number that the words of a text name; None for none, or for different ones."""
+    """The one number that the words of a text name; None for none, for different ones, or for a
+    calculation."""
+    if calculates(text):
+        return None
     runs: list[list[str]] = [[]]
-    for word in _WORD.findall(text.lower()):
+    signs = [1]
+    for word in _WORD.findall(_DASH.sub("minus ", text.lower())):
         if word in _UNITS or word in SCALES or word in _PARTS or (word == "and" and runs[-1]):
             runs[-1].append(word)
-        elif runs[-1]:
+            continue
+        if runs[-1]:
             runs.append([])
-    values = {_value(run) for run in runs if set(run) - {"and"}}
-    return values.pop() if len(values) == 1 else None
+            signs.append(1)
+        signs[-1] = -1 if word in _MINUS else 1
+    values = [
+        (sign, _value(run)) for sign, run in zip(signs, runs, strict=True) if set(run) - {"and"}
+    ]
+    named = {value if value is None else sign * value for sign, value in values}
+    return named.pop() if len(named) == 1 else None
+
+
+def calculates(text: str) -> bool:
+    """Whether two numbers stand at a word or sign that calculates: `two times two`, `two point two`."""
+    return _CALCULATION.search(text) is not None
 
 
 def _value(run: list[str]) -> Fraction | None:

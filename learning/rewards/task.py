@@ -146,7 +146,8 @@ class TaskOptions:
 
     weights: Weights = Weights()
     data: Path | None = None
-    """File or folder of problems; None: generated, or by name from the Hugging Face hub."""
+    """File or folder of problems of a published set; None: from the Hugging Face hub. Tasks that make
+    their own problems take none."""
     length: int | None = None
     """Characters of an answer up to which the component "length" is 1; None: the task's own."""
     difficulty: Mapping[str, Any] = field(default_factory=dict)
@@ -157,20 +158,21 @@ class TaskOptions:
 
 Make = Callable[[str, TaskOptions], Task]
 
+_PUBLISHED = "data_sets:data_set"
 _TASKS: dict[str, tuple[str, str]] = {
     "chain_sum": ("sums:chain_sum", "sums and differences: 4 + 3 - 5"),
     "basic_arithmetic": ("sums:basic_arithmetic", "all four operations with brackets"),
     "syllogism": ("syllogism:syllogism", "whether a statement follows from two others"),
     "propositional_logic": ("propositions:propositional_logic", "what follows from if, or, not"),
-    "gsm8k": ("data_sets:data_set", "sums in words, of primary school"),
-    "svamp": ("data_sets:data_set", "short sums in words, one operation"),
-    "math": ("data_sets:data_set", "competition mathematics, answers in LaTeX"),
-    "triviaqa": ("data_sets:data_set", "facts with one right answer"),
+    "gsm8k": (_PUBLISHED, "sums in words, of primary school"),
+    "svamp": (_PUBLISHED, "short sums in words, one operation"),
+    "math": (_PUBLISHED, "competition mathematics, answers in LaTeX"),
+    "triviaqa": (_PUBLISHED, "facts with one right answer"),
     "humaneval": (
-        "data_sets:data_set",
+        _PUBLISHED,
         "Python functions from their description, run against tests",
     ),
-    "mbpp": ("data_sets:data_set", "short Python programs, run against tests"),
+    "mbpp": (_PUBLISHED, "short Python programs, run against tests"),
 } | {f"gym/{name}": ("gym:gym_task", line) for name, line in GYM.items()}
 """Name, (module:function of this package that makes it, one line)."""
 
@@ -182,13 +184,21 @@ def tasks() -> dict[str, str]:
 
 def find_task(name: str, options: TaskOptions | None = None) -> Task:
     """The task of that name. Raises NotFound with the nearest names, ConfigError where a setting is
-    unknown or a package missing."""
+    unknown, a package missing, or data given to a task that makes its own problems."""
     if name not in _TASKS:
         lower = name.lower()
         near = difflib.get_close_matches(lower, list(_TASKS), 3, 0.6)
         near += [f"gym/{n}" for n in difflib.get_close_matches(lower, list(GYM), 2, 0.8)]
         hint = f"did you mean {' or '.join(dict.fromkeys(near))}? " if near else ""
         raise NotFound(f"task {name!r} does not exist", hint + "vidya practice --list names them")
-    module, function = _TASKS[name][0].split(":")
+    options = options or TaskOptions()
+    where = _TASKS[name][0]
+    if options.data is not None and where != _PUBLISHED:
+        published = [one for one, (made_by, _) in _TASKS.items() if made_by == _PUBLISHED]
+        raise ConfigError(
+            f"task {name} makes its own problems and takes no data",
+            f"leave out --data, or practise one that takes it: {', '.join(published)}",
+        )
+    module, function = where.split(":")
     make = cast(Make, getattr(importlib.import_module(f"learning.rewards.{module}"), function))
-    return make(name, options or TaskOptions())
+    return make(name, options)

@@ -167,23 +167,30 @@ def configure(kind: type[Settings], options: TaskOptions, name: str) -> Settings
 
 
 def convert(value: Any, like: Any, where: str) -> Any:
-    """The value as the kind that `like` is, from a text too. Raises ConfigError."""
-    kind = type(like)
+    """The value as the kind that `like` is, from a text too; a list's values as the kind that all
+    of `like`'s are. Raises ConfigError."""
     try:
-        if isinstance(value, str) and kind is bool:
-            return {"true": True, "yes": True, "false": False, "no": False}[value.lower()]
-        if isinstance(value, str) and kind in (tuple, list):
-            return kind(value.split(","))
-        if isinstance(value, str) and kind in (int, float):
-            return kind(value)
-    except (ValueError, KeyError):
-        value = repr(value)
+        return _converted(value, like)
+    except (ValueError, KeyError, OverflowError):
+        raise ConfigError(f"{where} is {value!r}", f"give a value like {like!r}") from None
+
+
+def _converted(value: Any, like: Any) -> Any:
+    kind = type(like)
+    if isinstance(value, str) and kind is bool:
+        return {"true": True, "yes": True, "false": False, "no": False}[value.lower()]
+    if isinstance(value, str) and kind in (int, float):
+        return kind(value)
+    if isinstance(value, str) and kind in (tuple, list):
+        value = value.split(",")
+    if kind in (tuple, list) and isinstance(value, list | tuple):
+        kinds = {type(one) for one in like}
+        alike = len(kinds) == 1 and kinds <= {bool, int, float, str}
+        return kind(_converted(one, like[0]) if alike else one for one in value)
     if kind is float and type(value) is int:
         return float(value)
-    if kind in (tuple, list) and isinstance(value, list | tuple):
-        return kind(value)
     if type(value) is not kind:
-        raise ConfigError(f"{where} is {value}", f"give a value like {like!r}")
+        raise ValueError(f"no {kind.__name__}")
     return value
 
 

@@ -63,6 +63,22 @@ def test_without_a_field_what_stands_outside_of_the_thinking(text: str, said: st
 
 
 @pytest.mark.parametrize(
+    ("text", "think"),
+    [
+        ("<think> a </think>5", "a"),
+        ("<think>a</think>5<think>b</think>", "a\nb"),
+        ("a</think>5", "a"),  # the thinking began before the text
+        ("a</think>b</think><think>c</think>5", "a</think>b\nc"),
+        ("</think>5", ""),
+        ("<think>a", "a"),
+        ("5", ""),
+    ],
+)
+def test_the_thinking(text: str, think: str) -> None:
+    assert read_answer(text).think == think
+
+
+@pytest.mark.parametrize(
     ("text", "score"),
     [
         ("<think>a</think><answer>5</answer>", 1.0),
@@ -117,6 +133,20 @@ def test_megabytes_take_time_in_proportion(text: str) -> None:
     assert time.process_time() - began < 3.0
     if len(text) > LONGEST:
         assert answer.said is None
+
+
+@pytest.mark.parametrize(
+    "piece", ["</think>", "a</think>", "<think></think>", "<answer>5</answer>"]
+)
+def test_twice_the_text_takes_twice_the_time(piece: str) -> None:
+    def seconds(pieces: int) -> float:
+        text = piece * pieces
+        began = time.process_time()
+        read_answer(text)
+        return time.process_time() - began
+
+    once, twice = (min(seconds(size) for _ in range(3)) for size in (15_000, 30_000))
+    assert twice < 3 * once + 0.05
 
 
 TAGS = ["<think>", "</think>", "<answer>", "</answer>", "5", " ", "<", "/"]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import textwrap
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -169,6 +172,48 @@ def test_rows_without_usable_tests_are_refused(row: dict[str, Any]) -> None:
 def test_prompts_without_a_function_are_refused(change: dict[str, Any]) -> None:
     with pytest.raises(DataError, match="line 3"):
         humaneval({**HUMAN, **change}, "line 3")
+
+
+BODIES = [
+    "    a = 1\n    b = 2\n    return a + b\n",
+    "    for x in xs:\n        if x:\n            return x\n    return 0\n",
+    "    for x in xs:\n        if x:\n            return x\n",  # nothing after the first block
+    "    if len(xs) == 0: return 0\n    return xs[0]\n",
+    "    # first of all:\n    a = {\n        1: 2,\n    }\n    return a[1]\n",
+    "    if not xs:  # none: nothing\n        return 0\n\n    else:\n        return 1\n",
+    "    def inner(x):\n        return x\n\n    return inner(xs)\n",
+    "    return [\n        x\n        for x in xs\n    ]\n",
+    "    return sum(xs,\n               0)\n",
+    "    a = xs\n    return a\n\n\ndef other():\n    return 1\n",
+    '    """More words."""\n    return xs\n',
+    "    return xs\n",
+]
+
+
+@pytest.mark.parametrize("body", BODIES)
+@pytest.mark.parametrize("tabs", [False, True])
+def test_a_body_is_continued_whatever_spaces_it_has_lost(body: str, tabs: bool) -> None:
+    begin = 'def f(xs):\n    """What f does."""\n'
+    if tabs:
+        begin, body = (text.replace("    ", "\t") for text in (begin, body))
+    whole = ast.dump(ast.parse(begin + body))
+    written = [body, body.strip(), f"\n{body}\n", f"<think>so</think><answer>{body}</answer>"]
+    if "def other" not in body:
+        written += [textwrap.dedent(body), f"<answer>\n{textwrap.dedent(body)}</answer>"]
+    for text in written:
+        assert ast.dump(ast.parse(program_of(read_answer(text), text, begin))) == whole
+
+
+def test_a_fence_is_found_in_time_that_grows_as_the_text() -> None:
+    def seconds(spaces: int) -> float:
+        text = "```" + " " * spaces + "x"
+        answer = read_answer(text)
+        began = time.process_time()
+        program_of(answer, text)
+        return time.process_time() - began
+
+    once, twice = (min(seconds(size) for _ in range(3)) for size in (5_000, 10_000))
+    assert twice < 3 * once + 0.05
 
 
 def test_text_and_begin() -> None:

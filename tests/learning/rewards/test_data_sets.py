@@ -7,12 +7,14 @@ import json
 import random
 import sys
 import types
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from engine.errors import ConfigError, DataError
+from learning.rewards.data_sets import SETS
 from learning.rewards.task import Problem, TaskOptions, find_task
 
 GSM8K = {
@@ -105,6 +107,46 @@ def test_svamp_is_one_text_and_its_equation_the_way(tmp_path: Path) -> None:
         "Each pack costs 76 dollars, less a discount of 25 dollars. How much is a pack?"
     )
     assert problem.worked == "<think>76 - 25 = 51</think><answer>51</answer>"
+
+
+@pytest.mark.parametrize(
+    ("equation", "answer", "way"),
+    [
+        ("( 76.0 - 25.0 )", 51.0, "76 - 25 = 51"),
+        ("( ( 33.0 - 24.0 ) / 9.0 )", 1.0, "( 33 - 24 ) / 9 = 1"),
+        ("( 9.0 * ( 33.0 - 24.0 ) )", 81.0, "9 * ( 33 - 24 ) = 81"),
+        ("( 3.0 + 1.0 ) * ( 4.0 - 2.0 )", 8.0, "( 3 + 1 ) * ( 4 - 2 ) = 8"),
+        ("( ( 3.0 + 1.0 ) * ( 4.0 - 2.0 ) )", 8.0, "( 3 + 1 ) * ( 4 - 2 ) = 8"),
+        ("7.0", 7.0, "7 = 7"),
+        ("( 10.05 - 0.05 )", 10.0, "10.05 - 0.05 = 10"),
+    ],
+)
+def test_the_way_of_svamp_is_an_equation_that_is_true(
+    tmp_path: Path, equation: str, answer: float, way: str
+) -> None:
+    [problem] = load(tmp_path, "svamp", SVAMP | {"Equation": equation, "Answer": answer})
+    assert problem.worked == f"<think>{way}</think><answer>{answer:.0f}</answer>"
+    left, right = way.split(" = ")
+    assert eval(left) == pytest.approx(float(right))
+
+
+def test_questions_of_triviaqa_whose_answers_are_secret_are_left_out(tmp_path: Path) -> None:
+    secret = {"question": "Who?", "answer": {"value": "<unk>", "aliases": []}}
+    assert [p.prompt for p in load(tmp_path, "triviaqa", secret, TRIVIA)] == [TRIVIA["question"]]
+    with pytest.raises(DataError, match="holds no problem of triviaqa"):
+        load(tmp_path, "triviaqa", secret)
+    named = {"question": "Who?", "answer": {"value": "<unk>", "aliases": ["unk"]}}
+    assert load(tmp_path, "triviaqa", named)[0].truth == ["<unk>", "unk"]
+
+
+def test_of_triviaqa_the_hub_gives_the_splits_that_have_answers() -> None:
+    files = ["train-00000-of-00001", "validation-00000-of-00001", "test-00000-of-00001"]
+    fetched = [
+        name
+        for name in files
+        if any(fnmatch(f"rc.nocontext/{name}.parquet", p) for p in SETS["triviaqa"].files)
+    ]
+    assert fetched == files[:2]
 
 
 @pytest.mark.parametrize(("name", "row"), [("humaneval", HUMANEVAL), ("mbpp", MBPP)])

@@ -89,12 +89,19 @@ def test_a_small_task_ends_where_its_held_out_problems_end() -> None:
         ("chain_sum", {"max_digits": 1.5}, "max_digits is 1.5"),
         ("chain_sum", {"max_digits": 99}, "within"),
         ("basic_arithmetic", {"operators": "+,^"}, "operators"),
+        (
+            "basic_arithmetic",
+            {"operators": [["+"]]},
+            r"operators is \[\['\+'\]\]; .*like \('\+', '-'",
+        ),
         ("basic_arithmetic", {"max_digits": 4}, "max_value"),
         ("syllogism", {"forms": ("all",)}, "forms"),
+        ("syllogism", {"forms": [["all"], ["no"]]}, "forms is .*like .*'some not'"),
         ("syllogism", {"valid_share": 2}, "share"),
         ("syllogism", {"terms": 2}, "terms"),
         ("propositional_logic", {"max_steps": 9}, "steps"),
         ("propositional_logic", {"rules": "guess"}, "rules"),
+        ("propositional_logic", {"rules": [["if"]]}, "rules is .*like .*'unless'"),
     ],
 )
 def test_settings_that_cannot_be_are_named(

@@ -28,6 +28,19 @@ SOME = ["chain_sum", "syllogism", "maze", "countdown", "word_sorting", "caesar_c
 EVALUATES = ["binary_matrix", "number_sorting", "polynomial_multiplication", "puzzle24"]
 """Their scorers evaluate the answer."""
 
+CONSTANTS = ["0", "1", "-1", "nan", "inf", "[]", '""', "yes", "no"]
+# fmt: off
+QUICK = [
+    "advanced_geometry", "basic_arithmetic", "bitwise_arithmetic", "calendar_arithmetic", "chain_sum",
+    "coin_flip", "complex_arithmetic", "count_bits", "countdown", "decimal_arithmetic", "dice",
+    "fraction_simplification", "gsm_symbolic", "largest_island", "list_functions", "number_filtering",
+    "number_format", "number_sequence", "number_sorting", "polynomial_equations", "power_function",
+    "prime_factorization", "products", "rectangle_count", "shortest_path", "simple_equations",
+    "simple_geometry", "time_intervals", "word_sorting",
+]
+# fmt: on
+"""Made and scored in no time, most of them with scorers of their own."""
+
 
 @pytest.fixture(scope="module")
 def sandbox() -> Iterator[Sandbox]:
@@ -108,6 +121,97 @@ def test_scorers_are_not_talked_into_full_marks(sandbox: Sandbox) -> None:
     task = find_task("gym/string_insertion", TaskOptions(sandbox=sandbox))
     [score] = task.score(problem, ["oracle_answer"])  # a name where it is evaluated
     assert score.components["partial"] == 0.0
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_a_constant_is_not_the_answer_to_three_problems_that_differ(
+    sandbox: Sandbox, name: str
+) -> None:
+    task = find_task(f"gym/{name}", TaskOptions(sandbox=sandbox))
+    different = {str(p.truth["answer"]): p for p in take(sandbox, name, 12)}
+    three = list(different.values())[:3]
+    right = [[s.correct for s in task.score(problem, CONSTANTS)] for problem in three]
+    assert len(three) == 3
+    assert [c for c, *all_three in zip(CONSTANTS, *right, strict=True) if all(all_three)] == []
+
+
+FOUR = {"numbers": [8, 3, 3, 9]}
+TARGET = {"numbers": [8, 3, 5], "target": 19}
+SORTED = {"direction": "ascending", "sorted_numbers": ["-1.5", "2.0", "2.25"]}
+COMPLEX = {"result": [4.0, -7.0]}
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "metadata", "right", "wrong"),
+    [
+        (
+            "coin_flip",
+            "0.109375",
+            {},
+            ["0.109375", "7/64", "0.1094", ".109375"],
+            ["0", "0.1", "0.11", "0.10938000001e1", "1e999999999", "nan", "0.1092", "1"],
+        ),
+        ("coin_flip", "3.051757812e-05", {}, ["1/32768", "0.00003052"], ["0", "0.0001", "3"]),
+        (
+            "complex_arithmetic",
+            "4.0 - 7.0i",
+            COMPLEX,
+            ["4 - 7i", "4.0-7.0i"],
+            ["nan", "NaN", "(nan)", "nan+nanj", "nan - 7i", "inf", "1e999", "4 + 7i"],
+        ),
+        (
+            "number_sorting",
+            "['-1.5', '2.0', '2.25']",
+            SORTED,
+            ["['-1.5', '2.0', '2.25']", "[-1.50, 2, 2.25]"],
+            ["[NaN, NaN, NaN]", "['nan', 'nan', 'nan']", "[-1, 2, 3]", "[-1.5, 2, 2.3]", "[]", "2"],
+        ),
+        (
+            "puzzle24",
+            "(9 - 3 / 3) * 3",
+            {"numbers": [9, 3, 3, 3]},
+            ["(9 - 3/3)*3", "-(3/3 - 9) * 3"],
+            ["(9 - 3/3)*3*1", "3*(9-3)+3", "(9 - 3//3)*3", "24", "9*3-3", "(9 - 3/x)*3"],
+        ),
+        (
+            "puzzle24",
+            "8 * 3",
+            FOUR,
+            [],
+            ["8*3+3/9", "(E-E)*(8+3+3+9)+(E+E+E+E+E+E+E+E+E+E+E+E+E+E+E+E+E+E+E+E+E+E+E+E)/E"],
+        ),
+        (
+            "countdown",
+            "8 * 3 - 5",
+            TARGET,
+            ["8*3 - 5", "-5 + (3*8)"],
+            ["(E-E)*(8+3+5)+(E+E+E+E+E+E+E+E+E+E+E+E+E+E+E+E+E+E+E)/E", "8+5+3+3", "19", "8*3-5-0"],
+        ),
+        ("countdown", "3", {"numbers": [1, 3, 300000], "target": 3}, [], ["3+1/300000"]),
+        (
+            "calendar_arithmetic",
+            "-12",
+            {"task": "count_days"},
+            ["-12"],
+            ["1", "7", "-11", "12", "0"],
+        ),
+        ("calendar_arithmetic", "12", {"task": "count_days"}, ["12", "012"], ["1", "11", "-12"]),
+        ("letter_jumble", "nan", {"original_words": ["nan"]}, ["nan"], ["inf"]),
+    ],
+)
+def test_full_marks_are_for_the_truth_alone(
+    sandbox: Sandbox,
+    name: str,
+    answer: str,
+    metadata: dict[str, object],
+    right: list[str],
+    wrong: list[str],
+) -> None:
+    task = find_task(f"gym/{name}", TaskOptions(sandbox=sandbox))
+    problem = Problem("", {"question": "", "answer": answer, "metadata": metadata})
+    scores = task.score(problem, right + wrong)
+    assert [s.failed for s in scores] == [None] * len(scores)
+    assert [s.correct for s in scores] == [True] * len(right) + [False] * len(wrong)
 
 
 def test_part_of_the_truth_is_recorded_and_not_right(sandbox: Sandbox) -> None:

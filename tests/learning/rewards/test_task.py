@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from engine.errors import ConfigError, NotFound
-from learning.rewards.task import Problem, Score, Weights, find_task
+from learning.rewards.task import Problem, Score, TaskOptions, Weights, find_task
 
 
 def test_a_right_answer_beats_all_that_a_wrong_one_can_have() -> None:
@@ -70,3 +72,12 @@ def test_the_split_depends_on_the_words_alone() -> None:
 def test_an_unknown_task_is_named_with_those_near() -> None:
     with pytest.raises(NotFound, match="practice --list"):
         find_task("chain_summ")
+
+
+@pytest.mark.parametrize(
+    "name", ["chain_sum", "basic_arithmetic", "syllogism", "propositional_logic", "gym/maze"]
+)
+def test_a_task_that_makes_its_own_problems_says_that_it_takes_no_data(name: str) -> None:
+    with pytest.raises(ConfigError, match=f"{name} makes its own .*--data.*gsm8k, .*mbpp"):
+        find_task(name, TaskOptions(data=Path("/does/not/exist")))
+    assert find_task("gsm8k", TaskOptions(data=Path("/does/not/exist"))).name == "gsm8k"

@@ -163,6 +163,10 @@ def test_what_is_drawn_in_vain_ends() -> None:
         ("False", True, False),
         ("a,b", ("c",), ("a", "b")),
         (["a"], ("c",), ("a",)),
+        ("1,2", [3], [1, 2]),
+        (["0.5", 1], (1.0,), (0.5, 1.0)),
+        ([[1]], [], [[1]]),
+        ([["a"], "b"], ["c", ("d",)], [["a"], "b"]),  # of several kinds: any
         ("x", "y", "x"),
     ],
 )
@@ -173,7 +177,9 @@ def test_settings_become_what_the_default_is(
 
 
 @pytest.mark.parametrize(
-    ("value", "like"), [("x", 1), (1.5, 1), (True, 1), ("maybe", True), (1, "a")]
+    ("value", "like"),
+    [("x", 1), (1.5, 1), (True, 1), ("maybe", True), (1, "a"), (10**400, 1.0)]
+    + [([["+"]], ("+",)), ((1,), ("+",)), ("a,b", [1]), ([None], ["a"]), ({"a": 1}, ("a",))],
 )
 def test_settings_of_another_kind_are_refused(value: object, like: object) -> None:
     with pytest.raises(ConfigError, match="give a value like"):
