@@ -10,7 +10,7 @@ from torch import Tensor
 
 from engine.chat_format import encode_chat, encode_prompt
 from engine.tokenizer import Tokenizer
-from learning.folding import BETWEEN_TURNS, fold_prompt
+from learning.folding import fold_prompt
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def after(talk: Example, example: Example, context: int) -> Example:
     where the talk does not end with an answer."""
     if len(talk.ids) + len(example.ids) > context or not talk.target[-1]:
         return example
-    prompt = f"{talk.prompt}{BETWEEN_TURNS}{example.prompt}"
+    prompt = f"{talk.prompt} / {example.prompt}"
     silent = (False,) * len(talk.ids)
     return Example(talk.ids + example.ids, silent + example.target, prompt)
 

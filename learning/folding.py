@@ -9,8 +9,6 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-BETWEEN_TURNS = " // "
-"""No fold of one text holds this: there every sign is a word of its own."""
 _SIGNS = "*/#%"
 """Kept, as symbols are: they tell one sum, one name from another ("9*3", "C#")."""
 _QUOTES = "`´"
@@ -25,7 +23,8 @@ def fold(text: str) -> str:
     """Case, white space and punctuation folded: two questions with the same fold are the same.
 
     Letters keep their accents and vowel signs; symbols and the signs of sums and names stand as words
-    of their own. What is nothing but punctuation stays as it is.
+    of their own, but for a slash, which would look like the end of a turn. What is nothing but
+    punctuation stays as it is.
     """
     folded = unicodedata.normalize("NFC", text.casefold())
     minuses = {found.start() for found in _MINUS.finditer(folded)}
@@ -34,7 +33,8 @@ def fold(text: str) -> str:
         for place, c in enumerate(folded)
         if c not in _DROPPED
     )
-    return " ".join(kept.split()) or " ".join(folded.split())
+    words = " ".join(kept.split()).replace(" / ", "/")
+    return words or " ".join(folded.split())
 
 
 def _kept(c: str) -> str:
@@ -51,7 +51,7 @@ def _kept(c: str) -> str:
 
 def fold_prompt(turns: Sequence[tuple[str, str]]) -> str:
     """The fold of a whole prompt, turn by turn."""
-    return BETWEEN_TURNS.join(fold(text) for _, text in turns)
+    return " / ".join(fold(text) for _, text in turns)
 
 
 def fold_answer(text: str) -> str:
