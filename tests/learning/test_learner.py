@@ -262,7 +262,7 @@ def test_a_line_that_was_never_learned_is_not_mended_by_a_lesson(
     home, _, journal = place
     learner = open_learner(place)
     assert read_book(learner) == 1.0
-    home.book_path.write_text("<|user|> Which box is it? <|assistant|> The third on the left.\n")
+    home.book_path.write_text("<|user|> Which box? <|assistant|> Me.\n")
     learner.forget_memory()
     (line,) = learner.watch.broken(learner.replay.memory)
     copies = [0]
