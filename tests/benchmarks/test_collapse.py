@@ -123,7 +123,7 @@ def test_without_a_corpus_no_talk_is_measured_that_a_learner_replays(
     replayed = own_talk(tiny_model, tiny_tokenizer, tmp_path)
     yard = make_yardstick(tiny_tokenizer, tiny_model, [], replayed)
     assert "never replayed" in yard.talk_source
-    assert 20 < len(yard.talk) <= TALK_ROWS
+    assert 0 < len(yard.talk) <= TALK_ROWS
     assert not {e.ids for e in yard.talk} & {e.ids for e in replayed}
     assert other_talk(tiny_model, tiny_tokenizer, yard.talk) == [], "these are the same each time"
 
