@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,13 +54,13 @@ def plan(
 
     Raises DataError for a book with bad lines, unless `skip_bad`, and NotFound where there is none.
     """
-    lessons = [] if book else _standing_lessons(tokenizer, journal, context)
-    too_long = (
-        [] if book else [x for x in standing(journal) if excess(tokenizer, x.answer, context)]
-    )
+    taught = [] if book else standing(journal)
+    too_long = {x.id for x in taught if excess(tokenizer, x.answer, context)}
+    fitting = [x for x in taught if x.id not in too_long]
+    lessons = _latest_answers(tokenizer, fitting, context)
     paths = [*book_paths(owner_book), *([book] if book else [])]
     left_out = too_long_entries(tokenizer, [book] if book else paths, context, skip_bad)
-    left_out += [f"lesson {lesson.id}" for lesson in too_long]
+    left_out += [f"lesson {lesson}" for lesson in sorted(too_long)]
     if book:
         examples = book_examples(tokenizer, [book], context, skip_bad)
         if not examples and left_out:
@@ -83,14 +84,12 @@ def plan(
     return Course(examples, rest, lessons, otherwise, left_out)
 
 
-def _standing_lessons(
-    tokenizer: Tokenizer, journal: Journal, context: int
+def _latest_answers(
+    tokenizer: Tokenizer, lessons: Iterable[Lesson], context: int
 ) -> list[tuple[Lesson, Example]]:
-    """All lessons with an answer that stand and fit, the latest of each prompt."""
+    """Of lessons, oldest first, those with an answer, the latest of each prompt."""
     latest: dict[str, tuple[Lesson, Example]] = {}
-    for lesson in standing(journal):
-        if excess(tokenizer, lesson.answer, context):
-            continue
+    for lesson in lessons:
         task = to_task(tokenizer, lesson, context)
         if task.answer:
             latest[task.answer.prompt] = (lesson, task.answer)

@@ -120,9 +120,7 @@ class Learner:
         riders = waiting_riders(self.tokenizer, self.journal, context)
         replay.riders = list(riders.values())
         watch = self.watch
-        book = [e for e in replay.book if e.prompt not in task.prompts]
-        earlier = [e for e in replay.taught if e.prompt not in task.prompts]
-        book_before, earlier_before = watch.recall(book), watch.recall(earlier)
+        stake = self._shop.at_stake(task)
         with self._shop.or_as_before() as before:
             try:
                 if self._method == RECIPE:
@@ -135,15 +133,7 @@ class Learner:
                 else:
                     result = self._try(task)
                     self._stepped(lesson, result.loss, started, watch)
-                verdict = examine(
-                    self.weights.model,
-                    book_before=book_before,
-                    book_recall=watch.recall(book),
-                    earlier=len(earlier),
-                    earlier_before=earlier_before,
-                    earlier_recall=watch.recall(earlier),
-                )
-                passed = verdict.passed
+                passed = stake.judged(self.weights.model).passed
             except NumericsError:
                 result, passed = TeachResult(0, float("nan"), knew, 0), False
             if passed:
@@ -159,7 +149,7 @@ class Learner:
             self.journal.set_lesson_state(lesson.id, "needs_practice")
             report = self._report(lesson, started, known=knew, knew=knew, steps=steps, loss=loss)
             return replace(
-                report, rolled_back=True, state="needs_practice", book_recall=book_before
+                report, rolled_back=True, state="needs_practice", book_recall=stake.book_before
             )
         state: LessonState = "learned" if result.known else "needs_practice"
         self.journal.set_lesson_state(lesson.id, state)

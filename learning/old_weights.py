@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -92,7 +92,8 @@ def keep_snapshot(folder: Path, journal: Journal, next_version: int | None = Non
     while len(shots) > KEEP_SNAPSHOTS:
         versions = [shot.version for shot in shots]
         earlier = (i for i, one in enumerate(versions) if one != version)
-        spare = (i for i in earlier if _spare(journal, versions, i, now))
+        lessons = {one: journal.lessons_in(one) for one in {*versions, now}}
+        spare = (i for i in earlier if _spare(journal, versions, i, now, lessons))
         shots.pop(next(spare, 0)).path.unlink(missing_ok=True)
 
 
@@ -105,17 +106,24 @@ def _shipped(folder: Path, journal: Journal) -> Path | None:
     return shipped if own and shipped.exists() else None
 
 
-def _spare(journal: Journal, versions: list[int], place: int, now: int) -> bool:
-    """Whether no undo needs the snapshot at that place, among those of these versions."""
+def _spare(
+    journal: Journal,
+    versions: list[int],
+    place: int,
+    now: int,
+    lessons: Mapping[int, frozenset[int]],
+) -> bool:
+    """Whether no undo needs the snapshot at that place, among those of these versions. lessons: that
+    each of them, and `now`, knows; all their ancestors are gone through for it."""
     version = versions[place]
     if version == now:
         return True  # it is what answers
-    lessons, trainings = journal.lessons_in(version), journal.trainings_in(version)
-    if not lessons <= journal.lessons_in(now):
+    if not lessons[version] <= lessons[now]:
         return True  # it knows what was taken back or rolled back
     if place and journal.publication_note(version).endswith(KNOWN_ALREADY):
         return True  # those before it are the same weights
     return any(  # an undo goes back to the newer one
-        journal.lessons_in(newer) == lessons and journal.trainings_in(newer) == trainings
+        lessons[newer] == lessons[version]
+        and journal.trainings_in(newer) == journal.trainings_in(version)
         for newer in versions[place + 1 :]
     )

@@ -13,7 +13,6 @@ from dataclasses import replace
 from engine.errors import NotFound, NumericsError
 from engine.tokenizer import Tokenizer
 from learning.events import UndoDone
-from learning.guard import examine
 from learning.journal import Journal
 from learning.journal_lessons import RIDER_KINDS, against
 from learning.memory import to_task
@@ -98,23 +97,12 @@ def _teach_against(shop: Workshop, tokenizer: Tokenizer, lesson: Lesson) -> str:
 
 def _steps(shop: Workshop, task: Task) -> tuple[int, bool]:
     """Steps taken, and whether they did what they should at no cost to the memory."""
-    watch, replay = shop.mind.watch, shop.mind.replay
-    book = [e for e in replay.book if e.prompt not in task.prompts]
-    taught = [e for e in replay.taught if e.prompt not in task.prompts]
-    book_before, taught_before = watch.recall(book), watch.recall(taught)
+    stake = shop.at_stake(task)
     try:
         result = shop.teach(task, shop.settings)
     except NumericsError:
         return 0, False
-    verdict = examine(
-        shop.weights.model,
-        book_before=book_before,
-        book_recall=watch.recall(book),
-        earlier=len(taught),
-        earlier_before=taught_before,
-        earlier_recall=watch.recall(taught),
-    )
-    return result.steps, result.known and verdict.passed
+    return result.steps, result.known and stake.judged(shop.weights.model).passed
 
 
 def _task_against(shop: Workshop, tokenizer: Tokenizer, lesson: Lesson) -> Task | None:

@@ -12,10 +12,13 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from engine.model import Model
 from learning.examples import Example
+from learning.guard import Verdict, examine
 from learning.journal import Journal
 from learning.mind import Margins, Mind
 from learning.teaching import Task, TeachResult, TeachSettings, teach
+from learning.watch import Watch
 from learning.weights import Weights
 
 
@@ -25,6 +28,28 @@ class Before:
 
     weights: dict[str, Tensor]
     margins: Margins
+
+
+@dataclass(frozen=True)
+class AtStake:
+    """What of the memory the steps for a task must not cost, and how much of it was known before."""
+
+    watch: Watch
+    book: list[Example]
+    earlier: list[Example]
+    book_before: float
+    earlier_before: float
+
+    def judged(self, model: Model) -> Verdict:
+        """What the guard says of the weights as they are now."""
+        return examine(
+            model,
+            book_before=self.book_before,
+            book_recall=self.watch.recall(self.book),
+            earlier=len(self.earlier),
+            earlier_before=self.earlier_before,
+            earlier_recall=self.watch.recall(self.earlier),
+        )
 
 
 @dataclass
@@ -57,6 +82,13 @@ class Workshop:
         except BaseException:
             self.put_back(before)
             raise
+
+    def at_stake(self, task: Task) -> AtStake:
+        """All but what answers the task's own prompts."""
+        watch, replay = self.mind.watch, self.mind.replay
+        book = [e for e in replay.book if e.prompt not in task.prompts]
+        earlier = [e for e in replay.taught if e.prompt not in task.prompts]
+        return AtStake(watch, book, earlier, watch.recall(book), watch.recall(earlier))
 
     def publish(
         self, lessons: list[int], note: str, *, changed: bool = True, snapshot: bool = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -99,22 +99,18 @@ def _read(file: Path) -> list[Lesson]:
 def _teach(place: Desk, lesson: Lesson) -> None:
     """Journals a lesson. What the owner taught word for word stands in the book, as in the app: in the
     place of what stood there for the same question."""
-    if lesson.kind == "rating" or not lesson.answer or len(lesson.prompt) != 1:
-        place.journal.add_lessons([lesson])
-        return
-    book, question = OwnerBook(place.home.book_path), lesson.prompt[-1].text
-    try:
-        old = book.answer_to(question)
-    except DataError:
-        old = None  # it will be said when it is written
-    if old == " ".join(lesson.answer.split()):
-        place.journal.add_lessons([lesson])
-        return
-    place.journal.add_lessons([replace(lesson, replaces=old)])
-    try:
-        book.replace(question, old, lesson.answer)
-    except DataError as error:
-        say(f"not written into the book: {error}")
+    book, old = OwnerBook(place.home.book_path), None
+    written = lesson.kind != "rating" and bool(lesson.answer) and len(lesson.prompt) == 1
+    if written:
+        with suppress(DataError):  # it will be said when it is written
+            old = book.answer_to(lesson.prompt[-1].text)
+        written = old != " ".join(lesson.answer.split())
+    place.journal.add_lessons([replace(lesson, replaces=old) if written else lesson])
+    if written:
+        try:
+            book.replace(lesson.prompt[-1].text, old, lesson.answer)
+        except DataError as error:
+            say(f"not written into the book: {error}")
 
 
 def _print_lesson(event: LessonDone, options: Options) -> None:

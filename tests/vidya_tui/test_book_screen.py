@@ -40,6 +40,13 @@ def text(stage: Stage) -> str:
     return stage.home.book_path.read_text()
 
 
+async def opened(stage: Stage) -> None:
+    """The books of `write`, on their screen."""
+    write(stage)
+    await stage.say("/book")
+    await stage.sees("5 entries")
+
+
 def test_both_books_are_shown_with_what_is_wrong_and_what_is_known(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         write(stage)
@@ -65,9 +72,7 @@ def test_both_books_are_shown_with_what_is_wrong_and_what_is_known(tmp_path: Pat
 
 def test_an_entry_is_added_and_learned(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
-        write(stage)
-        await stage.say("/book")
-        await stage.sees("5 entries")
+        await opened(stage)
         await stage.press("a")
         await stage.sees("A new entry of your book")
         await stage.press("ctrl+s")
@@ -104,9 +109,7 @@ def test_keys_that_come_in_one_burst_go_into_the_field_that_tab_chose(tmp_path: 
 
 def test_enter_in_the_search_line_goes_to_what_was_found(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
-        write(stage)
-        await stage.say("/book")
-        await stage.sees("5 entries")
+        await opened(stage)
         await stage.press("slash")
         await stage.until(lambda: isinstance(stage.app.focused, Input))
         await stage.write("vidya")
@@ -120,9 +123,7 @@ def test_enter_in_the_search_line_goes_to_what_was_found(tmp_path: Path) -> None
 
 def test_what_comes_in_one_burst_with_the_key_of_the_search_is_searched(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
-        write(stage)
-        await stage.say("/book")
-        await stage.sees("5 entries")
+        await opened(stage)
         await stage.press("slash", *"vida", "backspace", *"ya", "enter", "down")
         await stage.until(lambda: stage.app.focused is stage.app.screen.query_one("#rows"))
         assert stage.app.screen.query_one("#find", Input).value == "vidya"
@@ -132,9 +133,7 @@ def test_what_comes_in_one_burst_with_the_key_of_the_search_is_searched(tmp_path
 
 def test_a_paste_into_the_search_line_is_harmless_and_on_one_line(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
-        write(stage)
-        await stage.say("/book")
-        await stage.sees("5 entries")
+        await opened(stage)
         await stage.press("slash")
         await stage.until(lambda: isinstance(stage.app.focused, Input))
         stage.app.post_message(events.Paste("\x1b[31mwho\nare"))
@@ -151,9 +150,7 @@ def test_what_comes_in_one_burst_with_a_key_that_opens_a_screen_is_no_key_of_the
     tmp_path: Path,
 ) -> None:
     async def scenario(stage: Stage) -> None:
-        write(stage)
-        await stage.say("/book")
-        await stage.sees("5 entries")
+        await opened(stage)
         room = stage.app.screen
         await stage.press("a", "d")
         await stage.until(lambda: isinstance(stage.app.screen, EntryScreen))
@@ -184,9 +181,7 @@ def test_where_there_are_none_of_a_kind_it_says_so(tmp_path: Path) -> None:
 
 def test_a_new_entry_for_a_question_that_is_there_says_what_it_replaces(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
-        write(stage)
-        await stage.say("/book")
-        await stage.sees("5 entries")
+        await opened(stage)
         await stage.press("a")
         await stage.sees("A new entry")
         await stage.press(*"my dog?", "tab", *"Bello.")

@@ -25,7 +25,7 @@ from vidya_tui.lesson_words import quote, understood
 from vidya_tui.place import Place
 from vidya_tui.plain import plain
 from vidya_tui.screens.room import Room
-from vidya_tui.widgets.text_field import LineField
+from vidya_tui.widgets.line_field import LineField
 
 DRAWN = 3
 """Answers of each side besides the likeliest."""

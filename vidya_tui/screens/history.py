@@ -25,7 +25,7 @@ from vidya_tui.plain import one_line, plain
 from vidya_tui.screens.list_room import ListRoom
 from vidya_tui.screens.steady import Steady
 from vidya_tui.typed import Run, find
-from vidya_tui.widgets.text_field import LineField
+from vidya_tui.widgets.line_field import LineField
 
 SHOWN_TURNS = 12
 """Of a conversation, beside the list."""

@@ -25,8 +25,8 @@ from vidya_tui.drafts import About
 from vidya_tui.place import Place
 from vidya_tui.plain import plain
 from vidya_tui.screens.room import Result, Room
+from vidya_tui.widgets.line_field import LineField
 from vidya_tui.widgets.row_list import RowList
-from vidya_tui.widgets.text_field import LineField
 
 Row = TypeVar("Row")
 

@@ -21,7 +21,7 @@ from vidya_tui.screens.steady import Steady
 from vidya_tui.setting_rows import Row, Value, groups
 from vidya_tui.settings import Settings
 from vidya_tui.widgets.choices import Choices
-from vidya_tui.widgets.text_field import LineField
+from vidya_tui.widgets.line_field import LineField
 
 MOVE = Binding.Group("change", compact=True)
 LABEL = 26

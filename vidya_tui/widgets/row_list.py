@@ -20,6 +20,8 @@ from textual.strip import Strip
 from textual.style import Style
 from textual.visual import Visual
 
+from vidya_tui.widgets.at_once import at_once
+
 PAGE = 64
 """Rows that are read at once."""
 
@@ -171,26 +173,17 @@ class RowList(ScrollView, Generic[Row], can_focus=True):
     def action_last(self) -> None:
         self.cursor = len(self._keys) - 1
 
-    # ------------------------------------------------------------ the mouse
-
     async def _on_key(self, event: events.Key) -> None:
-        # Textual runs bindings only after the key has travelled up to the app. Those of the screen and
-        # of the list run here, at once, so that keys which come in one burst keep their order, and
-        # those after one that moves the focus or opens a screen go where the focus is then.
-        if self.app.focused is not self:
-            target = self.app.focused or self.app.screen
-            target._forward_event(events.Key(event.key, event.character))
-        elif not await self._obeyed(event.key):
+        if self.app.focused is self:
+            await at_once(self, event, self, self.screen)
             return
+        # it came in one burst with a key that moved the focus or opened a screen
+        target = self.app.focused or self.app.screen
+        target._forward_event(events.Key(event.key, event.character))
         event.stop()
         event.prevent_default()
 
-    async def _obeyed(self, key: str) -> bool:
-        for node in (self, self.screen):
-            for binding in node._bindings.key_to_bindings.get(key, ()):
-                if await self.app.run_action(binding.action, node):
-                    return True
-        return False
+    # ------------------------------------------------------------ the mouse
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
         self.hover = self.scroll_offset.y + event.y

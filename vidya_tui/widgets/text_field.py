@@ -1,8 +1,7 @@
 """Fields that take keys in the order they were pressed, and pastes as harmless text.
 
-Textual inserts letters in the widget's own queue, but runs bindings (backspace, arrows) only after
-the key has travelled up to the app and back. Keys that come in one burst, as they do over a slow
-line, would change places. So the bindings of the field itself are run here, at once.
+Letters go in as they come, in the widget's own queue; so the field's own bindings (backspace, arrows)
+are run at once too.
 """
 
 from __future__ import annotations
@@ -12,41 +11,19 @@ import contextlib
 from textual import events
 from textual.binding import Binding
 from textual.widget import Widget
-from textual.widgets import Input, TextArea
+from textual.widgets import TextArea
 
 from vidya_tui.keys import each, keymap
-from vidya_tui.plain import one_line, plain
+from vidya_tui.plain import plain
+from vidya_tui.widgets.at_once import at_once
 
 
-async def at_once(field: Widget, event: events.Key) -> None:
-    """Runs the field's own binding of a key, before the keys that follow are looked at."""
+async def edited(field: Widget, event: events.Key) -> None:
+    """What a key does in a field, but for what it types."""
     if "+" in event.key and event.key in field.screen._bindings.key_to_bindings:
         event.prevent_default()  # alt+x carries a letter, but the owner gave it a meaning
-        return
-    for binding in () if event.is_printable else field._bindings.key_to_bindings.get(event.key, ()):
-        if await field.app.run_action(binding.action, field):
-            event.stop()
-            event.prevent_default()
-            return
-
-
-class LineField(Input):
-    """A field for one line: what is searched for, a title, a number."""
-
-    async def _on_key(self, event: events.Key) -> None:
-        await at_once(self, event)
-
-    def _on_paste(self, event: events.Paste) -> None:
-        event.prevent_default()
-        event.stop()
-        self._take(event.text)
-
-    def action_paste(self) -> None:
-        """ctrl+v: the clipboard of this program, cleaned like any paste."""
-        self._take(self.app.clipboard)
-
-    def _take(self, text: str) -> None:
-        self.replace(one_line(text), *self.selection)
+    elif not event.is_printable:
+        await at_once(field, event, field)
 
 
 class TextField(TextArea):
@@ -54,7 +31,7 @@ class TextField(TextArea):
 
     async def _on_key(self, event: events.Key) -> None:
         if event.key != "enter":  # TextArea's own handler is next
-            await at_once(self, event)
+            await edited(self, event)
 
     def _recompute_cursor_offset(self) -> None:
         # Textual 8.2.8 undoes the lines first, and looks for the cursor where it was before: where
