@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,7 +15,7 @@ import learning.memory
 from engine.checkpoint import save_model
 from engine.model import Model
 from engine.tokenizer import Tokenizer
-from learning.book_course import _standing_lessons
+from learning.book_course import plan
 from learning.events import Checked, CompareBegan, CompareDone, ComparedText, Event
 from learning.home import Home
 from learning.journal import Journal
@@ -33,6 +34,7 @@ class Place:
     """A learner with a tiny model, a looker beside it, and what it said."""
 
     def __init__(self, home: Home, folder: Path) -> None:
+        self.home = home
         self.journal = Journal(home.journal_path)
         self.turnstile = Turnstile()
         self.said: list[Event] = []
@@ -53,6 +55,12 @@ class Place:
         (lesson,) = self.journal.add_lessons([Lesson("example", asked(question), answer)])
         self.learner.learn(lesson)
         return lesson
+
+    def trained(self) -> list[int]:
+        """The numbers of the lessons that a training takes up."""
+        tokenizer, replay, book = self.learner.tokenizer, self.learner.replay, self.home.book_path
+        course = plan(tokenizer, replay, self.journal, book, None, 128, random.Random(0))
+        return [lesson.id for lesson, _ in course.lessons]
 
     def text(self, key: int, side: str) -> str:
         return "".join(
@@ -158,12 +166,10 @@ def test_an_answer_taken_out_of_the_book_does_not_come_back(place: Place) -> Non
     place.learner.forget_memory()
     answers = {place.learner.tokenizer.decode(e.answer[:-1]) for e in place.learner.replay.memory}
     assert not any("Rufus" in answer for answer in answers)
-    assert _standing_lessons(place.learner.tokenizer, place.journal, 128) == []
+    assert place.trained() == []
     again = replace(lesson, id=0)
     place.journal.add_lessons([again])
     place.journal.set_lesson_state(3, "learned")
     place.learner.forget_memory()
-    assert [
-        item.id for item, _ in _standing_lessons(place.learner.tokenizer, place.journal, 128)
-    ] == [3]
+    assert place.trained() == [3]
     assert len(place.learner.replay.taught) >= 1
