@@ -26,7 +26,7 @@ STATES: dict[Show, str] = {
 LONG_STATES: dict[Show, str] = {
     "waiting": "waits to be learned",
     "learned": "learned",
-    "needs_practice": "needs practice: the next book training takes it up",
+    "needs_practice": "needs practice: a book training may learn it, or a shorter answer",
     "taken_back": "taken back",
 }
 
