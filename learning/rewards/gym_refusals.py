@@ -102,12 +102,19 @@ def _meets_a_negative(item: dict[str, Any], answer: str) -> bool:
     return not item["answer"].startswith("-") or answer.strip() == item["answer"]
 
 
+def _says_none(item: dict[str, Any], answer: str) -> bool:
+    """Where nothing solves the equation, the empty quotes that the question asks for; its scorer
+    takes any words without a number."""
+    return bool(item["answer"]) or answer.strip() in ('""', "''")
+
+
 _MUST: dict[str, Callable[[dict[str, Any], str], bool]] = {
     "calendar_arithmetic": _meets_a_negative,
     "coin_flip": _is_probability,
     "countdown": _makes,
     "intermediate_integration": _is_formula,
     "number_sorting": _is_sorted,
+    "polynomial_equations": _says_none,
     "polynomial_multiplication": _is_formula,
     "puzzle24": _makes,
     "simple_integration": _is_formula,

@@ -196,6 +196,8 @@ COMPLEX = {"result": [4.0, -7.0]}
             ["1", "7", "-11", "12", "0"],
         ),
         ("calendar_arithmetic", "12", {"task": "count_days"}, ["12", "012"], ["1", "11", "-12"]),
+        ("polynomial_equations", "", {}, ['""', "''"], ["none", "I do not know", "x", "1.5", "[]"]),
+        ("polynomial_equations", "-1.5, 2.0", {}, ["-1.5, 2.0"], ['""', "none"]),
         ("letter_jumble", "nan", {"original_words": ["nan"]}, ["nan"], ["inf"]),
     ],
 )
