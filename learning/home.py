@@ -150,9 +150,13 @@ def remove_leftovers(folder: Path, pattern: str) -> None:
 def write_atomically(path: Path, text: str) -> None:
     """Replaces a file's text so that a crash leaves either the old or the new one, whole.
 
-    Follows a symbolic link and keeps the permissions of what was there. Bytes that were read with
-    `surrogateescape` are written as they were. Raises OSError.
+    Follows a symbolic link and keeps the permissions of what was there; what is there and no file, as
+    a pipe or /dev/stdout, is written into. Bytes that were read with `surrogateescape` are written as
+    they were. Raises OSError.
     """
+    if path.exists() and not path.is_file() and not path.is_dir():
+        path.write_bytes(text.encode("utf-8", "surrogateescape"))
+        return
     path = path.resolve()
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:

@@ -121,6 +121,20 @@ def test_writing_atomically_keeps_permissions_and_links(tmp_path: Path) -> None:
     assert sorted(file.name for file in tmp_path.iterdir()) == ["link.txt", "real.txt"]
 
 
+def test_what_is_no_file_is_written_into_and_stays_what_it_is(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    write_atomically(pipe, "new\n")
+    assert os.read(reader, 100) == b"new\n"
+    writer = os.open(pipe, os.O_WRONLY)
+    write_atomically(Path(f"/dev/fd/{writer}"), "again\n")
+    assert os.read(reader, 100) == b"again\n"
+    os.close(writer)
+    os.close(reader)
+    assert pipe.is_fifo() and list(tmp_path.iterdir()) == [pipe]
+
+
 def test_a_write_that_fails_leaves_the_old_file_and_no_rubbish(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
