@@ -28,6 +28,8 @@ class Doomed:
     """All lessons that go, those of the asks among them."""
     judgements: tuple[int, ...] = ()
     """Judgements that go while their asks stay."""
+    titles: tuple[int, ...] = ()
+    """Conversations that stay, and lose the titles that the owner gave them."""
 
 
 def find_doomed(
@@ -43,7 +45,7 @@ def find_doomed(
 
     conversation: all of it. ask: the message, and what was said after it in its conversation,
     since each later ask carries it along. lesson: with its judgement, and the later asks that
-    carry its answer along. text: every ask and lesson with the text in it, whatever its case.
+    carry its answer along. text: every ask, lesson and title with the text in it, whatever its case.
     Raises NotFound where there is nothing, JournalError where not exactly one is given.
     """
     given = [conversation is not None, ask is not None, lesson is not None, text is not None, all]
@@ -53,6 +55,7 @@ def find_doomed(
         )
     judgements: set[int] = set()
     lessons: set[int] = set()
+    titles: set[int] = set()
     if all:
         asks = _numbers(store, "SELECT id FROM asks")
         lessons = _numbers(store, "SELECT id FROM lessons")
@@ -73,14 +76,14 @@ def find_doomed(
         if row and row[0] is not None and row[2]:
             asks = _quoting(store, row[0], row[2])
     else:
-        asks, lessons = _containing(store, (text or "").casefold())
+        asks, lessons, titles = _containing(store, (text or "").casefold())
     for number in asks:
         lessons |= _numbers(store, "SELECT id FROM lessons WHERE ask = ?", number)
-    return Doomed(tuple(sorted(asks)), tuple(sorted(lessons)), tuple(sorted(judgements)))
+    return Doomed(*(tuple(sorted(some)) for some in (asks, lessons, judgements, titles)))
 
 
 def erase(store: Store, doomed: Doomed) -> int:
-    """Deletes it beyond recovery; returns the number of asks and lessons that went.
+    """Deletes it beyond recovery; returns the number of asks, lessons and titles that went.
 
     Raises JournalError where another program's reading kept the log from being emptied: the rows
     are gone then, their traces are not, and erasing again finishes the work.
@@ -94,6 +97,9 @@ def erase(store: Store, doomed: Doomed) -> int:
             connection.executemany(
                 f"DELETE FROM {table} WHERE id = ?", [(number,) for number in numbers]
             )
+        connection.executemany(
+            "UPDATE conversations SET title = NULL WHERE id = ?", [(n,) for n in doomed.titles]
+        )
         connection.execute(
             "DELETE FROM conversations WHERE id NOT IN (SELECT conversation FROM asks)"
         )
@@ -114,7 +120,7 @@ def erase(store: Store, doomed: Doomed) -> int:
             f"{store.path}: forgotten, but another program keeps traces in the journal's log",
             "close it and forget once more, then they are gone too",
         )
-    return len(doomed.asks) + len(doomed.lessons)
+    return len(doomed.asks) + len(doomed.lessons) + len(doomed.titles)
 
 
 def _quoting(store: Store, ask: int, answer: str | None = None) -> set[int]:
@@ -136,8 +142,10 @@ def _quoting(store: Store, ask: int, answer: str | None = None) -> set[int]:
     return {number for number in found if ["assistant", answer] in turns[number]}
 
 
-def _containing(store: Store, wanted: str) -> tuple[set[int], set[int]]:
-    """Asks and lessons with the (folded) text anywhere in them."""
+def _containing(store: Store, wanted: str) -> tuple[set[int], set[int], set[int]]:
+    """Asks and lessons with the (folded) text anywhere in them, and conversations with it in their
+    titles."""
+    titles = _numbers(store, "SELECT id FROM conversations WHERE contains(title, ?)", wanted)
     asks = _numbers(
         store,
         """SELECT ask FROM candidates WHERE contains(text, ?1)
@@ -159,9 +167,9 @@ def _containing(store: Store, wanted: str) -> tuple[set[int], set[int]]:
             wanted,
         )
     }
-    if not asks and not lessons:
+    if not asks and not lessons and not titles:
         raise NotFound("forget: the text is nowhere in the journal", "check it with a search")
-    return asks, lessons
+    return asks, lessons, titles
 
 
 def _any(texts: Iterable[str | None], wanted: str) -> bool:

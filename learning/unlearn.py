@@ -31,7 +31,7 @@ class Forgotten:
     """What was done."""
 
     records: int
-    """Asks and lessons that are gone from the journal."""
+    """Asks, lessons and titles that are gone from the journal."""
     book_lines: int
     models: tuple[str, ...]
     """Models whose weights went back to before the lessons."""

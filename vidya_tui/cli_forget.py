@@ -67,7 +67,7 @@ def forget(
         print_json({**done, "relearned": relearned, "waiting": waiting - relearned})
         return
     lines = f", {done['book_lines']} lines of your book" if done["book_lines"] else ""
-    click.echo(f"{done['forgotten']} asks and lessons are erased{lines}")
+    click.echo(f"{done['forgotten']} asks, lessons and titles are erased{lines}")
     if keep_weights:
         click.echo("the weights were kept: they may still say what they learned from it")
     for name in done["models"]:  # type: ignore[attr-defined]
@@ -97,6 +97,8 @@ def _doomed(
 
 def _sure(doomed: Doomed) -> bool:
     what = f"{len(doomed.asks)} asks and {len(doomed.lessons)} lessons"
+    if doomed.titles:
+        what += f", and the titles of {len(doomed.titles)} conversations"
     try:
         return click.confirm(f"Erase {what}? This cannot be taken back.", err=True)
     except click.Abort as stop:

@@ -196,3 +196,12 @@ def test_what_is_not_there_or_not_one_thing_is_refused(journal: Journal) -> None
         with pytest.raises(JournalError, match="name one thing"):
             journal.forget(**named)
     assert len(journal.conversations()) == 1
+
+
+def test_a_text_in_a_title_alone_is_found_and_its_conversation_stays(journal: Journal) -> None:
+    ask = say(journal, "hello")
+    journal.rename(ask.conversation, "the Swordfish affair")
+    assert journal.to_forget(text="swordfish") == Doomed((), (), titles=(ask.conversation,))
+    assert journal.forget(text="swordfish") == 1
+    assert traces(journal, "Swordfish") == []
+    assert [talk.title for talk in journal.conversations()] == ["hello"]
