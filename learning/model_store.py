@@ -58,19 +58,20 @@ class ModelStore:
         self._models = home.models_path
         self._shipped = shipped
 
-    def list(self) -> list[ModelInfo]:
-        """Models in the home, then shipped ones that are not there yet."""
+    def names(self) -> Sequence[str]:
+        """Models in the home, then shipped ones that are not there yet; also what cannot be read."""
         installed = _folders(self._models)
-        waiting = {n: p for n, p in _folders(self._shipped).items() if n not in installed}
-        return [_info(n, p, False) for n, p in installed.items()] + [
-            _info(n, p, True) for n, p in waiting.items()
-        ]
+        return [*installed, *(n for n in _folders(self._shipped) if n not in installed)]
+
+    def list(self) -> list[ModelInfo]:
+        """All of them. Raises CheckpointError where one cannot be read."""
+        return [self.info(name) for name in self.names()]
 
     def info(self, name_or_path: str) -> ModelInfo:
-        """Raises NotFound."""
-        for info in self.list():
-            if info.name == name_or_path:
-                return info
+        """Raises NotFound, or CheckpointError where it cannot be read."""
+        for parent, shipped in ((self._models, False), (self._shipped, True)):
+            if path := _folders(parent).get(name_or_path):
+                return _info(name_or_path, path, shipped)
         path = self.resolve(name_or_path)
         return _info(path.name, path, False)
 

@@ -82,7 +82,7 @@ def check_free(store: ModelStore, name: str) -> None:
         raise CheckpointError(
             f"{name!r} is no name for a model", "give one of letters, digits, . _ - with --name"
         )
-    if any(info.name == name for info in store.list()):
+    if name in store.names():
         raise CheckpointError(
             f"there is a model {name!r} already", "give it another name with --name"
         )

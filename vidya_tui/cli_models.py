@@ -27,8 +27,14 @@ def list_models(options: Options) -> None:
     """The models there are; a star marks the one in use."""
     from learning.model_store import ModelStore
 
-    chosen = options.chosen_model
-    for info in ModelStore(options.home).list():
+    chosen, store = options.chosen_model, ModelStore(options.home)
+    unreadable: list[VidyaError] = []
+    for name in store.names():
+        try:
+            info = store.info(name)
+        except VidyaError as error:
+            unreadable.append(error)
+            continue
         used = chosen in (info.name, str(info.path))
         row = {
             "name": info.name,
@@ -44,6 +50,8 @@ def list_models(options: Options) -> None:
             where = "comes with vidya" if info.shipped else f"version {info.version}"
             mark = "*" if used else " "
             click.echo(f"{mark} {info.name:12s} {info.parameters / 1e6:6.1f}M weights, {where}")
+    if unreadable:
+        raise unreadable[0]
 
 
 @model_group.command("show")
@@ -219,7 +227,9 @@ def doctor(options: Options) -> None:
     if home.journal_path.exists():
         try:
             journal = Journal(home.journal_path)
-            report["journal"] = journal.integrity()
+            report["journal"] = found = journal.integrity()
+            if found != "ok":
+                problems.append(f"journal: {found}")
             report["journal_bytes"] = journal.size_bytes()
             journal.close()
         except VidyaError as error:

@@ -36,6 +36,21 @@ def test_list_and_show_in_words(shell: Shell) -> None:
     assert shell.run("model", "show", "tiny").stdout.startswith("tiny: ")
 
 
+def test_a_model_that_cannot_be_read_is_in_nobodys_way(shell: Shell, tmp_path: Path) -> None:
+    broken = shell.home.models_path / "broken"
+    broken.mkdir()
+    (broken / "model.safetensors").write_bytes(b"xx")
+    result = shell.run("model", "list", status=1)
+    assert "* tiny" in result.stdout and "10m" in result.stdout
+    assert f"{broken}: cannot be read" in str(result.exception)
+    assert shell.rows("model", "use", "10m") == [{"model": "10m"}]
+    out = str(tmp_path / "out")
+    shell.run("model", "export", "tiny", out)
+    assert "already" in shell.fails("model", "import", out, "--name", "broken")
+    assert shell.rows("model", "import", out, "--name", "third")[0]["name"] == "third"
+    assert "cannot be read" in shell.fails("model", "show", "broken")
+
+
 def test_import_and_export(shell: Shell, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert shell.rows("model", "export", "tiny", str(out))[0]["folder"] == str(out)
@@ -102,5 +117,13 @@ def test_doctor(shell: Shell) -> None:
     (report,) = shell.rows("doctor")
     assert report["problems"] == [] and report["model"] == "tiny" and report["gflops"] >= 0
     assert report["sandbox"] == "works"
+    shell.journal().close()
+    pages = bytearray(shell.home.journal_path.read_bytes())
+    for start in range(3 * 4096, len(pages), 5 * 4096):
+        pages[start : start + 200] = bytes([0x55]) * 200
+    shell.home.journal_path.write_bytes(pages)
+    result = shell.run("doctor", "--json", status=1)
+    assert any("damaged" in problem for problem in json.loads(result.stdout)["problems"])
+    shell.home.journal_path.unlink()
     shell.home.settings_path.write_text('model = "gone"\n')
     assert "see above" in shell.fails("doctor")
