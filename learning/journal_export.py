@@ -75,6 +75,8 @@ BAD_ROW = (
     *(ConfigError, sqlite3.IntegrityError),
 )
 """What a row that no journal wrote brings about."""
+YEAR_10000 = 253_402_300_800.0
+"""In seconds since the epoch; no calendar shows what is later."""
 PACKED = {"tokens": ("I", 4), "logprobs": ("d", 8)}
 
 
@@ -193,7 +195,9 @@ def _checked(column: str, value: Any) -> Any:
         good = isinstance(value, list) and all(isinstance(one, kind) for one in value)
     elif column == "sampling":
         good = all(isinstance(one, int | float) for one in Sampling(**value).to_dict().values())
-    elif column in ("created", "weight"):
+    elif column == "created":
+        good = isinstance(value, float) and 0 <= value < YEAR_10000
+    elif column == "weight":
         good = isinstance(value, float) and math.isfinite(value)
     elif column in ("message", "text", "answer", "replaces", "title"):
         good = isinstance(value, str)

@@ -167,6 +167,8 @@ def test_importing_twice_adds_nothing(full: Journal, tmp_path: Path) -> None:
         CANDIDATE | {"logprobs": "ab"},
         CANDIDATE | {"ending": "bang"},
         CANDIDATE | {"created": float("nan")},
+        ASK | {"created": 1e300},
+        ASK | {"created": -1.0},
     ],
 )
 def test_rows_of_something_else_add_nothing_at_all(
