@@ -16,6 +16,7 @@ from engine.tokenizer import Tokenizer
 from learning.examples import Example, excess, from_answer, from_turns
 from learning.folding import fold_answer
 from learning.forward import Knowledge, knowledge, mean_loss
+from learning.lesson_file import to_lessons
 from personality.book import Entry
 
 Turns = Sequence[tuple[str, str]]
@@ -39,14 +40,14 @@ def evaluate(
         pairs = [pair for row in lessons if (pair := _pair(row))]
         checked, exact = recall(model, tokenizer, pairs)
         again: list[tuple[Turns, str]] = [
-            ([("user", row["paraphrase"])], pair[1])
+            ([("user", row["paraphrase"].strip())], pair[1])
             for row in lessons
             if "paraphrase" in row and (pair := _pair(row))
         ]
         result["lessons"] = {
-            "recall": share(exact),
+            "recall": share(exact) if pairs else None,
             "paraphrase_recall": share(recall(model, tokenizer, again)[1]) if again else None,
-            "nll": mean_loss(checked),
+            "nll": mean_loss(checked) if pairs else None,
         }
     if text is not None:
         result["text"] = _likelihood(model, tokenizer, text)
@@ -84,13 +85,10 @@ def share(flags: Sequence[bool]) -> float:
 
 
 def _pair(row: dict[str, Any]) -> tuple[Turns, str] | None:
-    """A lesson as prompt and answer; None for one that only says what was bad."""
-    if "turns" in row:
-        turns = [(turn["role"], turn["text"]) for turn in row["turns"]]
-        return turns[:-1], turns[-1][1]
-    if row.get("rating") == "bad":
-        return None
-    return [("user", row["prompt"])], row["chosen"] if "chosen" in row else row["answer"]
+    """A lesson as prompt and answer, as it would be taught; None for one that only says what was bad."""
+    (lesson,) = to_lessons([row], "lessons")
+    turns = [(turn.role, turn.text) for turn in lesson.prompt]
+    return (turns, lesson.answer) if lesson.answer else None
 
 
 def _likelihood(

@@ -16,19 +16,25 @@ _FORMS = 'give {"prompt","answer"}, {"prompt","chosen","rejected"}, {"prompt","a
 def read_rows(path: Path) -> list[dict[str, Any]]:
     """All rows of a JSON-lines file. Raises DataError with file and line."""
     try:
-        # not splitlines(): rarer characters, at which it breaks too, may stand within a string
-        lines = path.read_text("utf-8-sig").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
+        data = path.read_bytes()
+    except OSError as error:
         raise DataError(
             f"{path}: cannot be read ({error})", "give a UTF-8 file of JSON lines"
         ) from error
-    return parse_rows(lines, str(path))
+    return parse_rows(data, str(path))
 
 
-def parse_rows(lines: Iterable[str], name: str) -> list[dict[str, Any]]:
-    """Rows of JSON lines; blank ones are skipped."""
+def parse_rows(data: bytes, name: str) -> list[dict[str, Any]]:
+    """Rows of JSON lines; blank ones are skipped. Raises DataError with name and line."""
+    try:
+        text = data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"{name}: cannot be read ({error})", "give a UTF-8 file of JSON lines"
+        ) from error
     rows = []
-    for number, line in enumerate(lines, 1):
+    # not splitlines(): rarer characters, at which it breaks too, may stand within a string
+    for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         try:
@@ -60,10 +66,20 @@ def to_lessons(rows: Iterable[dict[str, Any]], name: str) -> list[Lesson]:
     return lessons
 
 
+def check_paraphrases(rows: Iterable[dict[str, Any]], name: str) -> None:
+    """Of rows that are to be measured; teaching ignores the key. Raises DataError."""
+    for row in rows:
+        try:
+            _text(row.get("paraphrase", "none"), "paraphrase")
+        except ValueError as error:
+            next_step = "write the question in other words, or leave it out"
+            raise DataError(f"{name}:{row['_line']}: {error}", next_step) from error
+
+
 def _lesson(row: dict[str, Any]) -> Lesson:
-    if "paraphrase" in row:
-        _text(row["paraphrase"], "paraphrase")
     if "turns" in row:
+        if not isinstance(row["turns"], list) or not all(isinstance(t, dict) for t in row["turns"]):
+            raise ValueError('turns must be a list of {"role","text"}')
         turns = tuple(Turn(t["role"], _text(t["text"], "text")) for t in row["turns"])
         roles = [turn.role for turn in turns]
         if len(turns) < 2 or roles != ["user", "assistant"] * (len(turns) // 2):

@@ -25,17 +25,28 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 Found = TypeVar("Found", bound=Event)
 
 
+_SEEDS = click.IntRange(-(2**63), 2**63 - 1)
+"""What the journal can hold."""
+
+
+def _folder(context: click.Context, option: click.Parameter, name: str | None) -> Path | None:
+    if name == "":  # a script's variable that was never set: not the folder it happens to be in
+        raise click.BadParameter("is empty; name a folder, or leave it out")
+    return None if name is None else Path(name)
+
+
 def common(function: Function) -> Function:
     """Adds the common options and passes them as `options`."""
 
     @click.option(
         "--home",
-        type=click.Path(path_type=Path),
+        type=click.Path(),
+        callback=_folder,
         help="The home folder; else VIDYA_HOME, else the platform's data folder.",
     )
     @click.option("--model", help="Name or folder of a model; else that of `vidya model use`.")
     @click.option("--device", help="cpu or cuda.")
-    @click.option("--seed", type=int, help="For answers that can be repeated.")
+    @click.option("--seed", type=_SEEDS, help="For answers that can be repeated.")
     @click.option("--json", "as_json", is_flag=True, help="One JSON object a line on stdout.")
     @click.option("--debug", is_flag=True, help="Show tracebacks.")
     @functools.wraps(function)

@@ -10,6 +10,7 @@ import click
 
 from engine.errors import DataError, VidyaError
 from learning.events import Event, TrainDone, TrainProgress
+from learning.methods import RECIPE
 from learning.requests import Train
 from vidya_tui.cli_common import common, desk, print_json, say
 from vidya_tui.options import Options
@@ -19,6 +20,14 @@ from vidya_tui.options import Options
 @click.argument("book", required=False, type=click.Path(path_type=Path))
 @click.option("--epochs", type=click.IntRange(1), help="Exactly so many; else until all is known.")
 @click.option("--batch-size", type=click.IntRange(1), help="Lines a step.")
+@click.option(
+    "--method",
+    type=click.Choice([RECIPE]),
+    default=RECIPE,
+    show_default=True,
+    expose_value=False,
+    help="Books are trained in one way; those that failed teach lessons only (settings.toml).",
+)
 @click.option("--skip-bad", is_flag=True, help="Pass over lines that are wrong, learn the rest.")
 @common
 def train(
@@ -68,7 +77,10 @@ def _check_book(path: Path, skip_bad: bool, *, required: bool) -> None:
             raise DataError(str(error)) from error
         for line, what, _ in error.problems:
             say(f"{path}:{line}: {what}; skipped")
-        read_book(path, skip_bad=True)
+        try:
+            read_book(path, skip_bad=True)
+        except BookError:
+            raise DataError(f"{path}: no line of it is right", "mend those above") from error
 
 
 def _looked_after(book: Path, options: Options) -> bool:
@@ -100,7 +112,7 @@ def _print_epoch(event: Event, options: Options) -> None:
 @common
 def evaluate(book: Path | None, lessons: Path | None, text: Path | None, options: Options) -> None:
     """Measures what the model knows, without learning."""
-    from learning.lesson_file import read_rows, to_lessons
+    from learning.lesson_file import check_paraphrases, read_rows, to_lessons
     from personality.book import BookError, read_book, shipped_book_path
 
     try:
@@ -111,6 +123,7 @@ def evaluate(book: Path | None, lessons: Path | None, text: Path | None, options
     lesson_rows = read_rows(lessons) if lessons else None
     if lesson_rows is not None:
         to_lessons(lesson_rows, str(lessons))
+        check_paraphrases(lesson_rows, str(lessons))
     text_rows = _text_rows(text) if text else None
 
     from engine.checkpoint import load_model

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 import click
 
@@ -30,19 +31,20 @@ def ask(
     options: Options,
 ) -> None:
     """Answers PROMPT with several candidates; `-` reads it from standard input."""
+    from vidya_tui.preferences import prepare
     from vidya_tui.session import Session
 
     if prompt == "-":
-        prompt = sys.stdin.buffer.read().decode("utf-8", "replace")
+        prompt = sys.stdin.buffer.read().decode("utf-8-sig", "replace")
     if not prompt.strip():
         raise VidyaError("the message is empty", 'give a text: vidya ask "hello"')
     settings = load(options.home.settings_path)
     sampling = settings.sampling.with_(temperature=temperature, top_p=top_p, max_tokens=max_tokens)
     with desk(options) as place:
         assert place.teacher is not None
-        session = Session(
-            place.journal, place.teacher, sampling=sampling, candidates=count, seed=options.seed
-        )
+        session = Session(place.journal, place.teacher, seed=options.seed)
+        prepare(session, replace(settings, candidates=count))
+        session.sampling = sampling
         asked = session.say(prompt)
 
         def show(event: Event) -> None:

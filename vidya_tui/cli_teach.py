@@ -92,8 +92,8 @@ def _read(file: Path) -> list[Lesson]:
 
     if str(file) != "-":
         return read_lessons(file)
-    lines = sys.stdin.buffer.read().decode("utf-8", "replace").split("\n")
-    return to_lessons(parse_rows(lines, "standard input"), "standard input")
+    rows = parse_rows(sys.stdin.buffer.read(), "standard input")
+    return to_lessons(rows, "standard input")
 
 
 def _teach(place: Desk, lesson: Lesson) -> None:

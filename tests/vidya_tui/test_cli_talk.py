@@ -7,9 +7,11 @@ import math
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from engine.errors import VidyaError
 from tests.vidya_tui.shell import Shell
+from vidya_tui.cli import cli
 from vidya_tui.cli_common import Options
 
 
@@ -46,7 +48,19 @@ def test_ask_reads_standard_input(shell: Shell) -> None:
     shell.run("ask", "-", "-n", "1", stdin="hello\nyou\n")
     (row,) = shell.rows("journal", "show", "--asks")
     assert row["message"] == "hello\nyou" and len(row["candidates"]) == 1
+    shell.run("ask", "-", "-n", "1", stdin="\ufeffhello\n")
+    assert shell.rows("journal", "show", "--asks")[-1]["message"] == "hello"
     assert "empty" in shell.fails("ask", "-", stdin="  \n")
+
+
+def test_settings_say_what_is_kept_of_an_ask(shell: Shell) -> None:
+    with shell.home.settings_path.open("a") as file:
+        file.write("owner_words = false\nkeep_unchosen = false\n")
+    shell.rows("ask", "hello", "-n", "2")
+    shell.rows("ask", "you", "-n", "2")
+    assert shell.rows("journal", "show") == []
+    first, second = shell.rows("journal", "show", "--asks")
+    assert first["candidates"] == [] and len(second["candidates"]) == 2
 
 
 def test_plain_words_without_json(shell: Shell) -> None:
@@ -138,6 +152,15 @@ def test_a_file_taught_twice_or_with_other_answers_leaves_one_line_of_the_book(
         ]
 
 
+def test_lessons_of_a_pipe_are_read_as_those_of_a_file(shell: Shell) -> None:
+    row = '{"prompt": "from a pipe", "answer": "yes"}\r\n'
+    command = ("teach", "--file", "-", "--no-wait")
+    assert shell.rows(*command, stdin="\ufeff" + row)[0]["waiting"] == 1
+    result = shell.run(*command, stdin=row.encode("utf-16"), status=1)  # type: ignore[arg-type]
+    assert "standard input: cannot be read" in str(result.exception)
+    assert len(shell.rows("journal", "show")) == 1
+
+
 def test_teach_says_what_cannot_be(shell: Shell) -> None:
     assert "nothing was asked yet" in shell.fails("teach", "--pick", "1")
     shell.rows("ask", "hello", "-n", "1")
@@ -154,7 +177,9 @@ def test_train_reports_epochs_and_the_end(shell: Shell) -> None:
     assert set(epochs[0]) == {"epoch", "steps", "examples", "loss", "recall", "seconds"}
     assert epochs[0]["steps"] == 2, "two lines, one a step"
     assert done["event"] == "done" and done["epochs"] == 2 and done["entries"] == 2
-    assert shell.rows("train", "--epochs", "1")[0]["steps"] == 1, "both lines in one step"
+    again = shell.rows("train", "--epochs", "1", "--method", "recipe")
+    assert again[0]["steps"] == 1, "both lines in one step"
+    shell.run("train", "--method", "magic", status=2)
 
 
 def test_bad_lines_of_a_book_stop_or_are_skipped(shell: Shell) -> None:
@@ -163,6 +188,8 @@ def test_bad_lines_of_a_book_stop_or_are_skipped(shell: Shell) -> None:
     result = shell.run("train", str(book), "--skip-bad", "--epochs", "1", "--json")
     assert '"entries": 1' in result.stdout and f"{book}:2:" in result.stderr
     assert f"put them into yours: {shell.home.book_path}" in result.stderr
+    bad = shell.file("bad.txt", "nonsense\n")
+    assert f"{bad}: no line of it is right" in shell.fails("train", str(bad), "--skip-bad")
     shell.home.book_path.write_text("<|user|> one <|assistant|> two\nnonsense\n")
     assert "book.txt:2:" in shell.fails("train")
     assert shell.rows("train", "--skip-bad", "--epochs", "1")[-1]["entries"] == 3
@@ -196,6 +223,16 @@ def test_evaluate_every_part(shell: Shell) -> None:
     assert words.startswith("book: pairs 2, recall ")
 
 
+def test_evaluate_asks_as_teach_would_have_taught(shell: Shell) -> None:
+    def measured(row: str) -> object:
+        return shell.rows("evaluate", "--lessons", str(shell.file("l.jsonl", row)))[0]["lessons"]
+
+    clean = measured('{"prompt": "a b", "answer": "c", "paraphrase": "b a"}')
+    assert measured('{"prompt": " a b\\n", "answer": "c ", "paraphrase": " b a"}') == clean
+    nothing = {"recall": None, "paraphrase_recall": None, "nll": None}
+    assert measured('{"prompt": "a", "answer": "b", "rating": "bad"}') == nothing
+
+
 @pytest.mark.parametrize(
     "row", ['{"text": ""}', '{"text": 5}', '{"turns": []}', '{"turns": [{"role": "x"}]}', "{}"]
 )
@@ -208,11 +245,19 @@ def test_a_device_that_is_not_there(shell: Shell) -> None:
     assert "choose cpu or cuda" in shell.fails("ask", "hello", "--device", "abacus")
 
 
+def test_options_that_no_journal_or_home_could_take_are_wrong_usage(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.iterdir())
+    shell.run("ask", "hello", "--seed", str(2**63), status=2)
+    assert shell.rows("journal", "show", "--asks") == []
+    result = CliRunner().invoke(cli, ["journal", "show", "--home", ""])
+    assert result.exit_code == 2 and "name a folder" in result.stderr
+    assert sorted(tmp_path.iterdir()) == before, "not the folder one happens to be in"
+
+
 def test_options_before_the_command_count_too(tmp_path: Path, monkeypatch: object) -> None:
-    from click.testing import CliRunner
-
-    from vidya_tui.cli import cli
-
     environment = {"VIDYA_HOME": str(tmp_path / "other")}
     result = CliRunner(env=environment).invoke(
         cli, ["--home", str(tmp_path / "mine"), "journal", "show"]
