@@ -127,8 +127,10 @@ class ModelStore:
             yield folder
             os.replace(folder, target)
         except OSError as error:
+            # that of a whole tree is a list: (from, to, why) of every file
+            why = error.args[0][0][2] if isinstance(error, shutil.Error) else error
             raise CheckpointError(
-                f"{target}: cannot be written ({error})", "free some space or choose another --home"
+                f"{target}: cannot be written ({why})", "free some space or choose another --home"
             ) from error
         finally:
             shutil.rmtree(folder, ignore_errors=True)

@@ -28,7 +28,8 @@ def main() -> None:
     prepare(os.environ)
     try:
         status = _run(sys.argv[1:])
-        sys.stdout.flush()
+        if sys.stdout is not None:  # whoever called may have closed it
+            sys.stdout.flush()
     except KeyboardInterrupt:
         _say("interrupted")
         status = 130

@@ -51,3 +51,17 @@ def test_a_new_model_is_whole_or_not_there(tmp_path: Path) -> None:
     with store.new_model("x") as folder:
         (folder / "part").write_text("all")
     assert (store.place("x") / "part").read_text() == "all"
+
+
+def test_why_a_model_cannot_be_copied_is_told_once(
+    tmp_path: Path, shipped: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(source: str, target: str, **_: object) -> None:
+        raise OSError(28, "No space left on device", source)
+
+    monkeypatch.setattr("shutil.copyfile", full)
+    store = ModelStore(Home(tmp_path / "home"), shipped.parent)
+    with pytest.raises(CheckpointError, match=r"tiny: cannot be written \(\[Errno 28\]") as caught:
+        store.resolve("tiny")
+    assert caught.value.what.count("No space left") == 1
+    assert list((tmp_path / "home" / "models").iterdir()) == []

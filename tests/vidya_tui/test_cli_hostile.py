@@ -103,6 +103,13 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
     assert process.returncode == 0
 
 
+def test_what_was_done_is_done_where_stdout_is_closed(tmp_path: Path) -> None:
+    command = [*VIDYA, "journal", "show", "--home", str(tmp_path)]
+    closed = ["sh", "-c", 'exec "$@" >&-', "sh", *command]
+    result = subprocess.run(closed, capture_output=True, timeout=100, check=False, cwd=ROOT)
+    assert (result.returncode, result.stderr) == (0, b"")
+
+
 def test_a_model_without_its_config_is_named(home: Path) -> None:
     (home / "models" / "10m" / "config.json").unlink()
     refused(run("evaluate", home=home), "has no config.json")
