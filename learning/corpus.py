@@ -90,6 +90,11 @@ def read_documents(path: Path, on_bad: OnBad | None = None) -> Iterator[Document
         raise DataError(f"{path}: cannot be read ({error})", "give a file of text") from error
 
 
+def writable(name: str) -> str:
+    """The name as UTF-8 can hold it: a file's may be any bytes, and JSON knows half characters."""
+    return name.encode("utf-8", "replace").decode("utf-8")
+
+
 def plain_suffix(path: Path) -> str:
     """The suffix without `.zst`."""
     return Path(path.name.removesuffix(".zst")).suffix
@@ -105,12 +110,47 @@ def open_data(path: Path) -> Iterator[IO[bytes]]:
     import zstandard
 
     try:
-        with zstandard.open(path, "rb") as stream:
-            yield io.BufferedReader(stream)
+        with path.open("rb") as packed:
+            yield io.BufferedReader(_Unpacked(packed))
     except zstandard.ZstdError as error:
         raise DataError(
             f"{path}: cannot be decompressed ({error})", "give a whole .zst file"
         ) from error
+
+
+class _Unpacked(io.RawIOBase):
+    """The bytes of a .zst file of one frame or several. Raises ZstdError where the last is cut
+    short, which zstandard's own reader takes for the end."""
+
+    def __init__(self, packed: IO[bytes]) -> None:
+        self._packed = packed
+        self._frame: Any = None
+        self._left = self._ready = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._ready and self._fill():
+            pass
+        given, self._ready = self._ready[: len(buffer)], self._ready[len(buffer) :]
+        buffer[: len(given)] = given
+        return len(given)
+
+    def _fill(self) -> bool:
+        """Unpacks some more; False at the end."""
+        import zstandard
+
+        block = self._left or self._packed.read(1 << 14)
+        if not block:
+            if self._frame is not None:
+                raise zstandard.ZstdError("it is cut short")
+            return False
+        self._frame = self._frame or zstandard.ZstdDecompressor().decompressobj()
+        self._ready = self._frame.decompress(block)
+        self._left = self._frame.unused_data if self._frame.eof else b""
+        self._frame = None if self._frame.eof else self._frame
+        return True
 
 
 def text_lines(
@@ -148,7 +188,7 @@ def _rows(lines: Iterable[tuple[int, str]], path: Path, on_bad: OnBad | None) ->
 def _parse_row(row: Any, path: Path) -> Document:
     if not isinstance(row, dict):
         raise ValueError("a row must be an object")
-    source = str(row.get("source", path.name.split(".")[0]))
+    source = writable(str(row.get("source", path.name.split(".")[0])))
     if "turns" in row:
         turns = tuple((t["role"], t["text"]) for t in row["turns"])
         if not turns or any(role not in ("user", "assistant") for role, _ in turns):
@@ -172,7 +212,7 @@ def _bad(error: DataError, on_bad: OnBad | None) -> None:
 
 
 def _plain_text(lines: Iterable[tuple[int, str]], path: Path) -> Iterator[Document]:
-    source = path.name.split(".")[0]
+    source = writable(path.name.split(".")[0])
     kept: list[str] = []
     size = 0
     for _, line in lines:

@@ -30,7 +30,7 @@ class Tokens:
     """[N + 1]."""
     lots: NDArray[np.uint32]
     """[N]: Document.lot of each."""
-    sources: NDArray[np.uint16]
+    sources: NDArray[np.uint32]
     """[N]: place of each one's source in `names`."""
     names: tuple[str, ...]
     digest: str
@@ -67,7 +67,7 @@ def plain_ids(marked: NDArray[Any]) -> NDArray[Any]:
 def tokenise(documents: Iterable[Document], tokenizer: Tokenizer, digest: str = "") -> Tokens:
     """Tokenises documents in memory."""
     ids = array("h" if tokenizer.vocab_size <= 1 << 15 else "i")
-    bounds, lots, sources = array("q", [0]), array("L"), array("H")
+    bounds, lots, sources = array("q", [0]), array("L"), array("I")
     names: dict[str, int] = {}
     for document in documents:
         ids.extend(encode_marked(document, tokenizer))
@@ -78,7 +78,7 @@ def tokenise(documents: Iterable[Document], tokenizer: Tokenizer, digest: str = 
         np.array(ids, f"i{ids.itemsize}"),
         np.array(bounds, np.int64),
         np.array(lots, np.uint32),
-        np.array(sources, np.uint16),
+        np.array(sources, np.uint32),
         tuple(names),
         digest,
     )
@@ -135,13 +135,13 @@ class Corpus:
 
     def by_source(self) -> dict[str, dict[str, int]]:
         """Documents, tokens and held-out documents of each source."""
+        count = len(self.names)  # counted in one go: there may be as many as documents
+        documents = np.bincount(self.source, minlength=count)
+        tokens = np.bincount(self.source, self.length, count)
+        held = np.bincount(self.source[self.held], minlength=count)
         return {
-            name: {
-                "documents": int((own := self.source == place).sum()),
-                "tokens": int(self.length[own].sum()),
-                "held_out": int((own & self.held).sum()),
-            }
-            for place, name in enumerate(self.names)
+            name: {"documents": int(d), "tokens": int(t), "held_out": int(h)}
+            for name, d, t, h in zip(self.names, documents, tokens, held, strict=True)
         }
 
     def document(self, index: int) -> NDArray[Any]:
@@ -152,10 +152,10 @@ class Corpus:
     def held_out(self) -> dict[str, Iterator[list[int]]]:
         """The ids of the held-out documents of each source."""
         found: dict[str, Iterator[list[int]]] = {}
-        for place, name in enumerate(self.names):
-            own = np.flatnonzero(self.held & (self.source == place))
-            if len(own):
-                found[name] = (plain_ids(self.document(int(i))).tolist() for i in own)
+        held = np.flatnonzero(self.held)
+        for place in np.unique(self.source[held]):
+            own = held[self.source[held] == place]
+            found[self.names[place]] = (plain_ids(self.document(int(i))).tolist() for i in own)
         return found
 
 

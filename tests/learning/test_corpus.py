@@ -29,6 +29,27 @@ def test_json_lines(tmp_path: Path, name: str) -> None:
     assert second == Document("talk", text="plain")
 
 
+def test_frames_follow_each_other_and_a_short_one_is_named(tmp_path: Path) -> None:
+    zstandard = pytest.importorskip("zstandard")
+    texts = ["\n\n\n".join(f"{name}{i}" for i in range(20_000)) for name in "ab"]
+    data = b"".join(zstandard.compress(f"{text}\n\n\n".encode()) for text in texts)
+    (tmp_path / "two.txt.zst").write_bytes(data)
+    found = [d.text for d in read_documents(tmp_path / "two.txt.zst")]
+    assert found == "\n\n\n".join(texts).split("\n\n\n")
+    for place in (10, len(data) // 4, len(data) - 1):
+        (tmp_path / "cut.txt.zst").write_bytes(data[:place])
+        with pytest.raises(DataError, match=r"cut\.txt\.zst.*short"):
+            list(read_documents(tmp_path / "cut.txt.zst"))
+
+
+def test_the_name_of_a_source_can_be_written_down(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"text": "x", "source": "b\\ud800"}')
+    file = tmp_path / "caf\udce9.txt"  # a name that is no UTF-8
+    file.write_text("text")
+    found = [*read_documents(tmp_path / "a.jsonl"), *read_documents(file)]
+    assert [d.source for d in found] == ["b?", "caf?"]
+
+
 def test_a_turn_of_weight_0_is_read_and_not_learned(tmp_path: Path) -> None:
     turns = [{"role": r, "text": r, "weight": w} for r, w in (("user", 0), ("assistant", 1))]
     turns += [{"role": "user", "text": "b"}, {"role": "assistant", "text": "c", "weight": 0}]

@@ -118,6 +118,15 @@ def test_what_is_held_out_is_never_trained_on() -> None:
     assert sum(s["held_out"] for s in corpus.by_source().values()) == len(held)
 
 
+def test_each_document_may_have_a_source_of_its_own() -> None:
+    documents = [Document(f"source {i}", text=f"text {i}") for i in range(66_000)]
+    corpus = Corpus([tokenise(documents, T)])
+    found = corpus.by_source()
+    assert found["source 65999"] == {"documents": 1, "tokens": len("text 65999") + 2, "held_out": 0}
+    assert {n for n, s in found.items() if s["held_out"]} == set(corpus.held_out())
+    assert sum(s["held_out"] for s in found.values()) == corpus.held.sum() > 200
+
+
 @pytest.mark.parametrize(("count", "held"), [(1, 0), (2, 1), (30, 1)])
 def test_a_small_text_holds_out_one_document(count: int, held: int) -> None:
     assert Corpus([tokenise(_documents(count), T)]).held.sum() == held
