@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -21,6 +22,11 @@ PATTERN = r"""'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}| ?[^\s\p{L}
 SPECIALS = ("<|user|>", "<|assistant|>", "<|end|>")
 RESERVED = 5
 """Ids kept free for later special tokens, so that a tokenizer can grow without a new embedding."""
+
+
+LONGEST_BLANK = 100_000
+"""Characters of white space in a row. Some more, and the pattern runs out of memory."""
+_BLANK = r"[^\S\x1c-\x1f]"  # Python counts four control characters in, the pattern does not
 
 
 class Tokenizer:
@@ -47,7 +53,9 @@ class Tokenizer:
         """Ids of the text as ordinary text: `<|assistant|>` in it becomes several plain tokens."""
         # tiktoken refuses lone surrogates (a terminal can send them); they become U+FFFD
         clean = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        return self._encoding.encode_ordinary(clean)
+        if len(clean) <= LONGEST_BLANK:
+            return self._encoding.encode_ordinary(clean)
+        return [i for part in _parts(clean) for i in self._encoding.encode_ordinary(part)]
 
     def encode_batch(self, texts: list[str]) -> list[list[int]]:
         """`encode` of many texts, on several threads."""
@@ -88,6 +96,21 @@ class Tokenizer:
             raise CheckpointError(
                 f"{path}: cannot be read ({error})", "restore the model folder, or import it again"
             ) from error
+
+
+def _parts(text: str) -> Iterator[str]:
+    """The text, cut in long white space where the pattern cuts as well, so that the ids are the same:
+    after its last line end, and before its last character."""
+    start = 0
+    for blank in re.finditer(rf"(?<!{_BLANK}){_BLANK}{{{LONGEST_BLANK},}}", text):
+        if blank.end() == len(text):
+            break
+        lines = 1 + max(text.rfind(end, blank.start(), blank.end()) for end in "\r\n")
+        for place in sorted({lines, blank.end() - 1} - {0}):
+            if place > start:
+                yield text[start:place]
+                start = place
+    yield text[start:]
 
 
 class StreamDecoder:

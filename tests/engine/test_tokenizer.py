@@ -53,6 +53,22 @@ def test_lone_surrogate_becomes_replacement(tiny_tokenizer: Tokenizer) -> None:
     assert tiny_tokenizer.decode(tiny_tokenizer.encode("a\ud800b")) == "a\ufffdb"
 
 
+@pytest.mark.parametrize("blank", [" ", "\t", "\n", " \n", "\n ", "\r\n", "\u3000", "\x1c "])
+@pytest.mark.parametrize("around", [("a", "b"), ("a.", "1"), ("", "."), ("a", "")])
+def test_long_white_space_gives_the_same_ids_in_parts(
+    tiny_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch, blank: str, around: tuple[str, str]
+) -> None:
+    texts = [around[0] + blank * 9 + end + around[1] for end in ("", " ", "\n", "\n  ")]
+    whole = [tiny_tokenizer.encode(text) for text in texts]
+    monkeypatch.setattr("engine.tokenizer.LONGEST_BLANK", 4)
+    assert [tiny_tokenizer.encode(text) for text in texts] == whole
+
+
+def test_a_million_spaces_do_no_harm(tiny_tokenizer: Tokenizer) -> None:
+    for text in ("a" + " " * 1_100_000 + "b", "a" + " " * 300_000):
+        assert tiny_tokenizer.decode(tiny_tokenizer.encode(text)) == text
+
+
 def test_special_ids_have_no_text(tiny_tokenizer: Tokenizer) -> None:
     t = tiny_tokenizer
     assert t.decode([t.user, *t.encode("hi"), t.end, t.vocab_size - 1]) == "hi"
