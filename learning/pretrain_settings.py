@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 from engine.errors import ConfigError
@@ -55,7 +56,12 @@ class PretrainSettings:
         for name, value in positive.items():
             if value is not None and not value > 0:
                 raise ConfigError(f"pretrain: {name} is too small", "give a larger one")
-        if min(self.warm_up, self.decay) < 0.0 or self.warm_up + self.decay > 1.0:
+        for name in ("muon_lr", "adam_lr", "weight_decay", "spike", "checkpoint_minutes"):
+            if not 0.0 <= getattr(self, name) < math.inf:
+                raise ConfigError(
+                    f"pretrain: {name} is {getattr(self, name)}", "give a number from 0 on"
+                )
+        if not (self.warm_up >= 0.0 and self.decay >= 0.0 and self.warm_up + self.decay <= 1.0):
             raise ConfigError(
                 f"pretrain: warm-up {self.warm_up} and decay {self.decay} do not fit in one run",
                 "they are shares of it, 0 to 1, and at most 1 together",
@@ -151,6 +157,6 @@ def schedule(done: float, warm_up: float, decay: float) -> float:
     """Warm-up, stable, decay (2405.18392): the share of the peak rate at share `done` of the run."""
     if done < warm_up:
         return done / warm_up
-    if done > 1.0 - decay:
+    if decay and done > 1.0 - decay:
         return max(0.0, (1.0 - done) / decay)
     return 1.0

@@ -69,6 +69,8 @@ def test_schedule_rises_holds_and_falls() -> None:
     values = [schedule(d, 0.1, 0.4) for d in (0.0, 0.05, 0.1, 0.5, 0.6, 0.8, 1.0, 1.2)]
     assert values == pytest.approx([0.0, 0.5, 1.0, 1.0, 1.0, 0.5, 0.0, 0.0])
     assert schedule(0.0, 0.0, 0.0) == schedule(1.0, 0.0, 0.0) == 1.0
+    # the middle of the last step may lie beyond the limit
+    assert schedule(1.2, 0.0, 0.0) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -80,6 +82,9 @@ def test_schedule_rises_holds_and_falls() -> None:
         {"tokens": -5},
         {"tokens": 5, "row": 1},
         {"tokens": 5, "warm_up": 0.6, "decay": 0.6},
+        {"tokens": 5, "warm_up": float("nan")},
+        {"tokens": 5, "muon_lr": float("nan")},
+        {"tokens": 5, "adam_lr": -1.0},
     ],
 )
 def test_contradictory_settings_are_refused(fields: dict[str, Any]) -> None:
