@@ -7,7 +7,9 @@ worth it for another language.
 
 from __future__ import annotations
 
+import contextlib
 import math
+import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,11 +18,12 @@ from typing import Any
 import torch
 
 from engine.checkpoint import load_model
+from engine.checkpoint_files import WEIGHTS, read_version
 from engine.config import CONFIGS, ModelConfig
-from engine.errors import ConfigError, DataError
+from engine.errors import CheckpointError, ConfigError, DataError
 from engine.model import Model
 from engine.tokenizer import Tokenizer, train_tokenizer
-from learning.corpus import data_files, read_documents
+from learning.corpus import data_files, read_documents, writable
 from learning.held_out import bits_of_tokens
 from learning.model_store import SHIPPED
 from learning.parallel import ALONE, Team
@@ -86,7 +89,7 @@ class Ready:
         return {
             "data": {
                 "files": {
-                    file.name: part.digest
+                    writable(file.name): part.digest
                     for file, part in zip(self.files, corpus.parts, strict=True)
                 },
                 "digest": corpus.digest,
@@ -114,7 +117,7 @@ def prepare(
     if not team.leads:
         team.wait()
     files = data_files(job.data)
-    tokenizer = _tokenizer(job, files, say if team.leads else lambda _: None)
+    tokenizer = _tokenizer(job, files, team, say)
     corpus = _corpus(job, files, tokenizer, say if team.leads else lambda _: None)
     if team.leads:
         tokenizer.save(job.out)
@@ -124,10 +127,33 @@ def prepare(
     return Ready(model, tokenizer, stream, tuple(files))
 
 
+def default_out(models: Path, data: Path) -> Path:
+    """The folder for a model of the data: named like it, among `models`. Raises ConfigError where it
+    would stand in the way of a model that comes with vidya, or have no name."""
+    name = Path(os.path.abspath(data)).name.split(".")[0]
+    if not name or (SHIPPED / name).exists():
+        wrong = (
+            f"{name!r} is a model that comes with vidya" if name else "it has no name for a model"
+        )
+        raise ConfigError(f"{data}: {wrong}", "choose a folder with --out")
+    return models / name
+
+
 def check_out(out: Path) -> None:
-    """Raises ConfigError where the folder holds a model that is no run to go on with."""
-    if (out / "model.safetensors").exists() and not (out / TRAINING).exists():
+    """Raises ConfigError where the folder holds a model that is no run to go on with, or one that
+    was taught since: going on would write over its lessons."""
+    if not (out / WEIGHTS).exists():
+        return
+    if not (out / TRAINING).exists():
         raise ConfigError(f"{out}: there is a model already", "choose another folder with --out")
+    version = 0
+    with contextlib.suppress(CheckpointError):  # damaged weights are written anew
+        version = read_version(out / WEIGHTS)
+    if version:
+        raise ConfigError(
+            f"{out}: this model was taught since, and would lose its lessons",
+            f"go on from it with --from {out} and another --out",
+        )
 
 
 def default_tokens(stream: TokenStream, config: ModelConfig) -> int:
@@ -136,17 +162,24 @@ def default_tokens(stream: TokenStream, config: ModelConfig) -> int:
 
 
 def micro_rows(rows: int, team: Team, device: str) -> int:
-    """The largest micro-batch that fits the device's memory and divides a process's rows."""
+    """The largest micro-batch that fits the device's memory and divides a process's rows. Raises
+    ConfigError where the processes cannot share the rows."""
+    if rows % team.size:
+        raise ConfigError(
+            f"pretrain: {rows} rows do not divide among {team.size} processes",
+            f"give a multiple of {team.size} with --rows",
+        )
     own = max(1, rows // team.size)
     most = 64 if torch.device(device).type == "cuda" else 8
     return max(n for n in range(1, most + 1) if own % n == 0)
 
 
-def _tokenizer(job: Job, files: list[Path], say: Callable[[str], None]) -> Tokenizer:
+def _tokenizer(job: Job, files: list[Path], team: Team, say: Callable[[str], None]) -> Tokenizer:
+    """That of the run where there is one to go on with, or of the process that went ahead."""
+    if not team.leads or (job.out / TRAINING).exists():
+        return Tokenizer.load(job.out)
     if job.start is not None:
         return Tokenizer.load(job.start)
-    if (job.out / "tokenizer.tiktoken").exists():
-        return Tokenizer.load(job.out)
     if not job.new_tokenizer:
         return Tokenizer.load(SHIPPED / "10m")
     size = CONFIGS[job.config].vocab_size

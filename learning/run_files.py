@@ -77,7 +77,7 @@ def resume_run(
         tensors, state = load_tensors(path)
     except CheckpointError as error:
         raise CheckpointError(
-            error.what, "remove it to begin anew, or choose another --out"
+            error.what, "remove its folder to begin anew, or choose another --out"
         ) from error
     try:
         begun = json.loads(state["identity"])
@@ -96,7 +96,13 @@ def resume_run(
             f"{path}: this run was begun with other {', '.join(other)}",
             "give the same as then, or choose another --out",
         )
-    model.load_state_dict(_under("model/", tensors))
+    try:
+        model.load_state_dict(_under("model/", tensors))
+    except RuntimeError as error:
+        raise ConfigError(
+            f"{path}: this run was begun with a model of another shape",
+            "give the same --config or --from as then, or choose another --out",
+        ) from error
     optimizer.restore(_under("optimizer/", tensors))
     spikes.refused, spikes.broken = judged["refused"], judged["broken"]
     spikes.loss, spikes.norm = running["loss"], running["norm"]

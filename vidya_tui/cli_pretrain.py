@@ -78,14 +78,16 @@ def pretrain(
 
     from learning.model_store import ModelStore
     from learning.parallel import team_of_environment
-    from learning.pretrain_job import Job, check_out
+    from learning.pretrain_job import Job, check_out, default_out
 
     if minutes is not None and tokens is not None:
         raise click.UsageError("give --minutes or --tokens, not both")
+    if start and new_tokenizer:
+        raise click.UsageError("--from keeps that model's tokenizer: leave --new-tokenizer out")
     store = ModelStore(options.home)
     job = Job(
         data=data,
-        out=out or options.home.models_path / data[0].name.split(".")[0],
+        out=out or default_out(options.home.models_path, data[0]),
         config=config_name,
         start=store.resolve(start) if start else None,
         new_tokenizer=new_tokenizer,
@@ -95,7 +97,9 @@ def pretrain(
         seed=options.seed or 0,
     )
     check_out(job.out)
-    device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    if options.device:
+        device = options.chosen_device
     chosen: dict[str, Any] = {
         "tokens": tokens,
         "minutes": minutes,

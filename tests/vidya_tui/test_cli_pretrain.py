@@ -96,6 +96,8 @@ def test_ctrl_c_saves_and_the_same_command_goes_on(tmp_path: Path, stories: Path
         ("a.txt", "Some text.", ["--from", "99m"], "'99m' does not exist"),
         ("a.txt", "Some text.", ["--row", "4096"], "context"),
         ("a.txt", "Some text.", ["--out", "BASE"], "there is a model already"),
+        ("a.txt", "Some text.", ["--device", "banana"], "choose cpu or cuda"),
+        ("10m.txt", "Some text.", [], "'10m' is a model that comes with vidya"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(
@@ -137,4 +139,9 @@ def test_a_new_tokenizer_only_when_asked_for(tmp_path: Path, stories: Path) -> N
 
 def test_two_limits_are_wrong_usage(tmp_path: Path, stories: Path) -> None:
     both = ["--tokens", "5", "--minutes", "1"]
+    assert run(tmp_path / "home", "pretrain", str(stories), *both).returncode == 2
+
+
+def test_a_model_to_go_on_from_has_its_tokenizer(tmp_path: Path, stories: Path) -> None:
+    both = ["--from", "10m-base", "--new-tokenizer"]
     assert run(tmp_path / "home", "pretrain", str(stories), *both).returncode == 2
