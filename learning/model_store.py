@@ -67,6 +67,16 @@ class ModelStore:
         """All of them. Raises CheckpointError where one cannot be read."""
         return [self.info(name) for name in self.names()]
 
+    def readable(self) -> tuple[Sequence[ModelInfo], dict[str, CheckpointError]]:
+        """Those that can be read, and by name why the others cannot."""
+        found, broken = dict[str, ModelInfo](), dict[str, CheckpointError]()
+        for name in self.names():
+            try:
+                found[name] = self.info(name)
+            except CheckpointError as error:
+                broken[name] = error
+        return tuple(found.values()), broken
+
     def info(self, name_or_path: str) -> ModelInfo:
         """Raises NotFound, or CheckpointError where it cannot be read."""
         for parent, shipped in ((self._models, False), (self._shipped, True)):

@@ -27,14 +27,9 @@ def list_models(options: Options) -> None:
     """The models there are; a star marks the one in use."""
     from learning.model_store import ModelStore
 
-    chosen, store = options.chosen_model, ModelStore(options.home)
-    unreadable: list[VidyaError] = []
-    for name in store.names():
-        try:
-            info = store.info(name)
-        except VidyaError as error:
-            unreadable.append(error)
-            continue
+    chosen = options.chosen_model
+    models, broken = ModelStore(options.home).readable()
+    for info in models:
         used = chosen in (info.name, str(info.path))
         row = {
             "name": info.name,
@@ -50,8 +45,8 @@ def list_models(options: Options) -> None:
             where = "comes with vidya" if info.shipped else f"version {info.version}"
             mark = "*" if used else " "
             click.echo(f"{mark} {info.name:12s} {info.parameters / 1e6:6.1f}M weights, {where}")
-    if unreadable:
-        raise unreadable[0]
+    for error in broken.values():
+        raise error
 
 
 @model_group.command("show")

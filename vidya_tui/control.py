@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from engine.config import CONFIGS
-from engine.errors import VidyaError
+from engine.errors import CheckpointError, VidyaError
 from learning.home import Home
 from learning.model_store import ModelInfo, ModelStore, Snapshot
 from learning.requests import Grow
@@ -72,9 +72,13 @@ class Control:
         """Name or path of the one in use."""
         return self.settings.model
 
-    def models(self) -> list[ModelInfo]:
-        """Those of the home, then those that come with vidya."""
-        return self._store.list()
+    def models(self) -> Sequence[ModelInfo]:
+        """Those of the home, then those that come with vidya; not what cannot be read."""
+        return self._store.readable()[0]
+
+    def broken(self) -> dict[str, CheckpointError]:
+        """Why the others cannot be read, by name."""
+        return self._store.readable()[1]
 
     def in_use(self, info: ModelInfo) -> bool:
         return self.model in (info.name, str(info.path))
@@ -124,7 +128,7 @@ class Control:
         if config not in self.larger():
             raise VidyaError(f"{config} is not larger than this model", "choose a larger one")
         self._ready()
-        taken = {info.name for info in self.models()}
+        taken = self._store.names()
         names = (config, *(f"{config}-{number}" for number in range(2, 1000)))
         name = next(name for name in names if name not in taken)
         self.desk.growing = Growing(name, time.monotonic())

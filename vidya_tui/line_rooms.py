@@ -107,11 +107,13 @@ def models(home: Home, used: str) -> Iterator[str]:
     """The models, and the earlier weights of the one in use."""
     store = ModelStore(home)
     mine = None
-    for info in store.list():
+    found, broken = store.readable()
+    for info in found:
         use = ", in use" if used in (info.name, str(info.path)) else ""
         state = "comes with vidya" if info.shipped else f"version {info.version}"
         yield f"{info.name}{use}: {info.parameters / 1e6:.1f}M weights, {state}"
         mine = info if use else mine
+    yield from map(str, broken.values())
     if mine and not mine.shipped and (shots := store.snapshots(used)):
         versions = ", ".join(str(shot.version) for shot in reversed(shots))
         yield f"earlier weights of {mine.name}: version {versions}"

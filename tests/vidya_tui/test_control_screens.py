@@ -149,6 +149,21 @@ def test_another_model_is_chosen_and_the_talk_stays(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
+def test_a_model_that_cannot_be_read_does_not_hide_the_others(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        broken = stage.home.models_path / "49m"
+        broken.mkdir(parents=True)
+        (broken / "model.safetensors").write_bytes(b"xx")
+        await stage.say("/model")
+        await stage.sees("10m-base")
+        await stage.sees("49m                cannot be read")
+        await stage.press("g", "g")
+        await stage.until(lambda: len(stage.teacher.sent(Grow)) == 1)
+        assert stage.teacher.sent(Grow) == [Grow("49m", "49m-2")]
+
+    play(scenario, tmp_path)
+
+
 def test_growing_is_asked_for_twice_and_told_when_done(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("/model")

@@ -301,6 +301,15 @@ def test_models_are_read_out(tmp_path: Path) -> None:
     assert not (tmp_path / "home" / "models" / "10m").exists(), "looking brings nothing in"
 
 
+def test_a_model_that_cannot_be_read_does_not_hide_the_others(tmp_path: Path) -> None:
+    broken = tmp_path / "home" / "models" / "broken"
+    broken.mkdir(parents=True)
+    (broken / "model.safetensors").write_bytes(b"xx")
+    lines, _ = talk(tmp_path, "/model")
+    assert any(line.startswith("10m, in use: 10.") for line in lines)
+    assert any(f"{broken}: cannot be read" in line for line in lines)
+
+
 def test_a_training_is_read_out(tmp_path: Path) -> None:
     lines, _ = talk(tmp_path, "/curve", "/train 2", "/curve")
     assert lines[2] == "nothing was trained since the start; /train trains the whole book"

@@ -103,6 +103,9 @@ class ModelScreen(Steady, ModalScreen[None]):
             return
         for info in models:
             options.append(Option(self._model(info), id=f"model {self._control.called(info)}"))
+        for name in self._control.broken():
+            broken = f"  {one_line(name, 40):<18} cannot be read"
+            options.append(Option(Content.styled(plain(broken), "dim"), disabled=True))
         title = f"\nearlier weights of {one_line(self._control.model, 40)}"
         options.append(Option(Content.styled(title, "bold dim"), disabled=True))
         for shot in shots:
