@@ -122,7 +122,7 @@ def pretrain(
         progress.seconds += seconds
         progress.skipped += not taken
         progress.since.add(loss, loss - loss == 0.0, seconds, settings.step_tokens)
-        if progress.step % REPORT_STEPS == 0:
+        if progress.step % REPORT_STEPS == 0 or progress.done(settings) >= 1.0:
             report(_entry(progress, settings, rate))
         if progress.seconds - saved_at > settings.checkpoint_minutes * 60:
             save()

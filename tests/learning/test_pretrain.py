@@ -105,6 +105,12 @@ def test_it_learns() -> None:
     assert reports[-1].done == 1.0
 
 
+def test_the_last_step_is_told_whatever_its_number() -> None:
+    reports: list[PretrainReport] = []
+    pretrain(fresh_model(CONFIG, 0), _stream(), SETTINGS, report=reports.append)
+    assert [(r.step, r.done) for r in reports] == [(10, 10 / 12), (12, 1.0)]
+
+
 def test_bits_of_a_uniform_model() -> None:
     model = fresh_model(CONFIG, 0)
     with torch.no_grad():
@@ -219,7 +225,7 @@ def test_killed_between_checkpoints_goes_on_as_if_nothing_had_happened(tmp_path:
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
         assert done.returncode == status, done.stderr
     record = json.loads((tmp_path / "record.json").read_text("utf-8"))
-    assert [e[0] for e in record["curve"]] == [10 * 256, 20 * 256]
+    assert [e[0] for e in record["curve"]] == [10 * 256, 20 * 256, 24 * 256]
     assert [e[1] for e in record["curve"]] == [round(e[1], 4) for e in curve]
     with run_folder(tmp_path):
         assert not list(tmp_path.glob(".training*"))
