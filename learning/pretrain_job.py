@@ -7,7 +7,6 @@ worth it for another language.
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -18,9 +17,9 @@ from typing import Any
 import torch
 
 from engine.checkpoint import load_model
-from engine.checkpoint_files import WEIGHTS, read_version
+from engine.checkpoint_files import WEIGHTS
 from engine.config import CONFIGS, ModelConfig
-from engine.errors import CheckpointError, ConfigError, DataError
+from engine.errors import ConfigError, DataError
 from engine.model import Model
 from engine.tokenizer import Tokenizer, train_tokenizer
 from learning.corpus import data_files, read_documents, writable
@@ -28,7 +27,7 @@ from learning.held_out import bits_of_tokens
 from learning.model_store import SHIPPED
 from learning.parallel import ALONE, Team
 from learning.pretrain import fresh_model
-from learning.run_files import TRAINING
+from learning.run_files import TRAINING, refuse_taught
 from learning.token_cache import cached_tokens
 from learning.token_stream import TokenStream
 from learning.tokens import Corpus, tokenizer_digest
@@ -142,18 +141,9 @@ def default_out(models: Path, data: Path) -> Path:
 def check_out(out: Path) -> None:
     """Raises ConfigError where the folder holds a model that is no run to go on with, or one that
     was taught since: going on would write over its lessons."""
-    if not (out / WEIGHTS).exists():
-        return
-    if not (out / TRAINING).exists():
+    if (out / WEIGHTS).exists() and not (out / TRAINING).exists():
         raise ConfigError(f"{out}: there is a model already", "choose another folder with --out")
-    version = 0
-    with contextlib.suppress(CheckpointError):  # damaged weights are written anew
-        version = read_version(out / WEIGHTS)
-    if version:
-        raise ConfigError(
-            f"{out}: this model was taught since, and would lose its lessons",
-            f"go on from it with --from {out} and another --out",
-        )
+    refuse_taught(out)
 
 
 def default_tokens(stream: TokenStream, config: ModelConfig) -> int:

@@ -7,6 +7,7 @@ interrupted goes on only with the same data, row size, batch and seed, since the
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import fcntl
 import functools
@@ -22,6 +23,7 @@ from typing import Any
 import torch
 
 from engine.checkpoint import load_tensors, save_model, save_tensors
+from engine.checkpoint_files import WEIGHTS, read_version
 from engine.errors import CheckpointError, ConfigError
 from engine.model import Model
 from learning.home import write_atomically
@@ -41,7 +43,8 @@ def save_run(
     identity: Mapping[str, Any],
     folder: Path,
 ) -> None:
-    """Writes the checkpoint and the model. Raises CheckpointError."""
+    """Writes the checkpoint and the model. Raises CheckpointError, and ConfigError where the model
+    was taught meanwhile; the checkpoint is whole then."""
     tensors = {f"model/{k}": v for k, v in model.state_dict().items()}
     tensors |= {f"optimizer/{k}": v for k, v in optimizer.tensors()}
     state = {
@@ -56,7 +59,20 @@ def save_run(
             f"{folder}: cannot be written ({error})", "choose another folder with --out"
         ) from error
     save_tensors(tensors, folder / TRAINING, state)
+    refuse_taught(folder)
     save_model(model, folder)
+
+
+def refuse_taught(folder: Path) -> None:
+    """Raises ConfigError where the folder's model was taught: the run would write over its lessons."""
+    version = 0
+    with contextlib.suppress(CheckpointError):  # damaged weights are written anew
+        version = read_version(folder / WEIGHTS) if (folder / WEIGHTS).exists() else 0
+    if version:
+        raise ConfigError(
+            f"{folder}: this model was taught since, and would lose its lessons",
+            f"go on from it with --from {folder} and another --out, or move its {WEIGHTS} away",
+        )
 
 
 def resume_run(

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from engine.checkpoint import save_model
+from engine.checkpoint_files import WEIGHTS
 from engine.config import CONFIGS
 from engine.errors import ConfigError
 from engine.tokenizer import Tokenizer
@@ -58,6 +59,19 @@ def test_a_model_that_was_taught_since_is_not_written_over(job: Job) -> None:
         check_out(job.out)
     (job.out / "model.safetensors").write_bytes(b"cut short")
     check_out(job.out)  # it can be made again
+
+
+def test_a_model_that_is_taught_while_the_run_goes_on_is_not_written_over(job: Job) -> None:
+    ready = prepare(job, "cpu")
+    save_model(fresh_model(CONFIG, 1), job.out, metadata={"version": "3"})
+    taught = (job.out / WEIGHTS).read_bytes()
+    with pytest.raises(ConfigError, match="taught"):
+        pretrain(ready.model, ready.stream, replace(SETTINGS, tokens=128), folder=job.out)
+    assert (job.out / WEIGHTS).read_bytes() == taught
+    (job.out / WEIGHTS).unlink()
+    check_out(job.out)
+    whole = pretrain(ready.model, ready.stream, replace(SETTINGS, tokens=128), folder=job.out)
+    assert whole.tokens == 128
 
 
 def test_a_run_keeps_its_tokenizer_whatever_is_asked_for(job: Job, tmp_path: Path) -> None:
