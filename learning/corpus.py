@@ -96,14 +96,14 @@ def writable(name: str) -> str:
 
 
 def plain_suffix(path: Path) -> str:
-    """The suffix without `.zst`."""
-    return Path(path.name.removesuffix(".zst")).suffix
+    """The suffix without `.zst`, in small letters."""
+    return Path(path.name.lower().removesuffix(".zst")).suffix
 
 
 @contextmanager
 def open_data(path: Path) -> Iterator[IO[bytes]]:
     """The bytes of a file, decompressed where it ends in `.zst`. Raises DataError, OSError."""
-    if path.suffix != ".zst":
+    if path.suffix.lower() != ".zst":
         with path.open("rb") as stream:
             yield stream
         return
