@@ -53,7 +53,7 @@ class Plan:
 
 PLANS = (
     Plan("syllogism"),
-    Plan("chain_sum", {"max_terms": 3, "max_digits": 1}),
+    Plan("chain_sum", {"min_terms": 2, "max_terms": 2, "max_digits": 1}),
     Plan("propositional_logic"),
 )
 SETTINGS = PracticeSettings(
