@@ -248,8 +248,10 @@ def _write(out: Path, command: str, result: dict[str, Any]) -> None:
         "ended",
     )
     settings = result["runs"][-1]
+    counts = {r["task"]: r["held_out"] for r in result["runs"]}
+    held = ", ".join(f"`{task}` {count}" for task, count in counts.items())
     parts = [
-        f"Model {result['model']}. Accuracy on {settings['held_out']} held-out problems under greedy "
+        f"Model {result['model']}. Accuracy on held-out problems ({held}) under greedy "
         f"decoding; {SETTINGS.groups} problems a step, {SETTINGS.group_size} answers to "
         f"each, two optimizer steps. Talk: "
         f"{settings['talk_source']}.",
