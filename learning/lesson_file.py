@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from engine.errors import DataError
+from learning.json_lines import parse
 from learning.records import Lesson, Turn
 
 _FORMS = 'give {"prompt","answer"}, {"prompt","chosen","rejected"}, {"prompt","answer","rating"} or {"turns"}'
@@ -26,24 +26,7 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
 
 def parse_rows(data: bytes, name: str) -> list[dict[str, Any]]:
     """Rows of JSON lines; blank ones are skipped. Raises DataError with name and line."""
-    try:
-        text = data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
-    except UnicodeDecodeError as error:
-        raise DataError(
-            f"{name}: cannot be read ({error})", "give a UTF-8 file of JSON lines"
-        ) from error
-    rows = []
-    # not splitlines(): rarer characters, at which it breaks too, may stand within a string
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise DataError(f"{name}:{number}: is no JSON ({error})", _FORMS) from error
-        if not isinstance(row, dict):
-            raise DataError(f"{name}:{number}: is no object", _FORMS)
-        rows.append(row | {"_line": number})
+    rows = [row | {"_line": number} for number, row in parse(data, name, _FORMS)]
     if not rows:
         raise DataError(f"{name}: holds no lines", _FORMS)
     return rows

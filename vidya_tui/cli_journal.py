@@ -14,6 +14,7 @@ import click
 from engine.errors import DataError, VidyaError
 from learning.home import write_atomically
 from learning.journal import Journal
+from learning.json_lines import parse
 from vidya_tui.cli_common import common, print_json, say
 from vidya_tui.cli_forget import forget
 from vidya_tui.cli_progress import progress
@@ -142,19 +143,10 @@ def _rows(file: Path) -> list[dict[str, Any]]:
     advice = "give a file that `vidya journal export` wrote; nothing was added"
     try:
         data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
-        text = data.decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
         raise DataError(f"{file}: cannot be read ({error})", advice) from error
     rows = []
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise DataError(f"{file}:{number}: is no JSON ({error})", advice) from error
-        if not isinstance(row, dict):
-            raise DataError(f"{file}:{number}: is no object", advice)
+    for number, row in parse(data, str(file), advice):
         if "prompt" in row and "chosen" in row and "table" not in row:
             raise DataError(
                 f"{file}:{number}: is of the trl format, which has only the preferences",
