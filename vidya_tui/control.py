@@ -72,13 +72,9 @@ class Control:
         """Name or path of the one in use."""
         return self.settings.model
 
-    def models(self) -> Sequence[ModelInfo]:
-        """Those of the home, then those that come with vidya; not what cannot be read."""
-        return self._store.readable()[0]
-
-    def broken(self) -> dict[str, CheckpointError]:
-        """Why the others cannot be read, by name."""
-        return self._store.readable()[1]
+    def models(self) -> tuple[Sequence[ModelInfo], dict[str, CheckpointError]]:
+        """Those of the home, then those that come with vidya; and by name why others cannot be read."""
+        return self._store.readable()
 
     def in_use(self, info: ModelInfo) -> bool:
         return self.model in (info.name, str(info.path))

@@ -97,15 +97,15 @@ class ModelScreen(Steady, ModalScreen[None]):
         at = listed.highlighted
         options: list[Option] = []
         try:
-            models, shots = self._control.models(), self._control.snapshots()
+            (models, broken), shots = self._control.models(), self._control.snapshots()
         except VidyaError as error:
             self._say(str(error), trouble=True)
             return
         for info in models:
             options.append(Option(self._model(info), id=f"model {self._control.called(info)}"))
-        for name in self._control.broken():
-            broken = f"  {one_line(name, 40):<18} cannot be read"
-            options.append(Option(Content.styled(plain(broken), "dim"), disabled=True))
+        for name in broken:
+            words = f"  {one_line(name, 40):<18} cannot be read"
+            options.append(Option(Content.styled(plain(words), "dim"), disabled=True))
         title = f"\nearlier weights of {one_line(self._control.model, 40)}"
         options.append(Option(Content.styled(title, "bold dim"), disabled=True))
         for shot in shots:
