@@ -88,15 +88,21 @@ class Vidya:
 
     def book(self, epochs: int) -> dict[str, Any]:
         """The whole book, lines of a step sorted by length; no talk, so that the work is the same."""
-        from learning.book import BookSettings, train_book
+        from learning.book import BookSettings, EpochReport, train_book
         from learning.forward import knowledge, share_known
 
         lines = book(self._folder, self._model.config.context)
         settings = BookSettings(
             epochs=epochs, batch=BATCH, others=0, talk=0, margin=0.0, until_known=False, lr=BOOK_LR
         )
+        curve: list[tuple[int, float, float]] = []
+
+        def seen(report: EpochReport) -> None:
+            if report.recall is not None:
+                curve.append((report.epoch, report.seconds, report.recall))
+
         started = time.perf_counter()
-        train_book(self._model, lines, [], settings, random.Random(0))
+        train_book(self._model, lines, [], settings, random.Random(0), report=seen)
         seconds = time.perf_counter() - started
         checking = time.perf_counter()
         recall = share_known(knowledge(self._model, lines))
@@ -107,6 +113,7 @@ class Vidya:
             "tokens": epochs * sum(len(e.ids) for e in lines),
             "lines": len(lines),
             "recall": recall,
+            "curve": curve,
         }
 
 

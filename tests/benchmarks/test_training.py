@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from benchmarks import BenchOptions
-from benchmarks.training import measure, parts
+from benchmarks.training import measure, parts, run, seconds_to
 from benchmarks.training_engines import BATCHES, documents_of, gemm_peak, packed_rows, padded
 
 
@@ -50,6 +50,35 @@ def test_a_program_that_is_missing_has_a_row(tmp_path: Any) -> None:
     assert rows[1]["missing"] == "it is not installed"
     text = "\n".join(parts({"rows": rows}))
     assert "| 10m | transformers Trainer | it is not installed |" in text
+
+
+def test_what_was_measured_is_not_measured_again(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, str]] = []
+    monkeypatch.setattr("benchmarks.training.Worker", lambda *_, **__: Worker())
+    monkeypatch.setattr("benchmarks.training.measure", lambda *a: measured(a))
+
+    class Worker:
+        def close(self) -> None: ...
+
+    def measured(arguments: tuple[Any, ...]) -> list[dict[str, Any]]:
+        asked.append(arguments[1:3])
+        return [{"work": asked[-1][0], "size": asked[-1][1], "engine": "vidya", "missing": "x"}]
+
+    options = BenchOptions(tmp_path, out=tmp_path)
+    monkeypatch.setenv("VIDYA_TRAINING", "book 49m, pretrain 10m")
+    run(options)
+    assert asked == [("pretrain", "10m"), ("book", "49m")]
+    monkeypatch.delenv("VIDYA_TRAINING")
+    assert len(run(options)["rows"]) == 4
+    assert asked[2:] == [("pretrain", "49m"), ("book", "10m")]
+
+
+def test_when_the_book_was_known() -> None:
+    curve = [(0, 1.0, 0.0), (1, 5.0, 0.94), (2, 9.0, 0.95), (3, 13.0, 0.9)]
+    assert seconds_to(0.95, curve) == 9.0
+    assert seconds_to(0.96, curve) is None
 
 
 def test_rows_are_full_of_documents() -> None:
