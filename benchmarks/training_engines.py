@@ -71,7 +71,7 @@ class Vidya:
 
         model, took = self._model, []
         rows, width = BATCHES["pretrain"]
-        settings = PretrainSettings(tokens=1, rows=rows, row=width, micro_rows=rows // 2)
+        settings = PretrainSettings(tokens=1, rows=rows, row=width, micro_rows=rows)
         optimizer = (
             muon_adamw(model, settings)
             if self._muon

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from engine.cache import KeyValueCache
 from engine.config import ModelConfig
+from engine.passes import RMSNorm
 
 
 class Attention(nn.Module):
@@ -54,7 +55,7 @@ class Attention(nn.Module):
         query = (query * (1.0 / math.sqrt(e))).reshape(b, k, (h // k) * t, e)
         scores = (query @ key.transpose(-1, -2)).view(b, k, h // k, t, -1)  # (B, K, G, T, S)
         scores = scores.add_(mask.unsqueeze(2))
-        weights = torch.softmax(scores.float(), -1).to(value.dtype).view(b, k, (h // k) * t, -1)
+        weights = torch.softmax(scores, -1).to(value.dtype).view(b, k, (h // k) * t, -1)
         mixed = (weights @ value).view(b, h, t, e).transpose(1, 2).reshape(b, t, h * e)
         return self.out(mixed)
 
@@ -78,9 +79,9 @@ class Block(nn.Module):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.attention_norm = nn.RMSNorm(config.dim, config.norm_eps)
+        self.attention_norm = RMSNorm(config.dim, config.norm_eps)
         self.attention = Attention(config)
-        self.ffn_norm = nn.RMSNorm(config.dim, config.norm_eps)
+        self.ffn_norm = RMSNorm(config.dim, config.norm_eps)
         self.ffn = FeedForward(config)
 
     def forward(
@@ -109,7 +110,7 @@ class Model(nn.Module):
         empty = torch.empty(config.vocab_size, config.dim)
         self.embedding = nn.Embedding(config.vocab_size, config.dim, _weight=empty)
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.layers))
-        self.norm = nn.RMSNorm(config.dim, config.norm_eps)
+        self.norm = RMSNorm(config.dim, config.norm_eps)
         # on the meta device torch would load its compiler for such operations, which takes seconds
         meta = self.device.type == "meta"
         with torch.device("cpu"):

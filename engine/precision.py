@@ -22,9 +22,24 @@ def fast_dtype(kind: str) -> torch.dtype:
         return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float32
     if kind != "cpu":
         return torch.float32
-    plain = torch.ones(32, 256), torch.ones(256, 256)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(
+        1
+    )  # on a busy machine one thread waits for another longer than it multiplies
+    try:
+        # a small product first: without the instructions a larger one takes a tenth of a second
+        fast = _ratio(32, 256) < 5.0 and _ratio(64, 512) < 0.8
+    finally:
+        torch.set_num_threads(threads)
+    return torch.bfloat16 if fast else torch.float32
+
+
+def _ratio(rows: int, side: int) -> float:
+    """Time of a product [rows, side] x [side, side] in bfloat16 over that in float32. Of a small one
+    the preparation takes longer than the product."""
+    plain = torch.ones(rows, side), torch.ones(side, side)
     short = plain[0].bfloat16(), plain[1].bfloat16()
-    return torch.bfloat16 if _seconds(*short) < 0.8 * _seconds(*plain) else torch.float32
+    return _seconds(*short) / _seconds(*plain)
 
 
 def _seconds(a: Tensor, b: Tensor) -> float:

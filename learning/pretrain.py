@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from engine.checkpoint import load_model
 from engine.config import ModelConfig
 from engine.errors import ConfigError, NumericsError
 from engine.model import Model, document_mask
+from engine.passes import cross_entropy
 from engine.precision import autocast, fast_dtype
 from learning.held_out import bits_per_byte
 from learning.optim import MuonAdamW, Optimizers
@@ -33,8 +33,6 @@ from learning.token_stream import TokenStream
 
 LossOf = Callable[[Model, Tensor, Tensor, bool], Tensor]
 REPORT_STEPS = 10
-UNLEARNED = -1
-"""Target of an id that is not learned."""
 
 
 def next_token_loss(model: Model, ids: Tensor, documents: Tensor, fp32: bool = False) -> Tensor:
@@ -42,15 +40,12 @@ def next_token_loss(model: Model, ids: Tensor, documents: Tensor, fp32: bool = F
     own document. ids, documents: [B, T]; ~id stands for one that is read and not learned: it counts 0
     in the sum and 1 in the number that the sum is divided by, so that parts of a batch add up."""
     kind = torch.float32 if fp32 else fast_dtype(ids.device.type)
-    targets = ids[:, 1:].clamp(min=UNLEARNED)
+    targets = ids[:, 1:]
     with nullcontext() if fp32 else autocast(ids.device):
         read = torch.where(ids < 0, ~ids, ids)
         hidden = model.hidden_states(read, mask=document_mask(documents).to(kind))[:, :-1]
         logits = model.logits(hidden)
-    total = F.cross_entropy(
-        logits.float().flatten(0, 1), targets.flatten(), ignore_index=UNLEARNED, reduction="sum"
-    )
-    return total / targets.numel()
+    return cross_entropy(logits.flatten(0, 1), targets.flatten()).sum() / targets.numel()
 
 
 def muon_adamw(model: Model, settings: PretrainSettings) -> Optimizers:

@@ -34,8 +34,23 @@ def test_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[torch.dtype] = []
     monkeypatch.setattr(precision, "_seconds", lambda a, b: asked.append(a.dtype) or 1.0)
     assert precision.fast_dtype("cpu") == precision.fast_dtype("cpu") == torch.float32
-    assert len(asked) == 2
+    assert len(asked) == 4  # a small product and a larger one, each in both
     precision.fast_dtype.cache_clear()
+
+
+def test_one_thread_measures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two threads wait for each other on a busy machine: bfloat16 seemed as slow as float32."""
+    before, during = torch.get_num_threads(), list[int]()
+    torch.set_num_threads(2)
+    monkeypatch.setattr(
+        precision, "_seconds", lambda a, b: during.append(torch.get_num_threads()) or 1.0
+    )
+    try:
+        precision.fast_dtype("cpu")
+        assert set(during) == {1} and torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+        precision.fast_dtype.cache_clear()
 
 
 def test_other_devices_stay_as_they_are() -> None:

@@ -1,0 +1,86 @@
+"""Operations whose derivatives are written by hand, for training on a CPU.
+
+What autograd makes of RMSNorm and of cross-entropy over a vocabulary reads and writes memory many times
+over, which costs as much as the products of matrices once those are in bfloat16. The numbers are the
+same but for rounding. On a GPU torch's own, which a compiler fuses, are used.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+ROWS = 128
+"""Rows of logits that are worked on at a time: they stay in the processor's cache."""
+
+
+class RMSNorm(nn.RMSNorm):
+    """x / √(mean(x²) + ε) · weight over the last dimension (1910.07467)."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x: [..., D]. Returns the same shape."""
+        if x.is_cuda or x.dtype != torch.float32 or self.eps is None:
+            return super().forward(x)
+        normed: Tensor = _Norm.apply(x, self.weight, self.eps)
+        return normed
+
+
+def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
+    """Negative log-likelihoods in nats, [N], float32, from logits [N, V] of any precision and labels
+    [N]; 0 where a label is negative."""
+    if logits.is_cuda:
+        return F.cross_entropy(
+            logits.float(), labels.clamp(min=-1), ignore_index=-1, reduction="none"
+        )
+    losses: Tensor = _CrossEntropy.apply(logits, labels)
+    return losses
+
+
+class _Norm(torch.autograd.Function):
+    """With s = 1 / √(mean(x²) + ε) and h = gradient · weight: dx = s h − s³ x Σ(h x) / D."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, eps: float) -> Tensor:
+        length = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
+        scale = length.square_().div_(x.shape[-1]).add_(eps).rsqrt_()
+        ctx.save_for_backward(x, weight, scale)
+        return (x * scale).mul_(weight)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor | None, None]:
+        x, weight, scale = ctx.saved_tensors
+        (gradient,) = gradients
+        for_weight = None
+        if ctx.needs_input_grad[1]:
+            for_weight = (gradient * x).mul_(scale).flatten(0, -2).sum(0)
+        through = gradient * weight
+        along = (through * x).sum(-1, keepdim=True)
+        back = through.mul_(scale).addcmul_(x, along * scale.pow(3) / -x.shape[-1])
+        return back, for_weight, None
+
+
+class _CrossEntropy(torch.autograd.Function):
+    """log Σ exp(logits) − the label's logit; its derivative is softmax − one-hot."""
+
+    @staticmethod
+    def forward(ctx: Any, logits: Tensor, labels: Tensor) -> Tensor:
+        total = torch.cat([part.float().logsumexp(-1) for part in logits.split(ROWS)])
+        ctx.save_for_backward(logits, labels, total)
+        own = logits.gather(1, labels.clamp(min=0)[:, None])[:, 0].float()
+        return (total - own).mul_(labels >= 0)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
+        logits, labels, total = ctx.saved_tensors
+        gradient = (gradients[0] * (labels >= 0))[:, None]
+        own = labels.clamp(min=0)[:, None]
+        back = torch.empty_like(logits)
+        for start in range(0, len(logits), ROWS):
+            part = slice(start, start + ROWS)
+            share = (logits[part] - total[part, None]).exp_()  # softmax
+            minus_one = share.gather(1, own[part]) - 1.0
+            back[part] = share.scatter_(1, own[part], minus_one).mul_(gradient[part])
+        return back, None
