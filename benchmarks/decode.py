@@ -40,9 +40,16 @@ ENGINES = {
         "transformers",
         "llama.cpp f32",
         "llama.cpp f16",
+        "llama.cpp bf16",
         "llama.cpp q8_0",
     ),
-    "64 rollouts": ("vidya rollouts", "transformers", "llama.cpp f32", "llama.cpp f16"),
+    "64 rollouts": (
+        "vidya rollouts",
+        "transformers",
+        "llama.cpp f32",
+        "llama.cpp f16",
+        "llama.cpp bf16",
+    ),
 }
 SAME = 16
 """Tokens of a greedy answer that must agree; rounding may decide between two words later on."""
