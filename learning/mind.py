@@ -5,6 +5,7 @@ Each is made when it is first needed, since that takes a moment, and kept from l
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -117,7 +118,8 @@ class Mind:
     def save(self) -> None:
         """Keeps the margins beside the weights that were just published."""
         if len(self._watch):
-            self._watch.save(self._path, self._weights.version)
+            with contextlib.suppress(OSError):  # a full disk: they are looked at anew
+                self._watch.save(self._path, self._weights.version)
 
     def prepare(self) -> None:
         """Makes all of it now, so that the next lesson does not wait for it."""

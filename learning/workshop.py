@@ -75,12 +75,14 @@ class Workshop:
 
     @contextlib.contextmanager
     def or_as_before(self) -> Iterator[Before]:
-        """Where anything is raised within, weights and margins are as they were."""
-        before = Before(self.weights.state(), self.mind.margins())
+        """Where anything is raised within, weights and margins are as they were; or as they were
+        published within, since these answer already."""
+        before, version = Before(self.weights.state(), self.mind.margins()), self.weights.version
         try:
             yield before
         except BaseException:
-            self.put_back(before)
+            if self.weights.version == version:
+                self.put_back(before)
             raise
 
     def at_stake(self, task: Task) -> AtStake:

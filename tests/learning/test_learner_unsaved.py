@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import queue
 import time
 from pathlib import Path
@@ -11,9 +12,11 @@ import torch
 
 import learning.learner
 import learning.memory
+import learning.watch
 import learning.weights
-from engine.checkpoint import save_tensors
-from engine.errors import CheckpointError
+from engine.checkpoint import load_tensors, save_tensors, to_huggingface
+from engine.checkpoint_files import WEIGHTS
+from engine.errors import CheckpointError, JournalError
 from learning.events import Event, Failed
 from learning.home import HomeError, remove_leftovers
 from learning.learner import Learner
@@ -52,6 +55,45 @@ def test_a_lesson_that_cannot_be_saved_leaves_the_weights_as_they_were(place: Pl
     assert all(torch.equal(after[k], v) for k, v in before.items())
     assert learner.version == learner.published.version == 0
     assert journal.lesson(kept.id).state == "waiting"
+
+
+def test_margins_that_cannot_be_saved_cost_no_lesson(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    home, folder, journal = place
+    monkeypatch.setattr(learning.weights, "save_tensors", save_tensors)
+    monkeypatch.setattr(learning.watch, "write_atomically", full)
+    home.book_path.write_text("<|user|> good night <|assistant|> Sleep well.\n")
+    learner = Learner(home, folder, journal, seed=0, settings=TeachSettings(steps=2, repair=1))
+    (kept,) = journal.add_lessons([LESSON])
+    assert learner.learn(kept).version == learner.version == 1
+    assert journal.lesson(kept.id).state != "waiting"
+
+
+def test_what_was_published_stays_where_the_journal_fails_after_it(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The masters are what answers: else the next lesson would publish weights that the journal says
+    know this one."""
+
+    def full(*_: object) -> None:
+        raise JournalError("journal.sqlite3: cannot be written (disk full)", "free some space")
+
+    home, folder, journal = place
+    monkeypatch.setattr(learning.weights, "save_tensors", save_tensors)
+    learner = Learner(home, folder, journal, seed=0, settings=TeachSettings(steps=2, repair=1))
+    (kept,) = journal.add_lessons([LESSON])
+    monkeypatch.setattr(learner.mind, "save", full)
+    with pytest.raises(JournalError):
+        learner.learn(kept)
+    assert learner.version == learner.published.version == 1
+    assert journal.lessons_in(1) == {kept.id}
+    saved, masters = load_tensors(folder / WEIGHTS)[0], learner.weights.model.state_dict()
+    for name, tensor in to_huggingface(masters, learner.weights.model.config).items():
+        assert torch.equal(saved[name], tensor)
 
 
 class Killed(BaseException):
