@@ -154,6 +154,14 @@ class OwnerBook:
             return True
         return _place(self._lines(), line) is not None
 
+    def count(self, question: str, answer: str) -> int:
+        """Lines that hold exactly this exchange."""
+        try:
+            line = format_line((("user", question), ("assistant", answer)))
+        except LineError:
+            return 0
+        return sum(one.strip() == line for one in self._lines())
+
     def answer_to(self, question: str) -> str | None:
         """The last answer to exactly this question; None where there is none."""
         beginning = f"<|user|> {' '.join(question.split())} <|assistant|> "

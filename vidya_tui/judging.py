@@ -14,11 +14,14 @@ from learning.channels import learn_from_correction, learn_from_rating, learn_fr
 from learning.journal import Journal, Judged
 from learning.messages import TeacherPort
 from learning.owner_book import OwnerBook
-from learning.records import Ask, Correction, Lesson, Pick, Rating, Turn, Turns
+from learning.records import Ask, Correction, Lesson, LessonKind, Pick, Rating, Turn, Turns
 from learning.requests import Cancel, Keep, Learn, Undo
 from personality.book import shipped_book_path
 from vidya_tui.card import Card
 from vidya_tui.exchange import EarlyPick, Exchange
+
+WRITTEN: tuple[LessonKind, ...] = ("pick", "correction", "example")
+"""Lessons whose answers stand in the owner's book."""
 
 
 class Judging:
@@ -278,12 +281,31 @@ class Judging:
         if lesson.judgement in {judged.id for judged in here}:
             self._reload()
             self._follow_book()
-        elif self._book and lesson.prompt and lesson.kind in ("pick", "correction", "example"):
-            # what the owner changed in the book by hand stands there again
-            old = lesson.replaces if lesson.judgement is None else None
-            shipped = old and OwnerBook(shipped_book_path()).has(lesson.prompt[-1].text, old)
-            new = None if shipped else old
-            self._book.replace(lesson.prompt[-1].text, lesson.answer or None, new)
+        elif self._book and lesson.prompt and lesson.kind in WRITTEN:
+            self._out_of_book(self._book, lesson)
+
+    def _out_of_book(self, book: OwnerBook, lesson: Lesson) -> None:
+        """Takes out the line of a lesson; what it replaced stands there again, unless that was taken
+        back too, or something else is there by now. A line that another lesson needs stays."""
+        question, said = lesson.prompt[-1].text, " ".join(lesson.answer.split()) or None
+        old = lesson.replaces if lesson.judgement is None else None
+        if old is not None:
+            shipped = OwnerBook(shipped_book_path()).has(question, old)
+            taught, there = self._taught(question, old), book.answer_to(question)
+            if shipped or there != said or (taught and not any(taught)):
+                old = None
+        if said is None or book.count(question, said) > sum(self._taught(question, said)):
+            book.replace(question, said, old)
+
+    def _taught(self, question: str, answer: str) -> list[bool]:
+        """Of each lesson that wrote this answer to this question into the book, whether it stands."""
+        wanted = (question.split(), answer.split())
+        gone = {lesson.id for lesson in self.journal.to_undo()}
+        return [
+            lesson.state != "undone" and lesson.id not in gone
+            for lesson in self.journal.lessons(kinds=WRITTEN)
+            if lesson.prompt and (lesson.prompt[-1].text.split(), lesson.answer.split()) == wanted
+        ]
 
     def _send_undos(self) -> None:
         """Asks the teacher to take out what was withdrawn, once each."""
