@@ -44,6 +44,11 @@ def grow_model(
     small = load_model(folder)
     pause()
     large = grow(small, CONFIGS[config_name], generator=torch.Generator().manual_seed(seed))
+    if large.config == small.config:
+        raise ConfigError(
+            f"cannot grow: {source} has the sizes of {config_name} already",
+            "choose a configuration that is larger in something",
+        )
     version = read_version(folder / WEIGHTS)
     with store.new_model(name) as new:
         for file in (*TOKENIZER, TALK):

@@ -60,6 +60,8 @@ def test_clear_errors_and_nothing_left_behind(store: ModelStore) -> None:
         grow_model(store, "mine", "larger", "../x")
     with pytest.raises(ConfigError, match="cannot grow: heads of 16"):
         grow_model(store, "mine", "10m", "big")
+    with pytest.raises(ConfigError, match="cannot grow: mine has the sizes of tiny already"):
+        grow_model(store, "mine", "tiny", "big")
     assert [p.name for p in store.place("mine").parent.iterdir()] == ["mine"]
 
 
