@@ -115,6 +115,19 @@ def test_a_batch_is_full_and_never_holds_the_lesson_alone(
     assert batch.rows == 32 and len(batch.wordings) == 4
 
 
+def test_what_a_lesson_contradicts_is_replayed_no_longer(
+    tiny_tokenizer: Tokenizer, replay: Replay
+) -> None:
+    old = next(e for e in replay.book if e.prompt == "question 3")
+    book, taught = [e for e in replay.book if e is not old], list(replay.taught)
+    first = _example(tiny_tokenizer, "Question 3?", "Something else.")
+    second = _example(tiny_tokenizer, "QUESTION 3", "A third answer.")
+    for lesson in (first, second):
+        replay.remember(lesson)
+        assert replay.book == book
+        assert replay.taught == [*taught, lesson]
+
+
 def test_what_broke_comes_several_times(tiny_tokenizer: Tokenizer, replay: Replay) -> None:
     lesson, broken = _example(tiny_tokenizer, "New?", "Yes."), replay.book[7]
     batch = BatchAccumulator(replay, Mixture(), random.Random(0)).mix([lesson], [broken])
