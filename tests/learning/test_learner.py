@@ -86,6 +86,29 @@ def test_book_then_lesson_then_undo(place: Place) -> None:
     assert journal.lesson(taught.id).state == "undone"
 
 
+def test_a_lesson_against_the_book_replaces_it_until_it_is_taken_back(place: Place) -> None:
+    journal = place[2]
+    learner = open_learner(place)
+    read_book(learner)
+    old = lesson("What is your name?", "My name is Vidya.")
+    (new,) = journal.add_lessons([lesson("What is your name?", "I am called Otto.")])
+    report = learner.learn(new)
+    assert report.known_after and not report.rolled_back and report.book_recall == 1.0
+    assert knows(learner, new) and not knows(learner, old)
+
+    def remembered(learner: Learner) -> list[tuple[int, ...]]:
+        prompt = "what is your name"
+        return [e.answer for e in learner.replay.memory if e.prompt == prompt]
+
+    answers = remembered(learner)
+    assert len(answers) == 1
+    again = open_learner(place)
+    assert remembered(again) == answers, "after a restart too"
+    again.undo(journal.lesson(new.id))
+    assert knows(again, old) and not knows(again, new)
+    assert len(remembered(again)) == 1 and remembered(again) != answers
+
+
 def test_undo_counts_only_what_the_owner_sees_among_the_lessons(place: Place) -> None:
     journal = place[2]
     learner = open_learner(place)
