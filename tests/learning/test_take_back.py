@@ -10,13 +10,14 @@ import pytest
 import torch
 
 import learning.learner
+import learning.take_back
 from engine.checkpoint import load_model
 from learning.events import Event, LessonDone, UndoDone
 from learning.learner import Learner
 from learning.records import Lesson, Turn
 from learning.requests import Learn, Request
 from learning.teacher import Teacher
-from learning.teaching import TeachSettings
+from learning.teaching import TeachResult, TeachSettings
 from tests.learning.conftest import Place
 from tests.learning.test_learner import knows, lesson, open_learner, place  # noqa: F401
 
@@ -91,6 +92,34 @@ def test_where_no_weights_without_it_are_left_the_model_is_taught_not_to_say_it(
     assert journal.lesson(wrong.id).state == "undone"
     assert journal.lesson(other.id).state == "learned"
     assert journal.taught_against(learner.version) == {wrong.id}
+
+
+@pytest.mark.parametrize("good", ["nothing", "not said any more", "all"])
+def test_steps_against_it_that_do_not_do_that_or_cost_too_much_are_put_back(
+    place: Place,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+    good: str,
+) -> None:
+    learner = open_learner(place)
+    taught = publish(learner, lesson("What is the capital?", "It is Ostend."))
+    let_go(learner.folder)
+    weight = learner.weights.model.blocks[1].ffn.down.weight
+    before = weight.detach().clone()
+
+    def steps(*_: object) -> TeachResult:
+        with torch.no_grad():
+            weight.add_(float("nan") if good == "not said any more" else 1.0)
+        return TeachResult(3, 1.0, good != "nothing", 32)
+
+    monkeypatch.setattr(learner._shop, "teach", steps)
+    monkeypatch.setattr(learning.take_back, "known_before", lambda *_: False)
+    done, _ = learner.undo(taught)
+    assert ("so the model was taught" in done.what) == (good == "all")
+    assert ("could not be taught" in done.what) == (good != "all")
+    wanted = before + 1.0 if good == "all" else before
+    assert torch.equal(weight, wanted)
+    torch.testing.assert_close(load_model(learner.folder).blocks[1].ffn.down.weight, wanted)
+    assert learner.journal.taught_against(learner.version) == {taught.id}
 
 
 def test_what_cannot_be_taken_out_is_told_once_and_learning_goes_on(
