@@ -19,7 +19,8 @@ from learning.learner import Learner
 from learning.memory import answer_example, rider_example
 from learning.pauses import Pauses
 from learning.records import Lesson, Turn
-from learning.teaching import TeachSettings
+from learning.teaching import TeachResult, TeachSettings
+from learning.watch import Seen
 from tests.learning.conftest import Place
 
 BOOK = """<|user|> hello <|assistant|> Hello, I am well.
@@ -175,8 +176,6 @@ def test_weights_that_are_not_finite_are_never_published(
     version = learner.version
 
     def poison(model: Model, *_: object, **__: object) -> object:
-        from learning.teaching import TeachResult
-
         with torch.no_grad():
             next(model.parameters()).fill_(float("nan"))
         return TeachResult(1, 0.1, True, 32)
@@ -207,6 +206,26 @@ def test_a_pause_mends_what_is_found_broken(place: Place) -> None:
     assert learner.book_recall == 1.0
     model = load_model(learner.folder)
     assert all(item.known for item in knowledge(model, learner.replay.book))
+
+
+def test_a_pause_that_mends_nothing_leaves_the_weights_as_they_were(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learner = open_learner(place)
+    watch, broken = learner.watch, learner.replay.book[0]
+    watch.restore(watch.state() | {broken.ids: Seen(-1.0, 0, True)})  # known once
+    weight = learner.weights.model.blocks[1].ffn.down.weight
+    before, version = weight.detach().clone(), learner.version
+
+    def steps(*_: object) -> TeachResult:
+        with torch.no_grad():
+            weight.add_(1.0)
+        return TeachResult(1, 1.0, False, 32)
+
+    monkeypatch.setattr(learner._shop, "teach", steps)
+    assert learner.catch_up() and not learner.catch_up(), "it is given up"
+    assert torch.equal(weight, before) and learner.version == version
+    assert watch.lost(learner.replay.book) == [broken]
 
 
 def test_what_was_never_known_is_left_to_book_training(place: Place) -> None:
