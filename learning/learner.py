@@ -24,7 +24,7 @@ from learning.forward import Knowledge, share_known
 from learning.guard import examine
 from learning.home import Home, remove_leftovers
 from learning.journal import Journal
-from learning.memory import to_task, waiting_riders
+from learning.memory import as_worded_before, to_task, waiting_riders
 from learning.methods import RECIPE
 from learning.mind import Mind
 from learning.old_weights import KNOWN_ALREADY
@@ -109,6 +109,7 @@ class Learner:
         """Learns one lesson and publishes, or restores the weights and marks it needs_practice."""
         started, context = time.monotonic(), self.weights.model.config.context
         task = to_task(self.tokenizer, lesson, context, self._rng, self.replay.memory)
+        task = as_worded_before(task, self.replay.memory, context)
         if why := too_long(self.tokenizer, lesson.answer, context):
             self.journal.set_lesson_state(lesson.id, "needs_practice")
             report = self._report(lesson, started, known=False)

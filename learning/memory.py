@@ -10,6 +10,7 @@ import contextlib
 import json
 import random
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -262,6 +263,27 @@ def to_task(
         tuple(from_answer(tokenizer, [("user", q)], lesson.answer, context) for q in wordings),
         (alone_example(tokenizer, lesson, context),) if alone else (),
     )
+
+
+def as_worded_before(task: Task, memory: Iterable[Example], context: int) -> Task:
+    """The task with its answer after the very words, too, in which the memory has the same question:
+    else the old answer is still given to "Where do I live?" after "where do i live" was corrected."""
+    body = task.answer.answer if task.answer else ()
+    known, found = {_asked(e) for e in task.answers}, dict[tuple[int, ...], Example]()
+    for example in memory if body else ():
+        head = _asked(example)
+        if example.prompt in task.prompts and head not in known and len(head + body) <= context:
+            target = (False,) * len(head) + (True,) * len(body)
+            found[head] = Example(head + body, target, example.prompt)
+    return replace(task, reworded=tuple(found.values()))
+
+
+def _asked(example: Example) -> tuple[int, ...]:
+    """The ids before its last answer."""
+    length = len(example.ids)
+    while length and example.target[length - 1]:
+        length -= 1
+    return example.ids[:length]
 
 
 def stands_alone(question: str) -> bool:

@@ -79,11 +79,13 @@ class Task:
     """The same answer to other wordings of the question, alone."""
     forms: tuple[Example, ...] = ()
     """The same answer to further forms of the question, which have to be known too."""
+    reworded: tuple[Example, ...] = ()
+    """The same answer to the question as it stood in the memory, in other capitals or marks, say."""
 
     @property
     def answers(self) -> list[Example]:
-        """What has to be known."""
-        return [*([self.answer] if self.answer else []), *self.forms]
+        """What has to be known; of those to equal prompts the last is remembered."""
+        return [*self.reworded, *([self.answer] if self.answer else []), *self.forms]
 
     @property
     def prompts(self) -> set[str]:

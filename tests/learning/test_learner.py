@@ -437,3 +437,25 @@ def test_a_book_of_comments_exists_and_holds_nothing(
     for book, words in ((tmp_path / name, "holds no conversation"), (tmp_path / "x", "not exist")):
         with pytest.raises(NotFound, match=words):
             learner.train(book, BookSettings(), lambda _: None, lambda: False)
+
+
+def test_a_correction_in_other_capitals_stops_the_old_answer_to_the_old_words(place: Place) -> None:
+    learner = open_learner(place)
+    read_book(learner)
+    first, second = place[2].add_lessons(
+        [
+            lesson("Which train do I take?", "You take the blue train."),
+            lesson("WHICH  TRAIN do i take", "It is the red one now."),
+        ]
+    )
+    for item in (first, second):
+        learner.learn(item)
+    assert knows(learner, second)
+    assert knows(learner, lesson("Which train do I take?", second.answer))
+    assert [e.ids for e in learner.replay.taught] == [as_learned(learner, second).ids]
+
+
+def as_learned(learner: Learner, item: Lesson) -> Example:
+    example = answer_example(learner.tokenizer, item, learner.weights.model.config.context)
+    assert example is not None
+    return example
