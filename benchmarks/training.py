@@ -28,7 +28,7 @@ ENGINES = {
 BASE = "10m-base"
 """What is trained where no model is named: it does not know the book."""
 ROUNDS = 3
-STEPS = 2
+STEPS = 4
 """Pre-training steps that are timed in a round."""
 EPOCHS = 10
 KNOWN = 0.95

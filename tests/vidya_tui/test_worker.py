@@ -127,6 +127,9 @@ def test_the_child_gets_huge_pages_and_this_code(watch: Callable[..., Watched]) 
     assert isinstance(ready, Ready) and ready.device == "glibc.malloc.hugetlb=1"
     assert worker_environment({"GLIBC_TUNABLES": "mine"})["GLIBC_TUNABLES"] == "mine"
     assert worker_environment({})["OMP_WAIT_POLICY"] == "passive"
+    assert int(worker_environment({})["GOMP_SPINCOUNT"]) <= 1000
+    own = worker_environment({"OMP_WAIT_POLICY": "active"})
+    assert own["OMP_WAIT_POLICY"] == "active" and "GOMP_SPINCOUNT" not in own
     assert worker_environment({"PYTHONPATH": "/a"})["PYTHONPATH"] == f"{ROOT}{os.pathsep}/a"
 
 
