@@ -28,7 +28,9 @@ SECONDS = 10.0
 """For one comparison."""
 LONGEST = 1_000
 """Characters; a longer expression is none."""
-_SPACING = re.compile(r"\\[,;:! ()]|\\q?quad\b|\\displaystyle\b|\\left\b|\\right\b|[\s$~]++")
+_SPACING = re.compile(
+    r"(?<!\\)\\[,;:! ()$]|\\q?quad\b|\\displaystyle\b|\\left\b|\\right\b|[\s$~]++"
+)
 _SMALL_FRACTION = re.compile(r"\\frac ?([0-9]) ?([0-9])")
 _SPACE = re.compile("(?<![0-9]) | (?![0-9])")
 """Not one between two digits: `1 2` is not 12, and `2 1/2` not 21/2."""
@@ -59,7 +61,7 @@ def said_expression(answer: Answer) -> str | None:
     said = answer.said
     if said is None:
         return None
-    if "\\boxed" in said:
+    if boxed_or_none(said) is not None:
         return boxed(said)
     if answer.fields:
         return said
@@ -94,6 +96,8 @@ def compare(truth: str, said: str) -> float | None:
         return float(given is not None and number.same(given))
     if set(_TO_DO.findall(tidy(said))) - set(_TO_DO.findall(tidy(truth))):
         return 0.0
+    if mine.startswith("\\{") and right.startswith("("):
+        return 0.0  # a set is no point; calculation takes one for the other
     base, other = _BASE.findall(mine), _BASE.findall(right)
     if base and other and set(base) != set(other):
         return 0.0

@@ -30,7 +30,7 @@ _NUMBER = re.compile(
     (?:(?P<whole>[0-9]++)\ (?=[0-9]++/[0-9]))?(?P<top>{_UNSIGNED})
     (?:\ ?/\ ?(?P<below>[0-9]++(?:\.[0-9]++)?)
       |[eE](?P<exp>[-+]?[0-9]++)(?![0-9A-Za-z])
-      |\ ?(?:×|x|\*|\\times|\\cdot)\ ?10\ ?\^\ ?\{{?(?P<pow>[-+]?[0-9]++)\}}?)?
+      |\ ?(?:×|x|\*|·|⋅|\\times|\\cdot)\ ?10\ ?\^\ ?\{{?(?P<pow>[-+]?[0-9]++)\}}?)?
     (?:\ ?(?P<percent>%|percent\b|per\ cent\b)|[\ -]?(?P<scale>{"|".join(SCALES)})s?\b)?""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -38,7 +38,14 @@ _FRAC = re.compile(r"\\[dt]?frac\s{0,2}(?:\{(-?[0-9]{1,60})\}\{([0-9]{1,60})\}|(
 _TEXT = re.compile(r"\\(?:text|mathrm|mbox|textbf)\s{0,2}\{([^{}]*+)\}")
 _THIN = re.compile("(?<=[0-9])[\u00a0\u202f\u2009'’_](?=[0-9]{3}(?![0-9]))")
 _SPACED = re.compile(r"(?<![0-9.,])[0-9]{1,3}(?: [0-9]{3})++(?![0-9,/])")
-_VULGAR = re.compile("[¼-¾⅐-⅞]")
+_VULGAR = re.compile(" ?[¼-¾⅐-⅞]")
+_POWER = re.compile("(?<=10)[⁺⁻]?[⁰¹²³⁴-⁹]++")
+_SQUARE = re.compile(
+    r"(?<=[0-9 ])((?:[ckm]?m|ft|in|yd|mi|units?|feet|foot|inch(?:es)?|yards?|miles?|met(?:er|re)s?) ?)"
+    r"(?:\^ ?(?:[23]|\{[23]\})|[²³])(?![0-9])",
+    re.IGNORECASE,
+)
+"""A unit of area or volume; its power is none of the number."""
 _PLAIN = str.maketrans(
     dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u207b\u208b\ufe58\ufe63\uff0d", "-")
     | {"＋": "+", "٬": ",", "，": ",", "٫": ".", "％": "%", "＄": "$"}
@@ -90,7 +97,7 @@ def read_number(text: str, *, bare: bool = False) -> Number | None:
     if len(text) > TAIL:
         return None
     text = _opened(text)
-    text = _clean(text.rpartition("=")[2])
+    text = _SQUARE.sub(r"\1", _clean(text.rpartition("=")[2]))
     text = _SPACED.sub(lambda m: m[0].replace(" ", ""), text)
     if calculates(_NUMBER.sub(NUMBER, text)):
         return None
@@ -122,9 +129,9 @@ def last_number(text: str) -> Number | None:
     marked = tail.rpartition("####")
     if marked[1]:
         return read_number(marked[2].strip().split("\n")[0])
-    if "\\boxed" in tail:
-        return read_number(_opened(tail))
-    tail = _MINUS.sub("-", _clean(tail))
+    if (inside := boxed_or_none(tail)) is not None:
+        return read_number(inside)
+    tail = _MINUS.sub("-", _SQUARE.sub(r"\1", _clean(tail)))
     last = None
     for match in _NUMBER.finditer(tail):
         last = match
@@ -135,16 +142,21 @@ def last_number(text: str) -> Number | None:
 
 
 def boxed_or_none(text: str) -> str | None:
-    """What stands in the last `\\boxed{}` (to the end of the text where that is not closed)."""
-    start = text.rfind("\\boxed{")
+    """What stands in the last `\\boxed{}` or `\\fbox{}` (to the end of the text where that is not
+    closed); without braces, as in some solutions of MATH, the word after it."""
+    start = max(text.rfind("\\boxed"), text.rfind("\\fbox"))
     if start < 0:
         return None
+    inside = re.compile(r"\\[a-z]++ ?").sub("", text[start:], count=1)
+    if not inside.startswith("{"):
+        word: re.Match[str] = re.match(r"[^\s$]*", inside)  # type: ignore[assignment]
+        return word[0].rstrip(".,;")
     depth = 0
-    for i in range(start + 6, len(text)):
-        depth += (text[i] == "{") - (text[i] == "}")
+    for i, letter in enumerate(inside):
+        depth += (letter == "{") - (letter == "}")
         if depth == 0:
-            return text[start + 7 : i]
-    return text[start + 7 :]
+            return inside[1:i]
+    return inside[1:]
 
 
 def _opened(text: str) -> str:
@@ -155,9 +167,10 @@ def _opened(text: str) -> str:
 def _clean(text: str) -> str:
     """ASCII digits and signs, LaTeX's spaces and wrappers gone."""
     if not text.isascii():
+        text = _POWER.sub(lambda m: "^" + unicodedata.normalize("NFKC", m[0]), text)
         text = text.translate(_PLAIN)
         text = _VULGAR.sub(
-            lambda m: " " + unicodedata.normalize("NFKC", m[0]).replace("⁄", "/"), text
+            lambda m: " " + unicodedata.normalize("NFKC", m[0].strip()).replace("⁄", "/"), text
         )
         # only decimal digits of a script: a superscript is no digit of a number
         text = "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in text)

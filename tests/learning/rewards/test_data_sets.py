@@ -75,6 +75,7 @@ def load(tmp_path: Path, name: str, *rows: dict[str, Any], **difficulty: object)
         ("svamp", SVAMP, "51"),
         ("math", MATH, "\\frac{1}{2}"),
         ("math", MATH | {"answer": "0.5"}, "0.5"),
+        ("math", MATH | {"solution": "We get $\\boxed 9$."}, "9"),  # so in some of its rows
         ("triviaqa", TRIVIA, ["John Lennon", "Lennon", ""]),
         ("triviaqa", TRIVIA_SITE, ["John Lennon", "Lennon"]),
     ],

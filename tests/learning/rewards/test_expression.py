@@ -40,6 +40,11 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
         ("<think>\\boxed{1}</think><answer>$\\boxed{x^{2}}$</answer>", "x^{2}"),
         ("<think>\\boxed{1}</think><answer>2</answer>", "2"),
         ("\\boxed{1 + {2}", "1 + {2}"),  # not closed
+        ("so $x = \\boxed 9$.", "9"),  # as in some solutions of MATH
+        ("so \\boxed 9.", "9"),
+        ("so \\fbox{x+1}.", "x+1"),
+        ("\\boxed{\\fbox{3}}", "3"),
+        ("\\boxed", None),
         ("<think>\\boxed{1}</think>", None),
         ("\\boxed{}", None),
         ("\\boxed{ }", None),
@@ -73,6 +78,12 @@ def test_what_an_answer_says(text: str, said: str | None) -> None:
         ("10{,}000", "10\\,000"),
         ("x + 12", "x+ 12"),
         ("5", "\\(5\\)"),
+        ("5", "\\$5"),
+        ("\\$5", "5"),
+        (
+            "\\begin{pmatrix}1\\\\2\\end{pmatrix}",
+            "\\begin{pmatrix} 1 \\\\ 2 \\end{pmatrix}",
+        ),
         ("x+1", "\\( x + 1 \\)"),
         ("25\\%", "25%"),
         ("25\\%", "0.25"),
@@ -107,6 +118,7 @@ def test_equal_at_sight(truth: str, said: str) -> None:
         ("4210_5", "4210_7"),
         ("4210_{5}", "4210_{6}"),
         ("a+b", "A+B"),
+        ("(1,2)", "\\{1,2\\}"),  # a set is no point
         ("2\\pi r", "2\\pi R"),
     ],
 )
