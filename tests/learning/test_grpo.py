@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 import learning.direct.grpo
+from engine import precision
 from engine.model import Model
 from engine.rollout import Rollout
 from learning.direct.grpo import (
@@ -18,6 +19,12 @@ from learning.direct.grpo import (
 )
 from learning.maths.kl import k2, k3
 from learning.maths.policy import clipped_surrogate
+
+
+@pytest.fixture(autouse=True)
+def exact(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In float32 wherever the tests run: some machines are faster, and rounder, in bfloat16."""
+    monkeypatch.setattr(precision, "fast_dtype", lambda _: torch.float32)
 
 
 def answer(tokens: list[int], advantage: float, active: bool = True) -> Answer:
@@ -69,6 +76,14 @@ def same(first: list[Tensor], second: list[Tensor]) -> None:
     assert len(first) == len(second) > 0
     for a, b in zip(first, second, strict=True):
         torch.testing.assert_close(a, b, atol=1e-6, rtol=1e-3)
+
+
+def test_where_products_are_in_bfloat16_the_loss_is_nearly_the_same(
+    tiny_model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exact = grpo_gradients(tiny_model, GROUPS, GrpoSettings()).loss
+    monkeypatch.setattr(precision, "fast_dtype", lambda _: torch.bfloat16)
+    assert grpo_gradients(tiny_model, GROUPS, GrpoSettings()).loss == pytest.approx(exact, rel=0.01)
 
 
 def test_packed_rows_give_the_plain_gradient(tiny_model: Model) -> None:
