@@ -36,6 +36,9 @@ class PracticeDesk:
         self._teacher, self._clock = teacher, clock
         self._idle = Idle(idle_minutes, idle_task, last_key=clock())
         self.state = Practising()
+        self._away: list[PracticeDone] = []
+        """What was practised since the owner was here last."""
+        self._was_here = False
 
     @property
     def running(self) -> bool:
@@ -76,9 +79,14 @@ class PracticeDesk:
         alarm = self.state.alarm
         self.state = practising.after(self.state, event)
         self._idle.hear(event)
+        if isinstance(event, PracticeDone) and event.idle:
+            from learning.practice.report import together
+
+            self._away.append(event)
+            whole = practice_words.done(together(self._away))
+            return Words(f"while you were away: {whole}", stay=True)
         if isinstance(event, PracticeDone):
-            away = "while you were away: " if event.idle else ""
-            return Words(away + practice_words.done(event), stay=event.idle)
+            return Words(practice_words.done(event))
         if self.state.alarm != alarm:
             return Words(f"practice: {self.state.alarm}", trouble=True, stay=True)
         return None
@@ -92,9 +100,12 @@ class PracticeDesk:
     def key(self) -> None:
         """The owner pressed a key; the teacher hears of it by OwnerActive."""
         self._idle.key(self._clock())
+        self._was_here = True
 
     def away(self, *, busy: bool) -> None:
         """Asked now and then: begins to practise where the owner has been away for long."""
         if request := self._idle.due(self._clock(), busy=busy or self.running):
+            if self._was_here:  # what came before was told to somebody
+                self._away, self._was_here = [], False
             self.state = practising.begun(request.task, idle=True)
             self._teacher.send(request)

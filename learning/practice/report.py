@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from learning.events import PracticeDone
 from learning.journal import Journal
 
 DAY = 86_400.0
@@ -45,6 +46,27 @@ def gains(journal: Journal, seconds: float, *, now: float | None = None) -> list
             steps = sum(_since(journal, measure_name(task, "steps"), since))
             found.append(Gain(task, int(steps), spent, looks[0], looks[-1], len(looks)))
     return sorted(found, key=lambda gain: -gain.seconds)
+
+
+def together(runs: Sequence[PracticeDone]) -> PracticeDone:
+    """Runs of one task, one after the other and at least one, as a single run; those that ended before
+    anything was measured count only where there are no others."""
+    measured = [run for run in runs if run.accuracy_before is not None]
+    if not measured:
+        return runs[-1]
+    first, last = measured[0], measured[-1]
+    warmed = [run.accuracy_warm for run in measured if run.warm_up_steps]
+    return replace(
+        last,
+        steps=sum(run.steps for run in measured),
+        warm_up_steps=sum(run.warm_up_steps for run in measured),
+        accuracy_before=first.accuracy_before,
+        accuracy_warm=warmed[-1] if warmed else None,
+        book_before=first.book_before,
+        seconds=sum(run.seconds for run in measured),
+        alarm=next((run.alarm for run in reversed(measured) if run.alarm), ""),
+        saves=sum(run.saves for run in measured),
+    )
 
 
 def _tasks(journal: Journal) -> list[str]:

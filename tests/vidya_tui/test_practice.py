@@ -181,6 +181,31 @@ def test_idle_hours() -> None:
     assert words is not None and words.stay and words.text.startswith("while you were away: ")
 
 
+def test_in_the_morning_the_whole_night_is_told() -> None:
+    now = [0.0]
+    practice, _ = desk(idle_minutes=1, idle_task="syllogism", clock=lambda: now[0])
+
+    def run(*, key: bool = False, **changes: object) -> str:
+        """What is said when a practice has begun and ended."""
+        now[0] += 60.0
+        practice.away(busy=False)
+        assert practice.running
+        if key:
+            practice.key()
+        words = practice.hear(PracticeDone(**{**vars(DONE), "idle": True, **changes}))
+        assert words is not None and words.stay
+        return words.text
+
+    run(accuracy_before=0.1, accuracy_warm=0.3, warm_up_steps=40, steps=100, seconds=600.0)
+    run(accuracy_before=0.5, accuracy_after=0.7, steps=100, seconds=600.0)
+    nothing = {"accuracy_before": None, "accuracy_after": None, "steps": 0, "seconds": 1.0}
+    said = run(key=True, **nothing, ended="stopped", why="interrupted, nothing was measured")
+    assert "30 % \u2192 70 %" in said and "after 200 steps in 20 min" in said
+    assert "(warm-up, 40 steps: 10 % \u2192 30 %)" in said and "interrupted" not in said
+    assert "after 7 steps" in run(key=True, steps=7), "that night is over"
+    assert "nothing was measured" in run(key=True, **nothing, why="nothing was measured")
+
+
 # ---------------------------------------------------------------- the app
 
 
