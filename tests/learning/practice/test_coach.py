@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import queue
+import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,6 +19,7 @@ import learning.memory
 import learning.practice.coach
 from engine.checkpoint import load_model
 from engine.errors import ConfigError
+from engine.model import Model
 from learning.events import (
     Event,
     Failed,
@@ -227,6 +231,24 @@ def test_what_the_idle_thread_raises_arrives() -> None:
     with pytest.raises(ValueError, match="here"):
         at_lowest_priority(work)
     assert names == ["idle"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads have a priority of their own there")
+def test_idle_practice_makes_way_after_every_block_and_at_lowest_priority(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    real = learning.practice.coach.interruptible
+
+    def watched(model: Model, pause: Callable[[], None]) -> AbstractContextManager[None]:
+        asked.append(os.getpriority(os.PRIO_PROCESS, threading.get_native_id()))
+        return real(model, pause)
+
+    monkeypatch.setattr(learning.practice.coach, "interruptible", watched)
+    room.practise(steps=0)
+    assert asked == [], "the owner waits for it"
+    room.practise(steps=0, idle=True)
+    assert asked == [19]
 
 
 def test_idle_practice_takes_small_pieces(tiny_place: Place) -> None:

@@ -10,10 +10,12 @@ from dataclasses import replace
 import pytest
 import torch
 
+import learning.practice.session
 from engine.errors import ConfigError, DataError
 from engine.model import Model
 from engine.rollout import Answered
 from engine.tokenizer import Tokenizer
+from learning.direct.grpo import GrpoReport, grpo_gradients
 from learning.practice.rollouts import Drawn, Sample
 from learning.practice.session import Session
 from learning.practice.settings import PracticeSettings, WarmUpSettings
@@ -150,6 +152,44 @@ def test_a_verifier_that_fails_is_not_a_wrong_answer(
     group = session._group((1, 2), samples)
     assert group is not None
     assert [answer.advantage > 0 for answer in group.answers] == [True, False]
+
+
+def test_what_was_cut_off_is_compared_but_gives_no_gradient(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, replay: Replay
+) -> None:
+    session = rigged(tiny_model, tiny_tokenizer, replay, [])
+    right, wrong = (session.sample(Problem("p", 1), value) for value in (1.0, 0.0))
+    cut = replace(wrong, answer=replace(wrong.answer, ending="length"))
+    group = session._group((1, 2), (right, cut))
+    assert group is not None
+    assert [answer.active for answer in group.answers] == [True, False]
+    assert group.answers[0].advantage > 0 and group.tokens == 2
+
+
+def test_the_divergence_is_from_the_weights_before_the_first_step(
+    tiny_model: Model,
+    tiny_tokenizer: Tokenizer,
+    replay: Replay,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    before = {name: value.clone() for name, value in tiny_model.state_dict().items()}
+    references: list[Model | None] = []
+
+    def gradients(*given: object, reference: Model | None, **more: object) -> GrpoReport:
+        references.append(reference)
+        return grpo_gradients(*given, reference=reference, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(learning.practice.session, "grpo_gradients", gradients)
+    live: list[list[float | None]] = [[0.0, 1.0], [1.0, 0.0]]
+    session = rigged(tiny_model, tiny_tokenizer, replay, live * 2, redraws=0)
+    session.step()
+    assert references == [None], "off"
+    objective = replace(session.settings.objective, kl_weight=0.1)
+    session.settings = replace(session.settings, objective=objective)
+    session.step()
+    assert references[1] is not None and references[1] is not tiny_model
+    kept = references[1].state_dict()
+    assert all(torch.equal(kept[name], value) for name, value in before.items())
 
 
 def test_settings_that_cannot_work_are_told() -> None:
