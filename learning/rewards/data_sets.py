@@ -84,7 +84,11 @@ def _problems(this: DataSet, place: Any, most: int) -> Iterator[Problem]:
             if not problem.prompt.strip():
                 raise ValueError("there is no question")
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            what = f"has no {error}" if isinstance(error, KeyError) else str(error)
+            what = str(error)
+            if isinstance(error, KeyError):
+                what = f"has no {error}"
+            elif isinstance(error, TypeError | AttributeError):
+                what = "a value is of the wrong kind"
             raise DataError(
                 f"{where}: is no row of this task ({what})", "give the file of that set"
             ) from error

@@ -186,8 +186,9 @@ def test_programs_are_run(tmp_path: Path, name: str, row: dict[str, Any]) -> Non
 def test_rows_that_are_none_of_the_set_say_where(
     tmp_path: Path, name: str, row: dict[str, Any]
 ) -> None:
-    with pytest.raises(DataError, match="rows.jsonl:1"):
+    with pytest.raises(DataError, match="rows.jsonl:1") as raised:
         load(tmp_path, name, row)
+    assert "object" not in raised.value.what, "Python's own words say nothing to an owner"
 
 
 def test_splits_share_nothing_and_training_goes_on_for_ever(tmp_path: Path) -> None:
