@@ -201,12 +201,12 @@ class PackedModel:
         return self._vocabulary(hidden.reshape(-1, hidden.shape[-1])).view(*hidden.shape[:-1], -1)
 
     def _normed(self, x: Tensor, weight: Tensor) -> Tensor:
-        """RMSNorm of x [R, D] (1910.07467); F.rms_norm takes twice as long on a CPU."""
-        if x.dtype != torch.float32:
+        """RMSNorm of x [R, D] (1910.07467), in float32; F.rms_norm takes twice as long on a CPU."""
+        if x.is_cuda:
             return F.rms_norm(x, (x.shape[-1],), weight, self.config.norm_eps)
-        norm = torch.linalg.vector_norm(x, 2, -1, True)
+        norm = torch.linalg.vector_norm(x, 2, -1, True, dtype=torch.float32)
         scale = torch.addcmul(self._eps, norm, norm, value=1.0 / x.shape[-1]).rsqrt_()
-        return (x * scale).mul_(weight)
+        return (x * scale).mul_(weight).to(x.dtype)
 
 
 def packed(model: Model) -> PackedModel:

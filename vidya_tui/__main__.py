@@ -12,17 +12,17 @@ import sys
 from pathlib import Path
 
 from engine.errors import VidyaError
-from vidya_tui.machine import HUGE_PAGES, prepare
+from vidya_tui.machine import MEMORY, prepare
 
 _LEARNING = {"teach", "train", "practice", "pretrain", "bench"}
-"""Commands that are worth starting again with huge pages, which a process cannot give itself."""
+"""Commands that are worth starting again with memory of another kind, which a process cannot give itself."""
 
 
 def main() -> None:
     """Exits with 0 done, 1 could not be done, 2 wrong usage, 130 interrupted."""
     with contextlib.suppress(ValueError):  # not the main thread
         signal.signal(signal.SIGTERM, _interrupt)  # `kill` is ctrl+c: what is open is closed
-    if HUGE_PAGES[0] not in os.environ and _LEARNING & set(sys.argv[1:]):
+    if MEMORY[0] not in os.environ and _LEARNING & set(sys.argv[1:]):
         prepare(os.environ)
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
     prepare(os.environ)

@@ -20,6 +20,7 @@ from learning.home import Home
 from learning.messages import encode
 from learning.records import Turn
 from learning.requests import Generate, Learn, OwnerActive, Request, Shutdown, Undo
+from vidya_tui.machine import MEMORY
 from vidya_tui.worker import WorkerTeacher, worker_command, worker_environment
 from vidya_tui.worker_main import EventWriter, serve
 
@@ -124,7 +125,7 @@ def test_the_child_gets_huge_pages_and_this_code(watch: Callable[..., Watched]) 
     watched = watch()
     watched.until(lambda: bool(watched.got(Ready)))
     ready = watched.events[0]
-    assert isinstance(ready, Ready) and ready.device == "glibc.malloc.hugetlb=1"
+    assert isinstance(ready, Ready) and ready.device == MEMORY[1]
     assert worker_environment({"GLIBC_TUNABLES": "mine"})["GLIBC_TUNABLES"] == "mine"
     assert worker_environment({})["OMP_WAIT_POLICY"] == "passive"
     assert int(worker_environment({})["GOMP_SPINCOUNT"]) <= 1000
