@@ -1,14 +1,15 @@
 """Reading conversation and text files for pre-training, one document at a time.
 
-Formats: `.jsonl`, `.jsonl.zst` (a row has `turns` of role and text, or `text`; `source` names its
-origin; a turn of `weight` 0 is read and not learned) and plain text, which may be compressed too. In
-plain text a blank line ends a paragraph; two blank lines, a form feed or a line `<|endoftext|>` end a
+Formats: `.jsonl` (a row has `turns` of role and text, or `text`; `source` names its origin; a turn of
+`weight` 0 is read and not learned) and plain text; either may be compressed (`.zst`, `.gz`). In plain
+text a blank line ends a paragraph; two blank lines, a form feed or a line `<|endoftext|>` end a
 document, and so does the first paragraph's end after 2,000 characters, so that a novel has parts that
 can be held out.
 """
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import zlib
@@ -26,6 +27,7 @@ PART = 2_000
 """Characters after which a plain text is cut at the next end of a paragraph."""
 SUFFIXES = (".txt", ".jsonl")
 """What is taken of a folder; each may be compressed."""
+COMPRESSED = (".zst", ".gz")
 
 OnBad = Callable[[DataError], None]
 """Takes what is wrong with a row that is passed over."""
@@ -96,25 +98,31 @@ def writable(name: str) -> str:
 
 
 def plain_suffix(path: Path) -> str:
-    """The suffix without `.zst`, in small letters."""
-    return Path(path.name.lower().removesuffix(".zst")).suffix
+    """The suffix without that of compression, in small letters."""
+    name = Path(path.name.lower())
+    return name.with_suffix("").suffix if name.suffix in COMPRESSED else name.suffix
 
 
 @contextmanager
 def open_data(path: Path) -> Iterator[IO[bytes]]:
-    """The bytes of a file, decompressed where it ends in `.zst`. Raises DataError, OSError."""
-    if path.suffix.lower() != ".zst":
-        with path.open("rb") as stream:
-            yield stream
-        return
-    import zstandard
+    """The bytes of a file, decompressed where its name says so. Raises DataError, OSError."""
+    kind = path.suffix.lower()
+    broken: tuple[type[Exception], ...] = (gzip.BadGzipFile, zlib.error, EOFError)
+    if kind == ".zst":
+        import zstandard
 
+        broken = (zstandard.ZstdError,)
     try:
-        with path.open("rb") as packed:
-            yield io.BufferedReader(_Unpacked(packed))
-    except zstandard.ZstdError as error:
+        with path.open("rb") as stream:
+            if kind == ".zst":
+                yield io.BufferedReader(_Unpacked(stream))
+            elif kind == ".gz":
+                yield io.BufferedReader(gzip.GzipFile(fileobj=stream))
+            else:
+                yield stream
+    except broken as error:
         raise DataError(
-            f"{path}: cannot be decompressed ({error})", "give a whole .zst file"
+            f"{path}: cannot be decompressed ({error})", f"give a whole {kind} file"
         ) from error
 
 

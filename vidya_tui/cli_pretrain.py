@@ -70,7 +70,7 @@ def pretrain(
     compiled: bool | None,
     options: Options,
 ) -> None:
-    """Trains a model from scratch on DATA: conversations (.jsonl, .jsonl.zst), text, or folders.
+    """Trains a model from scratch on DATA: conversations (.jsonl) or text, plain, .zst or .gz; or folders.
 
     Interrupted (Ctrl+C saves), the same command goes on where it stopped.
     """

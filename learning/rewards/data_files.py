@@ -15,7 +15,7 @@ from engine.errors import ConfigError, DataError
 from learning.corpus import open_data, plain_suffix, text_lines
 
 SUFFIXES = (".json", ".jsonl", ".parquet")
-"""The first two may end in `.zst`."""
+"""The first two may end in `.zst` or `.gz`."""
 INSTALL = "pip install 'vidya[practice]'"
 Row = Mapping[str, Any]
 

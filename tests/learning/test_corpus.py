@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -16,12 +17,14 @@ CHAT = {
 }
 
 
-@pytest.mark.parametrize("name", ["talk.jsonl", "talk.jsonl.zst", "TALK.JSONL.ZST"])
+@pytest.mark.parametrize("name", ["talk.jsonl", "talk.jsonl.zst", "TALK.JSONL.ZST", "a.jsonl.gz"])
 def test_json_lines(tmp_path: Path, name: str) -> None:
     data = "\n".join([json.dumps(CHAT), "", json.dumps({"text": "plain"})]).encode()
     if name.lower().endswith(".zst"):
         zstandard = pytest.importorskip("zstandard")
         data = zstandard.compress(data)
+    if name.endswith(".gz"):
+        data = gzip.compress(data)
     (tmp_path / name).write_bytes(data)
     first, second = read_documents(tmp_path / name)
     assert first == Document("small", (("user", "hi"), ("assistant", "hé")))
@@ -40,6 +43,14 @@ def test_frames_follow_each_other_and_a_short_one_is_named(tmp_path: Path) -> No
         (tmp_path / "cut.txt.zst").write_bytes(data[:place])
         with pytest.raises(DataError, match=r"cut\.txt\.zst.*short"):
             list(read_documents(tmp_path / "cut.txt.zst"))
+
+
+@pytest.mark.parametrize("place", [5, 100, -1])
+def test_a_gzip_file_that_is_cut_short_is_named(tmp_path: Path, place: int) -> None:
+    packed = gzip.compress(b"\n\n\n".join(b"text %d" % i for i in range(5_000)))
+    (tmp_path / "cut.txt.gz").write_bytes(packed[:place])
+    with pytest.raises(DataError, match=r"cut\.txt\.gz: cannot be decompressed"):
+        list(read_documents(tmp_path / "cut.txt.gz"))
 
 
 def test_the_name_of_a_source_can_be_written_down(tmp_path: Path) -> None:
@@ -114,7 +125,7 @@ def test_bad_row_is_named_by_line(tmp_path: Path, row: str) -> None:
         list(read_documents(file))
 
 
-@pytest.mark.parametrize("name", ["latin.txt", "missing.txt", "broken.jsonl.zst"])
+@pytest.mark.parametrize("name", ["latin.txt", "missing.txt", "broken.jsonl.zst", "broken.txt.gz"])
 def test_unreadable_file_is_named(tmp_path: Path, name: str) -> None:
     if name.startswith("latin"):
         (tmp_path / name).write_bytes("Köln".encode("latin-1"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import sys
 import types
@@ -27,6 +28,7 @@ def rows(path: Path) -> list[dict[str, object]]:
         ("a.jsonl", LINES.encode()),
         ("a.jsonl", b"\xef\xbb\xbf" + LINES.replace("\n", "\r\n\r\n").encode()),
         ("a.jsonl.zst", zstandard.compress(LINES.encode())),
+        ("a.jsonl.gz", gzip.compress(LINES.encode())),
         ("a.json", json.dumps(ROWS, indent=1).encode()),
         ("a.json", json.dumps({"Version": 1.0, "Data": ROWS}, ensure_ascii=False).encode()),
         ("a.json.zst", zstandard.compress(json.dumps(ROWS).encode())),
@@ -72,6 +74,7 @@ def test_rows_know_where_they_are(tmp_path: Path) -> None:
         ("a.json", b"7", "is no list of rows"),
         ("a.json", b"[7]", "row 1: is no object"),
         ("a.jsonl.zst", b"not compressed", "cannot be decompressed"),
+        ("a.jsonl.gz", b"not compressed", "cannot be decompressed"),
         ("a.csv", b"a,b", "of no known kind"),
     ],
 )
