@@ -11,10 +11,8 @@ Thread-safe, and several processes may have the file open. Imports no torch.
 from __future__ import annotations
 
 import json
-import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from engine.config import Sampling
@@ -24,20 +22,17 @@ from learning.branches import Branches
 from learning.forget import Doomed, erase, find_doomed
 from learning.history import Conversation
 from learning.journal_export import export_rows, export_trl, import_rows
-from learning.journal_lessons import LessonJournal, insert_lesson
+from learning.journal_judgements import JudgementJournal
+from learning.journal_lessons import insert_lesson
 from learning.journal_rows import (
     ANSWERS,
     ASK_COLUMNS,
     BRANCHES,
     CANDIDATE_COLUMNS,
     NEWEST_SHORTER,
-    STANDS,
-    WITHDRAWN,
     ask_from_row,
     candidate_from_row,
     candidate_values,
-    judgement_from_row,
-    judgement_values,
     turns_to_json,
     writable,
 )
@@ -45,35 +40,21 @@ from learning.journal_search import Hit, search
 from learning.records import (
     Ask,
     Candidate,
-    Judgement,
     Lesson,
-    Rating,
     Turn,
     Turns,
 )
+from learning.store import insert_row, must_exist
 
 
-@dataclass(frozen=True)
-class Judged:
-    """A judgement as it stands in the journal."""
-
-    id: int
-    judgement: Judgement
-    answer: str
-    """The text as the owner saw it."""
-    created: float
-    stands: bool
-    """Neither withdrawn nor all its lessons undone."""
-
-
-class Journal(LessonJournal):
+class Journal(JudgementJournal):
     """The owner's journal at a path. Every method may raise JournalError."""
 
     # ------------------------------------------------------------ conversations and asks
 
     def new_conversation(self) -> int:
         with self.writing() as connection:
-            return _insert(connection, "conversations", created=time.time())
+            return insert_row(connection, "conversations", created=time.time())
 
     def conversations(self, limit: int = 50, search: str | None = None) -> list[Conversation]:
         """Those with at least one ask, the last used first; `search` looks at titles, messages and
@@ -162,11 +143,11 @@ class Journal(LessonJournal):
             raise JournalError("an ask must end with the owner's message", "say something first")
         now = time.time()
         with self.writing() as connection:
-            _must_exist(connection, "conversations", conversation, "conversation")
+            must_exist(connection, "conversations", conversation, "conversation")
             if parent is None and len(turns) > 1:
                 shorter = connection.execute(NEWEST_SHORTER, (conversation, len(turns)))
                 parent = shorter.fetchone()[0]
-            number = _insert(
+            number = insert_row(
                 connection,
                 "asks",
                 conversation=conversation,
@@ -203,7 +184,7 @@ class Journal(LessonJournal):
         """Appends them; one that is there already is passed over. Raises NotFound."""
         with self.writing() as connection:
             for candidate in candidates:
-                _must_exist(connection, "asks", candidate.ask, "ask")
+                must_exist(connection, "asks", candidate.ask, "ask")
                 values = candidate_values(candidate)
                 newest = connection.execute(
                     f"SELECT {CANDIDATE_COLUMNS} FROM candidates WHERE ask = ? AND number = ?"
@@ -211,7 +192,7 @@ class Journal(LessonJournal):
                     (candidate.ask, candidate.index),
                 ).fetchone()
                 if newest != tuple(values.values()):
-                    _insert(connection, "candidates", **values, created=time.time())
+                    insert_row(connection, "candidates", **values, created=time.time())
 
     def candidates(self, ask: int) -> list[Candidate]:
         """By number; where a number was drawn anew, the last one."""
@@ -239,116 +220,6 @@ class Journal(LessonJournal):
                 AND rejected != '[]' AND ask IS NOT ?1""",
                 (ask,),
             )
-
-    # ------------------------------------------------------------ judgements and answers
-
-    def judge(
-        self,
-        judgement: Judgement,
-        answer: str,
-        lessons: Sequence[Lesson] = (),
-        withdraws: Iterable[int] = (),
-    ) -> int:
-        """Records a judgement, its lessons, and the judgements it takes back, in one transaction.
-
-        answer: the text as the owner saw it; a pick or a correction makes it the ask's answer, a
-        rating only where there is none yet. Durable when this returns. Raises NotFound.
-        """
-        answer = writable(answer)
-        with self.writing() as connection:
-            _must_exist(connection, "asks", judgement.ask, "ask")
-            _withdraw(connection, withdraws)
-            number = _insert(
-                connection,
-                "judgements",
-                ask=judgement.ask,
-                **judgement_values(judgement),
-                answer=answer,
-                created=time.time(),
-            )
-            if not isinstance(judgement, Rating) or self.answer(judgement.ask) is None:
-                _answer(connection, judgement.ask, answer, number)
-            for lesson in lessons:
-                insert_lesson(connection, lesson, number, judgement.ask)
-            return number
-
-    def complete(self, judgement: int, answer: str, lessons: Sequence[Lesson]) -> list[Lesson]:
-        """The lessons, and the whole answer, of a judgement that came before its text was whole."""
-        with self.writing() as connection:
-            row = connection.execute(
-                "SELECT ask, kind FROM judgements WHERE id = ?", (judgement,)
-            ).fetchone()
-            if row is None:
-                raise NotFound(f"judgement {judgement} is not in the journal", "judge again")
-            if row[1] != "rating":
-                _answer(connection, row[0], writable(answer), judgement)
-            return [insert_lesson(connection, lesson, judgement, row[0]) for lesson in lessons]
-
-    def withdraw(self, judgement: int) -> None:
-        """Takes a judgement back: its answer and lessons no longer count. Raises NotFound."""
-        with self.writing() as connection:
-            _must_exist(connection, "judgements", judgement, "judgement")
-            _withdraw(connection, [judgement])
-
-    def judgements(self, ask: int) -> list[Judged]:
-        """All that were given on an ask, in order, those taken back too."""
-        return self._judged("j.ask = ? ORDER BY j.id", ask)
-
-    def judgements_without_lessons(self) -> list[Judged]:
-        """Standing judgements that should have taught something and did not, oldest first: the
-        program ended between an early pick and the end of its stream."""
-        return self._judged(
-            f"""NOT {WITHDRAWN} AND (j.kind != 'rating' OR j.value IS NOT NULL)
-            AND NOT EXISTS (SELECT 1 FROM lessons l WHERE l.judgement = j.id)
-            AND NOT EXISTS (SELECT 1 FROM judgements k WHERE k.ask = j.ask AND k.id > j.id
-                AND (k.kind = 'rating') = (j.kind = 'rating')
-                AND NOT EXISTS (SELECT 1 FROM withdrawals v WHERE v.judgement = k.id))
-            ORDER BY j.id"""
-        )
-
-    def answer(self, ask: int) -> str | None:
-        """What the ask's answer is now."""
-        row = self.row(f"SELECT a.text {ANSWERS} AND a.ask = ? ORDER BY a.id DESC LIMIT 1", ask)
-        return str(row[0]) if row else None
-
-    def set_answer(self, ask: int, text: str, lessons: Sequence[Lesson] = ()) -> None:
-        """The talk goes on with this answer, unjudged. Raises NotFound."""
-        with self.writing() as connection:
-            _must_exist(connection, "asks", ask, "ask")
-            _answer(connection, ask, writable(text), None)
-            for lesson in lessons:
-                insert_lesson(connection, lesson, ask=ask)
-
-    def picks(self) -> list[tuple[float, int]]:
-        """(seconds since the epoch, number of the card) of every pick that stands, in order."""
-        rows = self.rows(
-            f"SELECT created, number FROM judgements j WHERE kind = 'pick' AND {STANDS} ORDER BY id"
-        )
-        return [(created, number) for created, number in rows]
-
-    def ratings(self) -> list[tuple[float, bool]]:
-        """(seconds since the epoch, whether it was good) of every rating that stands, in order."""
-        rows = self.rows(
-            "SELECT created, value = 'good' FROM judgements j WHERE kind = 'rating'"
-            f" AND value IS NOT NULL AND {STANDS} ORDER BY id"
-        )
-        return [(created, bool(good)) for created, good in rows]
-
-    def _judged(self, rest: str, *values: object) -> list[Judged]:
-        sql = f"""SELECT j.id, j.ask, j.kind, j.number, j.text, j.value, j.answer, j.created,
-            {STANDS} FROM judgements j WHERE {rest}"""
-        return [
-            Judged(
-                number,
-                judgement_from_row(ask, kind, index, text, value),
-                answer,
-                created,
-                bool(stands),
-            )
-            for number, ask, kind, index, text, value, answer, created, stands in self.rows(
-                sql, *values
-            )
-        ]
 
     # ------------------------------------------------------------ finding, copying, erasing
 
@@ -400,28 +271,3 @@ class Journal(LessonJournal):
             conversation=conversation, ask=ask, lesson=lesson, text=text, all=all
         )
         return erase(self, doomed)
-
-
-# ---------------------------------------------------------------- rows
-
-
-def _insert(connection: sqlite3.Connection, table: str, **values: object) -> int:
-    marks = ", ".join("?" * len(values))
-    sql = f"INSERT INTO {table} ({', '.join(values)}) VALUES ({marks})"
-    return connection.execute(sql, tuple(values.values())).lastrowid or 0
-
-
-def _must_exist(connection: sqlite3.Connection, table: str, number: int, name: str) -> None:
-    if connection.execute(f"SELECT 1 FROM {table} WHERE id = ?", (number,)).fetchone() is None:
-        raise NotFound(f"{name} {number} is not in the journal", "it may be forgotten")
-
-
-def _answer(connection: sqlite3.Connection, ask: int, text: str, judgement: int | None) -> None:
-    _insert(connection, "answers", ask=ask, judgement=judgement, text=text, created=time.time())
-
-
-def _withdraw(connection: sqlite3.Connection, judgements: Iterable[int]) -> None:
-    connection.executemany(
-        "INSERT OR IGNORE INTO withdrawals (judgement, created) VALUES (?, ?)",
-        [(judgement, time.time()) for judgement in judgements],
-    )

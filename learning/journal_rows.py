@@ -1,6 +1,6 @@
 """How records stand in the journal's rows: texts, JSON and packed numbers, and back again.
 
-Pure functions; the SQL that carries the values is in journal.py and journal_lessons.py.
+Pure functions; the SQL that carries the values is in the journal.
 """
 
 from __future__ import annotations

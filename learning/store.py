@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from engine.errors import JournalError
+from engine.errors import JournalError, NotFound
 from learning.migrations import migrate, seen_steps
 
 Row = tuple[Any, ...]
@@ -183,3 +183,16 @@ def _explain(error: sqlite3.Error, path: Path) -> JournalError:
         ),
     }.get(_code(error), (str(error), "`vidya doctor` checks the journal"))
     return JournalError(f"{path}: {what}", next_step)
+
+
+def insert_row(connection: sqlite3.Connection, table: str, **values: object) -> int:
+    """Appends a row; its id."""
+    marks = ", ".join("?" * len(values))
+    sql = f"INSERT INTO {table} ({', '.join(values)}) VALUES ({marks})"
+    return connection.execute(sql, tuple(values.values())).lastrowid or 0
+
+
+def must_exist(connection: sqlite3.Connection, table: str, number: int, name: str) -> None:
+    """Raises NotFound where the table has no row of that id."""
+    if connection.execute(f"SELECT 1 FROM {table} WHERE id = ?", (number,)).fetchone() is None:
+        raise NotFound(f"{name} {number} is not in the journal", "it may be forgotten")

@@ -11,7 +11,8 @@ from typing import Literal
 
 from engine.errors import VidyaError
 from learning.channels import learn_from_correction, learn_from_rating, learn_from_selection
-from learning.journal import Journal, Judged
+from learning.journal import Journal
+from learning.journal_judgements import Judged
 from learning.messages import TeacherPort
 from learning.owner_book import OwnerBook
 from learning.records import Ask, Correction, Lesson, LessonKind, Pick, Rating, Turn, Turns

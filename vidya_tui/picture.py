@@ -14,7 +14,7 @@ from vidya_tui.plain import one_line
 from vidya_tui.widgets.entry import Entry
 
 if TYPE_CHECKING:  # the first frame waits for no more than it needs
-    from learning.journal import Judged
+    from learning.journal_judgements import Judged
     from learning.records import Lesson, Turns
     from vidya_tui.card import Card
     from vidya_tui.session import Session

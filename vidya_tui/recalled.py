@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from learning.journal import Journal, Judged
+from learning.journal import Journal
+from learning.journal_judgements import Judged
 from learning.records import Rating
 from vidya_tui.picture import Note, note_of
 from vidya_tui.session import Session
