@@ -336,14 +336,14 @@ def test_weak_lessons_are_learned_when_they_were_in_a_batch(
         return batch
 
     monkeypatch.setattr(BatchAccumulator, "mix", spy)
-    questions = ("What is the capital?", "What is 12 and 30?")
-    for question in questions:  # the memory is made before the first, and stays
+    answers = {"What is the capital?": "It is Quimby.", "What is 12 and 30?": "No idea at all."}
+    for question, answer in answers.items():  # the memory is made before the first, and stays
         words = [Lesson("owner_words", (), f"{question} {n}") for n in range(15)]
         riders = {
             rider.id: rider_example(learner.tokenizer, rider, 128)
             for rider in journal.add_lessons(words)
         }
-        (taught,) = journal.add_lessons([lesson(question, "It is Quimby.")])
+        (taught,) = journal.add_lessons([lesson(question, answer)])
         assert learner.learn(taught).steps
         learned = {n for n in riders if journal.lesson(n).state == "learned"}
         assert learned == {n for n, e in riders.items() if e is not None and e.ids in drawn}

@@ -67,9 +67,11 @@ def test_warm_up_ends_where_trying_begins_to_pay_and_practice_does_the_rest(
     assert last.success is not None and 0.1 <= last.success <= 0.6
     assert session.accuracy() == 0.0, "greedy decoding says another number"
     assert all((r.success is None) == (r.step % 5 != 0) for r in told)
-    reports = [session.step() for _ in range(24)]
+    reports = [session.step()]
     assert reports[0].success < 0.6
-    assert reports[-1].success > 0.85
+    while reports[-1].success <= 0.85:
+        reports.append(session.step())
+        assert len(reports) < 24
     assert session.accuracy() == 1.0
     assert reports[0].kl == pytest.approx(0.0, abs=1e-3) and reports[-1].kl > 0.1
     assert reports[-1].entropy < reports[0].entropy
