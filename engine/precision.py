@@ -14,6 +14,8 @@ from contextlib import AbstractContextManager
 import torch
 from torch import Tensor
 
+from engine.threads import one_core
+
 
 @functools.cache
 def fast_dtype(kind: str) -> torch.dtype:
@@ -22,15 +24,9 @@ def fast_dtype(kind: str) -> torch.dtype:
         return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float32
     if kind != "cpu":
         return torch.float32
-    threads = torch.get_num_threads()
-    torch.set_num_threads(
-        1
-    )  # on a busy machine one thread waits for another longer than it multiplies
-    try:
+    with one_core():  # on a busy machine one thread waits for another longer than it multiplies
         # a small product first: without the instructions a larger one takes a tenth of a second
         fast = _ratio(32, 256) < 5.0 and _ratio(64, 512) < 0.8
-    finally:
-        torch.set_num_threads(threads)
     return torch.bfloat16 if fast else torch.float32
 
 

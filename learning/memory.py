@@ -269,10 +269,15 @@ def as_worded_before(task: Task, memory: Iterable[Example], context: int) -> Tas
     """The task with its answer after the very words, too, in which the memory has the same question:
     else the old answer is still given to "Where do I live?" after "where do i live" was corrected."""
     body = task.answer.answer if task.answer else ()
-    known, found = {_asked(e) for e in task.answers}, dict[tuple[int, ...], Example]()
-    for example in memory if body else ():
+    if not body:
+        return task
+    prompts, known = task.prompts, {_asked(e) for e in task.answers}
+    found: dict[tuple[int, ...], Example] = {}
+    for example in memory:
+        if example.prompt not in prompts:
+            continue
         head = _asked(example)
-        if example.prompt in task.prompts and head not in known and len(head + body) <= context:
+        if head not in known and len(head + body) <= context:
             target = (False,) * len(head) + (True,) * len(body)
             found[head] = Example(head + body, target, example.prompt)
     return replace(task, reworded=tuple(found.values()))
