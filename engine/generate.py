@@ -24,7 +24,7 @@ from engine.config import Sampling
 from engine.errors import DataError
 from engine.model import Model
 from engine.packed import PackedModel, packed
-from engine.sampling import NEVER, sample, shape_logits
+from engine.sampling import NEVER, draw, shape_logits
 from engine.threads import one_core
 from engine.tokenizer import StreamDecoder, Tokenizer
 
@@ -63,7 +63,8 @@ class Finished:
     tokens: tuple[int, ...]
     """With the end token where it was drawn."""
     logprobs: tuple[float, ...]
-    """Under the distribution each token was drawn from; 0 under greedy decoding."""
+    """Under the model, with repetition penalised and at the temperature, before top-k, top-p and min-p
+    cut; 0 under greedy decoding."""
     ending: Literal["end", "length", "cancelled"]
 
 
@@ -315,13 +316,12 @@ def _draw(
     said = [row.tokens for row in wave.rows]
     temperature = torch.tensor([row.temperature or 1.0 for row in wave.rows], device=logits.device)
     shaped = shape_logits(logits, said, sampling, temperature)
-    drawn, drawn_logprobs = sample(shaped, generator)
+    drawn, drawn_logprobs = draw(shaped, sampling, generator)
     ids, logprobs = drawn.tolist(), drawn_logprobs.tolist()
     for place, row in enumerate(wave.rows):
         if len(row.tokens) < len(row.forced):
             ids[place] = row.forced[len(row.tokens)]
-            plain = (logits[place] / temperature[place]).log_softmax(-1)
-            logprobs[place] = float(plain[ids[place]])
+            logprobs[place] = float(shaped[place].log_softmax(-1)[ids[place]])
         elif row.temperature == 0.0:
             ids[place], logprobs[place] = int(shaped[place].argmax()), 0.0
     return ids, logprobs

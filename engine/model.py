@@ -150,6 +150,7 @@ class Model(nn.Module):
 
         ids: [B, T]. positions: [T] or [B, T], from the cache's length on by default. mask: additive,
         [B, 1, T, S] or [1, 1, T, S], causal by default; S counts what is in the cache and ids.
+        Raises IndexError where the cache is too small for ids.
         """
         start = cache.length if cache is not None else 0
         t = ids.shape[1]
@@ -157,6 +158,8 @@ class Model(nn.Module):
             positions = torch.arange(start, start + t, device=ids.device)
         if mask is None:
             mask = causal_mask(t, start, self.device)
+        if cache is not None:
+            mask = widened(mask, cache.reserve(t))
         x = self.embedding(ids)
         rope = (self.rope_cos[positions].to(x.dtype), self.rope_sin[positions].to(x.dtype))
         if positions.dim() == 2:
@@ -237,6 +240,11 @@ def causal_mask(t: int, start: int, device: torch.device) -> Tensor:
     """Additive mask [1, 1, T, start + T]: query i sees keys up to start + i."""
     mask = torch.full((t, start + t), float("-inf"), device=device)
     return torch.triu(mask, start + 1)[None, None] if t > 1 else mask.zero_()[None, None]
+
+
+def widened(mask: Tensor, width: int) -> Tensor:
+    """An additive mask [..., S] that hides what follows, too: [..., width]."""
+    return F.pad(mask, (0, width - mask.shape[-1]), value=float("-inf"))
 
 
 def document_mask(documents: Tensor) -> Tensor:

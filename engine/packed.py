@@ -25,7 +25,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from engine.cache import KeyValueCache
-from engine.model import Model, causal_mask
+from engine.model import Model, causal_mask, widened
 
 ROWS = 16
 """Rows that the layout is asked for; measured from 1 to 256, all are laid out alike."""
@@ -174,8 +174,8 @@ class PackedModel:
             cos, sin = (table[start : start + t, None] for table in (self._cos, self._sin))
         else:
             cos, sin = (table[positions].unsqueeze(-3) for table in (self._cos, self._sin))
-        if mask is None and t > 1:
-            mask = causal_mask(t, start, self.device)
+        mask = causal_mask(t, start, self.device) if mask is None else mask
+        mask = widened(mask, cache.reserve(t)).unsqueeze(3)  # (B or 1, 1, T, 1, S)
         x = F.embedding(ids, self._embedding).view(b * t, -1)
         for layer, block in enumerate(self._blocks):
             heads = block.qkv(self._normed(x, block.attention_norm)).view(b, t, k, group + 2, e)
@@ -184,10 +184,8 @@ class PackedModel:
             keys, values = cache.append(layer, key.squeeze(3), value.squeeze(3))  # (B, K, S, E)
             query = query.reshape(b * k, t * group, e)
             scores = torch.bmm(query, keys.flatten(0, 1).transpose(1, 2))  # (BK, TG, S)
-            if mask is not None:
-                scores = scores.view(b, k, t, group, -1) + mask.unsqueeze(3)
-                scores = scores.view(b * k, t * group, -1)
-            weights = scores.float().softmax(-1).to(values.dtype)
+            scores = scores.view(b, k, t, group, -1) + mask  # in float32
+            weights = scores.softmax(-1).to(values.dtype).view(b * k, t * group, -1)
             mixed = torch.bmm(weights, values.flatten(0, 1)).view(b, k, t, group * e)
             x = block.out.plus(mixed.transpose(1, 2).reshape(b * t, -1), x)
             normed = self._normed(x, block.ffn_norm)

@@ -52,17 +52,16 @@ class RowCache(KeyValueCache):
         self, config: ModelConfig, rows: int, size: int, dtype: torch.dtype, device: torch.device
     ) -> None:
         super().__init__(config, rows, size, dtype, device)
-        self._buffer.zero_()  # slots that are masked must not be NaN
         self.lengths = torch.zeros(rows, dtype=torch.long, device=device)
         self._all = torch.arange(rows, device=device)
 
     def append(self, layer: int, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
         """Stores one token a row, key and value [B, K, 1, E], behind what the row has; returns
-        [B, K, S, E] with S for the longest row."""
+        all, [B, K, S, E]."""
         keys, values = self._buffer[layer]
         keys[self._all, :, self.lengths] = key[:, :, 0]
         values[self._all, :, self.lengths] = value[:, :, 0]
-        return keys[:, :, : self.length + 1], values[:, :, : self.length + 1]
+        return keys, values
 
     def advance(self, tokens: int) -> None:
         self.lengths = self.lengths + tokens
@@ -77,6 +76,7 @@ class RowCache(KeyValueCache):
 
     def begin(self, row: int, prompt: Tensor) -> None:
         """The row begins anew with a prompt's keys and values, [layers, 2, K, P, E]."""
+        self.reserve(max(0, prompt.shape[3] - self.length))
         self._buffer[:, :, row, :, : prompt.shape[3]] = prompt
         self.lengths[row] = prompt.shape[3]
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from engine import packed as packing
-from engine.cache import KeyValueCache
+from engine.cache import CHUNK, KeyValueCache
 from engine.model import Model
 from engine.packed import HalfProduct, PackedModel, PackedProduct, Product, packed, share
 
@@ -47,15 +47,21 @@ def wide(
     return tiny_model
 
 
-@pytest.mark.parametrize("pieces", [[24], [1] * 24, [10, 1, 1, 7, 5]])
+@pytest.mark.parametrize(
+    "pieces",
+    [[24], [1] * 24, [10, 1, 1, 7, 5], [CHUNK], [CHUNK, 1], [CHUNK - 2, *[1] * 5], [5, CHUNK, 3]],
+)
 @torch.no_grad()
 def test_the_same_logits_and_the_same_cache(wide: Model, pieces: list[int]) -> None:
-    ids, fast = _ids(wide, 3, 24), PackedModel(wide)
-    cache, reference = _cache(wide, 3, 24), _cache(wide, 3, 24)
+    ids, fast = _ids(wide, 3, sum(pieces)), PackedModel(wide)
+    cache, reference = _cache(wide, 3, sum(pieces)), _cache(wide, 3, sum(pieces))
     for part in ids.split(pieces, dim=1):
         logits = _last_logits(fast, part, cache)
         expected = wide.logits(wide.hidden_states(part, cache=reference)[:, -1])
         torch.testing.assert_close(logits, expected, atol=5e-5, rtol=1e-4)
+    whole = wide.logits(wide.hidden_states(ids)[:, -1])
+    torch.testing.assert_close(logits, whole, atol=5e-5, rtol=1e-4)
+    assert cache.slots % CHUNK == 0
     # either may go on where the other stopped
     torch.testing.assert_close(cache.filled(), reference.filled(), atol=2e-5, rtol=1e-4)
 

@@ -54,6 +54,20 @@ def test_every_prompt_gets_its_answers_with_exact_probabilities(
             check(tiny_model, prompt, answer, temperature)
 
 
+def test_answers_that_outgrow_the_memory_of_the_beginning(
+    tiny_model: Model, tiny_tokenizer: Tokenizer
+) -> None:
+    # some rows begin short, beside long ones, and go on beyond the next two chunks
+    starts = [
+        [*p, *[p[-2]] * extra] for p, extra in zip(prompts(tiny_tokenizer), (0, 40), strict=False)
+    ]
+    found = draw(tiny_model, tiny_tokenizer, prompts=starts, rows=3, max_tokens=60, end=10**6)
+    for prompt, answers in zip(starts, found, strict=True):
+        for answer in answers:
+            assert answer.ending == "length" and len(answer.tokens) == 60
+            check(tiny_model, prompt, answer, 1.0)
+
+
 def test_an_answer_ends_with_a_special_token_or_at_the_limit(
     tiny_model: Model, tiny_tokenizer: Tokenizer
 ) -> None:

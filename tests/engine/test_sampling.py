@@ -9,7 +9,9 @@ import torch
 
 from engine.config import Sampling
 from engine.sampling import (
+    BLOCK,
     NEVER,
+    draw,
     keep_min_p,
     keep_top_k,
     keep_top_p,
@@ -67,11 +69,64 @@ def test_each_row_has_its_temperature() -> None:
     assert shaped[1, 1].item() == pytest.approx(0.25 / 0.355)
 
 
+def _drawn(logits: torch.Tensor, sampling: Sampling, count: int = 400) -> set[int]:
+    ids, _ = draw(logits.expand(count, -1), sampling, torch.Generator().manual_seed(0))
+    return set(ids.tolist())
+
+
 def test_top_p_counts_after_temperature() -> None:
     # at temperature 1/2 the likeliest has 0.704, which alone reaches 0.7; at 1 it has 0.5
     sampling = PLAIN.with_(top_p=0.7)
-    assert _kept(shape_logits(LOGITS, [[]], sampling, torch.tensor([0.5]))) == [1]
-    assert _kept(shape_logits(LOGITS, [[]], sampling, torch.tensor([1.0]))) == [1, 3]
+    assert _drawn(shape_logits(LOGITS, [[]], sampling, torch.tensor([0.5])), sampling) == {1}
+    assert _drawn(shape_logits(LOGITS, [[]], sampling, torch.tensor([1.0])), sampling) == {1, 3}
+
+
+@pytest.mark.parametrize(
+    ("cut", "kept"),
+    [
+        ({"top_p": 0.01}, {1}),
+        ({"top_p": 0.9}, {0, 1, 3}),
+        ({"top_k": 2}, {1, 3}),
+        # of the three likeliest .95 top-p counts shares: .526 + .263 reach .75
+        ({"top_k": 3, "top_p": 0.75}, {1, 3}),
+        ({"min_p": 0.3}, {0, 1, 3}),
+        # top-p counts before min-p: of .5 + .25 alone the first would reach .6
+        ({"top_p": 0.6, "min_p": 0.3}, {1, 3}),
+        ({}, {0, 1, 2, 3}),
+    ],
+)
+def test_what_is_cut_is_not_drawn(cut: dict[str, float], kept: set[int]) -> None:
+    assert _drawn(LOGITS, PLAIN.with_(**cut)) == kept
+
+
+@pytest.mark.parametrize("cut", [{"top_p": 0.6}, {"top_k": 2}, {"min_p": 0.45}, {"top_p": 0.001}])
+def test_log_probabilities_are_those_before_the_cut(cut: dict[str, float]) -> None:
+    logits = LOGITS.expand(300, -1) + 3.0
+    ids, logprobs = draw(logits, PLAIN.with_(**cut), torch.Generator().manual_seed(0))
+    torch.testing.assert_close(logprobs, LOGITS[0, ids])
+
+
+@pytest.mark.parametrize("p", [0.02, 0.4, 0.9, 0.99])
+@pytest.mark.parametrize("size", [BLOCK - 1, BLOCK, 3 * BLOCK + 7])
+def test_draws_follow_what_top_p_keeps(p: float, size: int) -> None:
+    logits = torch.randn(1, size, generator=torch.Generator().manual_seed(1)) * 2
+    ids, _ = sample(logits.expand(40_000, -1), torch.Generator().manual_seed(2), p)
+    shares = torch.bincount(ids, minlength=size) / len(ids)
+    expected = keep_top_p(logits, p).softmax(-1)[0]
+    assert set(ids.tolist()) <= set(expected.nonzero().flatten().tolist())
+    torch.testing.assert_close(shares, expected, atol=0.012, rtol=0)
+
+
+def test_each_row_is_drawn_from_its_own_distribution() -> None:
+    # what is drawn again of one row leaves the others as they are
+    logits = torch.full((3, 200), NEVER)
+    logits[0, :100], logits[1, 150], logits[2, [10, 190]] = 0.0, 0.0, torch.tensor([4.0, 0.0])
+    seen: list[set[int]] = [set(), set(), set()]
+    generator = torch.Generator().manual_seed(0)
+    for _ in range(300):
+        for row, token in enumerate(sample(logits, generator, 0.9)[0].tolist()):
+            seen[row].add(token)
+    assert len(seen[0]) > 80 and seen[1:] == [{150}, {10}]
 
 
 def test_draws_follow_the_distribution_and_report_it() -> None:

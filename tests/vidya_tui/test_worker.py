@@ -20,7 +20,7 @@ from learning.home import Home
 from learning.messages import encode
 from learning.records import Turn
 from learning.requests import Generate, Learn, OwnerActive, Request, Shutdown, Undo
-from vidya_tui.machine import MEMORY
+from vidya_tui.machine import KEPT_SHAPES, MEMORY
 from vidya_tui.worker import WorkerTeacher, worker_command, worker_environment
 from vidya_tui.worker_main import EventWriter, serve
 
@@ -129,6 +129,9 @@ def test_the_child_gets_huge_pages_and_this_code(watch: Callable[..., Watched]) 
     assert worker_environment({"GLIBC_TUNABLES": "mine"})["GLIBC_TUNABLES"] == "mine"
     assert worker_environment({})["OMP_WAIT_POLICY"] == "passive"
     assert int(worker_environment({})["GOMP_SPINCOUNT"]) <= 1000
+    for name, _ in KEPT_SHAPES:
+        assert int(worker_environment({})[name]) <= 64
+        assert worker_environment({name: "500"})[name] == "500"
     own = worker_environment({"OMP_WAIT_POLICY": "active"})
     assert own["OMP_WAIT_POLICY"] == "active" and "GOMP_SPINCOUNT" not in own
     assert worker_environment({"PYTHONPATH": "/a"})["PYTHONPATH"] == f"{ROOT}{os.pathsep}/a"
