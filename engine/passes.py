@@ -21,10 +21,11 @@ class RMSNorm(nn.RMSNorm):
     """x / √(mean(x²) + ε) · weight over the last dimension (1910.07467)."""
 
     def forward(self, x: Tensor) -> Tensor:
-        """x: [..., D]. Returns the same shape."""
+        """x: [..., D]. Returns the same shape; under autocast in its precision, since a product follows."""
         if x.is_cuda or x.dtype != torch.float32 or self.eps is None:
             return super().forward(x)
-        normed: Tensor = _Norm.apply(x, self.weight, self.eps)
+        kind = torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else x.dtype
+        normed: Tensor = _Norm.apply(x, self.weight, self.eps, kind)
         return normed
 
 
@@ -43,14 +44,14 @@ class _Norm(torch.autograd.Function):
     """With s = 1 / √(mean(x²) + ε) and h = gradient · weight: dx = s h − s³ x Σ(h x) / D."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, weight: Tensor, eps: float) -> Tensor:
+    def forward(ctx: Any, x: Tensor, weight: Tensor, eps: float, kind: torch.dtype) -> Tensor:
         length = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
         scale = length.square_().div_(x.shape[-1]).add_(eps).rsqrt_()
         ctx.save_for_backward(x, weight, scale)
-        return (x * scale).mul_(weight)
+        return (x * scale).mul_(weight).to(kind)
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor | None, None]:
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor | None, None, None]:
         x, weight, scale = ctx.saved_tensors
         (gradient,) = gradients
         for_weight = None
@@ -59,7 +60,7 @@ class _Norm(torch.autograd.Function):
         through = gradient * weight
         along = (through * x).sum(-1, keepdim=True)
         back = through.mul_(scale).addcmul_(x, along * scale.pow(3) / -x.shape[-1])
-        return back, for_weight, None
+        return back, for_weight, None, None
 
 
 class _CrossEntropy(torch.autograd.Function):

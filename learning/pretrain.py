@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from engine.checkpoint import load_model
@@ -40,12 +41,13 @@ def next_token_loss(model: Model, ids: Tensor, documents: Tensor, fp32: bool = F
     own document. ids, documents: [B, T]; ~id stands for one that is read and not learned: it counts 0
     in the sum and 1 in the number that the sum is divided by, so that parts of a batch add up."""
     kind = torch.float32 if fp32 else fast_dtype(ids.device.type)
-    targets = ids[:, 1:]
+    # the last of a row has nothing to foretell; leaving it out would cost a copy, and even sizes
+    targets = F.pad(ids[:, 1:], (0, 1), value=-1)
     with nullcontext() if fp32 else autocast(ids.device):
         read = torch.where(ids < 0, ~ids, ids)
-        hidden = model.hidden_states(read, mask=document_mask(documents).to(kind))[:, :-1]
+        hidden = model.hidden_states(read, mask=document_mask(documents).to(kind))
         logits = model.logits(hidden)
-    return cross_entropy(logits.flatten(0, 1), targets.flatten()).sum() / targets.numel()
+    return cross_entropy(logits.flatten(0, 1), targets.flatten()).sum() / ids[:, 1:].numel()
 
 
 def muon_adamw(model: Model, settings: PretrainSettings) -> Optimizers:

@@ -33,7 +33,25 @@ def test_norm_passes_gradcheck() -> None:
 
     x = torch.randn(4, 6, dtype=torch.float64, generator=torch.manual_seed(0)).requires_grad_()
     weight = torch.linspace(0.5, 1.5, 6, dtype=torch.float64).requires_grad_()
-    assert torch.autograd.gradcheck(lambda x, w: _Norm.apply(x, w, 1e-5), (x, weight))
+    assert torch.autograd.gradcheck(lambda x, w: _Norm.apply(x, w, 1e-5, x.dtype), (x, weight))
+
+
+def test_norm_under_autocast_is_rounded_once() -> None:
+    """The product that follows would round it; so nothing is lost, and its gradient is the same."""
+    norm, linear = RMSNorm(8, 1e-5), torch.nn.Linear(8, 4, bias=False)
+    plain = torch.randn(3, 8, generator=torch.manual_seed(0)).requires_grad_()
+    mixed = plain.detach().clone().requires_grad_()
+    rounded = norm(plain).to(torch.bfloat16)
+    expected = torch.nn.functional.linear(rounded, linear.weight.to(torch.bfloat16))
+    with torch.autocast("cpu", torch.bfloat16):
+        normed = norm(mixed)
+        out = linear(normed)
+    assert normed.dtype == torch.bfloat16 and torch.equal(normed, rounded)
+    assert torch.equal(out, expected)
+    expected.float().square().sum().backward()
+    out.float().square().sum().backward()
+    assert mixed.grad is not None and mixed.grad.dtype == torch.float32
+    torch.testing.assert_close(mixed.grad, plain.grad)
 
 
 def test_norm_of_frozen_weights_and_of_nothing() -> None:
