@@ -1,4 +1,4 @@
-"""The Textual shell: themes, the bridge from the teacher's events to the screen, leaving in order.
+"""The Textual shell: themes, the bridge from the teacher's events to the screen, what opens when.
 
 Built by the composition root, or by a test, from parts it is given. The teacher is made after the
 first frame is painted. Nothing in this process imports torch.
@@ -6,22 +6,16 @@ first frame is painted. Nothing in this process imports torch.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import gc
 import os
-import signal
-import threading
-import traceback
 from collections.abc import Callable, Iterable
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rich.console import RenderableType
-from rich.text import Text
 from textual import events
 from textual._compositor import CompositorUpdate
-from textual.app import App, SystemCommand
+from textual.app import SystemCommand
 from textual.binding import Binding, BindingType
 from textual.constants import TEXTUAL_ANIMATIONS
 from textual.driver import Driver
@@ -34,7 +28,7 @@ from learning.home import Home
 from vidya_tui import launch, themes
 from vidya_tui.inbox import Inbox
 from vidya_tui.keys import each, keymap, shown
-from vidya_tui.log import write_log
+from vidya_tui.leaving import LeavingApp
 from vidya_tui.plain import plain
 from vidya_tui.screens.chat import ChatScreen
 from vidya_tui.settings import Settings
@@ -43,7 +37,6 @@ from vidya_tui.unsent import Unsent
 
 if TYPE_CHECKING:  # the first frame waits for no more than it needs
     from learning.journal import Journal
-    from learning.messages import TeacherPort
     from vidya_tui.control import Control
     from vidya_tui.desk import Desk
     from vidya_tui.switch import MakeTeacher
@@ -64,7 +57,7 @@ IDLE_FRAMES = 6
 """Frames without an event after which the drawing rests."""
 
 
-class VidyaApp(App[None]):
+class VidyaApp(LeavingApp):
     """The app. `run_app` runs it; tests use `run_test` with a scripted teacher."""
 
     TITLE = "vidya"
@@ -86,9 +79,6 @@ class VidyaApp(App[None]):
 
     class Begun(Message):
         """The first frame is painted and the prompt takes keys."""
-
-    class TeacherClosed(Message):
-        """The teacher has saved and stopped."""
 
     def __init__(
         self,
@@ -115,11 +105,9 @@ class VidyaApp(App[None]):
         self._inbox = Inbox(lambda: self.post_message(self.Arrived()))
         self._frames: Timer | None = None
         self._quiet_frames = 0
-        self._leaving = False
         self._early: list[events.Event] | None = []
         """What was typed before there was a prompt."""
         self._unsent = Unsent(home)
-        self.teacher: TeacherPort | None = None
         self.control: Control | None = None
         self._guide: Guide | None = None
         self.register_theme(themes.DARK)
@@ -339,78 +327,6 @@ class VidyaApp(App[None]):
 
         if not any(isinstance(screen, Palette) for screen in self.screen_stack):
             self.push_screen(Palette(id="--command-palette"))
-
-    # ------------------------------------------------------------ leaving
-
-    def action_help_quit(self) -> None:
-        """ctrl+c with nothing selected: many press it to leave."""
-        self.chat.notice.say(f"{self._leave_key} leaves; everything said is kept")
-
-    @property
-    def _leave_key(self) -> str:
-        return shown(self.keys["quit"]) or "/quit"
-
-    async def action_quit(self) -> None:
-        """Saves and leaves; asked a second time, leaves at once (the worker saves by itself)."""
-        if self._leaving or self.teacher is None:
-            self.exit()
-            return
-        self._leaving = True
-        self.chat.notice.say(f"saving \u2026 {self._leave_key} again leaves at once", stay=True)
-        # A thread of its own: the event loop waits for its executor's threads when it ends.
-        threading.Thread(target=self._close_and_tell, name="closing", daemon=True).start()
-
-    def exit(
-        self, result: None = None, return_code: int = 0, message: RenderableType | None = None
-    ) -> None:
-        """Whichever way it ends, what was typed and not sent is kept for the next start."""
-        self._unsent.keep(self.chat.unsent())
-        super().exit(result, return_code, message)
-
-    def on_vidya_app_teacher_closed(self) -> None:
-        self.exit()
-
-    def _close_and_tell(self) -> None:
-        self.close_teacher()
-        self.post_message(self.TeacherClosed())
-
-    def close_teacher(self) -> None:
-        """Stops the teacher where there is one. Idempotent."""
-        if self.teacher is not None:
-            self.teacher.close()
-
-    @property
-    def leaving(self) -> bool:
-        """The owner asked to leave, so that the teacher is closed or being closed."""
-        return self._leaving
-
-    def _leave_in_order_on_signals(self) -> None:
-        if self.is_headless:
-            return
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
-                loop.add_signal_handler(number, self.exit)
-
-    def _handle_exception(self, error: Exception) -> None:
-        """A bug: the details go to the log, a calm line to the terminal. Textual's own way prints
-        local variables, and those are the owner's words."""
-        first = self._exception is None
-        self._return_code = 1
-        if first:
-            self._exception = error  # run_test raises it again
-            self._exception_event.set()
-        write_log(self._home.log_path, "".join(traceback.format_exception(error)))
-        self._unsent.keep(self.chat.unsent())
-        if first:
-            self._exit_renderables.append(
-                Text(
-                    "vidya stopped because of a mistake in the program. "
-                    "What you said and taught is in the journal.\n"
-                    f"Details: {self._home.log_path}\nStart vidya again to go on."
-                )
-            )
-        self._close_messages_no_wait()
 
 
 def _collect_again() -> None:

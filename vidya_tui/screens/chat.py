@@ -7,13 +7,12 @@ the widgets change only what differs. Left out: what commands and events do (des
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from textual import events, on
-from textual.actions import SkipAction
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingsMap
+from textual.binding import BindingsMap
 from textual.containers import Horizontal
 from textual.geometry import Region
 from textual.message import Message
@@ -22,9 +21,10 @@ from textual.widgets import Static, TextArea
 
 from engine.errors import VidyaError
 from vidya_tui import picture
-from vidya_tui.commands import COMMANDS, Situation
+from vidya_tui.commands import Situation
 from vidya_tui.keys import Keymap, shown
 from vidya_tui.screens.doors import Doors
+from vidya_tui.screens.keyed import Keyed, bindings
 from vidya_tui.screens.steady import Steady
 from vidya_tui.typed import Run, find, parse
 from vidya_tui.widgets.candidates import CandidatePanel
@@ -61,25 +61,7 @@ ACTIVE_EVERY = 0.25
 """Seconds between two messages to the learner that keys are being pressed."""
 
 
-def _bindings(keys: Keymap) -> Iterator[Binding]:
-    """The commands' keys, twice: shown in the footer where useful, and working where possible."""
-    yield Binding("tab", "app.focus_next", show=False)
-    yield Binding("shift+tab", "choose_last", show=False)
-    yield Binding("ctrl+c,super+c", "screen.copy_text", show=False)
-    for name, action in (("good", "rate('good')"), ("bad", "rate('bad')"), ("jump", "jump")):
-        if keys[name]:
-            yield Binding(keys[name], action, "to the end" if name == "jump" else name)
-    # those with alt last: where the footer has no room for all, they are left out
-    for command in sorted(COMMANDS, key=lambda command: command.keys.startswith("alt+")):
-        name = command.name
-        if keys[name] and name != "quit":
-            if name == "correct":  # the same key, called by what it means while candidates wait
-                yield Binding(keys[name], "none_of_these", "none of these")
-            yield Binding(keys[name], f"shown('{name}')", command.label or name)
-            yield Binding(keys[name], f"command('{name}')", command.label, show=False)
-
-
-class ChatScreen(Steady, Doors, Screen[None]):
+class ChatScreen(Steady, Keyed, Doors, Screen[None]):
     """The conversation, the candidates, the prompt and the learning panel."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (120, "-wide")]
@@ -95,7 +77,7 @@ class ChatScreen(Steady, Doors, Screen[None]):
     def __init__(self, keys: Keymap) -> None:
         super().__init__()
         self.keys = keys
-        self._bindings = BindingsMap(_bindings(keys))
+        self._bindings = BindingsMap(bindings(keys))
         self._desk: Desk | None = None
         self._teacher: TeacherPort | None = None
         self.home: Home | None = None
@@ -277,54 +259,6 @@ class ChatScreen(Steady, Doors, Screen[None]):
 
     def on_resize(self, _: events.Resize) -> None:
         self.call_after_refresh(self.draw)
-
-    # ------------------------------------------------------------ keys
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action in ("shown", "command"):
-            command = find(str(parameters[0]))
-            works = command.when(self.situation)
-            if action == "shown" and command.footer is not None:
-                return works and command.footer(self.situation)
-            return works
-        if action == "none_of_these":
-            return self.situation.waiting
-        if action == "rate":
-            return self.situation.ratable
-        if action == "jump":
-            return not self.conversation.following
-        return True
-
-    def action_shown(self, name: str) -> None:
-        self.action_command(name)
-
-    def action_command(self, name: str) -> None:
-        command = find(name)
-        if command.bare:
-            self.run(Run(command))
-        elif self.prompt.text:
-            self._tell(Words(f"a key cannot say what should follow; type {command.usage}"))
-        else:
-            self.prompt.replace_all(f"/{name} ")
-
-    def action_none_of_these(self) -> None:
-        self.action_command("correct")
-
-    def action_rate(self, value: Literal["good", "bad"]) -> None:
-        current = self.situation.rating
-        self.run(Run(find("rate"), "off" if current == value else value))
-
-    def action_jump(self) -> None:
-        self.conversation.jump_to_end()
-
-    def action_copy_text(self) -> None:
-        """ctrl+c, of what was marked with the mouse."""
-        if (text := self.get_selected_text()) is None:
-            raise SkipAction
-        self._copy(text)
-
-    def action_choose_last(self) -> None:
-        self._choose(self.conversation.count - 1)
 
     # ------------------------------------------------------------ carrying out
 

@@ -1,0 +1,108 @@
+"""How the app ends: the teacher saves, what was typed is kept, whatever it is that ends it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import threading
+import traceback
+from typing import TYPE_CHECKING
+
+from rich.console import RenderableType
+from rich.text import Text
+from textual.app import App
+from textual.message import Message
+
+from learning.home import Home
+from vidya_tui.keys import Keymap, shown
+from vidya_tui.log import write_log
+from vidya_tui.screens.chat import ChatScreen
+from vidya_tui.unsent import Unsent
+
+if TYPE_CHECKING:  # the first frame waits for no more than it needs
+    from learning.messages import TeacherPort
+
+
+class LeavingApp(App[None]):
+    """What `VidyaApp` does in the end."""
+
+    class TeacherClosed(Message):
+        """The teacher has saved and stopped."""
+
+    chat: ChatScreen
+    keys: Keymap
+    teacher: TeacherPort | None = None
+    _home: Home
+    _unsent: Unsent
+    _leaving = False
+
+    def action_help_quit(self) -> None:
+        """ctrl+c with nothing selected: many press it to leave."""
+        self.chat.notice.say(f"{self._leave_key} leaves; everything said is kept")
+
+    @property
+    def _leave_key(self) -> str:
+        return shown(self.keys["quit"]) or "/quit"
+
+    async def action_quit(self) -> None:
+        """Saves and leaves; asked a second time, leaves at once (the worker saves by itself)."""
+        if self._leaving or self.teacher is None:
+            self.exit()
+            return
+        self._leaving = True
+        self.chat.notice.say(f"saving \u2026 {self._leave_key} again leaves at once", stay=True)
+        # A thread of its own: the event loop waits for its executor's threads when it ends.
+        threading.Thread(target=self._close_and_tell, name="closing", daemon=True).start()
+
+    def exit(
+        self, result: None = None, return_code: int = 0, message: RenderableType | None = None
+    ) -> None:
+        """Whichever way it ends, what was typed and not sent is kept for the next start."""
+        self._unsent.keep(self.chat.unsent())
+        super().exit(result, return_code, message)
+
+    def on_leaving_app_teacher_closed(self) -> None:
+        self.exit()
+
+    def _close_and_tell(self) -> None:
+        self.close_teacher()
+        self.post_message(self.TeacherClosed())
+
+    def close_teacher(self) -> None:
+        """Stops the teacher where there is one. Idempotent."""
+        if self.teacher is not None:
+            self.teacher.close()
+
+    @property
+    def leaving(self) -> bool:
+        """The owner asked to leave, so that the teacher is closed or being closed."""
+        return self._leaving
+
+    def _leave_in_order_on_signals(self) -> None:
+        if self.is_headless:
+            return
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
+                loop.add_signal_handler(number, self.exit)
+
+    def _handle_exception(self, error: Exception) -> None:
+        """A bug: the details go to the log, a calm line to the terminal. Textual's own way prints
+        local variables, and those are the owner's words."""
+        first = self._exception is None
+        self._return_code = 1
+        if first:
+            self._exception = error  # run_test raises it again
+            self._exception_event.set()
+        write_log(self._home.log_path, "".join(traceback.format_exception(error)))
+        self._unsent.keep(self.chat.unsent())
+        if first:
+            self._exit_renderables.append(
+                Text(
+                    "vidya stopped because of a mistake in the program. "
+                    "What you said and taught is in the journal.\n"
+                    f"Details: {self._home.log_path}\nStart vidya again to go on."
+                )
+            )
+        self._close_messages_no_wait()

@@ -1,0 +1,105 @@
+"""The chat's keys: which there are, which work now, and what each does.
+
+Mixed into the chat, whose widgets it uses. Left out: what a command does (the chat itself and desk.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal
+
+from textual.actions import SkipAction
+from textual.binding import Binding
+
+from vidya_tui.commands import COMMANDS, Situation
+from vidya_tui.keys import Keymap
+from vidya_tui.typed import Run, find
+from vidya_tui.widgets.conversation import ConversationView
+from vidya_tui.widgets.prompt import Prompt
+from vidya_tui.words import Words
+
+
+def bindings(keys: Keymap) -> Iterator[Binding]:
+    """The commands' keys, twice: shown in the footer where useful, and working where possible."""
+    yield Binding("tab", "app.focus_next", show=False)
+    yield Binding("shift+tab", "choose_last", show=False)
+    yield Binding("ctrl+c,super+c", "screen.copy_text", show=False)
+    for name, action in (("good", "rate('good')"), ("bad", "rate('bad')"), ("jump", "jump")):
+        if keys[name]:
+            yield Binding(keys[name], action, "to the end" if name == "jump" else name)
+    # those with alt last: where the footer has no room for all, they are left out
+    for command in sorted(COMMANDS, key=lambda command: command.keys.startswith("alt+")):
+        name = command.name
+        if keys[name] and name != "quit":
+            if name == "correct":  # the same key, called by what it means while candidates wait
+                yield Binding(keys[name], "none_of_these", "none of these")
+            yield Binding(keys[name], f"shown('{name}')", command.label or name)
+            yield Binding(keys[name], f"command('{name}')", command.label, show=False)
+
+
+class Keyed:
+    """An action for each key, and whether it can be taken."""
+
+    situation: Situation
+    conversation: ConversationView
+    prompt: Prompt
+
+    if TYPE_CHECKING:
+
+        def get_selected_text(self) -> str | None: ...
+        def _copy(self, text: str) -> Words: ...
+
+    def run(self, run: Run, typed: str = "") -> None:
+        raise NotImplementedError
+
+    def _tell(self, words: Words) -> None:
+        raise NotImplementedError
+
+    def _choose(self, position: int) -> None:
+        raise NotImplementedError
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action in ("shown", "command"):
+            command = find(str(parameters[0]))
+            works = command.when(self.situation)
+            if action == "shown" and command.footer is not None:
+                return works and command.footer(self.situation)
+            return works
+        if action == "none_of_these":
+            return self.situation.waiting
+        if action == "rate":
+            return self.situation.ratable
+        if action == "jump":
+            return not self.conversation.following
+        return True
+
+    def action_shown(self, name: str) -> None:
+        self.action_command(name)
+
+    def action_command(self, name: str) -> None:
+        command = find(name)
+        if command.bare:
+            self.run(Run(command))
+        elif self.prompt.text:
+            self._tell(Words(f"a key cannot say what should follow; type {command.usage}"))
+        else:
+            self.prompt.replace_all(f"/{name} ")
+
+    def action_none_of_these(self) -> None:
+        self.action_command("correct")
+
+    def action_rate(self, value: Literal["good", "bad"]) -> None:
+        current = self.situation.rating
+        self.run(Run(find("rate"), "off" if current == value else value))
+
+    def action_jump(self) -> None:
+        self.conversation.jump_to_end()
+
+    def action_copy_text(self) -> None:
+        """ctrl+c, of what was marked with the mouse."""
+        if (text := self.get_selected_text()) is None:
+            raise SkipAction
+        self._copy(text)
+
+    def action_choose_last(self) -> None:
+        self._choose(self.conversation.count - 1)
