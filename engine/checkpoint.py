@@ -20,6 +20,7 @@ from torch import Tensor
 from engine.checkpoint_files import WEIGHTS
 from engine.config import ModelConfig
 from engine.errors import CheckpointError
+from engine.files import write_atomically
 from engine.model import Model
 
 _PICKLES = ("pytorch_model.bin", "model.pt", "model.pth", "consolidated.00.pth")
@@ -116,10 +117,9 @@ def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
 
 
 def save_config(config: ModelConfig, folder: Path) -> None:
-    """Writes config.json."""
-    (folder / "config.json").write_text(
-        json.dumps(config.to_huggingface(), indent=1) + "\n", "utf-8"
-    )
+    """Writes config.json. Raises OSError."""
+    text = json.dumps(config.to_huggingface(), indent=1) + "\n"
+    write_atomically(folder / "config.json", text, private=False)
 
 
 def load_config(folder: Path) -> ModelConfig:

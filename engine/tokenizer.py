@@ -15,6 +15,7 @@ from pathlib import Path
 import tiktoken
 
 from engine.errors import CheckpointError, ConfigError
+from engine.files import write_atomically
 
 PATTERN = r"""'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"""  # noqa: E501
 """Splits before merging: contractions, words with one leading space, single digits, punctuation."""
@@ -72,14 +73,16 @@ class Tokenizer:
         return self.decode_bytes(ids).decode("utf-8", "replace")
 
     def save(self, folder: Path) -> None:
-        """Writes `tokenizer.tiktoken` (rank file) and `tokenizer_config.json` (pattern, specials)."""
+        """Writes `tokenizer.tiktoken` (rank file) and `tokenizer_config.json` (pattern, specials). Raises
+        OSError."""
         lines = [
-            base64.b64encode(token) + b" " + str(rank).encode()
+            f"{base64.b64encode(token).decode()} {rank}\n"
             for token, rank in sorted(self.ranks.items(), key=lambda item: item[1])
         ]
-        (folder / "tokenizer.tiktoken").write_bytes(b"\n".join(lines) + b"\n")
+        write_atomically(folder / "tokenizer.tiktoken", "".join(lines), private=False)
         config = {"pattern": self.pattern, "special_tokens": self.specials}
-        (folder / "tokenizer_config.json").write_text(json.dumps(config, indent=1) + "\n", "utf-8")
+        text = json.dumps(config, indent=1) + "\n"
+        write_atomically(folder / "tokenizer_config.json", text, private=False)
 
     @classmethod
     def load(cls, folder: Path) -> Tokenizer:

@@ -9,8 +9,6 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import shutil
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -145,37 +143,6 @@ def remove_leftovers(folder: Path, pattern: str) -> None:
         with contextlib.suppress(OSError):
             if path.stat().st_mtime < time.time() - 60.0:
                 path.unlink()
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Replaces a file's text so that a crash leaves either the old or the new one, whole.
-
-    Follows a symbolic link and keeps the permissions of what was there; what is there and no file, as
-    a pipe or /dev/stdout, is written into. Bytes that were read with `surrogateescape` are written as
-    they were. Raises OSError.
-    """
-    if path.exists() and not path.is_file() and not path.is_dir():
-        path.write_bytes(text.encode("utf-8", "surrogateescape"))
-        return
-    path = path.resolve()
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(text.encode("utf-8", "surrogateescape"))
-            file.flush()
-            os.fsync(file.fileno())
-        if path.exists():
-            shutil.copymode(path, name)
-        os.replace(name, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-        raise
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
 
 
 def _taken(handle: int) -> bool:

@@ -16,12 +16,12 @@ from pathlib import Path
 import torch
 
 from engine.errors import DataError
+from engine.files import write_atomically
 from engine.model import Model
 from engine.tokenizer import Tokenizer
 from learning.dream import dream, looking_back, talk_example
 from learning.examples import Example, excess, from_answer, from_turns
 from learning.folding import fold
-from learning.home import write_atomically
 from learning.journal import Journal
 from learning.journal_lessons import MAIN_KINDS
 from learning.records import Lesson

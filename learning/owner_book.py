@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from engine.errors import DataError
-from learning.home import write_atomically
+from engine.files import write_atomically
 from personality.book import MARKER, LineError, append_entry, format_line
 
 

@@ -25,8 +25,8 @@ import torch
 from engine.checkpoint import load_tensors, save_model, save_tensors
 from engine.checkpoint_files import WEIGHTS, read_version
 from engine.errors import CheckpointError, ConfigError
+from engine.files import write_atomically
 from engine.model import Model
-from learning.home import write_atomically
 from learning.optim import Optimizers
 from learning.pretrain_settings import Mean, PretrainSettings, Progress
 from learning.spikes import Running, Spikes

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from engine.errors import NotFound
-from learning.home import write_atomically
+from engine.files import write_atomically
 from learning.journal import Journal
 from learning.requests import Train
 

@@ -22,10 +22,10 @@ from itertools import accumulate
 from operator import itemgetter
 from pathlib import Path
 
+from engine.files import write_atomically
 from engine.model import Model
 from learning.examples import Example
 from learning.forward import knowledge
-from learning.home import write_atomically
 from learning.replay import Replay
 from learning.trunk import Upper
 

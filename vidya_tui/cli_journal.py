@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from engine.errors import DataError, VidyaError
-from learning.home import write_atomically
+from engine.files import write_atomically
 from learning.journal import Journal
 from learning.json_lines import parse
 from vidya_tui.cli_common import common, print_json, say

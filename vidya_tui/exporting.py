@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.errors import VidyaError
+from engine.files import write_atomically
 from learning.history import Conversation, Listing, conversations, export
-from learning.home import Home, write_atomically
+from learning.home import Home
 
 if TYPE_CHECKING:
     from learning.records import Turns

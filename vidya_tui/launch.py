@@ -15,7 +15,8 @@ import shutil
 import sys
 from collections.abc import Iterator
 
-from learning.home import Home, write_atomically
+from engine.files import write_atomically
+from learning.home import Home
 from vidya_tui import __version__
 
 ENTER = "\x1b[?1049h\x1b[?25l"

@@ -16,7 +16,7 @@ from typing import Any
 
 from engine.config import Sampling
 from engine.errors import VidyaError
-from learning.home import write_atomically
+from engine.files import write_atomically
 from learning.methods import METHODS, RECIPE
 
 _DRAWN = Sampling()

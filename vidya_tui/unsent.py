@@ -7,7 +7,8 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 
-from learning.home import Home, HomeError, write_atomically
+from engine.files import write_atomically
+from learning.home import Home, HomeError
 
 
 class Unsent:

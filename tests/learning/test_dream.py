@@ -7,10 +7,10 @@ from pathlib import Path
 import torch
 
 from engine.chat_format import encode_chat
+from engine.files import write_atomically
 from engine.model import Model
 from engine.tokenizer import Tokenizer
 from learning.dream import dream, looking_back, talk_example
-from learning.home import write_atomically
 from learning.memory import LOOK_BACK_LENGTH, LOOK_BACK_ROWS, TALK, own_talk
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from learning.home import Home, HomeError, write_atomically
+from learning.home import Home, HomeError
 
 ROOT = Path(__file__).parents[2]
 HOLDER = """
@@ -107,45 +107,3 @@ def test_a_child_process_does_not_keep_the_lock(tmp_path: Path) -> None:
     finally:
         child.kill()
         child.wait()
-
-
-def test_writing_atomically_keeps_permissions_and_links(tmp_path: Path) -> None:
-    real, link = tmp_path / "real.txt", tmp_path / "link.txt"
-    real.write_text("old")
-    real.chmod(0o640)
-    link.symlink_to(real)
-    write_atomically(link, "new\n")
-    assert real.read_text() == "new\n"
-    assert real.stat().st_mode & 0o777 == 0o640
-    assert link.is_symlink()
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["link.txt", "real.txt"]
-
-
-def test_what_is_no_file_is_written_into_and_stays_what_it_is(tmp_path: Path) -> None:
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-    write_atomically(pipe, "new\n")
-    assert os.read(reader, 100) == b"new\n"
-    writer = os.open(pipe, os.O_WRONLY)
-    write_atomically(Path(f"/dev/fd/{writer}"), "again\n")
-    assert os.read(reader, 100) == b"again\n"
-    os.close(writer)
-    os.close(reader)
-    assert pipe.is_fifo() and list(tmp_path.iterdir()) == [pipe]
-
-
-def test_a_write_that_fails_leaves_the_old_file_and_no_rubbish(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = tmp_path / "file.txt"
-    file.write_text("old")
-
-    def full(_: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(OSError, match="No space left"):
-        write_atomically(file, "new")
-    assert file.read_text() == "old"
-    assert list(tmp_path.iterdir()) == [file]
