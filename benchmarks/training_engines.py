@@ -22,15 +22,17 @@ LR = 3e-4
 BOOK_LR = 1e-3
 BATCH = 32
 """Lines of the book a step."""
-BATCHES = {"pretrain": (8, 256)}
+BATCHES = {"pretrain": (8, 256), "pretrain of 32": (32, 256)}
 """Rows and tokens a row of a pre-training step."""
+MICRO_ROWS = 8
+"""Rows of a forward pass."""
 
 
-def packed_rows(steps: int, vocabulary: int) -> Any:
+def packed_rows(steps: int, vocabulary: int, batch: tuple[int, int]) -> Any:
     """(ids, documents), [steps, rows, tokens]: documents of 40 to 120 tokens packed into full rows."""
     import torch
 
-    rows, width = BATCHES["pretrain"]
+    rows, width = batch
     rng = random.Random(0)
     ids = torch.randint(0, vocabulary, (steps, rows, width), generator=torch.manual_seed(0))
     lengths = [rng.randint(40, 120) for _ in range(steps * rows * width // 40)]
@@ -58,33 +60,39 @@ def book(folder: Path, context: int) -> list[Any]:
 class Vidya:
     """learning.pretrain and learning.book."""
 
-    def __init__(self, folder: Path, size: str, muon: bool) -> None:
+    def __init__(self, folder: Path, size: str, muon: bool, compiled: bool) -> None:
         from benchmarks.decode import load_size
 
-        self._folder, self._muon = folder, muon
+        self._folder, self._muon, self._compiled = folder, muon, compiled
         self._model = load_size(folder, size)
 
-    def pretrain(self, steps: int) -> dict[str, Any]:
-        """Seconds of each step after the first."""
+    def pretrain(self, steps: int, batch: tuple[int, int]) -> dict[str, Any]:
+        """Seconds of each step after the first, and of the first, which compiles."""
+        import torch
+
         from learning.optim import AdamWAlone
-        from learning.pretrain import PretrainSettings, accumulate, muon_adamw
+        from learning.pretrain import PretrainSettings, accumulate, muon_adamw, next_token_loss
 
         model, took = self._model, []
-        rows, width = BATCHES["pretrain"]
-        settings = PretrainSettings(tokens=1, rows=rows, row=width, micro_rows=rows)
+        rows, width = batch
+        settings = PretrainSettings(tokens=1, rows=rows, row=width, micro_rows=MICRO_ROWS)
+        loss_of = torch.compile(next_token_loss) if self._compiled else next_token_loss
         optimizer = (
             muon_adamw(model, settings)
             if self._muon
             else AdamWAlone(model, lr=LR, weight_decay=0.0, betas=(0.9, 0.95))
         )
-        for ids, documents in zip(*packed_rows(steps + 1, model.config.vocab_size), strict=True):
+        for ids, documents in zip(
+            *packed_rows(steps + 1, model.config.vocab_size, batch), strict=True
+        ):
             started = time.perf_counter()
-            loss = accumulate(model, ids, documents, settings)
+            loss = accumulate(model, ids, documents, settings, loss_of)
             _clip(model)
             optimizer.step()
             optimizer.zero_grad()
             took.append(time.perf_counter() - started)
-        return {"seconds": sum(took[1:]), "tokens": steps * rows * width, "loss": float(loss)}
+        seconds, tokens = sum(took[1:]), steps * rows * width
+        return {"seconds": seconds, "first": took[0], "tokens": tokens, "loss": float(loss)}
 
     def book(self, epochs: int) -> dict[str, Any]:
         """The whole book, lines of a step sorted by length; no talk, so that the work is the same."""
@@ -138,14 +146,14 @@ class Trainer:
             save_model(load_size(folder, size), Path(made), dtype=torch.float32)
             self._model = transformers.LlamaForCausalLM.from_pretrained(made, dtype=torch.float32)
 
-    def pretrain(self, steps: int) -> dict[str, Any]:
-        rows, width = BATCHES["pretrain"]
-        ids, documents = packed_rows(steps + 1, self._model.config.vocab_size)
+    def pretrain(self, steps: int, batch: tuple[int, int]) -> dict[str, Any]:
+        rows, width = batch
+        ids, documents = packed_rows(steps + 1, self._model.config.vocab_size, batch)
         if self._padded:
             return self._pretrain_padded(documents_of(ids, documents), steps)
         data = [{"input_ids": row, "labels": row} for row in ids.flatten(0, 1)]
-        took = self._train(data, rows, steps + 1, None, LR)
-        return {"seconds": sum(took[1:]), "tokens": steps * rows * width}
+        took = self._train(data, MICRO_ROWS, steps + 1, None, LR, rows // MICRO_ROWS)
+        return {"seconds": sum(took[1:]), "first": took[0], "tokens": steps * rows * width}
 
     def _pretrain_padded(self, documents: list[Any], steps: int) -> dict[str, Any]:
         """As many documents a step as fill its rows when packed, padded to the longest."""
@@ -158,7 +166,7 @@ class Trainer:
             return padded(rows)
 
         took = self._train(data, batch, steps + 1, collate, LR)
-        return {"seconds": sum(took[1:]), "tokens": sum(seen[1 : steps + 1])}
+        return {"seconds": sum(took[1:]), "first": took[0], "tokens": sum(seen[1 : steps + 1])}
 
     def book(self, epochs: int) -> dict[str, Any]:
         """Padded to the longest of a batch; only answers are learned."""
@@ -182,9 +190,9 @@ class Trainer:
         }
 
     def _train(
-        self, data: list[Any], batch: int, steps: int, collate: Any, rate: float
+        self, data: list[Any], batch: int, steps: int, collate: Any, rate: float, passes: int = 1
     ) -> list[float]:
-        """Seconds of each optimizer step, data loading included."""
+        """Seconds of each optimizer step of so many passes, data loading included."""
         from engine.precision import fast_dtype
 
         took: list[float] = []
@@ -201,6 +209,7 @@ class Trainer:
             arguments = self._t.TrainingArguments(
                 output_dir=scratch,
                 per_device_train_batch_size=batch,
+                gradient_accumulation_steps=passes,
                 max_steps=steps,
                 learning_rate=rate,
                 use_cpu=True,
@@ -279,10 +288,12 @@ def make(name: str, folder: Path) -> Callable[..., dict[str, Any]]:
         engine: Any = (
             Trainer(folder, size, "padded" in name)
             if theirs
-            else Vidya(folder, size, "muon" in name)
+            else Vidya(folder, size, "muon" in name, "compiled" in name)
         )
         forget_peak()
-        found: dict[str, Any] = getattr(engine, work)(count)
+        found: dict[str, Any] = (
+            engine.book(count) if work == "book" else engine.pretrain(count, BATCHES[work])
+        )
         return {**found, "peak_mb": (peak_bytes() or 0) / 1e6}
 
     return do

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ from engine.config import ModelConfig
 from engine.errors import ConfigError, NumericsError
 from engine.model import Model, document_mask
 from engine.passes import cross_entropy
-from engine.precision import autocast, fast_dtype
+from engine.precision import fast_dtype
 from learning.held_out import bits_per_byte
 from learning.optim import MuonAdamW, Optimizers
 from learning.parallel import ALONE, Team
@@ -32,18 +31,18 @@ from learning.run_files import resume_run, save_run, write_record
 from learning.spikes import Spikes
 from learning.token_stream import TokenStream
 
-LossOf = Callable[[Model, Tensor, Tensor, bool], Tensor]
+LossOf = Callable[[Model, Tensor, Tensor, torch.dtype], Tensor]
 REPORT_STEPS = 10
 
 
-def next_token_loss(model: Model, ids: Tensor, documents: Tensor, fp32: bool = False) -> Tensor:
+def next_token_loss(model: Model, ids: Tensor, documents: Tensor, kind: torch.dtype) -> Tensor:
     """Mean cross-entropy of each next token inside its own row, in nats. Attention stays inside the
     own document. ids, documents: [B, T]; ~id stands for one that is read and not learned: it counts 0
-    in the sum and 1 in the number that the sum is divided by, so that parts of a batch add up."""
-    kind = torch.float32 if fp32 else fast_dtype(ids.device.type)
+    in the sum and 1 in the number that the sum is divided by, so that parts of a batch add up.
+    kind: what products are made in. Whatever is measured or looked up stays outside: this is compiled."""
     # the last of a row has nothing to foretell; leaving it out would cost a copy, and even sizes
     targets = F.pad(ids[:, 1:], (0, 1), value=-1)
-    with nullcontext() if fp32 else autocast(ids.device):
+    with torch.autocast(ids.device.type, kind, enabled=kind != torch.float32):
         read = torch.where(ids < 0, ~ids, ids)
         hidden = model.hidden_states(read, mask=document_mask(documents).to(kind))
         logits = model.logits(hidden)
@@ -161,9 +160,10 @@ def accumulate(
     """
     parts = len(ids) // settings.micro_rows
     total = torch.zeros((), device=model.device)
+    kind = torch.float32 if settings.fp32 else fast_dtype(model.device.type)
     ids, documents = (t.to(model.device, non_blocking=True) for t in (ids, documents))
     for part_ids, part_documents in zip(ids.chunk(parts), documents.chunk(parts), strict=True):
-        loss = loss_of(model, part_ids, part_documents, settings.fp32) / parts
+        loss = loss_of(model, part_ids, part_documents, kind) / parts
         loss.backward()  # type: ignore[no-untyped-call]
         total += loss.detach()
     return total

@@ -31,7 +31,7 @@ from vidya_tui.keys import each, keymap, shown
 from vidya_tui.leaving import LeavingApp
 from vidya_tui.plain import plain
 from vidya_tui.screens.chat import ChatScreen
-from vidya_tui.settings import Settings
+from vidya_tui.settings import Settings, SettingsError, placed
 from vidya_tui.typed import Run, find
 from vidya_tui.unsent import Unsent
 
@@ -346,8 +346,11 @@ def run_app(
     seed: int | None = None,
 ) -> int:
     """Runs the app until the owner leaves. Returns the exit status. Raises VidyaError where the
-    journal cannot be opened."""
-    app = VidyaApp(home, open_journal, make_teacher, settings, seed=seed)
+    journal cannot be opened, or the settings' keys cannot be."""
+    try:
+        app = VidyaApp(home, open_journal, make_teacher, settings, seed=seed)
+    except SettingsError as error:
+        raise placed(home.settings_path, error) from None
     try:
         app.run()
     finally:

@@ -215,10 +215,10 @@ def doctor(options: Options) -> None:
     from learning.journal import Journal
     from learning.model_store import ModelStore
 
-    try:
-        report["models"] = [info.name for info in ModelStore(home).list()]
-    except VidyaError as error:
-        problems.append(str(error))
+    store = ModelStore(home)
+    models, broken = store.readable()
+    report["models"] = [info.name for info in models]
+    problems += map(str, broken.values())
     if home.journal_path.exists():
         try:
             journal = Journal(home.journal_path)
@@ -231,7 +231,8 @@ def doctor(options: Options) -> None:
             problems.append(str(error))
     try:
         report["model"] = options.chosen_model
-        ModelStore(home).info(options.chosen_model)
+        if report["model"] not in broken:
+            store.info(options.chosen_model)
     except VidyaError as error:
         problems.append(str(error))
     from learning.rewards.sandbox import NoSandbox, Sandbox

@@ -117,4 +117,4 @@ def _is_character(last: str) -> bool:
 
 def _wrong(name: str, what: str, next_step: str) -> SettingsError:
     shown = name if name.isprintable() else ascii(name)
-    return SettingsError(f"settings.toml: keys: {shown}: {what}", next_step, key="keys")
+    return SettingsError(f"settings.toml: keys: {shown}: {what}", next_step, key=f"keys.{name}")

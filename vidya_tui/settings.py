@@ -82,10 +82,12 @@ class Settings:
         _whole_number("idle_practice", self.idle_practice, 0, 240)
         _one_of("eager", self.eager, EAGER)
         _one_of("method", self.method, (RECIPE, *METHODS))
-        if not isinstance(self.keys, Mapping) or not all(
-            isinstance(keys, str) for keys in self.keys.values()
-        ):
-            raise _wrong("keys", "is not a table of texts", 'write [keys], then train = "ctrl+t"')
+        if not isinstance(self.keys, Mapping):
+            raise _wrong("keys", "is not a table", 'write [keys], then train = "ctrl+t"')
+        for name, keys in self.keys.items():
+            if not isinstance(keys, str):
+                what = f"{_name(name)}: is {_shown(keys)}"
+                raise _wrong("keys", what, 'write keys in quotes, "ctrl+t"', f"keys.{name}")
         for key in ("theme", "model", "practice_task"):
             value = getattr(self, key)
             if not isinstance(value, str):
@@ -134,9 +136,15 @@ def load(path: Path) -> Settings:
                 )
         return Settings(**raw)
     except SettingsError as error:
-        line = _line(text, error.key)
-        what = error.what.replace("settings.toml:", f"settings.toml:{line}:", 1)
-        raise SettingsError(what, error.next_step, key=error.key) from None
+        raise _at_line(text, error) from None
+
+
+def placed(path: Path, error: SettingsError) -> SettingsError:
+    """The error with the line of the file on which its setting stands."""
+    try:
+        return _at_line(path.read_text("utf-8-sig"), error)
+    except (OSError, UnicodeError):
+        return error
 
 
 def save(path: Path, settings: Settings) -> None:
@@ -167,11 +175,26 @@ def save(path: Path, settings: Settings) -> None:
         ) from error
 
 
+def _at_line(text: str, error: SettingsError) -> SettingsError:
+    what = error.what.replace("settings.toml:", f"settings.toml:{_line(text, error.key)}:", 1)
+    return SettingsError(what, error.next_step, key=error.key)
+
+
 def _line(text: str, key: str) -> int:
-    """The line of a file on which a setting stands, from 1."""
+    """The line of a file on which a setting, or a key of [keys] as "keys.name", stands, from 1."""
+    name = key.removeprefix("keys.")
+    place = _place(text, "keys" if name != key else key)
+    if name != key:
+        place = _place(text, name, place, before=r"keys[ \t]*\.[ \t]*")
+    return text.count("\n", 0, place) + 1
+
+
+def _place(text: str, key: str, start: int = 0, before: str = r"\[[ \t]*") -> int:
+    """Where a line begins with `key`, from `start` on; `start` where none does."""
     names = "|".join(map(re.escape, {key, _toml(key), f"'{key}'"}))
-    found = re.search(rf"^[ \t]*(?:\[[ \t]*)?(?:{names})[ \t]*[=.\]]", text, re.MULTILINE)
-    return text.count("\n", 0, found.start()) + 1 if found else 1
+    line = re.compile(rf"^[ \t]*(?:{before})?(?:{names})[ \t]*[=.\]]", re.MULTILINE)
+    found = line.search(text, start)
+    return found.start() if found else start
 
 
 def _one_of(key: str, value: Any, known: tuple[str, ...]) -> None:

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from benchmarks import BenchOptions
-from benchmarks.training import measure, parts, run, seconds_to
+from benchmarks.training import attention_share, measure, parts, run, seconds_to
 from benchmarks.training_engines import BATCHES, documents_of, gemm_peak, packed_rows, padded
+from engine.config import CONFIGS
 
 
 class Fake:
@@ -30,7 +31,7 @@ class Absent:
 def test_ratios_are_of_the_same_round(tmp_path: Any) -> None:
     workers: Any = {
         "vidya": Fake([1.0, 4.0, 2.0]),  # 1000, 250 and 500 tokens a second
-        "vidya muon": Fake([2.0, 2.0, 2.0]),
+        "vidya compiled": Fake([2.0, 2.0, 2.0]),
         "transformers Trainer": Fake([3.0, 8.0, 8.0]),
         "transformers Trainer, padded": Fake([6.0, 8.0, 8.0]),
     }
@@ -71,8 +72,9 @@ def test_what_was_measured_is_not_measured_again(
     run(options)
     assert asked == [("pretrain", "10m"), ("book", "49m")]
     monkeypatch.delenv("VIDYA_TRAINING")
-    assert len(run(options)["rows"]) == 4
-    assert asked[2:] == [("pretrain", "49m"), ("book", "10m")]
+    assert len(run(options)["rows"]) == 6
+    longer = [("pretrain of 32", "10m"), ("pretrain of 32", "49m")]
+    assert asked[2:] == [("pretrain", "49m"), *longer, ("book", "10m")]
 
 
 def test_when_the_book_was_known() -> None:
@@ -82,7 +84,7 @@ def test_when_the_book_was_known() -> None:
 
 
 def test_rows_are_full_of_documents() -> None:
-    ids, documents = packed_rows(2, 50)
+    ids, documents = packed_rows(2, 50, BATCHES["pretrain"])
     assert ids.shape == documents.shape == (2, *BATCHES["pretrain"])
     assert int(ids.max()) < 50
     # equal numbers lie together, and a row holds two documents at least
@@ -91,7 +93,7 @@ def test_rows_are_full_of_documents() -> None:
 
 
 def test_documents_are_the_same_tokens() -> None:
-    ids, documents = packed_rows(2, 50)
+    ids, documents = packed_rows(2, 50, BATCHES["pretrain"])
     alone = documents_of(ids, documents)
     assert sum(len(d) for d in alone) == ids.numel()
     assert all(40 <= len(d) <= 120 for d in alone[:-1])  # the last is cut off
@@ -106,6 +108,11 @@ def test_a_padded_batch_learns_no_padding() -> None:
     assert batch["input_ids"].tolist() == [[5, 6, 7], [8, 0, 0]]
     assert batch["labels"].tolist() == [[5, 6, 7], [8, -100, -100]]
     assert batch["attention_mask"].tolist() == [[1, 1, 1], [1, 0, 0]]
+
+
+def test_attention_has_its_own_products() -> None:
+    # 12 x 5 layers x 6 heads of 64 x 256 tokens, beside 6 x 10.2 million
+    assert attention_share(CONFIGS["10m"], 256) == pytest.approx(0.0961, abs=1e-4)
 
 
 def test_the_peak_is_a_speed() -> None:

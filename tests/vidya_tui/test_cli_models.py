@@ -113,6 +113,19 @@ def test_snapshots_and_rollback(shell: Shell) -> None:
     assert "back at version 0" in shell.run("model", "rollback", "0").stdout
 
 
+def test_doctor_names_each_broken_model_and_lists_the_others(shell: Shell) -> None:
+    for name in ("broken", "cracked"):
+        (shell.home.models_path / name).mkdir()
+        (shell.home.models_path / name / "model.safetensors").write_bytes(b"xx")
+    report = json.loads(shell.run("doctor", "--json", status=1).stdout)
+    assert set(report["models"]) == {"tiny", "10m", "10m-base"}
+    assert len(report["problems"]) == 2
+    assert all(map(str.__contains__, report["problems"], ("broken", "cracked")))
+    shell.home.settings_path.write_text('model = "broken"\n')
+    report = json.loads(shell.run("doctor", "--json", status=1).stdout)
+    assert len(report["problems"]) == 2, "the chosen one is told once"
+
+
 def test_doctor(shell: Shell) -> None:
     (report,) = shell.rows("doctor")
     assert report["problems"] == [] and report["model"] == "tiny" and report["gflops"] >= 0

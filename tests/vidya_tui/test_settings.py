@@ -10,7 +10,8 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from engine.config import Sampling
-from vidya_tui.settings import Settings, SettingsError, load, save
+from vidya_tui.keys import keymap
+from vidya_tui.settings import Settings, SettingsError, load, placed, save
 
 
 def written(tmp_path: Path, text: str) -> Path:
@@ -78,8 +79,7 @@ def test_saved_settings_are_read_back(tmp_path: Path, settings: Settings) -> Non
         ("motion = 0", "motion: is 0; write true or false"),
         ("idle_practice = 241", "idle_practice: is 241; write a whole number, 0 to 240"),
         ('eager = "now"', 'eager: is "now"; write one of "at once", "in pauses"'),
-        ("keys = 1", 'keys: is not a table of texts; write [keys], then train = "ctrl+t"'),
-        ("[keys]\ntrain = 1", 'keys: is not a table of texts; write [keys], then train = "ctrl+t"'),
+        ("keys = 1", 'keys: is not a table; write [keys], then train = "ctrl+t"'),
         ("theme = 2024-01-01", "theme: is 2024-01-01; write a name in quotes"),
         ("theme = [1]", "theme: is [1]; write a name in quotes"),
         ('theme = "\\u001b[2J"', "theme: has characters that cannot be shown; write a plain name"),
@@ -102,8 +102,34 @@ def test_the_line_of_a_wrong_value_is_named(tmp_path: Path) -> None:
     text = '# candidates = 0\ncandidates = 3 # fine\n\n  "top_p" = 2\n[keys]\nquit = "ctrl+q"\n'
     with pytest.raises(SettingsError, match=r"settings\.toml:4: top_p: is 2;"):
         load(written(tmp_path, text))
-    with pytest.raises(SettingsError, match=r"settings\.toml:3: keys: is not a table of texts;"):
-        load(written(tmp_path, "candidates = 2\n\n[ keys ]\nquit = 1\n"))
+    with pytest.raises(SettingsError, match=r"settings\.toml:3: keys: is not a table;"):
+        load(written(tmp_path, "candidates = 2\n\nkeys = 1\n"))
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("candidates = 2\n\n[ keys ]\nquit = 1\n", 4),
+        ('model = "10m"\n[keys]\nhelp = "f1"\nmodel = 1\n', 4),
+        ('motion = true\nkeys.help = "f1"\nkeys.quit = 1\n', 3),
+        ("motion = true\nkeys = { quit = 1 }\n", 2),
+    ],
+)
+def test_the_line_of_a_wrong_key_is_named(tmp_path: Path, text: str, line: int) -> None:
+    with pytest.raises(
+        SettingsError, match=rf"settings\.toml:{line}: keys: \w+: is 1; write keys in"
+    ):
+        load(written(tmp_path, text))
+
+
+def test_the_line_of_a_key_that_is_typed_is_named(tmp_path: Path) -> None:
+    """Found when the app is made, which is after the file was read."""
+    path = written(tmp_path, 'model = "10m"\n[keys]\nhelp = "f1"\nmodel = "a"\n')
+    with pytest.raises(SettingsError) as caught:
+        keymap(load(path).keys)
+    assert str(placed(path, caught.value)).startswith("settings.toml:4: keys: model: a alone is")
+    path.unlink()
+    assert str(placed(path, caught.value)).startswith("settings.toml: keys: model: a alone is")
 
 
 def test_a_method_is_the_recipe_or_one_of_those_that_failed(tmp_path: Path) -> None:
