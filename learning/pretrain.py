@@ -49,6 +49,25 @@ def next_token_loss(model: Model, ids: Tensor, documents: Tensor, kind: torch.dt
     return cross_entropy(logits.flatten(0, 1), targets.flatten()).sum() / ids[:, 1:].numel()
 
 
+def _compiled(loss_of: LossOf) -> LossOf:
+    """Compiled at the first call, which raises ConfigError where that cannot be done."""
+    from torch._dynamo.exc import TorchDynamoException
+
+    fast = torch.compile(loss_of)
+
+    def checked(model: Model, ids: Tensor, documents: Tensor, kind: torch.dtype) -> Tensor:
+        try:
+            return fast(model, ids, documents, kind)
+        except TorchDynamoException as error:
+            why = str(error).partition("\n")[0]
+            raise ConfigError(
+                f"pretrain: torch cannot compile here ({why})",
+                "install a C++ compiler, or leave --compile out (--no-compile on a GPU)",
+            ) from error
+
+    return checked
+
+
 def muon_adamw(model: Model, settings: PretrainSettings) -> Optimizers:
     """The optimizer that pre-training uses unless another is passed in."""
     return MuonAdamW(
@@ -75,7 +94,8 @@ def pretrain(
     """Trains the model in place until the limit, or until `stop` says so; resumes from `folder`.
 
     `told` goes into the record beside the weights. Raises NumericsError if the loss is not finite
-    three steps in a row; such steps and spikes are skipped.
+    three steps in a row; such steps and spikes are skipped. Raises ConfigError for what does not fit
+    together, and where torch is to compile and cannot.
     """
     _check(model, settings, team)
     optimizer = optimizer_of(model, settings)
@@ -83,7 +103,7 @@ def pretrain(
     identity = _identity(stream, settings)
     progress = resume_run(model, optimizer, spikes, identity, folder)
     team.share_weights(model)
-    loss_of: LossOf = torch.compile(next_token_loss) if settings.compile else next_token_loss
+    loss_of: LossOf = _compiled(next_token_loss) if settings.compile else next_token_loss
     batches = stream.batches(
         settings.rows, settings.row, skip=progress.step, share=(team.rank, team.size)
     )

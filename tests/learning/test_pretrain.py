@@ -61,6 +61,16 @@ def _stream() -> TokenStream:
     return TokenStream.of(DOCUMENTS, T, seed=3)
 
 
+def test_a_machine_without_a_compiler_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch._inductor.config.cpp, "cxx", (None, "no-such-compiler"))
+    monkeypatch.setattr(torch._inductor.config, "force_disable_caches", True)
+    torch._dynamo.reset()
+    with pytest.raises(
+        ConfigError, match="compiler.*install a C.. compiler, or leave --compile out"
+    ):
+        pretrain(fresh_model(CONFIG, 0), _stream(), replace(SETTINGS, compile=True))
+
+
 @pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16])
 def test_the_loss_is_compiled_in_one_piece(kind: torch.dtype) -> None:
     """What breaks the graph, such as a look at the clock, is done anew in each step: ten times as slow."""
