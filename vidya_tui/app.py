@@ -26,6 +26,7 @@ from textual.timer import Timer
 from engine.errors import VidyaError
 from learning.home import Home
 from vidya_tui import launch, themes
+from vidya_tui.garbage import Rests, by_hand
 from vidya_tui.inbox import Inbox
 from vidya_tui.keys import each, keymap, shown
 from vidya_tui.leaving import LeavingApp
@@ -108,6 +109,7 @@ class VidyaApp(LeavingApp):
         self._early: list[events.Event] | None = []
         """What was typed before there was a prompt."""
         self._unsent = Unsent(home)
+        self._rests: Rests | None = None
         self.control: Control | None = None
         self._guide: Guide | None = None
         self.register_theme(themes.DARK)
@@ -160,6 +162,7 @@ class VidyaApp(LeavingApp):
 
         _collect_again()
         if not self.is_headless:
+            self._rests = Rests(self.set_timer)
             launch.keep(self._home, self._painted())
         self.post_message(self.Begun())
         try:
@@ -199,6 +202,8 @@ class VidyaApp(LeavingApp):
         """Takes what has come and draws it once; rests when nothing comes any more."""
         if events := self._inbox.drain():
             self._quiet_frames = 0
+            if self._rests:
+                self._rests.happened()
             self.chat.take(events)
             for screen in self.screen_stack:
                 if hear := getattr(screen, "hear", None):  # a screen beside the chat
@@ -216,6 +221,8 @@ class VidyaApp(LeavingApp):
             return
         if isinstance(event, SIGNS):
             self.chat.owner_active()
+            if self._rests:
+                self._rests.happened()
         if isinstance(event, events.Key):
             if event.is_printable and not event.is_forwarded and self._bound(event.key):
                 event = events.Key(event.key, None)  # alt+x carries a letter, but means something
@@ -352,7 +359,8 @@ def run_app(
     except SettingsError as error:
         raise placed(home.settings_path, error) from None
     try:
-        app.run()
+        with by_hand():
+            app.run()
     finally:
         if not app.leaving:
             app.close_teacher()
