@@ -35,9 +35,9 @@ ENGINES = {
 BASE = "10m-base"
 """What is trained where no model is named: it does not know the book."""
 ROUNDS = 3
-STEPS = 4
+STEPS = 6
 """Pre-training steps that are timed in a round ..."""
-LONG_STEPS = 2
+LONG_STEPS = 3
 """... and those of four times as many rows."""
 EPOCHS = 10
 KNOWN = 0.95
@@ -160,8 +160,8 @@ def measure(
 def parts(result: dict[str, Any]) -> list[str]:
     """The text and tables of training.md."""
     made = [
-        "Programs take turns, each in its own process with all cores; medians of the rounds, and of the "
-        "rounds' ratios. *Of the GEMM peak*: six operations a weight and token against the best product "
+        "Programs take turns, each in its own process with all cores; medians of the steps of a "
+        "round, of the rounds, and of the rounds' ratios. *Of the GEMM peak*: six operations a weight and token against the best product "
         "of two 2048 x 2048 matrices in the same round; attention's own products are not counted. With "
         "them, as PaLM counts (2204.02311, appendix B), it is the last column.",
     ]

@@ -6,7 +6,14 @@ import pytest
 
 from benchmarks import BenchOptions
 from benchmarks.training import attention_share, measure, parts, run, seconds_to
-from benchmarks.training_engines import BATCHES, documents_of, gemm_peak, packed_rows, padded
+from benchmarks.training_engines import (
+    BATCHES,
+    documents_of,
+    gemm_peak,
+    packed_rows,
+    padded,
+    usual_step,
+)
 from engine.config import CONFIGS
 
 
@@ -108,6 +115,11 @@ def test_a_padded_batch_learns_no_padding() -> None:
     assert batch["input_ids"].tolist() == [[5, 6, 7], [8, 0, 0]]
     assert batch["labels"].tolist() == [[5, 6, 7], [8, -100, -100]]
     assert batch["attention_mask"].tolist() == [[1, 1, 1], [1, 0, 0]]
+
+
+def test_what_else_the_machine_does_meets_single_steps() -> None:
+    # the first compiles; one of the others was disturbed
+    assert usual_step([30.0, 2.0, 9.0, 2.2], 512) == {"seconds": 2.2, "first": 30.0, "tokens": 512}
 
 
 def test_attention_has_its_own_products() -> None:
