@@ -161,9 +161,9 @@ def parts(result: dict[str, Any]) -> list[str]:
     """The text and tables of training.md."""
     made = [
         "Programs take turns, each in its own process with all cores; medians of the steps of a "
-        "round, of the rounds, and of the rounds' ratios. *Of the GEMM peak*: six operations a weight and token against the best product "
-        "of two 2048 x 2048 matrices in the same round; attention's own products are not counted. With "
-        "them, as PaLM counts (2204.02311, appendix B), it is the last column.",
+        "round, of the rounds, and of the rounds' ratios. *Of the GEMM peak*: six operations a weight and "
+        "token against the best product of two 2048 x 2048 matrices in the same round; attention's own "
+        "products are not counted. *With attention* they are, as PaLM counts (2204.02311, appendix B).",
     ]
     for work, (lines, width) in BATCHES.items():
         made += [
