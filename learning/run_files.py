@@ -30,6 +30,7 @@ from engine.model import Model
 from learning.optim import Optimizers
 from learning.pretrain_settings import Mean, PretrainSettings, Progress
 from learning.spikes import Running, Spikes
+from learning.unseen import told_apart
 
 TRAINING = "training.safetensors"
 RECORD = "record.json"
@@ -43,8 +44,9 @@ def save_run(
     identity: Mapping[str, Any],
     folder: Path,
 ) -> None:
-    """Writes the checkpoint and the model. Raises CheckpointError, and ConfigError where the model
-    was taught meanwhile; the checkpoint is whole then."""
+    """Writes the checkpoint and the model; in that, ids that hardly came are told apart, so that they
+    can be taught. Raises CheckpointError, and ConfigError where the model was taught meanwhile; the
+    checkpoint is whole then."""
     tensors = {f"model/{k}": v for k, v in model.state_dict().items()}
     tensors |= {f"optimizer/{k}": v for k, v in optimizer.tensors()}
     state = {
@@ -60,7 +62,8 @@ def save_run(
         ) from error
     save_tensors(tensors, folder / TRAINING, state)
     refuse_taught(folder)
-    save_model(model, folder)
+    with told_apart(model):
+        save_model(model, folder)
 
 
 def refuse_taught(folder: Path) -> None:
