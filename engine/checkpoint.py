@@ -150,7 +150,8 @@ def save_model(
         save_config(model.config, folder)
     except OSError as error:
         raise CheckpointError(
-            f"{folder}: cannot be written ({error})", "free some space or choose another --home"
+            f"{folder}: cannot be written ({error.strerror or error})",
+            "free some space or choose another --home",
         ) from error
     state = {k: v.detach().to("cpu", dtype) for k, v in model.state_dict().items()}
     save_tensors(to_huggingface(state, model.config), folder / WEIGHTS, metadata)

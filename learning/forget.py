@@ -176,9 +176,16 @@ def _any(texts: Iterable[str | None], wanted: str) -> bool:
     return any(text is not None and wanted in text.casefold() for text in texts)
 
 
+_LISTED = {
+    "lesson": "`vidya journal show` lists them",
+    "ask": "`vidya journal show --asks` lists them",
+    "conversation": "`vidya journal search WORDS` names the conversations it finds",
+}
+
+
 def _must_exist(store: Store, name: str, number: int) -> None:
     if store.row(f"SELECT 1 FROM {name}s WHERE id = ?", number) is None:
-        raise NotFound(f"{name} {number} is not in the journal", "`vidya journal show` lists them")
+        raise NotFound(f"{name} {number} is not in the journal", _LISTED[name])
 
 
 def _numbers(store: Store, sql: str, *values: Any) -> set[int]:

@@ -166,7 +166,9 @@ class Journal(JudgementJournal):
         """Raises NotFound."""
         row = self.row(f"SELECT {ASK_COLUMNS} FROM asks WHERE id = ?", ask)
         if row is None:
-            raise NotFound(f"ask {ask} is not in the journal", "`vidya journal show` lists them")
+            raise NotFound(
+                f"ask {ask} is not in the journal", "`vidya journal show --asks` lists them"
+            )
         return ask_from_row(row)
 
     def latest_ask(self) -> Ask | None:

@@ -264,6 +264,14 @@ class LessonJournal(Store):
         found = self._select_in(version, f"{away} AND {_STANDS}")
         return [lesson for lesson in found if lesson.id not in missed]
 
+    def follow(self, version: int) -> None:
+        """These weights are in use now: what only others lacked is learned."""
+        before = self.saved_version()
+        if before != version:
+            for lesson in self.back_in(version, before):
+                self.set_lesson_state(lesson.id, "learned")
+            self.mark_saved(version)
+
     # ------------------------------------------------------------ progress over time
 
     def add_measure(self, name: str, value: float) -> None:

@@ -72,11 +72,7 @@ class Learner:
     def recover(self) -> None:
         """The file is the truth: lessons that it lacks wait again, and those that only other weights
         lacked are learned."""
-        before = self.journal.saved_version()
-        if before != self.version:
-            for lesson in self.journal.back_in(self.version, before):
-                self.journal.set_lesson_state(lesson.id, "learned")
-            self.journal.mark_saved(self.version)
+        self.journal.follow(self.version)
         for lesson in self.journal.lessons_not_saved():
             if lesson.state == "learned":
                 self.journal.set_lesson_state(lesson.id, missing(lesson))
@@ -298,7 +294,8 @@ class Learner:
             for lesson in failed_avoidance(self.tokenizer, self.journal, context):
                 self.journal.set_lesson_state(lesson.id, "waiting")
         self.forget_memory()
-        self.journal.add_measure("book_recall", recall)
+        if not book:  # of another book it says nothing of Vidya's own
+            self.journal.add_measure("book_recall", recall)
         return TrainDone(
             epochs=last.epoch,
             steps=last.step,

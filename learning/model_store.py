@@ -161,9 +161,10 @@ class ModelStore:
         folder = self.resolve(name_or_path)
         temporary = folder / f".{WEIGHTS}.rollback"
         kept = journal.lessons_in(version)
-        before = None
+        before: int | None = None
         with contextlib.suppress(CheckpointError):  # weights that are not whole are not kept
             before = read_version(folder / WEIGHTS)
+            journal.follow(before)  # another model may have been in use since
         try:
             shutil.copyfile(found[version].path, temporary)
             if before not in (None, version):

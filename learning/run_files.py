@@ -58,7 +58,8 @@ def save_run(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise CheckpointError(
-            f"{folder}: cannot be written ({error})", "choose another folder with --out"
+            f"{folder}: cannot be written ({error.strerror or error})",
+            "choose another folder with --out",
         ) from error
     save_tensors(tensors, folder / TRAINING, state)
     refuse_taught(folder)

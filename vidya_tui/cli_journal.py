@@ -117,7 +117,9 @@ def export(form: str, out: Path | None, options: Options) -> None:
     try:
         write_atomically(out, "".join(line + "\n" for line in lines))
     except OSError as error:
-        raise VidyaError(f"{out}: cannot be written ({error})", "choose another file") from error
+        raise VidyaError(
+            f"{out}: cannot be written ({error.strerror or error})", "choose another file"
+        ) from error
     say(f"{len(lines)} rows written to {out}")
 
 
@@ -144,7 +146,7 @@ def _rows(file: Path) -> list[dict[str, Any]]:
     try:
         data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     except OSError as error:
-        raise DataError(f"{file}: cannot be read ({error})", advice) from error
+        raise DataError(f"{file}: cannot be read ({error.strerror or error})", advice) from error
     rows = []
     for number, row in parse(data, str(file), advice):
         if "prompt" in row and "chosen" in row and "table" not in row:

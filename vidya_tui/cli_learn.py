@@ -99,7 +99,7 @@ def _print_epoch(event: Event, options: Options) -> None:
     if options.as_json:
         print_json({"epoch": row["epoch"], "steps": row.pop("step"), **row})
     else:
-        recall = "" if event.recall is None else f", recall {event.recall:.1%}"
+        recall = "" if event.recall is None else f", {event.recall:.1%} of what it rehearses known"
         say(f"epoch {event.epoch}: loss {event.loss:.3f}{recall}, {event.seconds:.0f} s")
 
 

@@ -235,6 +235,7 @@ def doctor(options: Options) -> None:
             store.info(options.chosen_model)
     except VidyaError as error:
         problems.append(str(error))
+    problems += _book_problems(home.book_path)
     from learning.rewards.sandbox import NoSandbox, Sandbox
 
     try:
@@ -250,3 +251,17 @@ def doctor(options: Options) -> None:
             click.echo(f"{key}: {value}")
     if problems:
         raise VidyaError(f"{len(problems)} problems", "see above")
+
+
+def _book_problems(path: Path) -> list[str]:
+    """What keeps the owner's book from being read, and with it every lesson from being learned."""
+    from personality.book import BookError, EmptyBookError, read_book
+
+    try:
+        if path.exists():
+            read_book(path)
+    except EmptyBookError:
+        return []
+    except BookError as error:
+        return [str(error)]
+    return []

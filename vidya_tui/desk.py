@@ -185,7 +185,11 @@ class Desk:
             self.session.correct(text, index)
             self.drafts.forget("ask", ask.id)
             return self._judged()
-        return Words("not saved; /correct opens it again as you left it") if kept else None
+        return (
+            Words("not saved; /correct opens it again as you left it, until you quit")
+            if kept
+            else None
+        )
 
     def _left_last(self, ask: int, index: int | None) -> int | None:
         """That candidate, else the one whose correction was left last."""

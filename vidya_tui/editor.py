@@ -10,12 +10,16 @@ import shlex
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
 from engine.errors import VidyaError
 
 USUAL = ("nano", "vim", "vi", "notepad")
+SOON = 0.5
+"""Seconds."""
+_left: float | None = None
 
 
 def editor(env: Mapping[str, str]) -> list[str]:
@@ -39,15 +43,16 @@ def editor(env: Mapping[str, str]) -> list[str]:
 
 
 def edit(text: str, command: list[str]) -> str:
-    """What stands in the file when the editor is left, without line breaks at the end. Nobody else
-    can read the file, and it is gone afterwards. Raises VidyaError."""
+    """What stands in the file when the editor is left, or is ended by a signal, without line breaks at
+    the end. Nobody else can read the file, and it is gone afterwards. Raises VidyaError."""
+    global _left
     number, name = tempfile.mkstemp(prefix="vidya-", suffix=".txt")
     path = Path(name)
     try:
         with os.fdopen(number, "w", encoding="utf-8", errors="replace") as file:
             file.write(text)
         status = subprocess.run([*command, name], check=False).returncode
-        if status:
+        if status > 0:  # as by vim's :cq
             raise VidyaError(
                 f"{command[0]} ended with status {status}", "your message is as it was before"
             )
@@ -58,3 +63,9 @@ def edit(text: str, command: list[str]) -> str:
         ) from error
     finally:
         path.unlink(missing_ok=True)
+        _left = time.monotonic()
+
+
+def just_left() -> bool:
+    """Whether ctrl+c may have been meant for the editor: it reaches whoever runs in the terminal."""
+    return _left is not None and time.monotonic() - _left < SOON

@@ -59,8 +59,16 @@ class LeavingApp(App[None]):
         self, result: None = None, return_code: int = 0, message: RenderableType | None = None
     ) -> None:
         """Whichever way it ends, what was typed and not sent is kept for the next start."""
-        self._unsent.keep(self.chat.unsent())
+        self._unsent.keep(self._typed())
         super().exit(result, return_code, message)
+
+    def _typed(self) -> str:
+        """What was typed and not sent, in the prompt and in an editor that is open above it."""
+        texts = [self.chat.unsent()]
+        for screen in self.screen_stack:
+            if unsaved := getattr(screen, "unsaved", None):
+                texts.append(unsaved())
+        return "\n".join(filter(str.strip, texts))
 
     def on_leaving_app_teacher_closed(self) -> None:
         self.exit()
@@ -83,9 +91,17 @@ class LeavingApp(App[None]):
         if self.is_headless:
             return
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGHUP):
+        ways = {signal.SIGTERM: self.exit, signal.SIGHUP: self.exit, signal.SIGINT: self._interrupt}
+        for number, way in ways.items():
             with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
-                loop.add_signal_handler(number, self.exit)
+                loop.add_signal_handler(number, way)
+
+    def _interrupt(self) -> None:
+        """No key: the app gets those itself."""
+        from vidya_tui.editor import just_left
+
+        if not just_left():
+            self.exit()
 
     def _handle_exception(self, error: Exception) -> None:
         """A bug: the details go to the log, a calm line to the terminal. Textual's own way prints
@@ -96,7 +112,7 @@ class LeavingApp(App[None]):
             self._exception = error  # run_test raises it again
             self._exception_event.set()
         write_log(self._home.log_path, "".join(traceback.format_exception(error)))
-        self._unsent.keep(self.chat.unsent())
+        self._unsent.keep(self._typed())
         if first:
             self._exit_renderables.append(
                 Text(

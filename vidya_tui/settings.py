@@ -136,13 +136,13 @@ def load(path: Path) -> Settings:
                 )
         return Settings(**raw)
     except SettingsError as error:
-        raise _at_line(text, error) from None
+        raise _at_line(path, text, error) from None
 
 
 def placed(path: Path, error: SettingsError) -> SettingsError:
     """The error with the line of the file on which its setting stands."""
     try:
-        return _at_line(path.read_text("utf-8-sig"), error)
+        return _at_line(path, path.read_text("utf-8-sig"), error)
     except (OSError, UnicodeError):
         return error
 
@@ -175,8 +175,8 @@ def save(path: Path, settings: Settings) -> None:
         ) from error
 
 
-def _at_line(text: str, error: SettingsError) -> SettingsError:
-    what = error.what.replace("settings.toml:", f"settings.toml:{_line(text, error.key)}:", 1)
+def _at_line(path: Path, text: str, error: SettingsError) -> SettingsError:
+    what = error.what.replace("settings.toml:", f"{path}:{_line(text, error.key)}:", 1)
     return SettingsError(what, error.next_step, key=error.key)
 
 

@@ -369,6 +369,17 @@ def test_an_answer_that_does_not_fit_is_told_and_not_half_learned(place: Place) 
     assert len(learner.replay.memory) == 4
 
 
+def test_another_book_says_nothing_of_the_recall_of_vidyas(place: Place, tmp_path: Path) -> None:
+    journal, learner = place[2], open_learner(place)
+    book = tmp_path / "other.txt"
+    book.write_text("<|user|> hello there <|assistant|> zebra quartz.\n")
+    once = BookSettings(epochs=1, talk=0)
+    learner.train(book, once, lambda _: None, lambda: False)
+    assert journal.measures("book_recall") == []
+    learner.train(None, once, lambda _: None, lambda: False)
+    assert len(journal.measures("book_recall")) == 1
+
+
 def test_a_book_of_which_nothing_fits_is_refused(place: Place, tmp_path: Path) -> None:
     book = tmp_path / "long.txt"
     book.write_text(f"<|user|> What sat there? <|assistant|> {LONG}\n")

@@ -136,6 +136,18 @@ def test_a_rollback_can_be_taken_back_and_costs_no_undo(place: Place) -> None:  
     assert versions(folder) == [0, 4, 5, 6, 9]
 
 
+def test_a_look_at_another_model_does_not_undo_a_rollback(place: Place) -> None:  # noqa: F811
+    home, folder, journal = place
+    other = shutil.copytree(folder, home.models_path / "other")
+    taught = publish(open_learner(place), lesson("What is new?", "This."))
+    open_learner((home, other, journal))  # which lacks the lesson, so that it waits
+    assert journal.lesson(taught.id).state == "waiting"
+    ModelStore(home).rollback("tiny", 0, journal)
+    assert journal.lesson(taught.id).state == "needs_practice"
+    assert open_learner(place).version == 0
+    assert not journal.waiting()
+
+
 def test_weights_that_cannot_be_read_are_rolled_back_too(place: Place) -> None:  # noqa: F811
     home, folder, journal = place
     publish(open_learner(place), lesson("What is new?", "This."))

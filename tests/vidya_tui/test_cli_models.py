@@ -126,6 +126,15 @@ def test_doctor_names_each_broken_model_and_lists_the_others(shell: Shell) -> No
     assert len(report["problems"]) == 2, "the chosen one is told once"
 
 
+def test_doctor_names_what_keeps_the_book_from_being_read(shell: Shell) -> None:
+    shell.home.book_path.write_text("# nothing yet\n")
+    assert shell.rows("doctor")[0]["problems"] == []
+    shell.home.book_path.write_text("no entry at all\n")
+    report = json.loads(shell.run("doctor", "--json", status=1).stdout)
+    (problem,) = report["problems"]
+    assert f"{shell.home.book_path}:1:" in problem
+
+
 def test_doctor(shell: Shell) -> None:
     (report,) = shell.rows("doctor")
     assert report["problems"] == [] and report["model"] == "tiny" and report["gflops"] >= 0

@@ -95,7 +95,7 @@ def test_saved_settings_are_read_back(tmp_path: Path, settings: Settings) -> Non
 def test_a_wrong_value_is_named_with_what_to_write(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(SettingsError) as caught:
         load(written(tmp_path, text))
-    assert str(caught.value) == f"settings.toml:1: {message}"
+    assert str(caught.value) == f"{tmp_path / 'settings.toml'}:1: {message}"
 
 
 def test_the_line_of_a_wrong_value_is_named(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_the_line_of_a_key_that_is_typed_is_named(tmp_path: Path) -> None:
     path = written(tmp_path, 'model = "10m"\n[keys]\nhelp = "f1"\nmodel = "a"\n')
     with pytest.raises(SettingsError) as caught:
         keymap(load(path).keys)
-    assert str(placed(path, caught.value)).startswith("settings.toml:4: keys: model: a alone is")
+    assert str(placed(path, caught.value)).startswith(f"{path}:4: keys: model: a alone is")
     path.unlink()
     assert str(placed(path, caught.value)).startswith("settings.toml: keys: model: a alone is")
 

@@ -39,8 +39,8 @@ class CorrectScreen(Steady, ModalScreen[Retyped]):
     def __init__(self, message: str, text: str, *, replace: bool = False) -> None:
         """replace: the text is marked, so that what is typed takes its place; any other key keeps it."""
         super().__init__()
-        self._message, self._replace = message, replace
-        self.editor = LongField(plain(text), id="editor", highlight_cursor_line=False)
+        self._message, self._replace, self._begun = message, replace, plain(text)
+        self.editor = LongField(self._begun, id="editor", highlight_cursor_line=False)
         self.trouble = Static(EMPTY, markup=False, classes="quiet")
         self.trouble.display = False
 
@@ -63,6 +63,10 @@ class CorrectScreen(Steady, ModalScreen[Retyped]):
     @on(TextArea.Changed)
     def _typed(self) -> None:
         self.trouble.display = False
+
+    def unsaved(self) -> str:
+        """What was typed, where the app ends before it is saved."""
+        return "" if self.editor.text == self._begun else self.editor.text
 
     def action_save(self) -> None:
         if self.editor.text.strip():

@@ -96,12 +96,17 @@ class Doors:
         """The message in the owner's editor, in place of the app."""
         from vidya_tui import editor
 
-        command = editor.editor(os.environ)
+        command, text, trouble = editor.editor(os.environ), self.prompt.text, None
         try:
             with self.app.suspend(), as_it_was():
-                text = editor.edit(self.prompt.text, command)
+                try:
+                    text = editor.edit(text, command)
+                except VidyaError as error:  # whatever is raised here, Textual does not come back
+                    trouble = error
         except SuspendNotSupported as error:
             raise VidyaError("this terminal cannot be lent to an editor", "type here") from error
+        if trouble is not None:
+            raise trouble
         self.prompt.replace_all(text)
         return Words("enter sends it")
 

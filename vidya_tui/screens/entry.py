@@ -41,6 +41,12 @@ class EntryScreen(Steady, ModalScreen[Typed]):
         self.question_field = LongField(plain(question), id="entry-question")
         self.answer_field = LongField(plain(answer), id="entry-answer")
         self.trouble = Static("", markup=False, classes="quiet")
+        self._begun = (self.question_field.text, self.answer_field.text)
+
+    def unsaved(self) -> str:
+        """What was typed, where the app ends before it is saved."""
+        texts = (self.question_field.text, self.answer_field.text)
+        return "" if texts == self._begun else "\n".join(filter(str.strip, texts))
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="box", id="entry"):

@@ -115,7 +115,7 @@ class ListRoom(Room[Result], Generic[Result, Row]):
         kept = drafts.left(about, texts, [plain(text) for text in begun])
         if change is None:
             if kept:
-                self.question.say(f"not saved; {key} opens it again as you left it")
+                self.question.say(f"not saved; {key} opens it again as you left it, until you quit")
         elif change():
             drafts.done(about)
 

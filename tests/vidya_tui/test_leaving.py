@@ -1,0 +1,115 @@
+"""vidya_tui.leaving, and what could end the app with it: in a pseudo-terminal, as people have it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks.app_terminal import HINT
+from benchmarks.terminal import Terminal, TerminalError
+from benchmarks.typist import prompt_text
+from learning.home import Home
+from tests.stage import Stage, play
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path / "home")
+
+
+def start(home: Home, editor: str = "false") -> Terminal:
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "VISUAL": editor}
+    terminal = Terminal([sys.executable, "-m", "vidya_tui", "--home", str(home.path)], env=env)
+    terminal.wait(lambda: terminal.sees(HINT), 60, "no prompt")
+    return terminal
+
+
+def write(terminal: Terminal, text: str) -> None:
+    terminal.press(text)
+    terminal.wait(lambda: prompt_text(terminal) == text, 60, "not typed")
+
+
+def ended(terminal: Terminal, status: int = 0) -> None:
+    with pytest.raises(TerminalError, match=f"ended with status {status}"):
+        terminal.wait(lambda: False, 60, "it did not end")
+
+
+def script(tmp_path: Path, body: str) -> str:
+    path = tmp_path / "editor"
+    path.write_text(f"#!/bin/sh\n{body}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_the_app_comes_back_from_an_editor_that_fails(home: Home) -> None:
+    """As of vim's :cq."""
+    with start(home, "false") as terminal:
+        write(terminal, "a long letter")
+        terminal.press("\x1bOS")  # F4
+        terminal.wait(lambda: terminal.sees("false ended with status 1"), 60, "nothing was told")
+        terminal.press(" goes on")
+        terminal.wait(lambda: prompt_text(terminal) == "a long letter goes on", 60, "it is dead")
+
+
+def test_ctrl_c_in_the_editor_is_the_editors(home: Home, tmp_path: Path) -> None:
+    body = 'printf ", edited" >> "$1"; touch "$0.began"; exec sleep 60'
+    with start(home, script(tmp_path, body)) as terminal:
+        write(terminal, "a letter")
+        terminal.press("\x1bOS")
+        terminal.wait((tmp_path / "editor.began").exists, 60, "the editor did not begin")
+        os.killpg(terminal.process.pid, signal.SIGINT)
+        terminal.wait(
+            lambda: prompt_text(terminal) == "a letter, edited", 60, "it did not come back"
+        )
+        terminal.rest(1.0)
+        terminal.press("!")
+        terminal.wait(lambda: prompt_text(terminal) == "a letter, edited!", 60, "it is dead")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_leaves_what_was_typed(home: Home, number: signal.Signals) -> None:
+    with start(home) as terminal:
+        write(terminal, "not sent yet")
+        terminal.wait(home.first_frame_path.exists, 60, "not begun")
+        terminal.rest(0.5)
+        terminal.process.send_signal(number)
+        ended(terminal)
+    assert home.unsent_path.read_text() == "not sent yet"
+
+
+@pytest.mark.parametrize(("typed", "kept"), [("", "for later"), (" mine", "for later\nmine")])
+def test_a_correction_that_is_open_is_kept(tmp_path: Path, typed: str, kept: str) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.say("hello")
+        await stage.sees("5 five answers")
+        await stage.write("for later")
+        await stage.press("f2")
+        await stage.sees("What should the answer have been?")
+        if typed:
+            await stage.write(typed.strip())
+        stage.app.exit()
+        assert stage.home.unsent_path.read_text() == kept
+
+    play(scenario, tmp_path)
+
+
+def test_an_entry_that_is_open_is_kept(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        stage.home.book_path.write_text("<|user|> My dog? <|assistant|> Rufus.\n")
+        await stage.say("/book rufus")
+        await stage.sees("My dog?")
+        await stage.press("a")
+        await stage.sees("You say")
+        await stage.write("Where do I live?")
+        await stage.press("tab")
+        await stage.write("In K")
+        stage.app.exit()
+        assert stage.home.unsent_path.read_text() == "Where do I live?\nIn K"
+
+    play(scenario, tmp_path)
