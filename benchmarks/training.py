@@ -166,10 +166,11 @@ def parts(result: dict[str, Any]) -> list[str]:
         "products are not counted. *With attention* they are, as PaLM counts (2204.02311, appendix B).",
     ]
     for work, (lines, width) in BATCHES.items():
-        made += [
-            f"## Pre-training: steps of {lines} rows of {width} tokens, documents packed",
-            pretraining([r for r in result["rows"] if r["work"] == work], width),
-        ]
+        if rows := [r for r in result["rows"] if r["work"] == work]:
+            made += [
+                f"## Pre-training: steps of {lines} rows of {width} tokens, documents packed",
+                pretraining(rows, width),
+            ]
     made += [
         "*vidya* and Trainer step with AdamW; *muon* is what `vidya pretrain` uses, in steps of 32 rows, "
         f"{MICRO_ROWS} in a pass, as Trainer is told to accumulate them. *Compiled*: `vidya pretrain "
