@@ -39,7 +39,7 @@ class PretrainSettings:
     fp32: bool = False
     """Products in float32 even where bfloat16 is fast."""
     compile: bool = False
-    """torch.compile: on a CPU some tenths faster at 10M, no faster at 49M; needs a C++ compiler there."""
+    """torch.compile: on a CPU up to a quarter faster at 10M, no faster at 49M; needs a C++ compiler there."""
     checkpoint_minutes: float = 5.0
 
     def __post_init__(self) -> None:

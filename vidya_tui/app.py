@@ -7,7 +7,6 @@ first frame is painted. Nothing in this process imports torch.
 from __future__ import annotations
 
 import contextlib
-import gc
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path, PurePath
@@ -26,7 +25,7 @@ from textual.timer import Timer
 from engine.errors import VidyaError
 from learning.home import Home
 from vidya_tui import launch, themes
-from vidya_tui.garbage import Rests, by_hand
+from vidya_tui.garbage import Rests, by_hand, collect_again
 from vidya_tui.inbox import Inbox
 from vidya_tui.keys import each, keymap, shown
 from vidya_tui.leaving import LeavingApp
@@ -160,7 +159,7 @@ class VidyaApp(LeavingApp):
         from vidya_tui.session import Session
         from vidya_tui.switch import SwitchingTeacher
 
-        _collect_again()
+        collect_again()
         if not self.is_headless:
             self._rests = Rests(self.set_timer)
             launch.keep(self._home, self._painted())
@@ -334,14 +333,6 @@ class VidyaApp(LeavingApp):
 
         if not any(isinstance(screen, Palette) for screen in self.screen_stack):
             self.push_screen(Palette(id="--command-palette"))
-
-
-def _collect_again() -> None:
-    """Ends the rest from garbage collection in which the app is loaded and built. What is loaded by then
-    is not looked through again: that takes longer than a frame, in the middle of a word."""
-    if not gc.isenabled():
-        gc.freeze()
-        gc.enable()
 
 
 def run_app(

@@ -11,8 +11,7 @@ from typing import Any
 
 import click
 
-from engine.errors import DataError, VidyaError
-from engine.files import write_atomically
+from engine.errors import DataError
 from learning.journal import Journal
 from learning.json_lines import parse
 from vidya_tui.cli_common import common, print_json, say
@@ -114,12 +113,9 @@ def export(form: str, out: Path | None, options: Options) -> None:
         for line in lines:
             click.echo(line)
         return
-    try:
-        write_atomically(out, "".join(line + "\n" for line in lines))
-    except OSError as error:
-        raise VidyaError(
-            f"{out}: cannot be written ({error.strerror or error})", "choose another file"
-        ) from error
+    from vidya_tui.exporting import write_export
+
+    write_export(out, "".join(line + "\n" for line in lines))
     say(f"{len(lines)} rows written to {out}")
 
 

@@ -18,8 +18,9 @@ from engine.errors import VidyaError
 
 USUAL = ("nano", "vim", "vi", "notepad")
 SOON = 0.5
-"""Seconds."""
+"""Seconds after the editor in which the app may still be told of a ctrl+c that was pressed in it."""
 _left: float | None = None
+"""When the last editor was left."""
 
 
 def editor(env: Mapping[str, str]) -> list[str]:

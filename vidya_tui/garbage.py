@@ -19,6 +19,14 @@ LATEST = 30.0
 _NEVER = 1_000_000
 
 
+def collect_again() -> None:
+    """Ends the rest from garbage collection in which the app is loaded and built (vidya_tui.opening). What
+    is loaded by then is not looked through again: that takes longer than a frame, in the middle of a word."""
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()
+
+
 @contextlib.contextmanager
 def by_hand() -> Iterator[None]:
     """Python does not look through what is old by itself meanwhile."""

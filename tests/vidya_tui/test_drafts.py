@@ -25,6 +25,18 @@ async def closed(stage: Stage) -> None:
     await stage.until(lambda: EDITOR not in stage.text() and "You say" not in stage.text())
 
 
+async def type_half_an_entry(stage: Stage) -> None:
+    """Of a new entry of the book, which has one."""
+    stage.home.book_path.write_text("<|user|> My dog? <|assistant|> Rufus.\n")
+    await stage.say("/book rufus")
+    await stage.sees("My dog?")
+    await stage.press("a")
+    await stage.sees("You say")
+    await stage.write("Where do I live?")
+    await stage.press("tab")
+    await stage.write("In K")
+
+
 def test_what_is_kept() -> None:
     drafts, about = Drafts(), ("ask", 7)
     assert drafts.get(about, "one") == ("one",)
@@ -117,14 +129,7 @@ def test_a_lesson_that_was_left_half_edited_is_there_again(tmp_path: Path) -> No
 
 def test_entries_that_were_left_half_typed_are_there_again(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
-        stage.home.book_path.write_text("<|user|> My dog? <|assistant|> Rufus.\n")
-        await stage.say("/book rufus")
-        await stage.sees("My dog?")
-        await stage.press("a")
-        await stage.sees("You say")
-        await stage.write("Where do I live?")
-        await stage.press("tab")
-        await stage.write("In K")
+        await type_half_an_entry(stage)
         await stage.press("escape")
         await stage.sees("not saved; a opens it again as you left it")
         await stage.press("e")

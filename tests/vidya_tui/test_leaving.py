@@ -14,6 +14,8 @@ from benchmarks.terminal import Terminal, TerminalError
 from benchmarks.typist import prompt_text
 from learning.home import Home
 from tests.stage import Stage, play
+from tests.vidya_tui.test_drafts import EDITOR, type_half_an_entry
+from tests.vidya_tui.test_editor import script
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -40,13 +42,6 @@ def ended(terminal: Terminal, status: int = 0) -> None:
         terminal.wait(lambda: False, 60, "it did not end")
 
 
-def script(tmp_path: Path, body: str) -> str:
-    path = tmp_path / "editor"
-    path.write_text(f"#!/bin/sh\n{body}\n")
-    path.chmod(0o755)
-    return str(path)
-
-
 def test_the_app_comes_back_from_an_editor_that_fails(home: Home) -> None:
     """As of vim's :cq."""
     with start(home, "false") as terminal:
@@ -58,11 +53,11 @@ def test_the_app_comes_back_from_an_editor_that_fails(home: Home) -> None:
 
 
 def test_ctrl_c_in_the_editor_is_the_editors(home: Home, tmp_path: Path) -> None:
-    body = 'printf ", edited" >> "$1"; touch "$0.began"; exec sleep 60'
+    body = 'printf ", edited" >> "$1"; touch "$(dirname "$0")/began"; exec sleep 60'
     with start(home, script(tmp_path, body)) as terminal:
         write(terminal, "a letter")
         terminal.press("\x1bOS")
-        terminal.wait((tmp_path / "editor.began").exists, 60, "the editor did not begin")
+        terminal.wait((tmp_path / "began").exists, 60, "the editor did not begin")
         os.killpg(terminal.process.pid, signal.SIGINT)
         terminal.wait(
             lambda: prompt_text(terminal) == "a letter, edited", 60, "it did not come back"
@@ -90,7 +85,7 @@ def test_a_correction_that_is_open_is_kept(tmp_path: Path, typed: str, kept: str
         await stage.sees("5 five answers")
         await stage.write("for later")
         await stage.press("f2")
-        await stage.sees("What should the answer have been?")
+        await stage.sees(EDITOR)
         if typed:
             await stage.write(typed.strip())
         stage.app.exit()
@@ -101,14 +96,7 @@ def test_a_correction_that_is_open_is_kept(tmp_path: Path, typed: str, kept: str
 
 def test_an_entry_that_is_open_is_kept(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
-        stage.home.book_path.write_text("<|user|> My dog? <|assistant|> Rufus.\n")
-        await stage.say("/book rufus")
-        await stage.sees("My dog?")
-        await stage.press("a")
-        await stage.sees("You say")
-        await stage.write("Where do I live?")
-        await stage.press("tab")
-        await stage.write("In K")
+        await type_half_an_entry(stage)
         stage.app.exit()
         assert stage.home.unsent_path.read_text() == "Where do I live?\nIn K"
 
