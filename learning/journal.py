@@ -21,7 +21,8 @@ from learning import history
 from learning.branches import Branches
 from learning.forget import Doomed, erase, find_doomed
 from learning.history import Conversation
-from learning.journal_export import export_rows, export_trl, import_rows
+from learning.journal_export import export_rows, export_trl
+from learning.journal_import import import_rows
 from learning.journal_judgements import JudgementJournal
 from learning.journal_lessons import insert_lesson
 from learning.journal_rows import (
@@ -239,7 +240,8 @@ class Journal(JudgementJournal):
         return export_trl(self)
 
     def import_rows(self, rows: Iterable[dict[str, Any]], name: str = "row ") -> int:
-        """Adds what another journal exported; the number of conversations and lessons added."""
+        """Adds what is new in another journal's export; the number of conversations and lessons added or
+        changed."""
         return import_rows(self, rows, name)
 
     def to_forget(

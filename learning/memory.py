@@ -32,12 +32,17 @@ from learning.variations import variations
 from personality.book import BookError, EmptyBookError, Entry, read_book, shipped_book_path
 
 TALK = "talk.json"
-TALK_ROWS = 192
-"""Of own talk; from half as many the anchor learns the rows by heart within twenty lessons."""
+TALK_ROWS = 768
+"""Of own talk at most; a quarter as many are learned by heart: other talk of a model of 10M weights
+then drifts further (benchmarks/results/recipe.md)."""
+FEWEST_ROWS = 192
+"""Of own talk at least."""
+WEIGHTS_A_ROW = 10_000
+"""A model that has few of them learns nothing any more where it must not change at all."""
 TALK_LENGTH = 48
 """Ids of each row that are replayed; longer rows hold talk no better and cost twice as much."""
-LOOK_BACK_ROWS = 48
-"""Of conversations that need what was said before."""
+LOOK_BACK = 4
+"""For so many rows of own talk there is one of a conversation that needs what was said before."""
 LOOK_BACK_LENGTH = 128
 """Most ids of such a row."""
 MAX_RIDERS = 20
@@ -184,6 +189,11 @@ def careless_examples(
     return list(found.values())
 
 
+def talk_rows(model: Model) -> int:
+    """How many rows of own talk are dreamt, for a model of that size."""
+    return min(TALK_ROWS, max(FEWEST_ROWS, model.config.parameters // WEIGHTS_A_ROW))
+
+
 def own_talk(model: Model, tokenizer: Tokenizer, folder: Path) -> list[Example]:
     """The model's own talk, dreamt once and kept beside the weights; with it conversations in which it
     has to look back, which dreams seldom hold and lessons would make it forget."""
@@ -196,8 +206,10 @@ def own_talk(model: Model, tokenizer: Tokenizer, folder: Path) -> list[Example]:
             return _with_targets(talk_example(tokenizer, row[:LOOK_BACK_LENGTH]) for row in rows)
     except (OSError, ValueError, TypeError):
         pass  # not there yet, or not whole: it is dreamt anew
-    talk = dream(model, tokenizer, TALK_ROWS, TALK_LENGTH, torch.Generator().manual_seed(0))
-    talk += looking_back(tokenizer, LOOK_BACK_ROWS, min(LOOK_BACK_LENGTH, model.config.context))
+    rows = talk_rows(model)
+    talk = dream(model, tokenizer, rows, TALK_LENGTH, torch.Generator().manual_seed(0))
+    length = min(LOOK_BACK_LENGTH, model.config.context)
+    talk += looking_back(tokenizer, rows // LOOK_BACK, length)
     with contextlib.suppress(
         OSError
     ):  # a model that may only be read, a full disk: again next time

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from engine.tokenizer import Tokenizer
-from learning.examples import Example
 from learning.home import Home
 from learning.journal import Journal
 from learning.memory import build_replay
@@ -124,15 +123,11 @@ class Mind:
     def prepare(self) -> None:
         """Makes all of it now, so that the next lesson does not wait for it."""
         _ = self.watch, self.voice
-        self.trunk.fill(self._replayed(), pause=self._pause)
+        self.trunk.fill(self.replay.memory, pause=self._pause)  # talk follows as it is drawn
 
     def tidy(self) -> None:
         """Drops kept outputs of what is no longer replayed."""
-        self.trunk.keep(self._replayed())
-
-    def _replayed(self) -> list[Example]:
-        replay = self.replay
-        return [*replay.memory, *replay.talk]
+        self.trunk.keep([*self.replay.memory, *self.replay.talk])
 
     @property
     def _path(self) -> Path:

@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import io
 import os
 import signal
 import sys
@@ -17,6 +19,9 @@ from vidya_tui.machine import MEMORY, prepare
 _LEARNING = {"teach", "train", "practice", "pretrain", "bench"}
 """Commands that are worth starting again with memory of another kind, which a process cannot give itself."""
 
+_FULL = {errno.ENOSPC, errno.EDQUOT}
+"""Of the disk, and of what an owner may use of it."""
+
 
 def main() -> None:
     """Exits with 0 done, 1 could not be done, 2 wrong usage, 130 interrupted."""
@@ -26,6 +31,8 @@ def main() -> None:
         prepare(os.environ)
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
     prepare(os.environ)
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a locale without a letter: ?, and not the end
+        sys.stdout.reconfigure(errors="replace")
     try:
         status = _run(sys.argv[1:])
         if sys.stdout is not None:  # whoever called may have closed it
@@ -45,7 +52,11 @@ def main() -> None:
             raise
         place = Path(sys.argv[0]).name
         what = " ".join(f"{type(error).__name__}: {error}".split())
-        _say(f"{place}: {what}; run again with --debug for more")
+        next_step = "run again with --debug for more"
+        if isinstance(error, OSError) and error.errno in _FULL:
+            what = ": ".join(str(part) for part in (error.filename, error.strerror) if part)
+            next_step = "make room where it writes, and run it again"
+        _say(f"{place}: {what}; {next_step}")
         status = 1
     sys.exit(status)
 

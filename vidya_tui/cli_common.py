@@ -78,7 +78,12 @@ def common(function: Function) -> Function:
 
 def print_json(value: dict[str, Any]) -> None:
     """One object, one line. Numbers that JSON has no word for become null."""
-    click.echo(json.dumps(_plain(value), ensure_ascii=False))
+    print_line(json.dumps(_plain(value), ensure_ascii=False))
+
+
+def print_line(text: str) -> None:
+    """A line of JSON, in UTF-8 whatever the locale is (RFC 8259, section 8.1)."""
+    click.echo(text.encode("utf-8", errors="backslashreplace"))  # half a pair: \ud83d is JSON
 
 
 def _plain(value: Any) -> Any:

@@ -14,7 +14,7 @@ import click
 from engine.errors import DataError
 from learning.journal import Journal
 from learning.json_lines import parse
-from vidya_tui.cli_common import common, print_json, say
+from vidya_tui.cli_common import common, print_json, print_line, say
 from vidya_tui.cli_forget import forget
 from vidya_tui.cli_progress import progress
 from vidya_tui.options import Options
@@ -111,7 +111,7 @@ def export(form: str, out: Path | None, options: Options) -> None:
         lines = [json.dumps(row, ensure_ascii=False) for row in rows]
     if out is None:
         for line in lines:
-            click.echo(line)
+            print_line(line)
         return
     from vidya_tui.exporting import write_export
 
@@ -123,7 +123,8 @@ def export(form: str, out: Path | None, options: Options) -> None:
 @click.argument("file", type=click.Path(path_type=Path))
 @common
 def import_journal(file: Path, options: Options) -> None:
-    """Adds what `journal export` wrote to FILE (or `-`); what is here already is passed over."""
+    """Adds what is new in FILE (or `-`), as `journal export` wrote it: conversations and lessons, and what
+    was said, judged and taken back since in those that are here."""
     rows = _rows(file)
     home = options.home
     with home.lock(), _journal(options) as journal:
@@ -131,7 +132,7 @@ def import_journal(file: Path, options: Options) -> None:
     if options.as_json:
         print_json({"added": added, "waiting": waiting})
         return
-    click.echo(f"{added} conversations and lessons added")
+    click.echo(f"{added} conversations and lessons added or brought up to date")
     if waiting:
         say(f"{waiting} lessons wait; the next `vidya` learns them")
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from learning.rewards.answer import Answer
-from learning.rewards.number_words import NUMBER, SCALES, calculates, read_words
+from learning.rewards.number_words import NUMBER, SCALES, calculates, goes_on, read_words
 
 DIGITS = 60
 """A number of more characters is none."""
@@ -138,6 +138,8 @@ def last_number(text: str) -> Number | None:
     if last is None:
         value = read_words(tail)
         return Number((value,)) if value is not None else None
+    if goes_on(tail[last.end() :]):
+        return None
     return _parse(last, tail)
 
 

@@ -36,7 +36,12 @@ NUMBER = "\0"
 """In place of a number in digits (calculates)."""
 _ANY = rf"(?:{NUMBER}|\b(?:{'|'.join([*_UNITS, *SCALES, *_PARTS])})s?\b)"
 _BETWEEN = r"(?:[x·⋅∙]|(?:times|plus|minus|point|over|(?:multiplied |divided )?by)\b)"
-_CALCULATION = re.compile(rf"{_ANY}[ -]{{0,3}}{_BETWEEN}[ -]{{0,3}}{_ANY}", re.IGNORECASE)
+_CALCULATION = re.compile(
+    rf"{_ANY}[ -]{{0,3}}{_BETWEEN}[ -]{{0,3}}{_ANY}"
+    rf"|{NUMBER} and (?:a|one|two|three) (?:half|third|quarter)s?\b"
+    rf"|\b(?:half|twice|double) (?:of )?{NUMBER}",
+    re.IGNORECASE,
+)
 _LONGEST = 30
 """Words in one number."""
 
@@ -64,8 +69,14 @@ def read_words(text: str) -> Fraction | None:
 
 
 def calculates(text: str) -> bool:
-    """Whether two numbers stand at a word or sign that calculates: `two times two`, `two point two`."""
+    """Whether two numbers stand at a word or sign that calculates (`two times two`, `two point two`), or
+    a word makes another number of one in digits (`5 and a half`, `twice 5`)."""
     return _CALCULATION.search(text) is not None
+
+
+def goes_on(text: str) -> bool:
+    """Whether what follows a number in digits makes another one of it: ` and a half`, ` times two`."""
+    return _CALCULATION.match(NUMBER + text) is not None
 
 
 def _value(run: list[str]) -> Fraction | None:

@@ -7,11 +7,20 @@ from pathlib import Path
 import torch
 
 from engine.chat_format import encode_chat
+from engine.config import CONFIGS
 from engine.files import write_atomically
 from engine.model import Model
 from engine.tokenizer import Tokenizer
 from learning.dream import dream, looking_back, talk_example
-from learning.memory import LOOK_BACK_LENGTH, LOOK_BACK_ROWS, TALK, own_talk
+from learning.memory import (
+    FEWEST_ROWS,
+    LOOK_BACK,
+    LOOK_BACK_LENGTH,
+    TALK,
+    TALK_ROWS,
+    own_talk,
+    talk_rows,
+)
 
 
 def test_targets_are_what_the_model_says_itself(tiny_tokenizer: Tokenizer) -> None:
@@ -55,8 +64,15 @@ def test_own_talk_holds_dreams_and_conversations_that_look_back(
     again = own_talk(tiny_model, tiny_tokenizer, tmp_path)
     assert again == talk, "it is kept beside the weights"
     length = min(LOOK_BACK_LENGTH, tiny_model.config.context)
-    expected = [e for e in looking_back(tiny_tokenizer, LOOK_BACK_ROWS, length) if e.targets]
+    back = looking_back(tiny_tokenizer, FEWEST_ROWS // LOOK_BACK, length)
+    expected = [e for e in back if e.targets]
     assert talk[-len(expected) :] == expected and len(talk) > len(expected)
+
+
+def test_a_large_model_dreams_more_than_a_small_one(tiny_model: Model) -> None:
+    assert talk_rows(tiny_model) == FEWEST_ROWS
+    with torch.device("meta"):
+        assert talk_rows(Model(CONFIGS["10m"])) == TALK_ROWS
 
 
 def test_rows_without_an_answer_anchor_nothing(

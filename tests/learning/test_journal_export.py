@@ -144,6 +144,114 @@ def test_importing_twice_adds_nothing(full: Journal, tmp_path: Path) -> None:
     other.close()
 
 
+def talk(journal: Journal, conversation: int, said: str, answer: str) -> int:
+    """One exchange whose first candidate was picked, and learned; its ask."""
+    turns = (*journal.turns(conversation), Turn("user", said))
+    ask = journal.add_ask(conversation, turns, Sampling())
+    journal.add_candidates([Candidate(ask.id, 1, answer, (1,), (-0.5,), "end", 0)])
+    pick = journal.judge(Pick(ask.id, 1), answer, [Lesson("pick", turns, answer)])
+    (lesson,) = (one.id for one in journal.lessons() if one.judgement == pick)
+    journal.set_lesson_state(lesson, "learned")
+    return ask.id
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Iterator[tuple[Journal, Journal]]:
+    """Two journals with the same conversation of one exchange; the second has one of its own before."""
+    one, other = Journal(tmp_path / "one.sqlite3"), Journal(tmp_path / "other.sqlite3")
+    talk(other, other.new_conversation(), "mine", "yours")
+    talk(one, one.new_conversation(), "a", "b")
+    other.import_rows(one.export_rows())
+    yield one, other
+    one.close()
+    other.close()
+
+
+def learn_all(journal: Journal) -> None:
+    for lesson in journal.waiting():
+        journal.set_lesson_state(lesson.id, "learned")
+
+
+def words(journal: Journal, conversation: int) -> list[str]:
+    return [turn.text for turn in journal.turns(conversation)]
+
+
+def test_a_conversation_that_went_on_elsewhere_goes_on_here(two: tuple[Journal, Journal]) -> None:
+    one, other = two
+    learn_all(other)
+    talk(one, 1, "c", "d")
+    assert other.import_rows(one.export_rows()) == 1
+    assert words(other, 2) == ["a", "b", "c", "d"]
+    assert [lesson.answer for lesson in other.waiting()] == ["d"]
+    assert len(other.conversations()) == 2
+    assert other.integrity() == "ok"
+    assert other.import_rows(one.export_rows()) == 0
+
+
+def test_what_was_said_in_both_places_becomes_branches(two: tuple[Journal, Journal]) -> None:
+    one, other = two
+    talk(one, 1, "there", "t")
+    mine = talk(other, 2, "here", "h")
+    other.import_rows(one.export_rows())
+    assert words(other, 2) == ["a", "b", "there", "t"]
+    assert [turn.text for turn in other.turns(2, mine)] == ["a", "b", "here", "h"]
+
+
+def test_what_was_judged_since_follows_and_the_weights_with_it(
+    two: tuple[Journal, Journal],
+) -> None:
+    one, other = two
+    learn_all(other)
+    (pick,) = one.judgements(1)
+    typed = learn_from_correction(one.ask(1), "B!", "b")
+    one.judge(Correction(1, "B!", 1), "B!", [typed], withdraws=[pick.id])
+    assert other.import_rows(one.export_rows()) == 1
+    assert words(other, 2) == ["a", "B!"]
+    assert [judged.stands for judged in other.judgements(2)] == [False, True]
+    assert [lesson.answer for lesson in other.to_undo()] == ["b"]
+    assert [lesson.answer for lesson in other.waiting()] == ["B!"]
+    assert other.import_rows(one.export_rows()) == 0
+
+
+def test_the_newer_judgement_holds(two: tuple[Journal, Journal]) -> None:
+    one, other = two
+    for journal, ask, said in ((one, 1, "there"), (other, 2, "here")):
+        typed = learn_from_correction(journal.ask(ask), said, "b")
+        journal.judge(Correction(ask, said, 1), said, [typed])
+    other.import_rows(one.export_rows())
+    assert words(other, 2) == ["a", "here"]
+    assert len(other.judgements(2)) == 2
+    one.import_rows(other.export_rows())
+    assert words(one, 1) == ["a", "here"]
+
+
+def test_candidates_that_were_dropped_here_stay_away(two: tuple[Journal, Journal]) -> None:
+    one, other = two
+    one.add_candidates([Candidate(1, 2, "later", (1,), (-0.5,), "end", 0)])
+    other.import_rows(one.export_rows())
+    assert [candidate.text for candidate in other.candidates(2)] == ["b", "later"]
+    talk(one, 1, "c", "d")
+    ask = talk(other, 2, "e", "f")
+    rows = list(other.export_rows())
+    other.add_candidates([Candidate(ask, 2, "newest", (1,), (-0.5,), "end", 0)])
+    with other.writing() as connection:
+        connection.execute("DELETE FROM candidates WHERE text = 'f'")
+    other.import_rows(rows)
+    assert [candidate.text for candidate in other.candidates(ask)] == ["newest"]
+
+
+def test_a_loose_lesson_taken_back_elsewhere_is_taken_back_here(
+    two: tuple[Journal, Journal],
+) -> None:
+    one, other = two
+    (loose,) = one.add_lessons([Lesson("example", PROMPT, "a")])
+    assert other.import_rows(one.export_rows()) == 1
+    learn_all(other)
+    one.retract(loose.id)
+    assert other.import_rows(one.export_rows()) == 1
+    assert [lesson.kind for lesson in other.to_undo()] == ["example"]
+
+
 @pytest.mark.parametrize(
     "row",
     [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.checkpoint import load_model
 from engine.tokenizer import Tokenizer
 from learning.forward import knowledge
-from learning.memory import book_examples
+from learning.memory import TALK, book_examples, own_talk, talk_rows
 from learning.model_store import SHIPPED
 from learning.watch import Watch
 from personality.book import shipped_book_path
@@ -22,3 +22,11 @@ def test_margins_beside_the_10m_are_those_of_its_weights() -> None:
     some = book[::20]
     for example, item in zip(some, knowledge(model, some), strict=True):
         assert abs(item.margin - watch.margin(example)) < 0.5
+
+
+def test_talk_beside_the_shipped_models_is_as_much_as_they_would_dream() -> None:
+    for name in ("10m", "10m-base"):
+        folder = SHIPPED / name
+        model, tokenizer = load_model(folder), Tokenizer.load(folder)
+        assert (folder / TALK).is_file()
+        assert len(own_talk(model, tokenizer, folder)) > 0.9 * talk_rows(model)

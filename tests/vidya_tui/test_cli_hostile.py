@@ -110,6 +110,44 @@ def test_what_was_done_is_done_where_stdout_is_closed(tmp_path: Path) -> None:
     assert (result.returncode, result.stderr) == (0, b"")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_a_full_disk_under_stdout_is_told(tmp_path: Path, form: tuple[str, ...]) -> None:
+    command = [*VIDYA, "model", "list", *form, "--home", str(tmp_path)]
+    with Path("/dev/full").open("wb") as full:
+        result = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, timeout=100, check=False, cwd=ROOT
+        )
+    assert result.returncode == 1
+    assert result.stderr.decode().count("\n") == 1
+    assert b"No space left on device; make room" in result.stderr
+
+
+def test_a_terminal_without_a_letter_shows_another_and_json_keeps_it(tmp_path: Path) -> None:
+    lesson = tmp_path / "lessons.jsonl"
+    lesson.write_text(
+        '{"prompt": "Where was I born?", "answer": "In \u0141\u00f3d\u017a \\ud83d"}\n'
+    )
+    assert run("teach", "--file", str(lesson), "--no-wait", home=tmp_path).returncode == 0
+    command = [*VIDYA, "journal", "show", "--home", str(tmp_path)]
+    latin = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    shown, told = (
+        subprocess.run(
+            [*command, *form], env=latin, capture_output=True, timeout=100, check=True, cwd=ROOT
+        ).stdout
+        for form in ((), ("--json",))
+    )
+    assert "In ?\u00f3d?" in shown.decode("latin-1")
+    assert any(
+        "\u0141\u00f3d\u017a" in str(json.loads(line)) for line in told.decode().splitlines()
+    )
+    export = [*VIDYA, "journal", "export", "--home", str(tmp_path)]
+    written = subprocess.run(
+        export, env=latin, capture_output=True, timeout=100, check=True, cwd=ROOT
+    ).stdout
+    assert "\u0141\u00f3d\u017a" in written.decode(), "what is kept elsewhere keeps every letter"
+
+
 def test_a_model_without_its_config_is_named(home: Path) -> None:
     (home / "models" / "10m" / "config.json").unlink()
     refused(run("evaluate", home=home), "has no config.json")
