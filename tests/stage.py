@@ -9,6 +9,7 @@ from pathlib import Path
 
 from textual import events
 from textual.pilot import Pilot
+from textual.strip import Strip
 
 from learning.events import Event, LearnerState, Ready
 from learning.home import Home
@@ -44,8 +45,8 @@ class Stage:
         await self.until(lambda: words in self.text())
 
     async def still(self, looks: int = 5) -> None:
-        """Waits until nothing moves: the screen and the log's place are the same in some looks, a
-        moment apart, with the app idle in between; fails where it never rests."""
+        """Waits until nothing moves: the screen, its colours and the log's place are the same in some
+        looks, a moment apart, with the app idle in between; fails where it never rests."""
 
         def look() -> tuple[object, ...]:
             view = self.app.chat.conversation
@@ -54,7 +55,7 @@ class Stage:
                 view._waiting,
                 self.app.animator.is_being_animated(view, "scroll_y"),
             )
-            return self.text(), view.scroll_y, view.max_scroll_y, view.region, busy
+            return self.strips(), view.scroll_y, view.max_scroll_y, view.region, busy
 
         seen, same = look(), 0
         for _ in range(200):
@@ -91,8 +92,11 @@ class Stage:
 
     def text(self) -> str:
         """What stands on the screen, line by line."""
-        strips = self.app.screen._compositor.render_strips()
-        return "\n".join(strip.text.rstrip() for strip in strips)
+        return "\n".join(strip.text.rstrip() for strip in self.strips())
+
+    def strips(self) -> list[Strip]:
+        """The lines of the screen with their colours."""
+        return self.app.screen._compositor.render_strips()
 
     def footer(self) -> str:
         return self.text().split("\n")[-1]

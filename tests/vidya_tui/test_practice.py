@@ -252,6 +252,20 @@ def test_practice_without_a_task_shows_how_it_goes(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
+def test_a_bar_that_was_hidden_comes_with_its_whole_width(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.say("/practice")
+        await stage.sees("Nothing is practised")
+        stage.hear(BEFORE)
+        stage.hear(STEP)
+        await stage.sees("held-out accuracy")
+        await stage.still(7)
+        line = next(line for line in stage.text().split("\n") if "about" in line)
+        assert line.count("\u2501") + line.count("\u2500") > 40
+
+    play(scenario, tmp_path)
+
+
 def test_practice_line_by_line(tmp_path: Path) -> None:
     class Practising(ScriptedTeacher):
         def send(self, request: Request) -> None:

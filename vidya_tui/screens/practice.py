@@ -5,6 +5,7 @@ were paid for.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import ClassVar
 
 from rich.table import Table
@@ -20,7 +21,7 @@ from vidya_tui import practice_words, practising
 from vidya_tui.practising import Practising
 from vidya_tui.progress_words import percent
 from vidya_tui.screens.steady import Steady
-from vidya_tui.widgets.learning import bar
+from vidya_tui.widgets.bar import Bar, bar
 
 WIDE = 40
 """Columns from which the time left stands behind the bar."""
@@ -43,7 +44,7 @@ class PracticeScreen(Steady, ModalScreen[None]):
         self._state, self._stop = state, stop
         self._shown: Practising | None = None
         self._title = Static("", markup=False, classes="title")
-        self._bar = Static("", markup=False, id="practice-bar")
+        self._bar = Bar(id="practice-bar")
         self._figures = Static("", markup=False, id="practice-figures")
         self._samples = Static("", markup=False, id="practice-samples")
 
@@ -63,7 +64,7 @@ class PracticeScreen(Steady, ModalScreen[None]):
 
     def on_resize(self) -> None:
         self._shown = None
-        self.call_after_refresh(self._look)  # when the bar has its width
+        self.call_after_refresh(self._look)  # when the screen has its size
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         running = self._state().running
@@ -81,7 +82,7 @@ class PracticeScreen(Steady, ModalScreen[None]):
             return
         was, self._shown = self._shown, now
         self._title.update(Text(title(now)))
-        self._bar.update(progress(now, self._bar.content_size.width))
+        self._bar.show(partial(progress, now))
         self._bar.display = bool(now.task)
         self._figures.update(table(now))
         self._samples.update(Text(practising.samples(now, self.size.width - 16)))

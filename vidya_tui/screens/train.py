@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -23,7 +24,7 @@ from vidya_tui import progress_words as words
 from vidya_tui.plain import plain
 from vidya_tui.screens.steady import Steady
 from vidya_tui.training_log import TrainingLog
-from vidya_tui.widgets.learning import bar
+from vidya_tui.widgets.bar import Bar, bar
 
 AVERAGED = 13
 """Steps that one point of the smooth curve is the mean of."""
@@ -46,7 +47,7 @@ class TrainScreen(Steady, Screen[None]):
         self._log, self._begin, self._stop = log, begin, stop
         self._drawn: tuple[object, ...] = ()
         self.heading = Static("", markup=False, classes="heading")
-        self.bar = Static("", markup=False, id="train-bar")
+        self.bar = Bar(id="train-bar")
         self.state = Static("", markup=False, id="train-state")
         self.facts = Static("", markup=False, id="train-facts")
         self.plot = PlotextPlot(id="train-plot")
@@ -98,16 +99,8 @@ class TrainScreen(Steady, Screen[None]):
         if not self.is_attached:
             return
         log = self._log
-        width = max(10, self.bar.content_size.width - 7)
-        share = log.share
         full = log.running or log.result is not None
-        self.bar.update(
-            Content.styled(bar(share, width), "$accent").append(
-                Content.styled(f" {words.percent(share):>6}", "bold")
-            )
-            if full
-            else Content.styled(bar(0.0, width), "dim")
-        )
+        self.bar.show(partial(_progress, log.share, full))
         trouble = bool(log.failure) or (log.result is not None and log.result.rolled_back)
         self.state.update(Content(plain(log.state())))
         self.state.set_class(trouble, "-trouble")
@@ -146,6 +139,15 @@ class TrainScreen(Steady, Screen[None]):
             return Color.parse(variables["secondary"]).rgb, Color.parse(variables["accent"]).rgb
         except (KeyError, ColorParseError):  # a theme of the terminal's own colours
             return "gray", "orange"
+
+
+def _progress(share: float, full: bool, width: int) -> Content:
+    """full: something is trained or was; an empty bar else."""
+    room = max(10, width - 7)
+    if not full:
+        return Content.styled(bar(0.0, room), "dim")
+    tail = Content.styled(f" {words.percent(share):>6}", "bold")
+    return Content.styled(bar(share, room), "$accent").append(tail)
 
 
 def _line(facts: Sequence[tuple[str, str]]) -> Content:

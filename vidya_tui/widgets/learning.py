@@ -10,14 +10,9 @@ from textual.widgets import Static
 
 from vidya_tui import progress_words as words
 from vidya_tui.progress_words import Learning
+from vidya_tui.widgets.bar import bar
 
 BAR = 24
-
-
-def bar(share: float, width: int) -> str:
-    """A bar of text; it needs no colours to be read."""
-    full = round(share * width)
-    return "\u2501" * full + "\u2500" * (width - full)
 
 
 class LearningLine(Static):
