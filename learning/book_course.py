@@ -79,7 +79,7 @@ def plan(
     careless = careless_examples(tokenizer, paths, context, skip_bad)
     otherwise = [e for e in careless if answers.get(e.prompt) == e.answer]
     for lesson, _ in lessons:
-        wordings = to_task(tokenizer, lesson, context, rng, replay.memory).variations
+        wordings = to_task(tokenizer, lesson, context, rng, replay.frames).variations
         otherwise += [e for e in wordings if e.prompt not in answers]
     return Course(examples, rest, lessons, otherwise, left_out)
 

@@ -63,6 +63,19 @@ def from_answer(
     """Only the answer after the prompt is learned; old turns are dropped where the context is short,
     and of an answer that is `too_long`, the end."""
     body = [*tokenizer.encode(answer)[: context // 2], tokenizer.end]
+    return _answered(tokenizer, prompt, body, context)
+
+
+def after_question(
+    tokenizer: Tokenizer, question: str, answer: Sequence[int], context: int
+) -> Example:
+    """The ids of an answer, `<|end|>` among them, after another question."""
+    return _answered(tokenizer, [("user", question)], list(answer), context)
+
+
+def _answered(
+    tokenizer: Tokenizer, prompt: Sequence[tuple[str, str]], body: list[int], context: int
+) -> Example:
     head = encode_prompt(tokenizer, prompt, context, len(body))
     target = [False] * len(head) + [True] * len(body)
     return Example(tuple(head + body), tuple(target), fold_prompt(prompt))

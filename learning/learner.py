@@ -104,7 +104,7 @@ class Learner:
     def learn(self, lesson: Lesson) -> LessonReport:
         """Learns one lesson and publishes, or restores the weights and marks it needs_practice."""
         started, context = time.monotonic(), self.weights.model.config.context
-        task = to_task(self.tokenizer, lesson, context, self._rng, self.replay.memory)
+        task = to_task(self.tokenizer, lesson, context, self._rng, self.replay.frames)
         task = as_worded_before(task, self.replay.memory, context)
         if why := too_long(self.tokenizer, lesson.answer, context):
             self.journal.set_lesson_state(lesson.id, "needs_practice")

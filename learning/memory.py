@@ -26,9 +26,8 @@ from learning.journal import Journal
 from learning.journal_lessons import MAIN_KINDS
 from learning.records import Lesson
 from learning.replay import Replay
-from learning.splices import splices
 from learning.teaching import Task
-from learning.variations import variations
+from learning.wordings import NO_FRAMES, Frames, asked_otherwise, talk_frames
 from personality.book import BookError, EmptyBookError, Entry, read_book, shipped_book_path
 
 TALK = "talk.json"
@@ -49,9 +48,6 @@ MAX_RIDERS = 20
 """Weak lessons that a lesson's batches draw from; the others wait for the next."""
 WORDED = 300
 """Latest lessons that are replayed in other words too; making these takes a few milliseconds each."""
-WORDINGS = 48
-"""Other wordings of a lesson's question that its batches draw from; half of them, or more where the rules
-give fewer, in frames of other questions."""
 _LEANING = {
     "it",
     "its",
@@ -81,13 +77,15 @@ def build_replay(
     """All that must not be forgotten, for these weights."""
     context = model.config.context
     book = book_examples(tokenizer, book_paths(owner_book), context, skip_bad)
-    replay = Replay(model, book, [], own_talk(model, tokenizer, folder))
+    talk = own_talk(model, tokenizer, folder)
+    replay = Replay(model, book, [], talk, turns=talk_frames(tokenizer, talk))
     # what is not to be said any more is not replayed, whether or not that could be learned
     kept = [x for x in standing(journal) if x.state == "learned" or not x.answer]
     kept = [x for x in kept if not excess(tokenizer, x.answer, context)]
+    frames = replay.frames
     tasks = [
         to_task(
-            tokenizer, lesson, context, random.Random(lesson.id) if place < WORDED else None, book
+            tokenizer, lesson, context, random.Random(lesson.id) if place < WORDED else None, frames
         )
         for place, lesson in enumerate(reversed(kept))
     ]
@@ -254,19 +252,15 @@ def to_task(
     lesson: Lesson,
     context: int,
     rng: random.Random | None = None,
-    others: Sequence[Example] = (),
+    frames: Frames = NO_FRAMES,
 ) -> Task:
-    """A lesson as examples to learn and to avoid; with `rng` also in other wordings, and in the frames of
-    the questions of `others`."""
+    """A lesson as examples to learn and to avoid; with `rng` also in other wordings."""
     prompt = [(t.role, t.text) for t in lesson.prompt]
     rejected = [t for t in dict.fromkeys(lesson.rejected) if t.strip() and t != lesson.answer]
     question = prompt[-1][1] if prompt else ""
     wordings: list[str] = []
     if rng and lesson.answer and stands_alone(question):
-        wordings = variations(question, WORDINGS // 2, rng)
-        own = fold(question)
-        frames = [e.prompt for e in others if e.prompt != own]
-        wordings += splices(question, frames, WORDINGS - len(wordings), rng)
+        wordings = asked_otherwise(question, frames, rng)
     alone = lesson.answer and len(prompt) > 1 and stands_alone(question)
     return Task(
         answer_example(tokenizer, lesson, context),

@@ -6,10 +6,12 @@ Each is made when it is first needed, since that takes a moment, and kept from l
 from __future__ import annotations
 
 import contextlib
+import random
 from collections.abc import Callable
 from pathlib import Path
 
 from engine.tokenizer import Tokenizer
+from learning.examples import Example
 from learning.home import Home
 from learning.journal import Journal
 from learning.memory import build_replay
@@ -19,6 +21,7 @@ from learning.trunk import Trunk, Upper
 from learning.voice import Voice, open_voice
 from learning.watch import Seen, Watch
 from learning.weights import Weights
+from learning.wordings import reworded
 
 WATCH = "watch.json"
 
@@ -105,6 +108,14 @@ class Mind:
     def book_recall(self) -> float:
         """Exact recall of the book as last seen, 0 to 1."""
         return self.watch.recall(self.replay.book)
+
+    def draw_wordings(self, example: Example, rng: random.Random) -> tuple[Example, ...]:
+        """Other wordings of a taught example, in place of those that are replayed; none where it has none."""
+        replay, context = self.replay, self._weights.model.config.context
+        if replay.wordings.get(example.ids):
+            drawn = reworded(self._tokenizer, example, replay.frames, context, rng)
+            replay.wordings[example.ids] = drawn
+        return replay.wordings.get(example.ids, ())
 
     def margins(self) -> Margins:
         """For `restore`."""

@@ -122,10 +122,11 @@ class Pauses:
             self._rehearse_forms(asked[forms[0]], forms)
 
     def _wordings(self, example: Example) -> list[Example]:
-        """Other wordings of a lesson that ask for nothing else that is remembered."""
-        replay = self._shop.mind.replay
-        claimed = {e.prompt for e in replay.memory}
-        return [e for e in replay.wordings.get(example.ids, ()) if e.prompt not in claimed]
+        """Other wordings of a lesson that ask for nothing else that is remembered; not those that it was
+        taught in, which are known by heart."""
+        claimed = {e.prompt for e in self._shop.mind.replay.memory}
+        drawn = self._shop.mind.draw_wordings(example, self._shop.rng)
+        return [e for e in drawn if e.prompt not in claimed]
 
     def _unknown(self, examples: list[Example]) -> list[Example]:
         checked = knowledge(self._shop.mind.upper, examples, pause=self._shop.pause)

@@ -17,6 +17,7 @@ from torch import Tensor
 
 from engine.model import Model
 from learning.examples import Example
+from learning.wordings import Frames
 
 
 @dataclass
@@ -31,6 +32,8 @@ class Replay:
     """The model's own talk, see learning.dream."""
     riders: list[tuple[Example, float]] = field(default_factory=list)
     """Weak lessons that ride along while a lesson is learned, with their weights."""
+    turns: Sequence[str] = ()
+    """What the owner says in the model's own talk."""
     wordings: dict[tuple[int, ...], tuple[Example, ...]] = field(default_factory=dict)
     """Ids of a taught example -> the same answer to other wordings of its question."""
 
@@ -48,6 +51,11 @@ class Replay:
     def memory(self) -> list[Example]:
         """Book, then taught lessons."""
         return self.book + self.taught
+
+    @property
+    def frames(self) -> Frames:
+        """Of the memory as it is now."""
+        return Frames([e.prompt for e in self.memory], self.turns)
 
     def remember(self, example: Example, wordings: Sequence[Example] = ()) -> None:
         """A lesson was learned; what it contradicts is no longer replayed."""

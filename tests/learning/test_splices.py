@@ -27,17 +27,45 @@ def test_the_words_that_carry_the_meaning(question: str, words: list[str]) -> No
     assert carrying(question) == words
 
 
-def test_they_stand_together_between_the_small_words_of_others() -> None:
-    made = splices("What is my rabbit called?", FRAMES, 40, random.Random(0))
-    assert len(made) >= 8 and len({text.lower().rstrip("?") for text in made}) == len(made)
-    for text in made:
-        words = text.lower().rstrip("?").split()
-        place = words.index("my")
-        assert words[place : place + 3] == ["my", "rabbit", "called"]
-        others = words[:place] + words[place + 3 :]
-        assert others, "a frame leaves at least one small word"
-        assert "you" not in others, "whose it is, is the lesson's to say"
-        assert set(others) & {"how", "are", "where", "do", "what", "is", "the", "of", "a"}
+def _made(question: str, count: int = 60, seed: int = 0) -> list[list[str]]:
+    texts = splices(question, FRAMES, count, random.Random(seed))
+    assert len({text.lower() for text in texts}) == len(texts) > 7
+    return [text.lower().rstrip("?").split() for text in texts]
+
+
+def test_they_stand_between_the_words_of_others() -> None:
+    for words in _made("What is my rabbit called?"):
+        assert "rabbit" in words, "the rarest never falls out"
+        assert words[words.index("rabbit") - 1] == "my", "whose it is stays with it"
+        assert set(words) - {"my", "rabbit", "called"}, "a frame leaves at least one word"
+
+
+def test_other_words_fall_out_and_stand_apart() -> None:
+    made = _made("What is my rabbit called?")
+    joined = [" ".join(words) for words in made]
+    assert any("called" not in words for words in made)
+    assert any("my rabbit called" in text for text in joined), "all in one piece"
+    apart = [words for words in made if {"rabbit", "called"} <= set(words)]
+    assert any(words.index("called") < words.index("rabbit") for words in apart)
+    assert any(words.index("called") > words.index("rabbit") + 1 for words in apart)
+
+
+def test_what_the_frames_have_too_is_not_the_rarest() -> None:
+    for words in _made("Which colour has my capital torch?"):
+        assert "torch" in words
+    assert any("capital" not in words for words in _made("Which colour has my capital torch?"))
+
+
+def test_some_of_a_frames_own_words_stay() -> None:
+    made = _made("What is my rabbit called?")
+    own = {"old", "live", "capital", "france", "name", "colour"}
+    assert any(own & set(words) for words in made) and any(not own & set(words) for words in made)
+
+
+def test_every_other_frame_is_of_the_second_kind() -> None:
+    made = splices("my torch", ["is it"] * 3, 40, random.Random(0), ["do we see the sea"])
+    assert made and all("torch" in text.lower() for text in made)
+    assert {"do", "the"} <= {word for text in made for word in text.lower().split()}
 
 
 def test_what_you_and_i_like_stays_different() -> None:

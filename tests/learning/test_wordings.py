@@ -14,6 +14,7 @@ from learning.memory import careless_examples, stands_alone, to_task
 from learning.records import Lesson, Turn
 from learning.replay import Replay
 from learning.teaching import Wording
+from learning.wordings import Frames, last_question, owner_turns, reworded, talk_frames
 
 
 def _example(tokenizer: Tokenizer, question: str, answer: str) -> Example:
@@ -75,15 +76,45 @@ def test_a_lesson_in_talk_is_also_learned_alone(tiny_tokenizer: Tokenizer) -> No
 
 def test_a_lesson_is_also_asked_in_the_frames_of_other_questions(tiny_tokenizer: Tokenizer) -> None:
     lesson = Lesson("example", (Turn("user", "What is my dog called?"),), "Rufus.")
-    others = [_example(tiny_tokenizer, q, "A.") for q in ("How old are you?", "Where is Rome?")]
-    own = _example(tiny_tokenizer, "What is my dog called?", "Rex.")
-    task = to_task(tiny_tokenizer, lesson, 128, random.Random(0), [*others, own])
+    frames = Frames(["how old are you", "where is rome", "what is my dog called"], ["Is it far?"])
+    task = to_task(tiny_tokenizer, lesson, 128, random.Random(0), frames)
     asked = {e.prompt for e in task.variations}
-    assert {"how my dog called are", "where is my dog called"} & asked
+    assert "where is my dog called" in asked, "in a frame of the memory"
+    assert "is it my dog called" in asked, "in one of own talk"
     alone = to_task(tiny_tokenizer, lesson, 128, random.Random(0))
     assert alone.answers == task.answers
     assert len(asked) > len(alone.variations) >= 10
     assert {e.answer for e in task.variations} == {task.answers[0].answer}
+
+
+def test_the_answer_to_wordings_drawn_anew(tiny_tokenizer: Tokenizer) -> None:
+    talk = [("user", "Hello"), ("assistant", "Hi."), ("user", "What is my dog called?")]
+    example = from_answer(tiny_tokenizer, talk, "Rufus. \U0001f436", 128)
+    assert owner_turns(tiny_tokenizer, example) == ["Hello", "What is my dog called?"]
+    assert last_question(tiny_tokenizer, example) == "What is my dog called?"
+    frames, rng = (
+        Frames(["how old are you", "where is rome"], ["Do you see the sea?"]),
+        random.Random(0),
+    )
+    one, other = (reworded(tiny_tokenizer, example, frames, 128, rng) for _ in range(2))
+    assert len(one) > 10 and len({e.prompt for e in one}) > 10
+    assert {e.answer for e in (*one, *other)} == {example.answer}
+    assert all(e.ids[0] == tiny_tokenizer.user and " / " not in e.prompt for e in one)
+    assert {e.prompt for e in other} - {e.prompt for e in one}, "others than before"
+
+
+def test_a_text_without_an_owner_has_no_question(tiny_tokenizer: Tokenizer) -> None:
+    end, word = tiny_tokenizer.end, tiny_tokenizer.encode("word")
+    plain = Example((end, *word, end), (False, *([True] * (len(word) + 1))))
+    assert last_question(tiny_tokenizer, plain) == ""
+    assert reworded(tiny_tokenizer, plain, Frames(["how old are you"]), 128, random.Random(0)) == ()
+
+
+def test_frames_of_own_talk_are_turns_of_the_owner(tiny_tokenizer: Tokenizer) -> None:
+    asked = [
+        _example(tiny_tokenizer, q, "Do I know that?") for q in ("Is it far?", "Hi", "Is it far?")
+    ]
+    assert talk_frames(tiny_tokenizer, asked) == ["Is it far?"]
 
 
 def test_other_wordings_never_ask_what_is_remembered_otherwise(
