@@ -282,6 +282,8 @@ def test_a_pause_rehearses_what_was_learned_in_other_words(place: Place) -> None
         rounds += 1
         assert rounds < 40, "it comes to an end"
     assert known() > before
+    assert set(learner.replay.wordings[example.ids]) - set(wordings), "they are drawn anew"
+    assert {e.answer for e in learner.replay.wordings[example.ids]} == {example.answer}
     assert knows(learner, taught) and learner.book_recall == 1.0
     assert sorted((learner.folder / "snapshots").iterdir()) == snapshots, "the lesson can be undone"
     done, _ = learner.undo(taught)
