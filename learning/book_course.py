@@ -78,8 +78,9 @@ def plan(
     answers = {example.prompt: example.answer for example in [*examples, *rest]}
     careless = careless_examples(tokenizer, paths, context, skip_bad)
     otherwise = [e for e in careless if answers.get(e.prompt) == e.answer]
+    frames = replay.frames
     for lesson, _ in lessons:
-        wordings = to_task(tokenizer, lesson, context, rng, replay.frames).variations
+        wordings = to_task(tokenizer, lesson, context, rng, frames).variations
         otherwise += [e for e in wordings if e.prompt not in answers]
     return Course(examples, rest, lessons, otherwise, left_out)
 

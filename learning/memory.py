@@ -21,11 +21,12 @@ from engine.model import Model
 from engine.tokenizer import Tokenizer
 from learning.dream import dream, looking_back, talk_example
 from learning.examples import Example, excess, from_answer, from_turns
-from learning.folding import fold
+from learning.folding import fold, fold_prompt
 from learning.journal import Journal
 from learning.journal_lessons import MAIN_KINDS
 from learning.records import Lesson
 from learning.replay import Replay
+from learning.splices import Questions
 from learning.teaching import Task
 from learning.wordings import NO_FRAMES, Frames, asked_otherwise, talk_frames
 from personality.book import BookError, EmptyBookError, Entry, read_book, shipped_book_path
@@ -82,7 +83,8 @@ def build_replay(
     # what is not to be said any more is not replayed, whether or not that could be learned
     kept = [x for x in standing(journal) if x.state == "learned" or not x.answer]
     kept = [x for x in kept if not excess(tokenizer, x.answer, context)]
-    frames = replay.frames
+    asked = [fold_prompt([(t.role, t.text) for t in lesson.prompt]) for lesson in kept]
+    frames = Frames(Questions([*(e.prompt for e in book), *asked]), replay.turns)
     tasks = [
         to_task(
             tokenizer, lesson, context, random.Random(lesson.id) if place < WORDED else None, frames
@@ -260,7 +262,7 @@ def to_task(
     question = prompt[-1][1] if prompt else ""
     wordings: list[str] = []
     if rng and lesson.answer and stands_alone(question):
-        wordings = asked_otherwise(question, frames, rng)
+        wordings = asked_otherwise(question, frames, rng, fold_prompt(prompt))
     alone = lesson.answer and len(prompt) > 1 and stands_alone(question)
     return Task(
         answer_example(tokenizer, lesson, context),

@@ -97,15 +97,15 @@ class Pauses:
 
     def _rehearse(self, rehearsal: Rehearsal) -> None:
         """Teaches some other wordings of a lesson that are not known yet."""
-        example, shop = rehearsal.example, self._shop
-        others = self._wordings(example)
-        unknown = self._unknown(others)
+        example, rng = rehearsal.example, self._shop.rng
         rehearsal.left -= 1
-        done = rehearsal.left < 0 or example not in shop.mind.replay.taught
-        if not done and len(unknown) > ENOUGH * len(others):
-            forms = shop.rng.sample(unknown, min(FORMS, len(unknown)))
-            if self._rehearse_forms(example, forms):
-                return
+        if rehearsal.left >= 0 and example in self._shop.mind.replay.taught:
+            others = self._wordings(example)
+            unknown = self._unknown(others)
+            if len(unknown) > ENOUGH * len(others):
+                forms = rng.sample(unknown, min(FORMS, len(unknown)))
+                if self._rehearse_forms(example, forms):
+                    return
         self._fresh.remove(rehearsal)
 
     def _revisit(self) -> None:
@@ -129,7 +129,9 @@ class Pauses:
         return [e for e in drawn if e.prompt not in claimed]
 
     def _unknown(self, examples: list[Example]) -> list[Example]:
-        checked = knowledge(self._shop.mind.upper, examples, pause=self._shop.pause)
+        mind = self._shop.mind
+        checked = knowledge(mind.upper, examples, pause=self._shop.pause)
+        mind.tidy()  # they are hardly ever drawn again
         return [e for e, item in zip(examples, checked, strict=True) if not item.known]
 
     def _rehearse_forms(self, example: Example, forms: list[Example]) -> bool:

@@ -17,6 +17,7 @@ from torch import Tensor
 
 from engine.model import Model
 from learning.examples import Example
+from learning.splices import NO_QUESTIONS, Questions
 from learning.wordings import Frames
 
 
@@ -32,7 +33,7 @@ class Replay:
     """The model's own talk, see learning.dream."""
     riders: list[tuple[Example, float]] = field(default_factory=list)
     """Weak lessons that ride along while a lesson is learned, with their weights."""
-    turns: Sequence[str] = ()
+    turns: Questions = NO_QUESTIONS
     """What the owner says in the model's own talk."""
     wordings: dict[tuple[int, ...], tuple[Example, ...]] = field(default_factory=dict)
     """Ids of a taught example -> the same answer to other wordings of its question."""
@@ -46,6 +47,7 @@ class Replay:
         idf = torch.log((1 + len(memory)) / (1 + seen))
         self._table = self.model.embedding.weight.detach().float().cpu() * idf[:, None]
         self._features: dict[tuple[int, ...], Tensor] = {}
+        self._frames = Frames(NO_QUESTIONS, self.turns)
 
     @property
     def memory(self) -> list[Example]:
@@ -55,7 +57,10 @@ class Replay:
     @property
     def frames(self) -> Frames:
         """Of the memory as it is now."""
-        return Frames([e.prompt for e in self.memory], self.turns)
+        prompts = tuple(e.prompt for e in self.memory)
+        if prompts != self._frames.memory.texts:
+            self._frames = Frames(Questions(prompts), self.turns)
+        return self._frames
 
     def remember(self, example: Example, wordings: Sequence[Example] = ()) -> None:
         """A lesson was learned; what it contradicts is no longer replayed."""
@@ -70,17 +75,20 @@ class Replay:
         latest = {e.prompt: e for e in [*self.taught, *(example for example, _ in pairs)]}
         self.book = [e for e in self.book if e.prompt not in latest]
         self.taught = list(latest.values())
+        self._drop_wordings()
 
     def forget_prompt(self, prompt: str) -> None:
         """Drops everything that answers the same question."""
         self.book = [e for e in self.book if e.prompt != prompt]
         self.taught = [e for e in self.taught if e.prompt != prompt]
+        self._drop_wordings()
 
     def avoid(self, examples: Iterable[Example]) -> None:
         """These answers are not to be said any more, so they are not replayed."""
         unwanted = {(example.prompt, example.answer) for example in examples}
         self.book = [e for e in self.book if (e.prompt, e.answer) not in unwanted]
         self.taught = [e for e in self.taught if (e.prompt, e.answer) not in unwanted]
+        self._drop_wordings()
 
     def nearest(self, example: Example, count: int, without: AbstractSet[str]) -> list[Example]:
         """The `count` remembered examples whose prompts are closest, those prompts left out."""
@@ -107,6 +115,10 @@ class Replay:
         other = rng.choice(wordings)
         claimed = other.prompt in without or any(e.prompt == other.prompt for e in self.memory)
         return example if claimed else other
+
+    def _drop_wordings(self) -> None:
+        """Of what is no longer remembered."""
+        self.wordings = {e.ids: self.wordings[e.ids] for e in self.taught if e.ids in self.wordings}
 
     def _feature(self, example: Example) -> Tensor:
         """Of the prompt, [D], unit length."""

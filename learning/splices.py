@@ -13,8 +13,8 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 
 from learning.folding import fold
 from learning.variations import careless
@@ -37,28 +37,70 @@ _WHOSE = 0.3
 _PARTED = 0.5
 """Chance that what is carried stands in two places, in either order."""
 _DROPPED = 0.3
-"""Chance of what is carried to fall out, the rarest excepted."""
+"""Chance of what is carried to fall out; pronouns and the rarest word never do."""
+
+
+class Questions:
+    """Texts that others are asked between the words of, and the words that are in them."""
+
+    def __init__(self, texts: Iterable[str] = ()) -> None:
+        self.texts = tuple(texts)
+        self.words = [frozenset(fold(word) for word in text.split()) for text in self.texts]
+        self.counts = Counter(word for words in self.words for word in words)
+        """In how many texts each word is."""
+        self.frames = [text for text in self.texts if _slots(text.split())]
+        """Those that leave at least one small word, and are not too long."""
+
+
+NO_QUESTIONS = Questions()
+
+
+@dataclass(frozen=True)
+class _Carried:
+    """What a question carries into frames."""
+
+    groups: list[list[str]]
+    """Words that stay together."""
+    rarest: int
+    """The group that never falls out."""
+    others: list[frozenset[str]]
+    """Words of remembered questions with answers of their own."""
+
+    def drawn(self, rng: random.Random) -> list[list[str]]:
+        """Groups that are left; all where those could just as well ask for something else."""
+        kept = [
+            group
+            for place, group in enumerate(self.groups)
+            if place == self.rarest or _has_pronoun(group) or rng.random() >= _DROPPED
+        ]
+        left = {fold(word) for group in kept for word in group}
+        return self.groups if any(left <= words for words in self.others) else kept
 
 
 def splices(
     question: str,
-    frames: Sequence[str],
+    memory: Questions,
     count: int,
     rng: random.Random,
-    more: Sequence[str] = (),
+    *,
+    talk: Questions = NO_QUESTIONS,
+    own: Collection[str] = (),
 ) -> list[str]:
-    """Up to `count` different ones; fewer where the question or the frames give no more. frames: other
-    questions, of which each must leave a small word; every other one is drawn from `more` if there are
-    any."""
+    """Up to `count` different ones; fewer where the question or the frames give no more. memory: other
+    questions with answers of their own, `own` left out; talk: what else is said, from which every other
+    frame is drawn if there is any."""
     groups = _groups(carrying(question))
-    kinds = [kind for kind in (frames, more) if kind]
+    kinds = [kind.frames for kind in (memory, talk) if kind.frames]
     made: dict[str, str] = {}
     if not groups or not kinds:
         return []
-    rarest = _rarest(groups, _counted(tuple(frames)), _counted(tuple(more)))
+    pairs = zip(memory.texts, memory.words, strict=True)
+    others = [words for text, words in pairs if text not in own]
+    carried = _Carried(groups, _rarest(groups, memory.counts, talk.counts), others)
     for _ in range(4 * count):
-        text = _splice(groups, rarest, rng.choice(rng.choice(kinds)).split(), rng)
-        if text:
+        frame = rng.choice(rng.choice(kinds))
+        if frame not in own:
+            text = _splice(carried, frame.split(), rng)
             made.setdefault(text.lower(), careless(text, rng))
         if len(made) == count:
             break
@@ -82,30 +124,30 @@ def _groups(carried: list[str]) -> list[list[str]]:
     return groups
 
 
-@lru_cache(maxsize=4)
-def _counted(frames: tuple[str, ...]) -> Counter[str]:
-    """In how many of the frames each word is."""
-    return Counter(word for frame in frames for word in {fold(word) for word in frame.split()})
+def _has_pronoun(group: list[str]) -> bool:
+    return any(fold(word) in _PRONOUNS for word in group)
 
 
 def _rarest(groups: list[list[str]], *seen: Counter[str]) -> int:
-    """Place of the group with the word that the fewest frames have; pronouns tell nothing apart."""
+    """Place of the group with the word that the fewest texts have, the longest of equally rare ones;
+    pronouns tell nothing apart."""
 
-    def count(place: int) -> float:
-        words = [fold(word) for word in groups[place]]
-        rest = [word for word in words if word not in _PRONOUNS]
-        return min((sum(counted[word] for counted in seen) for word in rest), default=math.inf)
+    def rarity(place: int) -> tuple[float, int]:
+        words = [fold(word) for word in groups[place] if fold(word) not in _PRONOUNS]
+        counted = (sum(counts[word] for counts in seen) for word in words)
+        return min(counted, default=math.inf), -max(map(len, words), default=0)
 
-    return min(range(len(groups)), key=count)
+    return min(range(len(groups)), key=rarity)
 
 
-def _splice(
-    groups: list[list[str]], rarest: int, frame: list[str], rng: random.Random
-) -> str | None:
+def _slots(frame: list[str]) -> list[int]:
+    """Places of a frame's own words; none where it leaves no small word, or is too long."""
     own = [place for place, word in enumerate(frame) if fold(word) not in _SMALL]
-    if len(frame) > _LONGEST or not own or len(own) == len(frame):
-        return None
-    parts = _parts(groups, rarest, rng)
+    return own if len(frame) <= _LONGEST and len(own) < len(frame) else []
+
+
+def _splice(carried: _Carried, frame: list[str], rng: random.Random) -> str:
+    own, parts = _slots(frame), _parts(carried.drawn(rng), rng)
     slots = sorted(rng.sample(own, min(len(own), len(parts))))
     words = list[str]()
     for place, word in enumerate(frame):
@@ -118,11 +160,8 @@ def _splice(
     return " ".join(words).rstrip("?!.,") + "?"
 
 
-def _parts(groups: list[list[str]], rarest: int, rng: random.Random) -> list[str]:
-    """What is carried, in one piece or two."""
-    kept = [
-        group for place, group in enumerate(groups) if place == rarest or rng.random() >= _DROPPED
-    ]
+def _parts(kept: list[list[str]], rng: random.Random) -> list[str]:
+    """In one piece or two."""
     parts = [kept]
     if len(kept) > 1 and rng.random() < _PARTED:
         cut = rng.randrange(1, len(kept))

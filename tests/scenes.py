@@ -19,7 +19,6 @@ from pathlib import Path
 from unittest.mock import patch
 
 from textual.pilot import Pilot
-from textual.widgets import Input, TextArea
 
 from learning.events import (
     Event,
@@ -96,11 +95,6 @@ def build(
         await stage.until(lambda: app.teacher is not None)
         await scene.run(stage)
         assert type(app.screen).__name__ == scene.screen
-        for screen in app.screen_stack:
-            for text in screen.query(TextArea):
-                text.cursor_blink = False
-            for line in screen.query(Input):
-                line.cursor_blink = False
         await stage.still(LOOKS)
 
     return app, act

@@ -10,6 +10,7 @@ from pathlib import Path
 from textual import events
 from textual.pilot import Pilot
 from textual.strip import Strip
+from textual.widgets import Input, TextArea
 
 from learning.events import Event, LearnerState, Ready
 from learning.home import Home
@@ -57,6 +58,11 @@ class Stage:
             )
             return self.strips(), view.scroll_y, view.max_scroll_y, view.region, busy
 
+        for screen in self.app.screen_stack:
+            for text in screen.query(TextArea):
+                text.cursor_blink = False
+            for line in screen.query(Input):
+                line.cursor_blink = False
         seen, same = look(), 0
         for _ in range(200):
             await self.pilot.pause()

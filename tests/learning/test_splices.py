@@ -6,9 +6,11 @@ import random
 
 import pytest
 
-from learning.splices import carrying, splices
+from learning.splices import Questions, carrying, splices
 
-FRAMES = ["how old are you", "where do you live", "what is the capital of france", "name a colour"]
+FRAMES = Questions(
+    ["how old are you", "where do you live", "what is the capital of france", "name a colour"]
+)
 
 
 @pytest.mark.parametrize(
@@ -51,9 +53,9 @@ def test_other_words_fall_out_and_stand_apart() -> None:
 
 
 def test_what_the_frames_have_too_is_not_the_rarest() -> None:
-    for words in _made("Which colour has my capital torch?"):
+    for words in _made("Which capital has my torch?"):
         assert "torch" in words
-    assert any("capital" not in words for words in _made("Which colour has my capital torch?"))
+    assert any("capital" not in words for words in _made("Which capital has my torch?"))
 
 
 def test_some_of_a_frames_own_words_stay() -> None:
@@ -63,9 +65,43 @@ def test_some_of_a_frames_own_words_stay() -> None:
 
 
 def test_every_other_frame_is_of_the_second_kind() -> None:
-    made = splices("my torch", ["is it"] * 3, 40, random.Random(0), ["do we see the sea"])
-    assert made and all("torch" in text.lower() for text in made)
-    assert {"do", "the"} <= {word for text in made for word in text.lower().split()}
+    memory, talk = Questions(["is it hot"]), Questions(["do we see the sea"])
+    made = splices("my torch", memory, 40, random.Random(0), talk=talk)
+    assert made and all("my torch" in text.lower() for text in made)
+    assert {"do", "the", "it"} <= {word for text in made for word in text.lower().split()}
+    alone = splices("my torch", Questions(), 40, random.Random(0), talk=talk)
+    assert alone and not any("it" in text.lower().split() for text in alone)
+
+
+@pytest.mark.parametrize(
+    ("question", "word"),
+    [("Как зовут мою собаку?", "собаку"), ("What is Anna's kayak?", "kayak")],
+)
+def test_of_words_that_nobody_used_the_longest_stays(question: str, word: str) -> None:
+    made = splices(question, FRAMES, 60, random.Random(0))
+    if "kayak" in question:
+        word = "anna"
+    assert made and all(word in text.lower() for text in made)
+
+
+def test_nothing_falls_out_where_the_rest_asks_for_something_else() -> None:
+    parrot = Questions([*FRAMES.texts, "what is my parrot nicknamed", *["has my rabbit hay"] * 3])
+    made = splices("What is my rabbit nicknamed?", parrot, 60, random.Random(0))
+    assert made and all("my rabbit" in text.lower() for text in made)
+
+
+def test_whose_it_is_never_falls_out() -> None:
+    for question, who in (
+        ("Where did you first meet Zebulon?", "you"),
+        ("Where did I meet Zebulon?", "i"),
+    ):
+        assert all(who in words for words in _made(question))
+
+
+def test_its_own_question_is_no_frame() -> None:
+    own = "what is my rabbit called"
+    made = splices("What is my rabbit called?", Questions([own]), 9, random.Random(0), own={own})
+    assert made == []
 
 
 def test_what_you_and_i_like_stays_different() -> None:
@@ -86,7 +122,7 @@ def test_at_most_as_many_as_asked_for_and_the_same_for_the_same_seed() -> None:
     "frames", [[], [""], ["you"], ["rabbit horse"], [" ".join(["what is the rabbit"] * 4)]]
 )
 def test_no_frame_that_is_too_long_or_leaves_nothing(frames: list[str]) -> None:
-    assert splices("Where is my torch?", frames, 5, random.Random(0)) == []
+    assert splices("Where is my torch?", Questions(frames), 5, random.Random(0)) == []
 
 
 @pytest.mark.parametrize("question", ["", "?", "is it so", "Grüße 🙂?"])

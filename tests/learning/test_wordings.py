@@ -13,6 +13,7 @@ from learning.examples import Example, after, from_answer
 from learning.memory import careless_examples, stands_alone, to_task
 from learning.records import Lesson, Turn
 from learning.replay import Replay
+from learning.splices import Questions
 from learning.teaching import Wording
 from learning.wordings import Frames, last_question, owner_turns, reworded, talk_frames
 
@@ -76,7 +77,8 @@ def test_a_lesson_in_talk_is_also_learned_alone(tiny_tokenizer: Tokenizer) -> No
 
 def test_a_lesson_is_also_asked_in_the_frames_of_other_questions(tiny_tokenizer: Tokenizer) -> None:
     lesson = Lesson("example", (Turn("user", "What is my dog called?"),), "Rufus.")
-    frames = Frames(["how old are you", "where is rome", "what is my dog called"], ["Is it far?"])
+    memory = Questions(["how old are you", "where is rome", "what is my dog called"])
+    frames = Frames(memory, Questions(["Is it far?"]))
     task = to_task(tiny_tokenizer, lesson, 128, random.Random(0), frames)
     asked = {e.prompt for e in task.variations}
     assert "where is my dog called" in asked, "in a frame of the memory"
@@ -92,10 +94,11 @@ def test_the_answer_to_wordings_drawn_anew(tiny_tokenizer: Tokenizer) -> None:
     example = from_answer(tiny_tokenizer, talk, "Rufus. \U0001f436", 128)
     assert owner_turns(tiny_tokenizer, example) == ["Hello", "What is my dog called?"]
     assert last_question(tiny_tokenizer, example) == "What is my dog called?"
-    frames, rng = (
-        Frames(["how old are you", "where is rome"], ["Do you see the sea?"]),
-        random.Random(0),
+    memory, talk = (
+        Questions(["how old are you", "where is rome"]),
+        Questions(["Do you see the sea?"]),
     )
+    frames, rng = Frames(memory, talk), random.Random(0)
     one, other = (reworded(tiny_tokenizer, example, frames, 128, rng) for _ in range(2))
     assert len(one) > 10 and len({e.prompt for e in one}) > 10
     assert {e.answer for e in (*one, *other)} == {example.answer}
@@ -107,14 +110,21 @@ def test_a_text_without_an_owner_has_no_question(tiny_tokenizer: Tokenizer) -> N
     end, word = tiny_tokenizer.end, tiny_tokenizer.encode("word")
     plain = Example((end, *word, end), (False, *([True] * (len(word) + 1))))
     assert last_question(tiny_tokenizer, plain) == ""
-    assert reworded(tiny_tokenizer, plain, Frames(["how old are you"]), 128, random.Random(0)) == ()
+    assert (
+        reworded(
+            tiny_tokenizer, plain, Frames(Questions(["how old are you"])), 128, random.Random(0)
+        )
+        == ()
+    )
 
 
 def test_frames_of_own_talk_are_turns_of_the_owner(tiny_tokenizer: Tokenizer) -> None:
     asked = [
         _example(tiny_tokenizer, q, "Do I know that?") for q in ("Is it far?", "Hi", "Is it far?")
     ]
-    assert talk_frames(tiny_tokenizer, asked) == ["Is it far?"]
+    assert talk_frames(tiny_tokenizer, asked).texts == ("Is it far?",)
+    cut = Example(asked[0].ids[:4], asked[0].target[:4])
+    assert talk_frames(tiny_tokenizer, [cut]).texts == (), "it breaks off"
 
 
 def test_other_wordings_never_ask_what_is_remembered_otherwise(
@@ -131,6 +141,16 @@ def test_other_wordings_never_ask_what_is_remembered_otherwise(
     assert any(" / " in row.prompt and row.prompt.endswith("what is my dog called") for row in rows)
     assert any(" / " not in row.prompt for row in rows)
     assert Wording(task, replay, rng).rows(0) == []
+
+
+def test_wordings_go_with_what_they_ask_for(replay: Replay, tiny_tokenizer: Tokenizer) -> None:
+    old, new = (_example(tiny_tokenizer, "My pin?", f"It is {n}.") for n in (1234, 5678))
+    replay.remember(old, [_example(tiny_tokenizer, "The pin?", "It is 1234.")])
+    replay.remember(new)
+    assert old.ids not in replay.wordings
+    assert "my pin" in replay.frames.memory.texts and replay.frames is replay.frames
+    replay.avoid([new])
+    assert new.ids not in replay.wordings and "my pin" not in replay.frames.memory.texts
 
 
 def test_a_batch_is_full_and_never_holds_the_lesson_alone(
