@@ -30,10 +30,8 @@ def test_widgets_of_earlier_exchanges_are_let_go_of(tmp_path: Path) -> None:
         for number in range(15):
             await stage.say(f"exchange {number}")
             await stage.until(lambda number=number: f"You    exchange {number}" in stage.text())  # type: ignore[misc]
-        await stage.pilot.pause(0.1)
-        assert sum((gone() - before).values()) < 300, (
-            "some of the last keys, not all there ever were"
-        )
+        # some of the last keys, not all there ever were; what is removed goes when the app has time
+        await stage.until(lambda: sum((gone() - before).values()) < 300)
 
     play(scenario, tmp_path)
 
