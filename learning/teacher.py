@@ -301,8 +301,6 @@ class Teacher:
             return
         finally:
             self._learner.recover()  # the journal follows the weights that are in use
-        if job.keep_weights:
-            self._learner.forget_memory()  # what is erased is not rehearsed any more
         went_back = bool(done.models)
         self._emit(Forgotten(job.conversation, done.records, done.book_lines, went_back))
         self._jobs.put(Learn())

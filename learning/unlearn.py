@@ -72,7 +72,10 @@ def forget(
             if journal.lessons_in(int(shot.stem)) & set(doomed.lessons):
                 shot.unlink()
     lines = OwnerBook(home.book_path).erase(_exchanges(journal, doomed), text)
-    return Forgotten(erase(journal, doomed), lines, tuple(went_back), training_lost)
+    records = erase(journal, doomed)
+    if learner is not None:
+        learner.forget_memory()  # what is erased is not rehearsed any more, whatever the weights know
+    return Forgotten(records, lines, tuple(went_back), training_lost)
 
 
 def _known(folder: Path, journal: Journal, doomed: Doomed) -> frozenset[int]:

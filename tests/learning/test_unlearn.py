@@ -30,3 +30,14 @@ def test_where_one_model_cannot_go_back_none_does(place: Place) -> None:  # noqa
     done = forget(home, journal, doomed, [folder])
     assert (done.models, done.records) == (("tiny",), 1)
     assert journal.lessons() == []
+
+
+def test_what_is_erased_is_replayed_no_more_where_the_weights_stay(place: Place) -> None:  # noqa: F811
+    home, _, journal = place
+    learner = open_learner(place)
+    secret = publish(learner, lesson("What is my password?", "Swordfish."))
+    learner.forget_memory()
+    assert [e.prompt for e in learner.replay.taught] == ["what is my password"]
+    done = forget(home, journal, journal.to_forget(lesson=secret.id), learner=learner)
+    assert (done.models, done.records) == ((), 1)
+    assert learner.replay.taught == []

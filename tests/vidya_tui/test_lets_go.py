@@ -30,9 +30,8 @@ def test_widgets_of_earlier_exchanges_are_let_go_of(tmp_path: Path) -> None:
         for number in range(15):
             await stage.say(f"exchange {number}")
             await stage.until(lambda number=number: f"You    exchange {number}" in stage.text())  # type: ignore[misc]
-            await stage.until(
-                lambda: "12345 pick" in stage.footer()
-            )  # else the next one replaces it
+            # before there are answers the next one would replace it
+            await stage.until(lambda: "12345 pick" in stage.footer())
         # some of the last keys, not all there ever were; what is removed goes when the app has time
         await stage.until(lambda: sum((gone() - before).values()) < 300)
 
