@@ -81,6 +81,21 @@ def _answered(
     return Example(tuple(head + body), tuple(target), fold_prompt(prompt))
 
 
+def asked(example: Example) -> tuple[int, ...]:
+    """The ids before its last answer."""
+    length = len(example.ids)
+    while length and example.target[length - 1]:
+        length -= 1
+    return example.ids[:length]
+
+
+def answered_by(example: Example, answer: Sequence[int]) -> Example:
+    """The same question with these ids, `<|end|>` among them, for its last answer."""
+    head = asked(example)
+    target = (False,) * len(head) + (True,) * len(answer)
+    return Example((*head, *answer), target, example.prompt)
+
+
 def after(talk: Example, example: Example, context: int) -> Example:
     """The example asked when `talk` was said before it; by itself where the two are too long, or
     where the talk does not end with an answer."""

@@ -233,6 +233,12 @@ class LessonJournal(Store):
         notes = self.rows(sql, version, f"{_AGAINST}%")
         return frozenset(int(note.removeprefix(_AGAINST)) for (note,) in notes)
 
+    def turned_away(self, version: int) -> list[Lesson]:
+        """Lessons that were taken back and that these weights were taught against; oldest first."""
+        against = self.taught_against(version)
+        undone = self._select_in(version, "state = 'undone'")
+        return [lesson for lesson in undone if lesson.id in against]
+
     def lesson_version(self, lesson: int) -> int | None:
         """The newest weights that were published with this lesson new in them."""
         row = self.row("SELECT max(version) FROM publication_lessons WHERE lesson = ?", lesson)

@@ -20,6 +20,7 @@ from learning.book import BookSettings, EpochReport, train_book
 from learning.book_course import Course, failed_avoidance, plan
 from learning.events import LearnerState, TrainDone, UndoDone
 from learning.examples import too_long
+from learning.folding import fold_prompt
 from learning.forward import Knowledge, share_known
 from learning.guard import examine
 from learning.home import Home, remove_leftovers
@@ -339,9 +340,14 @@ class Learner:
         it.
         """
         try:
-            return take_back(self._shop, self.tokenizer, lesson)
+            done, lost = take_back(self._shop, self.tokenizer, lesson)
         finally:
             self.forget_memory()
+        if lesson.id in self.journal.taught_against(self.version):
+            asked = fold_prompt([(t.role, t.text) for t in lesson.prompt])
+            for example in (e for e in self.replay.taught if e.prompt == asked):
+                self._pauses.learned(example)  # what is said in its place, in other words too
+        return done, lost
 
     def leave(self, lessons: Collection[int]) -> None:
         """The same for lessons that are to be forgotten: never taught against. Raises NotFound, with

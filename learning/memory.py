@@ -20,8 +20,9 @@ from engine.files import write_atomically
 from engine.model import Model
 from engine.tokenizer import Tokenizer
 from learning.dream import dream, looking_back, talk_example
-from learning.examples import Example, excess, from_answer, from_turns
+from learning.examples import Example, answered_by, asked, excess, from_answer, from_turns
 from learning.folding import fold, fold_prompt
+from learning.instead import instead
 from learning.journal import Journal
 from learning.journal_lessons import MAIN_KINDS
 from learning.records import Lesson
@@ -72,10 +73,12 @@ def build_replay(
     folder: Path,
     owner_book: Path,
     journal: Journal,
+    version: int,
     *,
     skip_bad: bool = False,
 ) -> Replay:
-    """All that must not be forgotten, for these weights."""
+    """All that must not be forgotten, for the weights of that version: where they were taught not to
+    say what was taken back, what they say in its place too."""
     context = model.config.context
     book = book_examples(tokenizer, book_paths(owner_book), context, skip_bad)
     talk = own_talk(model, tokenizer, folder)
@@ -100,6 +103,11 @@ def build_replay(
             if (old := said.get(bad.prompt)) and old[0].answer == bad.answer:
                 del said[bad.prompt]
     replay.avoid(avoided)
+    claimed = {*said, *(e.prompt for e in replay.book)}
+    for other in filter(None, map(instead, journal.turned_away(version))):
+        task = to_task(tokenizer, other, context, random.Random(other.id), frames)
+        mine = {e.prompt: (e, task.variations) for e in task.answers if e.prompt not in claimed}
+        said = {prompt: one for prompt, one in said.items() if prompt not in mine} | mine
     replay.remember_all(said.values())
     return replay
 
@@ -279,24 +287,15 @@ def as_worded_before(task: Task, memory: Iterable[Example], context: int) -> Tas
     body = task.answer.answer if task.answer else ()
     if not body:
         return task
-    prompts, known = task.prompts, {_asked(e) for e in task.answers}
+    prompts, known = task.prompts, {asked(e) for e in task.answers}
     found: dict[tuple[int, ...], Example] = {}
     for example in memory:
         if example.prompt not in prompts:
             continue
-        head = _asked(example)
+        head = asked(example)
         if head not in known and len(head + body) <= context:
-            target = (False,) * len(head) + (True,) * len(body)
-            found[head] = Example(head + body, target, example.prompt)
+            found[head] = answered_by(example, body)
     return replace(task, reworded=tuple(found.values()))
-
-
-def _asked(example: Example) -> tuple[int, ...]:
-    """The ids before its last answer."""
-    length = len(example.ids)
-    while length and example.target[length - 1]:
-        length -= 1
-    return example.ids[:length]
 
 
 def stands_alone(question: str) -> bool:

@@ -63,6 +63,7 @@ class Mind:
             self._weights.folder,
             self._home.book_path,
             self._journal,
+            self._weights.version,
             skip_bad=skip_bad,
         )
         self._watch = Watch()

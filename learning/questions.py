@@ -71,6 +71,15 @@ class Asked:
     """Noun phrases: "the name of my rabbit"."""
 
 
+def is_question(message: str) -> bool:
+    """Whether something is asked, with or without a mark, or is to be told."""
+    text = message.strip()
+    if text.endswith("?"):
+        return True
+    plain = expanded(text.rstrip("!. "))
+    return any(form.fullmatch(plain) for form in (_OPEN, _CLOSED, _REQUEST))
+
+
 def understand(question: str, rng: random.Random) -> Asked:
     """Of a question without its mark. rng: chooses among what means the same."""
     text = expanded(question)

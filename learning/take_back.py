@@ -1,7 +1,8 @@
 """Takes a lesson out of the weights: back to those before it or, where none are left, taught against.
 
 Weights without it are exactly as they were. Where they were let go (only the last few are kept), or
-never were (a model grown from one that knew it), the model is taught not to say the answer any more.
+never were (a model grown from one that knew it), the model is taught not to say the answer any more,
+and to say something else in its place (learning.instead), which is remembered from then on.
 Left out: which lessons are taken back (learning.journal_lessons), and who is told (learning.teacher).
 """
 
@@ -13,13 +14,18 @@ from dataclasses import replace
 from engine.errors import NotFound, NumericsError
 from engine.tokenizer import Tokenizer
 from learning.events import UndoDone
+from learning.examples import answered_by
+from learning.forward import knowledge
+from learning.instead import instead
 from learning.journal import Journal
 from learning.journal_lessons import RIDER_KINDS, against
 from learning.memory import to_task
+from learning.pauses import FORMS
 from learning.records import Lesson, LessonState
 from learning.teaching import Task, known_before
 from learning.unfinished import remove_unfinished
 from learning.weights import Weights
+from learning.wordings import reworded
 from learning.workshop import Workshop
 
 
@@ -72,47 +78,71 @@ def _undone(journal: Journal, lesson: Lesson) -> None:
 
 
 def _teach_against(shop: Workshop, tokenizer: Tokenizer, lesson: Lesson) -> str:
-    """Makes the model stop saying the lesson's answer, and say again what it said before where the
-    memory has that. What became of it, in words; the weights are published in any case, so that the
-    journal knows that it was done."""
+    """Makes the model stop saying the lesson's answer, and say again what it said before where that
+    is known. What became of it, in words; the weights are published in any case, so that the journal
+    knows that it was done."""
     task, steps = _task_against(shop, tokenizer, lesson), 0
     with shop.or_as_before() as before:
         if task is None:
             words = "so what it did to them stays"
-        elif task.answer and task.answer.answer == task.rejected[0].answer:
+        elif not task.rejected:
             words = "and a book or another lesson says the same"
-        elif known_before(shop.mind.upper, replace(task, answer=None)):
+        elif known_before(shop.mind.upper, Task(None, task.rejected)):
             words = "but the model does not say it"
         else:
-            words = "so the model was taught not to say it"
-            steps, good = _steps(shop, task)
-            if not good:
+            words = "and the model could not be taught not to say it"
+            attempts = _in_other_words(shop, task), task, Task(None, task.rejected)
+            for attempt in dict.fromkeys(attempts):
+                steps = _steps(shop, attempt)
+                if steps:
+                    words = "so the model was taught not to say it"
+                    break
                 shop.put_back(before)
-                steps, words = 0, "and the model could not be taught not to say it"
         shop.publish([], against(lesson.id), changed=steps > 0, snapshot=False)
     if steps:
         remove_unfinished(shop.weights.folder)  # a training that was broken off still knows it
     return words
 
 
-def _steps(shop: Workshop, task: Task) -> tuple[int, bool]:
-    """Steps taken, and whether they did what they should at no cost to the memory."""
+def _steps(shop: Workshop, task: Task) -> int:
+    """How many were taken; 0 where they did not do what they should at no cost to the memory."""
     stake = shop.at_stake(task)
     try:
         result = shop.teach(task, shop.settings)
     except NumericsError:
-        return 0, False
-    return result.steps, result.known and stake.judged(shop.weights.model).passed
+        return 0
+    return result.steps if result.known and stake.judged(shop.weights.model).passed else 0
 
 
 def _task_against(shop: Workshop, tokenizer: Tokenizer, lesson: Lesson) -> Task | None:
-    """None where the lesson has no answer that could be avoided."""
+    """None where the lesson has no answer that could be avoided; nothing is rejected where the memory
+    has the same."""
     if not lesson.answer or not lesson.prompt or lesson.kind in ("practice", *RIDER_KINDS):
         return None
-    avoid = replace(lesson, answer="", rejected=(lesson.answer,))
-    task = to_task(tokenizer, avoid, shop.weights.model.config.context)
-    said = (e for e in shop.mind.replay.memory if e.prompt == task.prompt)
-    return replace(task, answer=next(said, None))
+    context, replay = shop.weights.model.config.context, shop.mind.replay
+    right = {e.prompt: e for e in replay.memory}
+    wrong = to_task(tokenizer, replace(lesson, rejected=()), context).answers
+    other, asked = instead(lesson), wrong[0].prompt
+    task, bad = Task(None), tuple(wrong)
+    if asked in right:
+        bad = () if right[asked].answer == wrong[0].answer else bad
+        wordings = reworded(tokenizer, right[asked], replay.frames, context, shop.rng)
+        task = Task(right[asked], variations=wordings)
+    elif other:
+        task = to_task(tokenizer, other, context, shop.rng, replay.frames)
+    forms = {e.prompt: e for e in task.forms}
+    forms |= {e.prompt: right[e.prompt] for e in wrong[1:] if e.prompt in right}
+    return replace(task, rejected=bad, forms=tuple(forms.values()))
+
+
+def _in_other_words(shop: Workshop, task: Task) -> Task:
+    """The task with some of the other wordings that the model gives the wrong answer to."""
+    claimed = {e.prompt for e in shop.mind.replay.memory}
+    others = [e for e in task.variations if e.prompt not in claimed]
+    bad = [answered_by(e, task.rejected[0].answer) for e in others]
+    checked = knowledge(shop.mind.upper, bad, pause=shop.pause)
+    said = [e for e, item in zip(others, checked, strict=True) if item.known]
+    return replace(task, forms=(*task.forms, *shop.rng.sample(said, min(FORMS, len(said)))))
 
 
 def _words(lesson: Lesson, stays: str, lost: list[Lesson], untrained: bool) -> str:

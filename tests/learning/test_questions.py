@@ -8,7 +8,7 @@ import pytest
 
 from learning.inflection import past, third_person
 from learning.lexicon import EXCHANGED
-from learning.questions import Asked, contracted, expanded, understand
+from learning.questions import Asked, contracted, expanded, is_question, understand
 
 
 def ask(question: str) -> Asked:
@@ -152,3 +152,19 @@ def test_verbs() -> None:
         "played",
         "spilled",
     ]
+
+
+@pytest.mark.parametrize(
+    ("message", "asked"),
+    [
+        ("where do i live", True),
+        ("Is it far", True),
+        ("The cat?", True),
+        ("please tell me my name.", True),
+        ("I had a long day.", False),
+        ("Good morning!", False),
+        ("", False),
+    ],
+)
+def test_what_is_a_question(message: str, asked: bool) -> None:
+    assert is_question(message) == asked

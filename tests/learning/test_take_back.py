@@ -13,6 +13,7 @@ import learning.learner
 import learning.take_back
 from engine.checkpoint import load_model
 from learning.events import Event, LessonDone, UndoDone
+from learning.instead import NOT_KNOWN
 from learning.learner import Learner
 from learning.records import Lesson, Turn
 from learning.requests import Learn, Request
@@ -173,3 +174,45 @@ def test_what_was_taken_back_in_another_model_leaves_this_one_too(
     now = load_model(folder).state_dict()
     assert all(torch.equal(now[key], value) for key, value in before.items())
     assert journal.taken_back_in(done.version) == []
+
+
+def test_what_is_said_in_its_place_is_held_until_something_else_is_taught(
+    place: Place,  # noqa: F811
+) -> None:
+    journal = place[2]
+    learner = open_learner(place)
+    question = "What is the capital?"
+    (wrong,) = journal.add_lessons([lesson(question, "It is Ostend.")])
+    assert learner.learn(wrong).known_after
+    let_go(learner.folder)
+    learner.undo(journal.lesson(wrong.id))
+    unknown = lesson(question, NOT_KNOWN)
+    assert not knows(learner, wrong) and knows(learner, unknown)
+
+    def remembered(learner: Learner) -> list[str]:
+        taught = [e for e in learner.replay.taught if e.prompt == "what is the capital"]
+        return [learner.tokenizer.decode(list(e.answer[:-1])).strip() for e in taught]
+
+    assert remembered(learner) == remembered(open_learner(place)) == [NOT_KNOWN]
+    (example,) = learner.replay.taught
+    assert learner.replay.wordings[example.ids], "in other words too"
+    assert [one.example for one in learner._pauses._fresh] == [example]
+
+    (other,) = journal.add_lessons([lesson(question, "It is Ghent.")])
+    assert learner.learn(other).known_after
+    assert remembered(learner) == remembered(open_learner(place)) == ["It is Ghent."]
+
+
+def test_an_answer_taught_after_other_talk_is_not_said_without_it_either(
+    place: Place,  # noqa: F811
+) -> None:
+    journal = place[2]
+    learner = open_learner(place)
+    talk = (Turn("user", "Hi"), Turn("assistant", "Hello!"), Turn("user", "Where do I live?"))
+    (wrong,) = journal.add_lessons([Lesson("example", talk, "In Ostend.")])
+    assert learner.learn(wrong).known_after
+    alone = lesson("Where do I live?", "In Ostend.")
+    assert knows(learner, alone)
+    let_go(learner.folder)
+    learner.undo(journal.lesson(wrong.id))
+    assert not knows(learner, wrong) and not knows(learner, alone)
