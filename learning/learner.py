@@ -16,6 +16,7 @@ from engine.errors import NumericsError
 from engine.tokenizer import Tokenizer
 from learning.attempts import ATTEMPTS, Attempt
 from learning.attempts.attempt import learn_once
+from learning.avoiding import avoid
 from learning.book import BookSettings, EpochReport, train_book
 from learning.book_course import Course, failed_avoidance, plan
 from learning.events import LearnerState, TrainDone, UndoDone
@@ -122,9 +123,8 @@ class Learner:
         with self._shop.or_as_before() as before:
             try:
                 if self._method == RECIPE:
-                    result = self._shop.teach(
+                    result = self._by_recipe(
                         task,
-                        self.settings,
                         report=lambda _, loss: self._stepped(lesson, loss, started, watch),
                         checking=lambda: self._tell(LearnerState("checking", 1)),
                     )
@@ -172,6 +172,14 @@ class Learner:
         if method != self._method:
             self._method, self._attempt = method, None
             self._shop.all_move = method != RECIPE
+
+    def _by_recipe(
+        self, task: Task, report: Callable[[int, float], None], checking: Callable[[], None]
+    ) -> TeachResult:
+        """Raises NumericsError."""
+        if not task.answers:
+            return avoid(self._shop, self.tokenizer, task, report, checking)
+        return self._shop.teach(task, self.settings, report=report, checking=checking)
 
     def _try(self, task: Task) -> TeachResult:
         """By an attempt. Raises NumericsError."""

@@ -35,6 +35,8 @@ LOOKED_AT = 10
 """... in so many other wordings each, ..."""
 TOGETHER = 8
 """... of which so many that are not known are rehearsed together."""
+AVOIDED = 128
+"""Answers to avoid, the newest, of which it is looked whether they are said again."""
 
 
 @dataclass
@@ -53,6 +55,8 @@ class Pauses:
         self._given_up: set[tuple[int, ...]] = set()
         self._fresh: list[Rehearsal] = []
         self._revisits = 0
+        self._listened = -1
+        """The version of which it is known that it says nothing of what is to be avoided."""
 
     def learned(self, example: Example) -> None:
         """A lesson was learned; it is rehearsed in the pauses to come, and after it earlier ones."""
@@ -69,11 +73,12 @@ class Pauses:
     def forget(self) -> None:
         """All weights or the books have changed."""
         self._given_up, self._fresh, self._revisits = set(), [], 0
+        self._listened = -1
 
     def catch_up(self) -> bool:
         """One small piece of work for a pause: looks at what was not looked at for longest, mends what
-        is found broken, or rehearses what was learned last in other words. False where nothing is left
-        to do.
+        is found broken, rehearses what was learned last in other words, or avoids again what is not to
+        be said. False where nothing is left to do.
 
         A lesson looks only at what it may have broken; this is how the rest is found.
         """
@@ -83,7 +88,7 @@ class Pauses:
         watch.look(mind.upper, overdue, pause=shop.pause)
         lost = [e for e in watch.lost(memory) if e.ids not in self._given_up]
         if not (lost or self._fresh or self._revisits):
-            return bool(overdue)
+            return self._avoid_again() or bool(overdue)
         self._tell(LearnerState("consolidating", book_recall=mind.book_recall))
         if lost:
             note = "mended what a lesson had broken"
@@ -93,6 +98,23 @@ class Pauses:
             self._rehearse(self._fresh[-1])
         else:
             self._revisit()
+        return True
+
+    def _avoid_again(self) -> bool:
+        """Teaches against answers to avoid that lessons have brought back; False where there are none."""
+        mind, version = self._shop.mind, self._shop.weights.version
+        avoided = [e for e in mind.replay.avoided[-AVOIDED:] if e.ids not in self._given_up]
+        if version == self._listened or not avoided:
+            return False
+        checked = knowledge(mind.upper, avoided, pause=self._shop.pause)
+        mind.tidy()
+        said = [e for e, item in zip(avoided, checked, strict=True) if item.known]
+        if not said:
+            self._listened = version
+            return False
+        self._tell(LearnerState("consolidating", book_recall=mind.book_recall))
+        if not self._consolidate(Task(None, (said[0],)), "avoided again", 0, self._shop.settings):
+            self._given_up.add(said[0].ids)
         return True
 
     def _rehearse(self, rehearsal: Rehearsal) -> None:
@@ -153,10 +175,11 @@ class Pauses:
         lost = len(watch.lost(memory))
         with shop.or_as_before() as before:
             try:
-                shop.teach(task, settings, broken)
-                watch.look(mind.upper, [task.example], pause=shop.pause)
+                result = shop.teach(task, settings, broken)
+                watch.look(mind.upper, [task.answer] if task.answer else [], pause=shop.pause)
                 gained = lost - len(watch.lost(memory))
-                good = gained >= gain and finite(shop.weights.model)
+                good = gained >= gain and (result.known or bool(task.answer))
+                good = good and finite(shop.weights.model)
             except NumericsError:
                 good = False
             if good:

@@ -33,6 +33,8 @@ class Replay:
     """The model's own talk, see learning.dream."""
     riders: list[tuple[Example, float]] = field(default_factory=list)
     """Weak lessons that ride along while a lesson is learned, with their weights."""
+    avoided: list[Example] = field(default_factory=list)
+    """Answers that are not to be said, to questions that nothing else is taught for; oldest first."""
     turns: Questions = NO_QUESTIONS
     """What the owner says in the model's own talk."""
     wordings: dict[tuple[int, ...], tuple[Example, ...]] = field(default_factory=dict)
@@ -66,6 +68,7 @@ class Replay:
         """A lesson was learned; what it contradicts is no longer replayed."""
         self.forget_prompt(example.prompt)
         self.taught.append(example)
+        self.avoided = [e for e in self.avoided if e.prompt != example.prompt]
         self.wordings[example.ids] = tuple(wordings)
 
     def remember_all(self, examples: Iterable[tuple[Example, Sequence[Example]]]) -> None:
@@ -75,6 +78,7 @@ class Replay:
         latest = {e.prompt: e for e in [*self.taught, *(example for example, _ in pairs)]}
         self.book = [e for e in self.book if e.prompt not in latest]
         self.taught = list(latest.values())
+        self.avoided = [e for e in self.avoided if e.prompt not in latest]
         self._drop_wordings()
 
     def forget_prompt(self, prompt: str) -> None:
@@ -85,6 +89,8 @@ class Replay:
 
     def avoid(self, examples: Iterable[Example]) -> None:
         """These answers are not to be said any more, so they are not replayed."""
+        examples = list(examples)
+        self.avoided = list({e.ids: e for e in [*self.avoided, *examples]}.values())
         unwanted = {(example.prompt, example.answer) for example in examples}
         self.book = [e for e in self.book if (e.prompt, e.answer) not in unwanted]
         self.taught = [e for e in self.taught if (e.prompt, e.answer) not in unwanted]

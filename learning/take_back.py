@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from engine.errors import NotFound, NumericsError
 from engine.tokenizer import Tokenizer
+from learning.avoiding import avoid
 from learning.events import UndoDone
 from learning.examples import answered_by
 from learning.forward import knowledge
@@ -93,7 +94,7 @@ def _teach_against(shop: Workshop, tokenizer: Tokenizer, lesson: Lesson) -> str:
             words = "and the model could not be taught not to say it"
             attempts = _in_other_words(shop, task), task, Task(None, task.rejected)
             for attempt in dict.fromkeys(attempts):
-                steps = _steps(shop, attempt)
+                steps = _steps(shop, tokenizer, attempt)
                 if steps:
                     words = "so the model was taught not to say it"
                     break
@@ -104,11 +105,12 @@ def _teach_against(shop: Workshop, tokenizer: Tokenizer, lesson: Lesson) -> str:
     return words
 
 
-def _steps(shop: Workshop, task: Task) -> int:
+def _steps(shop: Workshop, tokenizer: Tokenizer, task: Task) -> int:
     """How many were taken; 0 where they did not do what they should at no cost to the memory."""
     stake = shop.at_stake(task)
     try:
-        result = shop.teach(task, shop.settings)
+        plain = bool(task.answer)
+        result = shop.teach(task, shop.settings) if plain else avoid(shop, tokenizer, task)
     except NumericsError:
         return 0
     return result.steps if result.known and stake.judged(shop.weights.model).passed else 0

@@ -66,6 +66,10 @@ class Workshop:
     all_move: bool = False
     """Steps move the lower blocks as well, so that what is kept of these has to go with them."""
 
+    def as_now(self) -> Before:
+        """For `put_back`."""
+        return Before(self.weights.state(), self.mind.margins())
+
     def put_back(self, before: Before) -> None:
         """Weights and margins as they were."""
         self.weights.restore(before.weights)
@@ -77,7 +81,7 @@ class Workshop:
     def or_as_before(self) -> Iterator[Before]:
         """Where anything is raised within, weights and margins are as they were; or as they were
         published within, since these answer already."""
-        before, version = Before(self.weights.state(), self.mind.margins()), self.weights.version
+        before, version = self.as_now(), self.weights.version
         try:
             yield before
         except BaseException:

@@ -107,7 +107,7 @@ def test_steps_against_it_that_do_not_do_that_or_cost_too_much_are_put_back(
     weight = learner.weights.model.blocks[1].ffn.down.weight
     before = weight.detach().clone()
 
-    def steps(*_: object) -> TeachResult:
+    def steps(*_: object, **__: object) -> TeachResult:
         with torch.no_grad():
             weight.add_(float("nan") if good == "not said any more" else 1.0)
         return TeachResult(3, 1.0, good != "nothing", 32)
