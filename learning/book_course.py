@@ -15,6 +15,7 @@ from learning.memory import (
     book_examples,
     book_paths,
     careless_examples,
+    overrule,
     standing,
     to_task,
     too_long_entries,
@@ -90,8 +91,12 @@ def _latest_answers(
 ) -> list[tuple[Lesson, Example]]:
     """Of lessons, oldest first, those with an answer, the latest of each prompt."""
     latest: dict[str, tuple[Lesson, Example]] = {}
+    known: dict[str, Example] = {}
     for lesson in lessons:
         task = to_task(tokenizer, lesson, context)
+        for changed in (e for answer in task.answers for e in overrule(known, answer, context)):
+            if changed.prompt in latest:
+                latest[changed.prompt] = (latest[changed.prompt][0], changed)
         if task.answer:
             latest[task.answer.prompt] = (lesson, task.answer)
             continue

@@ -50,6 +50,8 @@ MAX_RIDERS = 20
 """Weak lessons that a lesson's batches draw from; the others wait for the next."""
 WORDED = 300
 """Latest lessons that are replayed in other words too; making these takes a few milliseconds each."""
+WORDED_BEFORE = 8
+"""Ways in which the memory has a question that its new answer has to be known in at once."""
 _LEANING = {
     "it",
     "its",
@@ -95,13 +97,15 @@ def build_replay(
         for place, lesson in enumerate(reversed(kept))
     ]
     said: dict[str, tuple[Example, Sequence[Example]]] = {}
-    avoided: list[Example] = []
+    known, avoided = {e.prompt: e for e in book}, list[Example]()
     for task in reversed(tasks):
-        said.update({example.prompt: (example, task.variations) for example in task.answers})
+        for answer in task.answers:
+            for example in (answer, *overrule(known, answer, context)):
+                said[example.prompt] = (example, task.variations)
         for bad in task.rejected if not task.answers else ():
             avoided.append(bad)
             if (old := said.get(bad.prompt)) and old[0].answer == bad.answer:
-                del said[bad.prompt]
+                del said[bad.prompt], known[bad.prompt]
     replay.avoid(avoided)
     claimed = {*said, *(e.prompt for e in replay.book)}
     for other in filter(None, map(instead, journal.turned_away(version))):
@@ -281,21 +285,42 @@ def to_task(
     )
 
 
+def overrule(known: dict[str, Example], example: Example, context: int) -> list[Example]:
+    """Puts an example among those that are known by their prompts, and what it changes with it, which is
+    returned: the same question after other talk, where it had the answer that it had by itself."""
+    old, question = known.get(example.prompt), example.prompt
+    known[question] = example
+    if old is None or old.answer == example.answer or " / " in question:
+        return []
+    in_talk = [e for e in known.values() if e.prompt.endswith(f" / {question}")]
+    changed = [
+        answered_by(e, example.answer)
+        for e in in_talk
+        if e.answer == old.answer and stands_alone(question)
+    ]
+    changed = [e for e in changed if len(e.ids) <= context]
+    known |= {e.prompt: e for e in changed}
+    return changed
+
+
 def as_worded_before(task: Task, memory: Iterable[Example], context: int) -> Task:
-    """The task with its answer after the very words, too, in which the memory has the same question:
-    else the old answer is still given to "Where do I live?" after "where do i live" was corrected."""
+    """The task with its answer after the very words, too, in which the memory has the same question,
+    and after talk in which it had the answer that is replaced: else the old answer is still given to
+    "Where do I live?" after "where do i live" was corrected."""
     body = task.answer.answer if task.answer else ()
     if not body:
         return task
-    prompts, known = task.prompts, {asked(e) for e in task.answers}
+    known = {e.prompt: e for e in memory}
+    same = [known[prompt] for prompt in task.prompts if prompt in known]
+    for answer in task.answers:
+        same += overrule(known, answer, context)
+    heads = {asked(e) for e in task.answers}
     found: dict[tuple[int, ...], Example] = {}
-    for example in memory:
-        if example.prompt not in prompts:
-            continue
+    for example in same:
         head = asked(example)
-        if head not in known and len(head + body) <= context:
+        if head not in heads and len(head + body) <= context:
             found[head] = answered_by(example, body)
-    return replace(task, reworded=tuple(found.values()))
+    return replace(task, reworded=tuple(found.values())[-WORDED_BEFORE:])
 
 
 def stands_alone(question: str) -> bool:

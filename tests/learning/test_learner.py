@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import random
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +15,11 @@ from engine.errors import DataError, NotFound
 from engine.model import Model
 from learning.accumulator import COPIES, BatchAccumulator, MixedBatch
 from learning.book import BookSettings
+from learning.book_course import plan
 from learning.examples import Example
 from learning.forward import knowledge
 from learning.learner import Learner
-from learning.memory import answer_example, rider_example
+from learning.memory import answer_example, as_worded_before, rider_example, to_task
 from learning.pauses import Pauses
 from learning.records import Lesson, Turn
 from learning.teaching import TeachResult, TeachSettings
@@ -466,6 +469,28 @@ def test_a_correction_in_other_capitals_stops_the_old_answer_to_the_old_words(pl
     assert knows(learner, second)
     assert knows(learner, lesson("Which train do I take?", second.answer))
     assert [e.ids for e in learner.replay.taught] == [as_learned(learner, second).ids]
+
+
+def test_a_correction_in_another_conversation_stops_the_old_answer_in_the_first_one(
+    place: Place,
+) -> None:
+    learner, journal = open_learner(place), place[2]
+    talk = (Turn("user", "Hi"), Turn("assistant", "Hello!"), Turn("user", "Where do I live?"))
+    first, second = journal.add_lessons(
+        [Lesson("correction", talk, "In Ostend."), lesson("Where do I live?", "In Ghent.")]
+    )
+    journal.set_lesson_state(first.id, "learned")
+    learner.forget_memory()
+    tokenizer, context = learner.tokenizer, learner.weights.model.config.context
+    task = as_worded_before(to_task(tokenizer, second, context), learner.replay.memory, context)
+    both = {as_learned(learner, one).ids for one in (replace(first, answer="In Ghent."), second)}
+    assert {e.ids for e in task.answers} == both
+    journal.set_lesson_state(second.id, "learned")
+    assert {e.ids for e in open_learner(place).replay.taught} == both
+    shuffled = random.Random(0)
+    course = plan(tokenizer, learner.replay, journal, place[0].book_path, None, context, shuffled)
+    assert both <= {e.ids for e in course.examples}
+    assert as_learned(learner, first).ids not in {e.ids for e in course.examples}
 
 
 def as_learned(learner: Learner, item: Lesson) -> Example:

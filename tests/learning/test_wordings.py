@@ -10,7 +10,7 @@ from engine.model import Model
 from engine.tokenizer import Tokenizer
 from learning.accumulator import COPIES, BatchAccumulator, Mixture
 from learning.examples import Example, after, from_answer
-from learning.memory import careless_examples, stands_alone, to_task
+from learning.memory import careless_examples, overrule, stands_alone, to_task
 from learning.records import Lesson, Turn
 from learning.replay import Replay
 from learning.splices import Questions
@@ -73,6 +73,27 @@ def test_a_lesson_in_talk_is_also_learned_alone(tiny_tokenizer: Tokenizer) -> No
     assert len(task.answers) == 1 and task.variations == ()
     first = Lesson("correction", (Turn("user", "What is my dog called?"),), "Rufus.")
     assert len(to_task(tiny_tokenizer, first, 128).answers) == 1
+
+
+def test_what_a_new_answer_changes_after_other_talk(tiny_tokenizer: Tokenizer) -> None:
+    def example(*turns: str, answer: str) -> Example:
+        roles = ("user", "assistant", "user")
+        return from_answer(tiny_tokenizer, list(zip(roles, turns, strict=False)), answer, 64)
+
+    question = "Where do I live?"
+    same, other = (example("Hi", "Hello", question, answer=a) for a in ("In Rome.", "On a boat."))
+    longer = example("Hi", "So you are here " * 3, question, answer="In Rome.")
+    old, new = (example(question, answer=a) for a in ("In Rome.", "In Ghent."))
+    asked_why = example("Hi", "Hello", "Why?", answer="So."), example("Why?", answer="So.")
+    known = {e.prompt: e for e in (same, old, longer, *asked_why)}
+    assert overrule(known, old, 64) == [], "it is the same answer"
+    in_talk = overrule(known, new, len(longer.ids))
+    changed = [example("Hi", "Hello", question, answer="In Ghent.")]
+    assert in_talk == changed and known[new.prompt] == new and known[same.prompt] == changed[0]
+    assert known[longer.prompt] == longer, "it would be too long"
+    assert overrule({e.prompt: e for e in (other, old)}, new, 64) == [], "it was another answer"
+    assert overrule({other.prompt: other}, new, 64) == [], "it had none by itself"
+    assert overrule(known, example("Why?", answer="No."), 64) == [], "it leans on the talk"
 
 
 def test_a_lesson_is_also_asked_in_the_frames_of_other_questions(tiny_tokenizer: Tokenizer) -> None:
