@@ -139,11 +139,14 @@ def _task_against(shop: Workshop, tokenizer: Tokenizer, lesson: Lesson) -> Task 
 
 def _in_other_words(shop: Workshop, task: Task) -> Task:
     """The task with some of the other wordings that the model gives the wrong answer to."""
-    claimed = {e.prompt for e in shop.mind.replay.memory}
-    others = [e for e in task.variations if e.prompt not in claimed]
-    bad = [answered_by(e, task.rejected[0].answer) for e in others]
-    checked = knowledge(shop.mind.upper, bad, pause=shop.pause)
-    said = [e for e, item in zip(others, checked, strict=True) if item.known]
+    claimed, context = (
+        {e.prompt for e in shop.mind.replay.memory},
+        shop.weights.model.config.context,
+    )
+    pairs = [(e, answered_by(e, task.rejected[0].answer)) for e in task.variations]
+    pairs = [(e, bad) for e, bad in pairs if e.prompt not in claimed and len(bad.ids) <= context]
+    checked = knowledge(shop.mind.upper, [bad for _, bad in pairs], pause=shop.pause)
+    said = [e for (e, _), item in zip(pairs, checked, strict=True) if item.known]
     return replace(task, forms=(*task.forms, *shop.rng.sample(said, min(FORMS, len(said)))))
 
 
