@@ -17,7 +17,7 @@ from engine.generate import Finished, generate
 from engine.model import Model
 from engine.tokenizer import Tokenizer
 from learning.examples import Example, answered_by, asked
-from learning.teaching import Task, TeachResult
+from learning.teaching import Task, TeachResult, known_before
 from learning.workshop import Workshop
 
 ALIKE = 0.7
@@ -41,13 +41,15 @@ def avoid(
         said = said_now(shop.weights.model, tokenizer, task.example)
         if not any(alike(said.answer, one.answer) for one in bad):
             break
-        bad.append(said)
+        bad = list(dict.fromkeys([*bad, said]))
         before = shop.as_now()
         further = shop.teach(
             replace(task, rejected=(said,)), shop.settings, report=report, checking=checking
         )
-        if not further.known:
-            shop.put_back(before)
+        if not (further.known and known_before(shop.mind.upper, Task(None, tuple(bad)))):
+            shop.put_back(
+                before
+            )  # it could not be avoided, or what was avoided before it is said again
             break
         ridden = result.ridden | further.ridden
         result = replace(further, steps=result.steps + further.steps, ridden=ridden)
