@@ -10,12 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 
-import torch
-
-from engine.config import GREEDY
-from engine.generate import Finished, generate
 from engine.model import Model
 from engine.tokenizer import Tokenizer
+from learning.evaluate import greedy
 from learning.examples import Example, answered_by, asked
 from learning.teaching import Task, TeachResult, known_before
 from learning.workshop import Workshop
@@ -26,30 +23,32 @@ TIMES = 3
 """What is said then is avoided so many times at most."""
 
 
-def avoid(
+def teach_or_avoid(
     shop: Workshop,
     tokenizer: Tokenizer,
     task: Task,
     report: Callable[[int, float], None] = lambda _step, _loss: None,
     checking: Callable[[], None] = lambda: None,
 ) -> TeachResult:
-    """As Workshop.teach, for a task that has no answer. What else is said and cannot be avoided is
-    said. Raises NumericsError."""
-    result = shop.teach(task, shop.settings, report=report, checking=checking)
+    """As Workshop.teach; of a task without an answer it is looked what is said instead. What of that
+    cannot be avoided, or not without what was avoided before it, is said. Raises NumericsError."""
+
+    def teach(part: Task) -> TeachResult:
+        return shop.teach(part, shop.settings, report=report, checking=checking)
+
+    result = teach(task)
+    if task.answer or not result.known:
+        return result
     bad = list(task.rejected)
-    for _ in range(TIMES if result.known else 0):
+    for _ in range(TIMES):
         said = said_now(shop.weights.model, tokenizer, task.example)
         if not any(alike(said.answer, one.answer) for one in bad):
             break
-        bad = list(dict.fromkeys([*bad, said]))
+        bad.append(said)
         before = shop.as_now()
-        further = shop.teach(
-            replace(task, rejected=(said,)), shop.settings, report=report, checking=checking
-        )
+        further = teach(replace(task, rejected=(said,)))
         if not (further.known and known_before(shop.mind.upper, Task(None, tuple(bad)))):
-            shop.put_back(
-                before
-            )  # it could not be avoided, or what was avoided before it is said again
+            shop.put_back(before)
             break
         ridden = result.ridden | further.ridden
         result = replace(further, steps=result.steps + further.steps, ridden=ridden)
@@ -58,10 +57,7 @@ def avoid(
 
 def said_now(model: Model, tokenizer: Tokenizer, example: Example) -> Example:
     """What greedy decoding answers to the example's question."""
-    head, generator = list(asked(example)), torch.Generator()
-    events = generate(model, tokenizer, head, 1, GREEDY, generator=generator)
-    tokens = next(event.tokens for event in events if isinstance(event, Finished))
-    return answered_by(example, tokens)
+    return answered_by(example, greedy(model, tokenizer, list(asked(example))).tokens)
 
 
 def alike(one: Sequence[int], other: Sequence[int]) -> bool:

@@ -76,8 +76,13 @@ def recall(
 def greedy_answer(model: Model, tokenizer: Tokenizer, prompt: Turns) -> str:
     """The one answer of greedy decoding."""
     ids = encode_prompt(tokenizer, prompt, model.config.context, GREEDY.max_tokens)
+    return greedy(model, tokenizer, ids).text
+
+
+def greedy(model: Model, tokenizer: Tokenizer, ids: list[int]) -> Finished:
+    """What greedy decoding answers after these ids."""
     events = generate(model, tokenizer, ids, 1, GREEDY, generator=torch.Generator().manual_seed(0))
-    return next((event.text for event in events if isinstance(event, Finished)), "")
+    return next(event for event in events if isinstance(event, Finished))
 
 
 def share(flags: Sequence[bool]) -> float:

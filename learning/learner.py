@@ -16,17 +16,16 @@ from engine.errors import NumericsError
 from engine.tokenizer import Tokenizer
 from learning.attempts import ATTEMPTS, Attempt
 from learning.attempts.attempt import learn_once
-from learning.avoiding import avoid
+from learning.avoiding import teach_or_avoid
 from learning.book import BookSettings, EpochReport, train_book
 from learning.book_course import Course, failed_avoidance, plan
 from learning.events import LearnerState, TrainDone, UndoDone
 from learning.examples import too_long
-from learning.folding import fold_prompt
 from learning.forward import Knowledge, share_known
 from learning.guard import examine
 from learning.home import Home, remove_leftovers
 from learning.journal import Journal
-from learning.memory import as_worded_before, to_task, waiting_riders
+from learning.memory import as_worded_before, folded_prompt, to_task, waiting_riders
 from learning.methods import RECIPE
 from learning.mind import Mind
 from learning.old_weights import KNOWN_ALREADY
@@ -123,7 +122,9 @@ class Learner:
         with self._shop.or_as_before() as before:
             try:
                 if self._method == RECIPE:
-                    result = self._by_recipe(
+                    result = teach_or_avoid(
+                        self._shop,
+                        self.tokenizer,
                         task,
                         report=lambda _, loss: self._stepped(lesson, loss, started, watch),
                         checking=lambda: self._tell(LearnerState("checking", 1)),
@@ -172,14 +173,6 @@ class Learner:
         if method != self._method:
             self._method, self._attempt = method, None
             self._shop.all_move = method != RECIPE
-
-    def _by_recipe(
-        self, task: Task, report: Callable[[int, float], None], checking: Callable[[], None]
-    ) -> TeachResult:
-        """Raises NumericsError."""
-        if not task.answers:
-            return avoid(self._shop, self.tokenizer, task, report, checking)
-        return self._shop.teach(task, self.settings, report=report, checking=checking)
 
     def _try(self, task: Task) -> TeachResult:
         """By an attempt. Raises NumericsError."""
@@ -352,8 +345,8 @@ class Learner:
         finally:
             self.forget_memory()
         if lesson.id in self.journal.taught_against(self.version):
-            asked = fold_prompt([(t.role, t.text) for t in lesson.prompt])
-            for example in (e for e in self.replay.taught if e.prompt == asked):
+            question = folded_prompt(lesson)
+            for example in (e for e in self.replay.taught if e.prompt == question):
                 self._pauses.learned(example)  # what is said in its place, in other words too
         return done, lost
 

@@ -88,8 +88,7 @@ def build_replay(
     # what is not to be said any more is not replayed, whether or not that could be learned
     kept = [x for x in standing(journal) if x.state == "learned" or not x.answer]
     kept = [x for x in kept if not excess(tokenizer, x.answer, context)]
-    asked = [fold_prompt([(t.role, t.text) for t in lesson.prompt]) for lesson in kept]
-    frames = Frames(Questions([*(e.prompt for e in book), *asked]), replay.turns)
+    frames = Frames(Questions([*(e.prompt for e in book), *map(folded_prompt, kept)]), replay.turns)
     tasks = [
         to_task(
             tokenizer, lesson, context, random.Random(lesson.id) if place < WORDED else None, frames
@@ -110,10 +109,14 @@ def build_replay(
     claimed = {*said, *(e.prompt for e in replay.book)}
     for other in filter(None, map(instead, journal.turned_away(version))):
         task = to_task(tokenizer, other, context, random.Random(other.id), frames)
-        mine = {e.prompt: (e, task.variations) for e in task.answers if e.prompt not in claimed}
-        said = {prompt: one for prompt, one in said.items() if prompt not in mine} | mine
+        said |= {e.prompt: (e, task.variations) for e in task.answers if e.prompt not in claimed}
     replay.remember_all(said.values())
     return replay
+
+
+def folded_prompt(lesson: Lesson) -> str:
+    """As examples have it, see learning.folding."""
+    return fold_prompt([(t.role, t.text) for t in lesson.prompt])
 
 
 def standing(journal: Journal) -> list[Lesson]:
@@ -290,14 +293,12 @@ def overrule(known: dict[str, Example], example: Example, context: int) -> list[
     returned: the same question after other talk, where it had the answer that it had by itself."""
     old, question = known.get(example.prompt), example.prompt
     known[question] = example
-    if old is None or old.answer == example.answer or " / " in question:
+    if old is None or old.answer == example.answer:
+        return []
+    if " / " in question or not stands_alone(question):
         return []
     in_talk = [e for e in known.values() if e.prompt.endswith(f" / {question}")]
-    changed = [
-        answered_by(e, example.answer)
-        for e in in_talk
-        if e.answer == old.answer and stands_alone(question)
-    ]
+    changed = [answered_by(e, example.answer) for e in in_talk if e.answer == old.answer]
     changed = [e for e in changed if len(e.ids) <= context]
     known |= {e.prompt: e for e in changed}
     return changed

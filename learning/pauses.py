@@ -106,9 +106,8 @@ class Pauses:
         avoided = [e for e in mind.replay.avoided[-AVOIDED:] if e.ids not in self._given_up]
         if version == self._listened or not avoided:
             return False
-        checked = knowledge(mind.upper, avoided, pause=self._shop.pause)
-        mind.tidy()
-        said = [e for e, item in zip(avoided, checked, strict=True) if item.known]
+        unsaid = set(self._unknown(avoided))
+        said = [e for e in avoided if e not in unsaid]
         if not said:
             self._listened = version
             return False
@@ -153,7 +152,7 @@ class Pauses:
     def _unknown(self, examples: list[Example]) -> list[Example]:
         mind = self._shop.mind
         checked = knowledge(mind.upper, examples, pause=self._shop.pause)
-        mind.tidy()  # they are hardly ever drawn again
+        mind.tidy()  # what is not remembered is hardly ever looked at again
         return [e for e, item in zip(examples, checked, strict=True) if not item.known]
 
     def _rehearse_forms(self, example: Example, forms: list[Example]) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from engine.errors import NotFound, NumericsError
 from engine.tokenizer import Tokenizer
-from learning.avoiding import avoid
+from learning.avoiding import teach_or_avoid
 from learning.events import UndoDone
 from learning.examples import answered_by
 from learning.forward import knowledge
@@ -109,8 +109,7 @@ def _steps(shop: Workshop, tokenizer: Tokenizer, task: Task) -> int:
     """How many were taken; 0 where they did not do what they should at no cost to the memory."""
     stake = shop.at_stake(task)
     try:
-        plain = bool(task.answer)
-        result = shop.teach(task, shop.settings) if plain else avoid(shop, tokenizer, task)
+        result = teach_or_avoid(shop, tokenizer, task)
     except NumericsError:
         return 0
     return result.steps if result.known and stake.judged(shop.weights.model).passed else 0
@@ -139,10 +138,8 @@ def _task_against(shop: Workshop, tokenizer: Tokenizer, lesson: Lesson) -> Task 
 
 def _in_other_words(shop: Workshop, task: Task) -> Task:
     """The task with some of the other wordings that the model gives the wrong answer to."""
-    claimed, context = (
-        {e.prompt for e in shop.mind.replay.memory},
-        shop.weights.model.config.context,
-    )
+    context = shop.weights.model.config.context
+    claimed = {e.prompt for e in shop.mind.replay.memory}
     pairs = [(e, answered_by(e, task.rejected[0].answer)) for e in task.variations]
     pairs = [(e, bad) for e, bad in pairs if e.prompt not in claimed and len(bad.ids) <= context]
     checked = knowledge(shop.mind.upper, [bad for _, bad in pairs], pause=shop.pause)

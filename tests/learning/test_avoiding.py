@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import learning.avoiding
-from learning.avoiding import TIMES, alike, avoid, said_now
+from learning.avoiding import TIMES, alike, said_now, teach_or_avoid
 from learning.examples import Example, from_answer
 from learning.learner import Learner
 from learning.records import Lesson, Turn
@@ -80,7 +80,7 @@ def test_what_is_said_in_nearly_the_same_words_is_avoided_too(
     back = ends == "the first comes back"
     monkeypatch.setattr(learning.avoiding, "known_before", lambda *_: not back)
     before = weight.detach().clone()
-    result = avoid(learner._shop, learner.tokenizer, Task(None, (first,), 0.5))
+    result = teach_or_avoid(learner._shop, learner.tokenizer, Task(None, (first,), 0.5))
     assert taught[:2] == [Task(None, (first,), 0.5), Task(None, (second,), 0.5)]
     rounds = 1 + TIMES if ends == "nothing helps" else 2
     assert len(taught) == rounds and result.known
