@@ -7,8 +7,6 @@ safetensors is read, never pickle. Writing is atomic: a crash leaves the old fil
 from __future__ import annotations
 
 import json
-import os
-import uuid
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -20,7 +18,7 @@ from torch import Tensor
 from engine.checkpoint_files import WEIGHTS
 from engine.config import ModelConfig
 from engine.errors import CheckpointError
-from engine.files import write_atomically
+from engine.files import make_private_folder, replacing, write_atomically
 from engine.model import Model
 
 _PICKLES = ("pytorch_model.bin", "model.pt", "model.pth", "consolidated.00.pth")
@@ -81,24 +79,14 @@ def save_tensors(
     tensors: Mapping[str, Tensor], path: Path, metadata: Mapping[str, str] | None = None
 ) -> None:
     """Writes a safetensors file durably and atomically. Raises CheckpointError (disk full, no right)."""
-    # the name carries a fresh number, so that two writers never share a temporary file
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     try:
-        save_file(
-            {k: v.contiguous() for k, v in tensors.items()},
-            temporary,
-            {"format": "pt", **(metadata or {})},
-        )
-        with temporary.open("rb") as written:
-            os.fsync(written.fileno())
-        os.replace(temporary, path)
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        with replacing(path) as new:
+            save_file(
+                {k: v.contiguous() for k, v in tensors.items()},
+                new,
+                {"format": "pt", **(metadata or {})},
+            )
     except (OSError, SafetensorError) as error:
-        temporary.unlink(missing_ok=True)
         raise CheckpointError(
             f"{path}: cannot be written ({error})", "free some space or choose another --home"
         ) from error
@@ -119,7 +107,7 @@ def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
 def save_config(config: ModelConfig, folder: Path) -> None:
     """Writes config.json. Raises OSError."""
     text = json.dumps(config.to_huggingface(), indent=1) + "\n"
-    write_atomically(folder / "config.json", text, private=False)
+    write_atomically(folder / "config.json", text)
 
 
 def load_config(folder: Path) -> ModelConfig:
@@ -146,7 +134,7 @@ def save_model(
 ) -> None:
     """Writes config and weights; the tokenizer is saved by its own class."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private_folder(folder)
         save_config(model.config, folder)
     except OSError as error:
         raise CheckpointError(

@@ -5,27 +5,44 @@ from __future__ import annotations
 import json
 import struct
 from pathlib import Path
+from typing import Any
 
 from engine.errors import CheckpointError
 
 WEIGHTS = "model.safetensors"
+METADATA = "__metadata__"
 _MAX_HEADER = 100_000_000
 
 
-def read_metadata(path: Path) -> dict[str, str]:
-    """The metadata of a safetensors file. Raises CheckpointError for anything else."""
+def read_header(path: Path) -> dict[str, Any]:
+    """Name -> {"dtype", "shape", "data_offsets"} of each tensor of a safetensors file, and its
+    "__metadata__". Raises CheckpointError for anything else, and for a file that is cut short."""
     try:
         with path.open("rb") as file:
             (length,) = struct.unpack("<Q", file.read(8))
-            if length > min(_MAX_HEADER, path.stat().st_size):
+            size = path.stat().st_size
+            if length > min(_MAX_HEADER, size):
                 raise ValueError("its header is longer than the file")
             header = json.loads(file.read(length))
-        return {str(k): str(v) for k, v in header.get("__metadata__", {}).items()}
-    except (OSError, ValueError, struct.error, AttributeError) as error:
+        ends = [header[name]["data_offsets"][1] for name in header if name != METADATA]
+        if size != 8 + length + max(ends, default=0):
+            raise ValueError("it is not as long as its header says")
+        if not isinstance(header.get(METADATA, {}), dict):
+            raise ValueError("what it says of itself is no object")
+    except (
+        *(OSError, ValueError, struct.error, AttributeError, RecursionError),
+        *(TypeError, KeyError, IndexError),
+    ) as error:
         raise CheckpointError(
             f"{path}: is no whole safetensors file ({error})",
             "it may be cut short: roll back with `vidya model rollback`, or copy it again",
         ) from error
+    return dict(header)
+
+
+def read_metadata(path: Path) -> dict[str, str]:
+    """What a safetensors file says of itself. Raises CheckpointError as `read_header` does."""
+    return {str(k): str(v) for k, v in read_header(path).get(METADATA, {}).items()}
 
 
 def read_version(path: Path) -> int:

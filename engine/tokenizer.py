@@ -79,10 +79,10 @@ class Tokenizer:
             f"{base64.b64encode(token).decode()} {rank}\n"
             for token, rank in sorted(self.ranks.items(), key=lambda item: item[1])
         ]
-        write_atomically(folder / "tokenizer.tiktoken", "".join(lines), private=False)
+        write_atomically(folder / "tokenizer.tiktoken", "".join(lines))
         config = {"pattern": self.pattern, "special_tokens": self.specials}
         text = json.dumps(config, indent=1) + "\n"
-        write_atomically(folder / "tokenizer_config.json", text, private=False)
+        write_atomically(folder / "tokenizer_config.json", text)
 
     @classmethod
     def load(cls, folder: Path) -> Tokenizer:

@@ -16,6 +16,7 @@ from pathlib import Path
 import platformdirs
 
 from engine.errors import VidyaError
+from engine.files import make_private_folder
 
 
 class HomeError(VidyaError):
@@ -36,7 +37,7 @@ class Home:
         advice = "make it writable, or name another folder with --home or VIDYA_HOME"
         try:
             self.path = path.expanduser().resolve()
-            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private_folder(self.path)
         except (OSError, RuntimeError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise HomeError(f"home {path}: cannot be made ({reason})", advice) from error
@@ -135,14 +136,6 @@ class Home:
             yield
         finally:
             os.close(handle)
-
-
-def remove_leftovers(folder: Path, pattern: str) -> None:
-    """Removes files that a program was writing when it was killed, those untouched for a minute."""
-    for path in folder.glob(pattern):
-        with contextlib.suppress(OSError):
-            if path.stat().st_mtime < time.time() - 60.0:
-                path.unlink()
 
 
 def _taken(handle: int) -> bool:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine.errors import NumericsError
+from engine.files import remove_leftovers
 from engine.tokenizer import Tokenizer
 from learning.attempts import ATTEMPTS, Attempt
 from learning.attempts.attempt import learn_once
@@ -23,7 +24,7 @@ from learning.events import LearnerState, TrainDone, UndoDone
 from learning.examples import too_long
 from learning.forward import Knowledge, share_known
 from learning.guard import examine
-from learning.home import Home, remove_leftovers
+from learning.home import Home
 from learning.journal import Journal
 from learning.memory import as_worded_before, folded_prompt, to_task, waiting_riders
 from learning.methods import RECIPE
@@ -60,7 +61,8 @@ class Learner:
         self.folder, self.journal, self.settings = folder, journal, settings or TeachSettings()
         self._home, self._pause, self._tell = home, pause, tell
         self._rng = random.Random(seed)
-        remove_leftovers(home.path, f".{home.book_path.name}.*")
+        for part in (home.path, home.exports_path, home.models_path):
+            remove_leftovers(part)
         self.tokenizer = Tokenizer.load(folder)
         self.weights = Weights(folder, journal, device=device)
         self.mind = Mind(home, self.weights, self.tokenizer, journal, self.settings, pause)

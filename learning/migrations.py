@@ -6,12 +6,13 @@ program knows is refused. Before an existing journal is changed a copy of it is 
 
 from __future__ import annotations
 
-import os
+import contextlib
 import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from engine.errors import JournalError
+from engine.files import replacing
 
 Migration = tuple[str, ...]
 """Statements of one step; all of a step's statements commit together or not at all."""
@@ -224,16 +225,17 @@ def seen_steps(connection: sqlite3.Connection, path: Path, known: int = len(MIGR
 def _back_up(connection: sqlite3.Connection, path: Path, version: int) -> None:
     """Copies the journal, with what still stands in its log, to `NAME.before-N`."""
     target = path.with_name(f"{path.name}.before-{version + 1}")
-    unfinished = target.with_name(f"{target.name}.part")
-    unfinished.unlink(missing_ok=True)
-    copy = sqlite3.connect(unfinished)
-    try:
-        connection.backup(copy)
-        copy.execute("PRAGMA journal_mode = DELETE")  # one file, nothing beside it
-        copied = copy.execute("PRAGMA user_version").fetchone()[0]
-    finally:
-        copy.close()
-    if copied == version:
-        os.replace(unfinished, target)
-    else:  # another program was faster, and made the copy itself
-        unfinished.unlink()
+    with contextlib.suppress(_Faster), replacing(target) as new:
+        copy = sqlite3.connect(new)
+        try:
+            connection.backup(copy)
+            copy.execute("PRAGMA journal_mode = DELETE")  # one file, nothing beside it
+            copied = copy.execute("PRAGMA user_version").fetchone()[0]
+        finally:
+            copy.close()
+        if copied != version:
+            raise _Faster
+
+
+class _Faster(Exception):  # noqa: N818 - not an error
+    """Another program migrated the journal meanwhile, and made the copy itself."""

@@ -8,20 +8,35 @@ the newest few stay. Torch-free: a listing must not take a second.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import shutil
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.checkpoint_check import check_model
 from engine.checkpoint_files import WEIGHTS, read_metadata, read_version
 from engine.config import ModelConfig
 from engine.errors import CheckpointError, NotFound
+from engine.files import (
+    is_leftover,
+    new_folder,
+    remove,
+    remove_leftovers,
+    replacing,
+    temporary_name,
+)
 from learning.home import Home
 from learning.journal import Journal
-from learning.old_weights import SHIPPED, keep_snapshot
+from learning.old_weights import (
+    SHIPPED,
+    OldWeights,
+    broken_snapshots,
+    keep_snapshot,
+    snapshots_of,
+)
 
 
 @dataclass(frozen=True)
@@ -127,65 +142,104 @@ class ModelStore:
     def new_model(self, name: str) -> Iterator[Path]:
         """A folder to fill, which becomes the model `name` at the end, whole, or is removed. Raises
         CheckpointError where it cannot be written."""
-        target, folder = self.place(name), self.place(f".{name}.{os.getpid()}")
+        target = self.place(name)
         try:
-            self._models.mkdir(parents=True, exist_ok=True)
-            for left in self._models.glob(f".{name}.*"):  # by a program that was killed
-                if left.stat().st_mtime < time.time() - 60.0:
-                    shutil.rmtree(left, ignore_errors=True)
-            folder.mkdir()
-            yield folder
-            os.replace(folder, target)
+            remove_leftovers(self._models)
+            with new_folder(target) as folder:
+                yield folder
         except OSError as error:
             # that of a whole tree is a list: (from, to, why) of every file
             why = error.args[0][0][2] if isinstance(error, shutil.Error) else error
             raise CheckpointError(
                 f"{target}: cannot be written ({why})", "free some space or choose another --home"
             ) from error
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+
+    def remove(self, name: str) -> None:
+        """Removes a model of the home with its snapshots, also one that cannot be read. One that came
+        with the program is then as it came. Raises NotFound, or CheckpointError where it cannot be
+        removed or a training is writing there."""
+        folder = self.place(name)
+        own = name not in ("", ".", "..") and "/" not in name and "\0" not in name
+        if not own or is_leftover(folder) or not (folder.is_dir() or folder.is_symlink()):
+            known = ", ".join(_folders(self._models)) or "none"
+            raise NotFound(f"the home has no model {name!r}", f"it has: {known}")
+        going = temporary_name(folder)
+        try:
+            with _nobody_writes(folder):
+                os.replace(folder, going)  # at once: a crash from here on leaves a leftover
+            remove(going)
+        except OSError as error:
+            raise CheckpointError(
+                f"{folder}: cannot be removed ({error.strerror})", "remove the folder by hand"
+            ) from error
 
     def snapshots(self, name_or_path: str) -> Sequence[Snapshot]:
-        """Oldest first. Raises NotFound."""
-        folder = self.resolve(name_or_path) / "snapshots"
-        return sorted(map(_snapshot, folder.glob("*.safetensors")), key=lambda s: s.version)
+        """Those that are whole, oldest first. Raises NotFound."""
+        return [_snapshot(old) for old in snapshots_of(self.resolve(name_or_path))]
+
+    def broken_snapshots(self, name_or_path: str) -> Sequence[CheckpointError]:
+        """Why what else lies among them is none. Raises NotFound."""
+        return list(broken_snapshots(self.resolve(name_or_path)).values())
 
     def rollback(self, name_or_path: str, version: int, journal: Journal) -> Snapshot:
         """Makes a snapshot the current weights again; those of now become one, so that it can be taken
         back. Lessons published since become needs_practice, so that the next book training brings
-        them back; those that come back with the weights are learned. Raises NotFound."""
+        them back; those that come back with the weights are learned.
+
+        Raises NotFound, and CheckpointError where the snapshot is not whole, or does not fit the
+        model; what stands is kept then.
+        """
+        folder = self.resolve(name_or_path)
         found = {s.version: s for s in self.snapshots(name_or_path)}
         if version not in found:
+            for path, why in broken_snapshots(folder).items():
+                if path.stem.isdecimal() and int(path.stem) == version:
+                    raise why
             versions = ", ".join(map(str, found)) or "none"
             raise NotFound(f"{name_or_path} has no snapshot {version}", f"there are: {versions}")
-        folder = self.resolve(name_or_path)
-        temporary = folder / f".{WEIGHTS}.rollback"
+        check_model(folder, found[version].path)
         kept = journal.lessons_in(version)
         before: int | None = None
         with contextlib.suppress(CheckpointError):  # weights that are not whole are not kept
             before = read_version(folder / WEIGHTS)
             journal.follow(before)  # another model may have been in use since
         try:
-            shutil.copyfile(found[version].path, temporary)
-            if before not in (None, version):
-                keep_snapshot(folder, journal, version)
-            # before the file: a crash in between must not make them wait and undo the rollback
-            for lesson in journal.lessons(state="learned"):
-                if lesson.id not in kept:
-                    journal.set_lesson_state(lesson.id, "needs_practice")
-            os.replace(temporary, folder / WEIGHTS)
+            with replacing(folder / WEIGHTS) as new:
+                shutil.copyfile(found[version].path, new)
+                if before not in (None, version):
+                    keep_snapshot(folder, journal, version)
+                # before the file: a crash in between must not make them wait and undo the rollback
+                for lesson in journal.lessons(state="learned"):
+                    if lesson.id not in kept:
+                        journal.set_lesson_state(lesson.id, "needs_practice")
         except OSError as error:
             raise CheckpointError(
                 f"{folder / WEIGHTS}: cannot be written ({error.strerror})",
                 "free some space and do it again",
             ) from error
-        finally:
-            with contextlib.suppress(OSError):
-                temporary.unlink(missing_ok=True)
         for lesson in journal.back_in(version, before or 0):
             journal.set_lesson_state(lesson.id, "learned")
         journal.mark_saved(version)
         return found[version]
+
+
+@contextlib.contextmanager
+def _nobody_writes(folder: Path) -> Iterator[None]:
+    """Raises CheckpointError where `vidya pretrain` is at work in the folder."""
+    try:
+        handle = os.open(folder / ".lock", os.O_RDWR)
+    except OSError:
+        yield  # no training ever was there
+        return
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError as error:
+        raise CheckpointError(
+            f"{folder}: a training is writing there", "stop it, then remove the model"
+        ) from error
+    finally:
+        os.close(handle)
 
 
 def _folders(parent: Path) -> dict[str, Path]:
@@ -208,9 +262,9 @@ def _info(name: str, path: Path, shipped: bool) -> ModelInfo:
     return ModelInfo(name, path, config.parameters, version, size, shipped)
 
 
-def _snapshot(path: Path) -> Snapshot:
-    record, stat = read_metadata(path), path.stat()
-    return Snapshot(int(path.stem), path, stat.st_mtime, record.get("note", ""), stat.st_size)
+def _snapshot(old: OldWeights) -> Snapshot:
+    record, stat = read_metadata(old.path), old.path.stat()
+    return Snapshot(old.version, old.path, stat.st_mtime, record.get("note", ""), stat.st_size)
 
 
 __all__ = ["SHIPPED", "ModelInfo", "ModelStore", "Snapshot"]

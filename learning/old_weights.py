@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import shutil
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from engine.checkpoint_files import WEIGHTS, read_version
 from engine.errors import CheckpointError
+from engine.files import copy_atomically, is_leftover, make_private_folder
 from learning.journal import Journal
 
 SHIPPED = Path(__file__).resolve().parent.parent / "engine" / "base"
+SNAPSHOTS = "snapshots"
+"""The folder for them, in a model's."""
 KEEP_SNAPSHOTS = 4
 KNOWN_ALREADY = ", known already"
 """Ends the note of weights that are those before them, with a lesson that they knew."""
+_NAME = re.compile(r"\d{8,18}\.safetensors")
 
 
 @dataclass(frozen=True)
@@ -29,9 +31,40 @@ class OldWeights:
 
 
 def snapshots_of(folder: Path) -> list[OldWeights]:
-    """Oldest first, whether the weights of now came from them or not."""
-    paths = sorted((folder / "snapshots").glob("*.safetensors"))
-    return [OldWeights(int(path.stem), path) for path in paths]
+    """Those that are whole, oldest first, whether the weights of now came from them or not."""
+    return [old for path in _snapshot_paths(folder) if isinstance(old := _read(path), OldWeights)]
+
+
+def broken_snapshots(folder: Path) -> dict[Path, CheckpointError]:
+    """Whatever else lies among a model's snapshots, but what is being written, and why it is none."""
+    read = {path: _read(path) for path in _snapshot_paths(folder)}
+    return {path: why for path, why in read.items() if isinstance(why, CheckpointError)}
+
+
+def _snapshot_paths(folder: Path) -> list[Path]:
+    try:
+        found = sorted((folder / SNAPSHOTS).iterdir())
+    except OSError:
+        return []
+    return [path for path in found if not is_leftover(path)]
+
+
+def _read(path: Path) -> OldWeights | CheckpointError:
+    """A snapshot, or why it is none."""
+    if not _NAME.fullmatch(path.name):
+        return CheckpointError(
+            f"{path}: is no snapshot of vidya's by its name", "move it away, or remove it"
+        )
+    try:
+        version = read_version(path)
+    except CheckpointError as error:
+        return CheckpointError(error.what, "remove it; the other snapshots can be used")
+    if version != int(path.stem):
+        return CheckpointError(
+            f"{path}: its name says version {int(path.stem)}, the file says {version}",
+            "move it away, or remove it",
+        )
+    return OldWeights(version, path)
 
 
 def kept_weights(folder: Path, journal: Journal, now: int) -> list[OldWeights]:
@@ -67,22 +100,15 @@ def keep_snapshot(folder: Path, journal: Journal, next_version: int | None = Non
     next_version: of the snapshot that is to take their place; None: weights made out of them are.
     """
     current = folder / WEIGHTS
-    if not current.exists():
-        return
-    snapshots, version = folder / "snapshots", read_version(current)
-    kept = snapshots / f"{version:08d}.safetensors"
-    temporary = kept.with_suffix(".new")
     try:
-        snapshots.mkdir(exist_ok=True)
-        temporary.unlink(missing_ok=True)
-        try:
-            os.link(current, temporary)  # the same bytes under two names: nothing is copied
-        except OSError:
-            shutil.copyfile(current, temporary)  # a file system without links
-        os.replace(temporary, kept)
+        version = read_version(current)
+    except CheckpointError:
+        return  # not there, or not whole: nothing that could be gone back to
+    kept = folder / SNAPSHOTS / f"{version:08d}.safetensors"
+    try:
+        make_private_folder(kept.parent)
+        copy_atomically(current, kept, link=True)  # nothing is copied: weights are never changed
     except OSError as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
         raise CheckpointError(
             f"{kept}: cannot be written ({error.strerror})",
             "free some space; what was taught waits in the journal",

@@ -25,7 +25,7 @@ import torch
 from engine.checkpoint import load_tensors, save_model, save_tensors
 from engine.checkpoint_files import WEIGHTS, read_version
 from engine.errors import CheckpointError, ConfigError
-from engine.files import write_atomically
+from engine.files import make_private_folder, remove_leftovers, write_atomically
 from engine.model import Model
 from learning.optim import Optimizers
 from learning.pretrain_settings import Mean, PretrainSettings, Progress
@@ -55,7 +55,7 @@ def save_run(
         "identity": json.dumps(identity),
     }
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private_folder(folder)
     except OSError as error:
         raise CheckpointError(
             f"{folder}: cannot be written ({error.strerror or error})",
@@ -140,7 +140,7 @@ def run_folder(folder: Path) -> Iterator[None]:
     Raises CheckpointError where another run has it, or where it cannot be written.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private_folder(folder)
         handle = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
         raise CheckpointError(
@@ -153,8 +153,8 @@ def run_folder(folder: Path) -> Iterator[None]:
             raise CheckpointError(
                 f"{folder}: another run is writing there", "wait for it, or choose another --out"
             ) from error
-        for left in [*folder.glob(".*.safetensors.*"), *folder.glob("cache/.*.tokens.*")]:
-            left.unlink(missing_ok=True)
+        for part in (folder, folder / "cache"):
+            remove_leftovers(part, untouched=0.0)
         yield
     finally:
         os.close(handle)

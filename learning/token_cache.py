@@ -7,11 +7,8 @@ trusted. Writing is atomic. Left out: clearing old caches; they are ordinary fil
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import os
-import uuid
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -20,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import DataError
+from engine.files import make_private_folder, replacing
 from engine.tokenizer import Tokenizer
 from learning.corpus import OnBad, read_documents
 from learning.tokens import Tokens, tokenise, tokenizer_digest
@@ -80,20 +78,14 @@ def _write(tokens: Tokens, path: Path) -> bool:
         "checksum": _checksum(arrays),
     }
     head = _MAGIC + json.dumps(header).encode() + b"\n"
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("wb") as file:
+        make_private_folder(path.parent)
+        with replacing(path) as new, new.open("wb") as file:
             file.write(head)
             for array in arrays.values():
                 file.write(b"\0" * (-file.tell() % _ALIGN))
                 file.write(array.data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
     except OSError:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
         return False
     return True
 

@@ -22,7 +22,6 @@ from engine.errors import CheckpointError
 from engine.model import Model
 from engine.precision import autocast
 from learning.examples import Example, micro_batches
-from learning.home import remove_leftovers
 from learning.trunk import Trunk, Upper
 
 VOICE = "voice.safetensors"
@@ -90,7 +89,6 @@ def open_voice(model: Model, trunk: Trunk, talk: Sequence[Example], folder: Path
             return Voice(model, {e.ids: row for e, row in zip(talk, kept, strict=True)})
     voice = listen(model, trunk, talk)
     if talk:
-        remove_leftovers(folder, f".{VOICE}.*")
         rows = torch.cat([voice.hidden_states([e])[0] for e in talk]).cpu()
         with contextlib.suppress(CheckpointError):  # a full disk: again next time
             save_tensors({"hidden": rows}, path, {"mark": mark})

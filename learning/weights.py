@@ -17,12 +17,12 @@ from torch import Tensor
 from engine.checkpoint import load_model, save_tensors, to_huggingface
 from engine.checkpoint_files import WEIGHTS, read_version
 from engine.errors import NotFound
+from engine.files import remove_leftovers
 from engine.model import Model
 from engine.packed import share
 from engine.precision import fast_dtype
-from learning.home import remove_leftovers
 from learning.journal import Journal
-from learning.old_weights import keep_snapshot, snapshots_of, weights_without
+from learning.old_weights import SNAPSHOTS, keep_snapshot, snapshots_of, weights_without
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,8 @@ class Weights:
     def __init__(self, folder: Path, journal: Journal, *, device: str = "cpu") -> None:
         """Reads the folder's weights. Raises CheckpointError."""
         self.folder, self._journal = folder, journal
-        remove_leftovers(folder, f".{WEIGHTS}.*")
+        for part in (folder, folder / SNAPSHOTS):
+            remove_leftovers(part)
         self.model = load_model(folder, device=device)
         self.version = read_version(folder / WEIGHTS)
         self.published = Published(self.version, self._frozen())

@@ -182,7 +182,8 @@ def append_entry(path: str | os.PathLike[str], turns: Sequence[tuple[str, str]])
     before the file is touched, and OSError where it cannot be written: the book is then as it was.
     """
     line = format_line(turns) + "\n"
-    with open(path, "a+b", buffering=0) as book:  # "a" is O_APPEND: never writes over anything
+    # "a" is O_APPEND: never writes over anything; a new book is for its owner only
+    with open(path, "a+b", buffering=0, opener=lambda p, how: os.open(p, how, 0o600)) as book:
         size = book.seek(0, os.SEEK_END)
         book.seek(max(size - 1, 0))
         start = HEADING if size == 0 else "" if book.read(1) == b"\n" else "\n"

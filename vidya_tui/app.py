@@ -260,7 +260,7 @@ class VidyaApp(LeavingApp):
     def _welcomed(self) -> None:
         """It is not shown again."""
         with contextlib.suppress(OSError):
-            self._home.welcomed_path.touch()
+            self._home.welcomed_path.touch(mode=0o600)
 
     def action_skip_welcome(self) -> None:
         if self._guide is not None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.errors import VidyaError
-from engine.files import write_atomically
+from engine.files import make_private_folder, write_atomically
 from learning.history import Conversation, Listing, conversations, export
 from learning.home import Home
 
@@ -27,7 +27,7 @@ def write_export(path: Path, text: str) -> None:
 def exported(home: Home, name: str, text: str) -> Path:
     """Writes `name` into the home's folder for copies; where that is. Raises VidyaError."""
     try:
-        home.exports_path.mkdir(mode=0o700, exist_ok=True)
+        make_private_folder(home.exports_path)
     except OSError as error:
         raise VidyaError(
             f"{home.exports_path}: cannot be made ({error.strerror})", "make the home writable"

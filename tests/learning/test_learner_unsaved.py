@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import queue
-import time
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,7 @@ from engine.checkpoint import load_tensors, save_tensors, to_huggingface
 from engine.checkpoint_files import WEIGHTS
 from engine.errors import CheckpointError, JournalError
 from learning.events import Event, Failed
-from learning.home import HomeError, remove_leftovers
+from learning.home import HomeError
 from learning.learner import Learner
 from learning.model_store import ModelStore
 from learning.old_weights import keep_snapshot
@@ -168,15 +167,3 @@ def test_a_model_folder_without_config_is_not_overwritten(place: Place, tmp_path
     with pytest.raises(CheckpointError, match="has no config.json"):
         ModelStore(home, tmp_path / "shipped").resolve("tiny")
     assert (folder / "model.safetensors").exists()
-
-
-def test_what_a_killed_program_was_writing_is_removed_after_a_minute(tmp_path: Path) -> None:
-    import os
-
-    old, new, other = (tmp_path / name for name in (".m.1", ".m.2", "m"))
-    for path in (old, new, other):
-        path.write_text("x")
-    for path in (old, other):
-        os.utime(path, (time.time() - 100,) * 2)
-    remove_leftovers(tmp_path, ".m.*")
-    assert sorted(tmp_path.iterdir()) == [new, other]
