@@ -154,15 +154,20 @@ class ModelStore:
                 f"{target}: cannot be written ({why})", "free some space or choose another --home"
             ) from error
 
-    def remove(self, name: str) -> None:
-        """Removes a model of the home with its snapshots, also one that cannot be read. One that came
-        with the program is then as it came. Raises NotFound, or CheckpointError where it cannot be
-        removed or a training is writing there."""
+    def check_removable(self, name: str) -> Path:
+        """The folder of a model of the home, whether or not it can be read. Raises NotFound."""
         folder = self.place(name)
         own = name not in ("", ".", "..") and "/" not in name and "\0" not in name
         if not own or is_leftover(folder) or not (folder.is_dir() or folder.is_symlink()):
             known = ", ".join(_folders(self._models)) or "none"
             raise NotFound(f"the home has no model {name!r}", f"it has: {known}")
+        return folder
+
+    def remove(self, name: str) -> None:
+        """Removes a model of the home with its snapshots, also one that cannot be read. One that came
+        with the program is then as it came. Raises NotFound, or CheckpointError where it cannot be
+        removed or a training is writing there."""
+        folder = self.check_removable(name)
         going = temporary_name(folder)
         try:
             with _nobody_writes(folder):

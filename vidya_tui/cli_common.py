@@ -99,6 +99,17 @@ def say(text: str) -> None:
     click.echo(text, err=True)
 
 
+def sure(question: str) -> bool:
+    """Asks on standard error; no where nobody is there to answer."""
+    try:
+        return click.confirm(question, err=True)
+    except click.Abort as stop:
+        if isinstance(stop.__context__, KeyboardInterrupt):
+            raise
+        click.echo(err=True)
+        return False
+
+
 @dataclass
 class Desk:
     """A teacher in this process, its journal, and the events that it sends."""

@@ -10,7 +10,7 @@ from learning.forget import Doomed
 from learning.home import Home
 from learning.journal import Journal
 from learning.owner_book import OwnerBook
-from vidya_tui.cli_common import common, desk, print_json, say
+from vidya_tui.cli_common import common, desk, print_json, say, sure
 from vidya_tui.options import Options
 from vidya_tui.unsent import Unsent
 
@@ -99,13 +99,7 @@ def _sure(doomed: Doomed) -> bool:
     what = f"{len(doomed.asks)} asks and {len(doomed.lessons)} lessons"
     if doomed.titles:
         what += f", and the titles of {len(doomed.titles)} conversations"
-    try:
-        return click.confirm(f"Erase {what}? This cannot be taken back.", err=True)
-    except click.Abort as stop:
-        if isinstance(stop.__context__, KeyboardInterrupt):
-            raise
-        click.echo(err=True)
-        return False  # nobody is there to answer
+    return sure(f"Erase {what}? This cannot be taken back.")
 
 
 def _forget(

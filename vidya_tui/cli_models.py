@@ -12,7 +12,7 @@ import click
 
 from engine.errors import VidyaError
 from vidya_tui import __version__
-from vidya_tui.cli_common import common, print_json
+from vidya_tui.cli_common import common, print_json, say, sure
 from vidya_tui.options import Options
 
 
@@ -147,13 +147,43 @@ def export_model(name: str, folder: Path, options: Options) -> None:
 
 
 @model_group.command()
+@click.argument("name")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@common
+def remove(name: str, yes: bool, options: Options) -> None:
+    """Removes model NAME from the home, with its earlier weights.
+
+    The journal stays: what was taught can be learned by another model. One that came with vidya is
+    then as it came.
+    """
+    from learning.model_store import SHIPPED, ModelStore
+
+    home, store = options.home, ModelStore(options.home)
+    comes_again = (SHIPPED / name).is_dir() and bool(name)
+    with home.lock(), home.learning():
+        if not comes_again and options.chosen_model in (name, str(store.place(name))):
+            raise VidyaError(f"{name} is the model in use", "choose another with `vidya model use`")
+        store.check_removable(name)
+        question = f"Remove {name} with its earlier weights? This cannot be taken back."
+        if not yes and not sure(question):
+            raise VidyaError("nothing was removed", "add --yes to remove without a question")
+        store.remove(name)
+    if options.as_json:
+        print_json({"removed": name, "comes_with_vidya": comes_again})
+    else:
+        again = "; its next use begins with it as it came" if comes_again else ""
+        click.echo(f"{name} is removed{again}")
+
+
+@model_group.command()
 @click.argument("name", required=False)
 @common
 def snapshots(name: str | None, options: Options) -> None:
     """Weights that can be rolled back to."""
     from learning.model_store import ModelStore
 
-    for shot in ModelStore(options.home).snapshots(name or options.chosen_model):
+    store, name = ModelStore(options.home), name or options.chosen_model
+    for shot in store.snapshots(name):
         row = {
             "version": shot.version,
             "created": shot.created,
@@ -164,6 +194,8 @@ def snapshots(name: str | None, options: Options) -> None:
             print_json(row)
         else:
             click.echo(f"{shot.version:6d}  {time.ctime(shot.created)}  {shot.note}")
+    for error in store.broken_snapshots(name):
+        say(f"left out: {error}")
 
 
 @model_group.command()

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from engine.checkpoint import load_tensors, save_tensors
+from learning.run_files import run_folder
 from tests.vidya_tui.shell import Shell
 
 
@@ -111,6 +113,92 @@ def test_snapshots_and_rollback(shell: Shell) -> None:
     assert shell.rows("model", "rollback", "0") == [{"version": 0}]
     assert "there are" in shell.fails("model", "rollback", "9")
     assert "back at version 0" in shell.run("model", "rollback", "0").stdout
+
+
+def weights_of(folder: Path) -> bytes:
+    return (folder / "model.safetensors").read_bytes()
+
+
+def test_stray_and_half_snapshots_stop_nobody(shell: Shell) -> None:
+    folder = shell.home.models_path / "tiny"
+    shell.rows("train", "--epochs", "1")
+    shots = folder / "snapshots"
+    shutil.copy(shots / "00000000.safetensors", shots / "mine.safetensors")
+    (shots / "00000007.safetensors").touch()
+    (shots / "00000008.safetensors").write_bytes(weights_of(folder)[:-1000])
+    shutil.copy(shots / "00000000.safetensors", shots / "00000009.safetensors")
+    assert [row["version"] for row in shell.rows("model", "snapshots")] == [0]
+    said = shell.run("model", "snapshots").stderr
+    for name, why in {
+        "mine.safetensors": "by its name",
+        "00000007.safetensors": "no whole safetensors file",
+        "00000008.safetensors": "not as long as its header says",
+        "00000009.safetensors": "its name says version 9, the file says 0",
+    }.items():
+        (line,) = (line for line in said.splitlines() if name in line)
+        assert why in line
+    file = shell.file("lessons.jsonl", '{"prompt": "a", "answer": "b"}')
+    shell.rows("teach", "--file", str(file))
+    file.unlink()
+    assert shell.rows("model", "rollback", "0") == [{"version": 0}]
+
+
+@pytest.mark.parametrize("bad", ["half", "empty", "other shape", "not finite"])
+def test_going_back_to_what_cannot_answer_is_refused_and_what_stands_is_kept(
+    shell: Shell, bad: str
+) -> None:
+    folder = shell.home.models_path / "tiny"
+    shell.rows("train", "--epochs", "1")
+    before, snapshot = weights_of(folder), folder / "snapshots" / "00000000.safetensors"
+    tensors, record = load_tensors(snapshot)
+    if bad == "half":
+        snapshot.write_bytes(before[: len(before) // 2])
+    elif bad == "empty":
+        snapshot.write_bytes(b"")
+    elif bad == "other shape":
+        save_tensors({k: v[:-1] for k, v in tensors.items()}, snapshot, record)
+    else:
+        tensors["model.norm.weight"][3] = float("nan")
+        save_tensors(tensors, snapshot, record)
+    message = shell.fails("model", "rollback", "0")
+    assert str(snapshot) in message
+    assert weights_of(folder) == before and shell.rows("ask", "hello", "-n", "1")
+
+
+def test_a_model_is_removed_with_its_snapshots(shell: Shell) -> None:
+    shell.rows("train", "--epochs", "1")
+    shutil.copytree(shell.home.models_path / "tiny", shell.home.models_path / "mine")
+    assert "nothing was removed" in shell.fails("model", "remove", "mine", stdin="n\n")
+    assert "mine is removed" in shell.run("model", "remove", "mine", "--yes").stdout
+    assert [path.name for path in shell.home.models_path.iterdir()] == ["tiny"]
+    assert "in use" in shell.fails("model", "remove", "tiny", "--yes")
+    for name in ("mine", "../models/tiny", "..", "", "10m"):
+        assert "the home has no model" in shell.fails("model", "remove", name, "--yes")
+    (shell.home.models_path / "broken").mkdir()
+    assert shell.rows("model", "remove", "broken", "--yes")[0]["removed"] == "broken"
+    elsewhere = shell.home.path / "elsewhere"
+    shutil.copytree(shell.home.models_path / "tiny", elsewhere)
+    (shell.home.models_path / "linked").symlink_to(elsewhere)
+    shell.rows("model", "remove", "linked", "--yes")
+    assert (elsewhere / "config.json").exists(), "only the link goes"
+
+
+def test_a_model_that_came_with_vidya_is_then_as_it_came(shell: Shell) -> None:
+    shell.home.settings_path.write_text('model = "10m-base"\n')
+    folder = shell.home.models_path / "10m-base"
+    folder.mkdir()
+    (folder / "model.safetensors").write_bytes(b"taught")
+    row = shell.rows("model", "remove", "10m-base", "--yes")
+    assert row == [{"removed": "10m-base", "comes_with_vidya": True}]
+    assert not folder.exists() and shell.rows("model", "show")[0]["version"] == 0
+
+
+def test_a_model_that_is_being_trained_is_not_removed(shell: Shell) -> None:
+    folder = shell.home.models_path / "run"
+    with run_folder(folder):
+        assert "a training is writing there" in shell.fails("model", "remove", "run", "--yes")
+    shell.rows("model", "remove", "run", "--yes")
+    assert not folder.exists()
 
 
 def test_doctor_names_each_broken_model_and_lists_the_others(shell: Shell) -> None:
