@@ -58,8 +58,14 @@ def remove_leftovers(folder: Path, untouched: float = ABANDONED) -> None:
     """
     for path in leftovers(folder):
         with contextlib.suppress(OSError):
-            if time.time() - _last_change(path) >= untouched:
+            if time.time() - last_change(path) >= untouched:
                 remove(path)
+
+
+def last_change(path: Path) -> float:
+    """Seconds since the epoch, of it or of the newest thing in it. Raises OSError."""
+    found = [path, *path.rglob("*")] if path.is_dir() and not path.is_symlink() else [path]
+    return max(one.lstat().st_mtime for one in found)
 
 
 def remove(path: Path) -> None:
@@ -162,9 +168,3 @@ def _sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def _last_change(path: Path) -> float:
-    """Seconds since the epoch, of it or of the newest thing in it. Raises OSError."""
-    found = [path, *path.rglob("*")] if path.is_dir() and not path.is_symlink() else [path]
-    return max(one.lstat().st_mtime for one in found)

@@ -85,9 +85,18 @@ def find_doomed(
 def erase(store: Store, doomed: Doomed) -> int:
     """Deletes it beyond recovery; returns the number of asks, lessons and titles that went.
 
+    The copies go first: were they left by a crash, nobody could name any more what is in them.
     Raises JournalError where another program's reading kept the log from being emptied: the rows
     are gone then, their traces are not, and erasing again finishes the work.
     """
+    for copy in backups(store.path):
+        try:
+            copy.unlink()
+        except OSError as error:
+            raise JournalError(
+                f"{copy}: this older copy cannot be removed ({error.strerror})",
+                "remove it by hand: it still holds what you wanted forgotten",
+            ) from error
     with store.writing() as connection:
         for table, numbers in (
             ("asks", doomed.asks),
@@ -107,14 +116,6 @@ def erase(store: Store, doomed: Doomed) -> int:
     with store.reading() as connection:
         connection.execute("VACUUM")
         busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-    for copy in backups(store.path):
-        try:
-            copy.unlink()
-        except OSError as error:
-            raise JournalError(
-                f"{copy}: this older copy cannot be removed ({error.strerror})",
-                "remove it by hand: it still holds what you wanted forgotten",
-            ) from error
     if busy:
         raise JournalError(
             f"{store.path}: forgotten, but another program keeps traces in the journal's log",

@@ -32,12 +32,14 @@ _STANDS = """(NOT EXISTS (SELECT 1 FROM withdrawals w WHERE w.judgement = lesson
 """Neither its judgement nor the lesson itself was taken back."""
 _MAIN = "kind IN ('pick', 'correction', 'rating', 'example')"
 _RIDER = "kind IN ('owner_words', 'continuation')"
-_LINE = """WITH RECURSIVE line(version) AS (
+LINE = """WITH RECURSIVE line(version) AS (
     VALUES (?)
     UNION SELECT p.parent FROM publications p JOIN line USING (version)) """
 """The weights' ancestors: a version, its parent, and so on back to the base model."""
 
 
+WITHOUT = "without lesson "
+"""Begins the note of weights that are earlier ones again."""
 _AGAINST = "against lesson "
 
 
@@ -148,7 +150,7 @@ class LessonJournal(Store):
 
     def _select_in(self, version: int, where: str) -> list[Lesson]:
         """Of the lessons that these weights have learned."""
-        sql = f"""{_LINE} SELECT {LESSON_COLUMNS} FROM lessons WHERE {where}
+        sql = f"""{LINE} SELECT {LESSON_COLUMNS} FROM lessons WHERE {where}
             AND id IN (SELECT lesson FROM publication_lessons JOIN line USING (version))
             ORDER BY id"""
         return [lesson_from_row(row) for row in self.rows(sql, version)]
@@ -213,12 +215,12 @@ class LessonJournal(Store):
 
     def lessons_in(self, version: int) -> frozenset[int]:
         """Lessons that these weights have learned, through all their ancestors."""
-        sql = _LINE + "SELECT DISTINCT lesson FROM publication_lessons JOIN line USING (version)"
+        sql = LINE + "SELECT DISTINCT lesson FROM publication_lessons JOIN line USING (version)"
         return frozenset(int(lesson) for (lesson,) in self.rows(sql, version))
 
     def trainings_in(self, version: int) -> frozenset[int]:
         """Versions among these weights' ancestors that book training made."""
-        sql = _LINE + "SELECT version FROM publications JOIN line USING (version) WHERE note = ?"
+        sql = LINE + "SELECT version FROM publications JOIN line USING (version) WHERE note = ?"
         return frozenset(int(found) for (found,) in self.rows(sql, version, "book training"))
 
     def publication_note(self, version: int) -> str:
@@ -229,7 +231,7 @@ class LessonJournal(Store):
     def taught_against(self, version: int) -> frozenset[int]:
         """Lessons of these weights that were taken back by teaching against them, or that were tried
         to be."""
-        sql = _LINE + "SELECT note FROM publications JOIN line USING (version) WHERE note LIKE ?"
+        sql = LINE + "SELECT note FROM publications JOIN line USING (version) WHERE note LIKE ?"
         notes = self.rows(sql, version, f"{_AGAINST}%")
         return frozenset(int(note.removeprefix(_AGAINST)) for (note,) in notes)
 
@@ -251,7 +253,7 @@ class LessonJournal(Store):
         those that need practice: weights that were rolled back on purpose do not have them either.
         """
         rows = self.rows(
-            _LINE
+            LINE
             + f"""SELECT {LESSON_COLUMNS} FROM lessons
             WHERE state = 'learned' AND {_STANDS}
             AND id IN (SELECT lesson FROM publication_lessons)

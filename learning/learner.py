@@ -29,7 +29,7 @@ from learning.journal import Journal
 from learning.memory import as_worded_before, folded_prompt, to_task, waiting_riders
 from learning.methods import RECIPE
 from learning.mind import Mind
-from learning.old_weights import KNOWN_ALREADY
+from learning.old_weights import KNOWN_ALREADY, OldWeights
 from learning.pauses import Pauses
 from learning.records import Lesson, LessonReport, LessonState
 from learning.replay import Replay
@@ -352,10 +352,10 @@ class Learner:
                 self._pauses.learned(example)  # what is said in its place, in other words too
         return done, lost
 
-    def leave(self, lessons: Collection[int]) -> None:
-        """The same for lessons that are to be forgotten: never taught against. Raises NotFound, with
-        nothing changed, where no weights without all of them are left."""
-        leave(self.weights, self.journal, lessons)
+    def leave(self, lessons: Collection[int], to: OldWeights) -> None:
+        """The same for lessons that are to be forgotten: back to weights without them, never taught
+        against."""
+        leave(self.weights, self.journal, lessons, to)
         for lesson in lessons:
             self.journal.set_lesson_state(lesson, "undone")
         self.forget_memory()

@@ -76,7 +76,7 @@ def kept_weights(folder: Path, journal: Journal, now: int) -> list[OldWeights]:
         for old in reversed(snapshots_of(folder))
         if old.version != now and journal.lessons_in(old.version) <= known
     ]
-    shipped = _shipped(folder, journal)
+    shipped = shipped_weights(folder, journal)
     if shipped and now and not any(old.version == 0 for old in found):
         found.append(OldWeights(0, shipped))
     return found
@@ -113,7 +113,7 @@ def keep_snapshot(folder: Path, journal: Journal, next_version: int | None = Non
             f"{kept}: cannot be written ({error.strerror})",
             "free some space; what was taught waits in the journal",
         ) from error
-    first = 0 if _shipped(folder, journal) else 1
+    first = 0 if shipped_weights(folder, journal) else 1
     shots, now = snapshots_of(folder)[first:], version if next_version is None else next_version
     while len(shots) > KEEP_SNAPSHOTS:
         versions = [shot.version for shot in shots]
@@ -123,7 +123,7 @@ def keep_snapshot(folder: Path, journal: Journal, next_version: int | None = Non
         shots.pop(next(spare, 0)).path.unlink(missing_ok=True)
 
 
-def _shipped(folder: Path, journal: Journal) -> Path | None:
+def shipped_weights(folder: Path, journal: Journal) -> Path | None:
     """The weights that came with the program, where the folder is the home's own copy of them. One of
     the same name elsewhere is another model."""
     shipped = SHIPPED / folder.name / WEIGHTS

@@ -67,10 +67,7 @@ class OwnerBook:
     def erase(self, exchanges: Iterable[tuple[str, str]], text: str | None = None) -> int:
         """Removes every line that holds one of these exchanges, or the text in whatever case;
         returns how many went. The rest of the file stays as it is, byte for byte."""
-        unwanted = set()
-        for question, answer in exchanges:
-            with contextlib.suppress(LineError):  # no book can hold it
-                unwanted.add(format_line((("user", question), ("assistant", answer))))
+        unwanted = _as_lines(exchanges)
         within = " ".join(text.casefold().split()) if text else None
         try:
             lines = self.path.read_bytes().decode("utf-8", "surrogateescape").split("\n")
@@ -88,14 +85,15 @@ class OwnerBook:
         except OSError as error:
             raise self._unwritable(error) from error
 
-    def holds(self, text: str) -> bool:
-        """Whether a line has the text in it, in whatever case."""
+    def holds(self, text: str, without: Iterable[tuple[str, str]] = ()) -> bool:
+        """Whether a line, but for those of these exchanges, has the text in it, in whatever case."""
         try:
             whole = self.path.read_bytes().decode("utf-8", "surrogateescape")
         except OSError:
             return False
-        within = " ".join(text.casefold().split())
-        return any(within in " ".join(line.casefold().split()) for line in whole.split("\n"))
+        within, passed_over = " ".join(text.casefold().split()), _as_lines(without)
+        lines = (line for line in whole.split("\n") if line.strip() not in passed_over)
+        return any(within in " ".join(line.casefold().split()) for line in lines)
 
     def replace(self, question: str, old: str | None, new: str | None) -> None:
         """Takes one answer to the question out and adds another; None is no answer."""
@@ -198,3 +196,12 @@ def _place(lines: list[str], line: str) -> int | None:
     """Index of the last line that says exactly this."""
     numbers = range(len(lines) - 1, -1, -1)
     return next((number for number in numbers if lines[number].strip() == line), None)
+
+
+def _as_lines(exchanges: Iterable[tuple[str, str]]) -> set[str]:
+    """As a book has them, but for those that no book can hold."""
+    lines = set()
+    for question, answer in exchanges:
+        with contextlib.suppress(LineError):
+            lines.add(format_line((("user", question), ("assistant", answer))))
+    return lines

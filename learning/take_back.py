@@ -19,8 +19,9 @@ from learning.examples import answered_by
 from learning.forward import knowledge
 from learning.instead import instead
 from learning.journal import Journal
-from learning.journal_lessons import RIDER_KINDS, against
+from learning.journal_lessons import RIDER_KINDS, WITHOUT, against
 from learning.memory import to_task
+from learning.old_weights import OldWeights
 from learning.pauses import FORMS
 from learning.records import Lesson, LessonState
 from learning.teaching import Task, known_before
@@ -36,13 +37,16 @@ def missing(lesson: Lesson) -> LessonState:
     return "needs_practice" if lesson.kind == "practice" else "waiting"
 
 
-def leave(weights: Weights, journal: Journal, lessons: Collection[int]) -> list[Lesson]:
-    """Back to the newest saved weights that know none of these. Returns the other lessons that those
-    lack, which wait again. Raises NotFound, with nothing changed, where no such weights are left."""
-    parent, path = weights.without(lessons)
+def leave(
+    weights: Weights, journal: Journal, lessons: Collection[int], to: OldWeights | None = None
+) -> list[Lesson]:
+    """Back to the newest saved weights that know none of these, or to those named. Returns the other
+    lessons that those lack, which wait again. Raises NotFound, with nothing changed, where no such
+    weights are left."""
+    parent, path = (to.version, to.path) if to else weights.without(lessons)
     gone = journal.lessons_in(weights.version) - journal.lessons_in(parent) - set(lessons)
     undone = {other.id for other in journal.to_undo()}
-    weights.go_back(parent, path, f"without lesson {', '.join(map(str, sorted(lessons)))}")
+    weights.go_back(parent, path, f"{WITHOUT}{', '.join(map(str, sorted(lessons)))}")
     lost = [
         other
         for other in map(journal.lesson, sorted(gone))

@@ -286,13 +286,11 @@ class Teacher:
         home, folder = self._home, self._learner.folder
         try:
             doomed = self._journal.to_forget(conversation=job.conversation)
-            others = [info.path for info in ModelStore(home).list() if not info.shipped]
-            folders = [*(path for path in others if path != folder), folder]
             done = forget(
                 home,
                 self._journal,
                 doomed,
-                () if job.keep_weights else folders,
+                () if job.keep_weights else (folder,),
                 device=self._device,
                 learner=self._learner,
             )

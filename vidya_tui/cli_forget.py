@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from engine.errors import NotFound, VidyaError
@@ -10,6 +12,8 @@ from learning.forget import Doomed
 from learning.home import Home
 from learning.journal import Journal
 from learning.owner_book import OwnerBook
+from learning.unlearn import finish
+from learning.unlearn import forget as forget_everywhere
 from vidya_tui.cli_common import common, desk, print_json, say, sure
 from vidya_tui.options import Options
 from vidya_tui.unsent import Unsent
@@ -25,6 +29,9 @@ from vidya_tui.unsent import Unsent
 )
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option("--keep-weights", is_flag=True, help="Journal and book only; what is known stays.")
+@click.option(
+    "--leave-unknown", is_flag=True, help="Leave files in the home that are none of vidya's."
+)
 @click.option("--no-relearn", is_flag=True, help="Let later lessons wait for the next `vidya`.")
 @common
 def forget(
@@ -35,6 +42,7 @@ def forget(
     everything: bool,
     yes: bool,
     keep_weights: bool,
+    leave_unknown: bool,
     no_relearn: bool,
     options: Options,
 ) -> None:
@@ -47,15 +55,15 @@ def forget(
     if len(given) + everything != 1:
         raise click.UsageError("give one of --lesson, --ask, --conversation, --text or --all")
     home = options.home
-    with home.lock():
+    with home.lock(), home.learning():
         journal = Journal(home.journal_path)
         try:
             doomed = _doomed(home, journal, lesson, ask, conversation, text, everything)
             if not yes and not _sure(doomed):
                 raise VidyaError("nothing was erased", "add --yes to erase without a question")
-            done = _forget(options, home, journal, doomed, text, keep_weights)
+            done = _forget(options, home, journal, doomed, text, keep_weights, leave_unknown)
             waiting = len(journal.waiting())
-            if everything or (text and Unsent(home).holds(text)):
+            if everything:
                 Unsent(home).remove()
         finally:
             journal.close()
@@ -70,8 +78,14 @@ def forget(
     click.echo(f"{done['forgotten']} asks, lessons and titles are erased{lines}")
     if keep_weights:
         click.echo("the weights were kept: they may still say what they learned from it")
-    for name in done["models"]:  # type: ignore[attr-defined]
+    for name in done["models"]:
         click.echo(f"{name}: its weights went back to before them")
+    for path in done["removed"]:
+        click.echo(f"removed, for it was in there: {path}")
+    for name, why in done["unvouched"].items():
+        click.echo(f"{name} may still know it: {why}; `vidya model remove {name}` removes it")
+    for path in done["left"]:
+        click.echo(f"left, and may hold it: {path}")
     if done["training_lost"]:
         click.echo("book training since then is gone too; `vidya train` brings it back")
 
@@ -92,6 +106,7 @@ def _doomed(
     except NotFound:
         if text and (OwnerBook(home.book_path).holds(text) or Unsent(home).holds(text)):
             return Doomed((), ())  # it stands in the book alone, or was never sent
+        finish(home, journal)  # it may be gone already, by an erasing that was broken off
         raise
 
 
@@ -109,23 +124,30 @@ def _forget(
     doomed: Doomed,
     text: str | None,
     keep_weights: bool,
-) -> dict[str, object]:
+    leave_unknown: bool,
+) -> dict[str, Any]:
     from learning.model_store import ModelStore
-    from learning.unlearn import forget as forget_everywhere
 
     folders = []
-    if not keep_weights:
-        store, chosen = ModelStore(home), options.chosen_model
-        others = [x.path for x in store.list() if not x.shipped and chosen not in (x.name, x.path)]
-        folders = [*others, store.info(chosen).path]  # the chosen one last: the journal follows it
+    if not keep_weights:  # with it all others of the home, and it last: the journal follows it
+        folders = [ModelStore(home).info(options.chosen_model).path]
     done = forget_everywhere(
-        home, journal, doomed, folders, text=text, device=options.chosen_device
+        home,
+        journal,
+        doomed,
+        folders,
+        text=text,
+        device=options.chosen_device,
+        leave_unknown=leave_unknown or keep_weights,
     )
     return {
         "forgotten": done.records,
         "book_lines": done.book_lines,
         "models": list(done.models),
         "training_lost": done.training_lost,
+        "removed": [str(path) for path in done.removed],
+        "unvouched": done.unvouched,
+        "left": [str(path) for path in done.left],
     }
 
 
