@@ -63,7 +63,7 @@ def home_files(home: Home, elsewhere: Iterable[Path] = ()) -> list[HomeFile]:
                 found += model_files(model) if model.is_dir() else _alone(model)
         elif path == home.exports_path and path.is_dir():
             found += [HomeFile(one, _export_role(one)) for one in _below(path)]
-        elif path.is_dir() and not is_leftover(path):
+        elif path.is_dir() and not path.is_symlink() and not is_leftover(path):
             found += [HomeFile(one, "unknown") for one in _below(path)]
         else:
             found.append(HomeFile(path, _role(home, path)))
@@ -205,8 +205,9 @@ def _below(folder: Path) -> Iterator[Path]:
 
 
 def last_written(path: Path) -> float:
-    """Seconds since the epoch; infinite where that cannot be told."""
+    """Seconds since the epoch; infinite where that cannot be told, as of what a link leads to."""
     try:
-        return path.stat().st_mtime
+        linked = path.is_symlink() and path.is_dir()
+        return float("inf") if linked else path.stat().st_mtime
     except OSError:
         return float("inf")

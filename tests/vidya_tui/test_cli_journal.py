@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from engine.files import temporary_name
 from tests.vidya_tui.shell import Shell
 
 
@@ -173,3 +174,32 @@ def test_a_text_that_only_the_book_has(shell: Shell) -> None:
     (done,) = shell.rows("journal", "forget", "--text", "swordfish", "--yes")
     assert (done["forgotten"], done["book_lines"]) == (0, 1)
     assert shell.home.book_path.read_text() == "<|user|> b <|assistant|> c\n"
+
+
+def test_forgetting_names_what_it_removed_and_cannot_vouch_for(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    published(shell, monkeypatch)
+    shell.run("model", "export", "tiny", str(tmp_path / "out"))
+    shell.run("model", "import", str(tmp_path / "out"), "--name", "copy")
+    shell.home.exports_path.mkdir()
+    (shell.home.exports_path / "mine.md").write_text("secret: Swordfish, of course: swordfish")
+    stray = shell.file("stray.bin", "\0")
+    forget = ("journal", "forget", "--text", "swordfish", "--yes", "--no-relearn")
+    message = shell.fails(*forget)
+    assert "stray.bin" in message and "--leave-unknown" in message
+    result = shell.run(*forget, "--leave-unknown").stdout
+    assert f"removed, for it was in there: {shell.home.exports_path / 'mine.md'}" in result
+    assert "copy may still know it" in result and "`vidya model remove copy`" in result
+    assert f"left, and may hold it: {stray}" in result
+    assert traces(shell, "wordfish") == []
+
+
+def test_an_erasing_that_came_to_the_journal_is_finished(shell: Shell) -> None:
+    teach(shell, secret="swordfish")
+    shell.rows("journal", "forget", "--lesson", "1", "--yes", "--no-relearn")
+    left = temporary_name(shell.home.models_path / "tiny" / "model.safetensors")
+    left.mkdir()
+    (left / ".tmpMetlbs").write_bytes(b"swordfish")
+    assert "not in the journal" in shell.fails("journal", "forget", "--lesson", "1", "--yes")
+    assert not left.exists()

@@ -1,0 +1,212 @@
+"""Kills a program in every save and rename of a day with a tiny model, then forgets, and looks.
+
+`python -m tests.learning.killed HOME COPY`: HOME is a home with the model `tiny` and an empty journal,
+COPY where a copy of it lives for each kill. Prints a JSON object a kill. torch is loaded once: each day
+is a fork, which sends itself SIGKILL before the n-th system call that changes a file of the home.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import engine.checkpoint
+from engine.checkpoint import load_tensors, save_tensors
+from engine.checkpoint_files import WEIGHTS
+from engine.errors import NotFound, VidyaError
+from engine.files import is_leftover, write_atomically
+from learning.book_mend import mend_book
+from learning.home import Home
+from learning.home_files import home_files, problems
+from learning.journal import Journal
+from learning.learner import Learner
+from learning.model_store import ModelStore
+from learning.owner_book import OwnerBook
+from learning.porting import import_model
+from learning.records import Lesson, Turn
+from learning.requests import Train
+from learning.unfinished import TRAINED, Unfinished, write_unfinished
+from learning.unlearn import finish, forget
+from vidya_tui.exporting import exported
+from vidya_tui.unsent import Unsent
+
+QUESTION, SECRET = "What is the word?", "The word is swordfish."
+CHANGES = {"os.rename", "os.link", "os.remove", "os.rmdir"}
+"""What Python tells an audit hook before it does it, beside `open` for writing. Before a folder is made
+the home is as it was, and permissions hold no text."""
+
+
+class Killer:
+    """Counts the calls that change files under a folder, and ends the process before one of them."""
+
+    def __init__(self, folder: Path, at: int) -> None:
+        self.folder, self.at, self.count = str(folder), at, 0
+        self.save = engine.checkpoint.save_file
+
+    def watch(self) -> None:
+        engine.checkpoint.save_file = self.save_file  # type: ignore[assignment]
+        sys.addaudithook(lambda *told: self.heard(*told))
+
+    def heard(self, event: str, values: tuple[Any, ...]) -> None:
+        if event in CHANGES or (event == "open" and self._writes(values)):
+            path = next((str(v) for v in values if isinstance(v, str | os.PathLike)), "")
+            relative = path.startswith(self.folder) or not path.startswith("/")  # of rmtree
+            if relative and not path.endswith((".pyc", "__pycache__")):
+                self.step(f"{event} {Path(path).name}")
+
+    @staticmethod
+    def _writes(values: tuple[Any, ...]) -> bool:
+        how = values[2] if len(values) > 2 else 0
+        return bool(isinstance(how, int) and how & (os.O_WRONLY | os.O_RDWR | os.O_CREAT))
+
+    def step(self, what: str) -> None:
+        self.count += 1
+        if self.count == self.at:
+            os.write(1, (json.dumps({"at": self.at, "before": what}) + "\n").encode())
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def save_file(self, tensors: Any, path: Path, record: Any) -> None:
+        """safetensors writes in Rust, of which Python is told nothing: here half of it stands."""
+        if self.count + 1 == self.at:
+            self.heard = lambda *_: None  # type: ignore[method-assign]
+            whole = path.with_name("whole")
+            self.save(tensors, whole, record)
+            data = whole.read_bytes()
+            whole.rename(path.with_name(".tmpAbCdEf")).write_bytes(data[: len(data) // 2])
+        self.step(f"half of {path.name}")
+        self.save(tensors, path, record)
+
+
+def day(home: Home) -> None:
+    """Everything that writes: lessons, book, notes, training, models, going back, and forgetting."""
+    with home.lock(), home.learning():
+        journal, store = Journal(home.journal_path), ModelStore(home)
+        folder, book = home.models_path / "tiny", OwnerBook(home.book_path)
+        import_model(store, folder, "other")
+        learner = Learner(home, folder, journal, seed=0)
+        _teach(learner, book, "What is first?", "A first one.")
+        secret = _teach(learner, book, QUESTION, SECRET)
+        write_atomically(folder / "watch.json", json.dumps({"seen": SECRET}))
+        save_tensors({"hidden": torch.ones(9)}, folder / "voice.safetensors", {"mark": "x"})
+        write_unfinished(folder, Unfinished(Train(), learner.version))
+        save_tensors({"x": torch.ones(9)}, folder / TRAINED, {})
+        exported(home, "conversation-1.md", f"{QUESTION}\n{SECRET}\n")
+        Unsent(home).keep(f"did I say {SECRET}")
+        last = _teach(learner, book, "What is last?", "A last one.")
+        learner.undo(journal.lesson(last))
+        before = learner.version
+        store.rollback("tiny", 1, journal)
+        store.rollback("tiny", before, journal)
+        store.remove("other")
+        forget(home, journal, journal.to_forget(lesson=secret), [folder])
+        journal.close()
+
+
+def _teach(learner: Learner, book: OwnerBook, question: str, answer: str) -> int:
+    """As if it had been learned, at no cost of time."""
+    (kept,) = learner.journal.add_lessons([Lesson("example", (Turn("user", question),), answer)])
+    book.add(question, answer)
+    with torch.no_grad():
+        learner.weights.model.blocks[1].ffn.down.weight.add_(0.001 * kept.id)
+    learner.weights.publish([kept.id], f"lesson {kept.id}")
+    learner.journal.set_lesson_state(kept.id, "learned")
+    return kept.id
+
+
+def next_day(home: Home) -> None:
+    """The program starts again; the owner forgets."""
+    with home.lock(), home.learning():
+        journal, folder = Journal(home.journal_path), home.models_path / "tiny"
+        Learner(home, folder, journal, seed=0)  # whole weights, whatever happened
+        mend_book(OwnerBook(home.book_path), journal)
+        said = [x.id for x in journal.lessons() if x.answer == SECRET]
+        if said:
+            forget(home, journal, journal.to_forget(lesson=said[0]), [folder])
+        else:
+            try:
+                forget(home, journal, journal.to_forget(text="swordfish"), [folder])
+            except NotFound:  # it never was said, or the erasing came to the journal
+                finish(home, journal)
+        journal.close()
+
+
+def look(home: Home, states: list[dict[str, torch.Tensor]]) -> list[str]:
+    """What is wrong with the home: every file of it is opened."""
+    wrong = [*problems(home), *(f"{f.path}: {f.role}" for f in home_files(home) if _left(f.role))]
+    for path in (path for path in home.path.rglob("*") if path.is_file()):
+        data = path.read_bytes()
+        if b"swordfish" in data.lower():
+            wrong.append(f"{path} says it")
+        if path.suffix == ".safetensors" or b"data_offsets" in data[:400]:
+            wrong += _knows(path, states)
+        if path.stat().st_mode & 0o077:
+            wrong.append(f"{path} can be read by others")
+        if is_leftover(path):
+            wrong.append(f"{path} is a leftover")
+    return wrong
+
+
+def _left(role: str) -> bool:
+    return role in ("leftover", "unknown")
+
+
+def _knows(path: Path, states: list[dict[str, torch.Tensor]]) -> list[str]:
+    try:
+        tensors = load_tensors(path)[0]
+    except VidyaError as error:
+        return [str(error)]
+    for state in states:
+        if tensors.keys() == state.keys() and all(torch.equal(tensors[k], state[k]) for k in state):
+            return []
+    return [f"{path} knows more than it should"]
+
+
+def in_child(work: Callable[[], object]) -> int:
+    """Runs it in a fork; how that ended."""
+    child = os.fork()
+    if child == 0:
+        try:
+            work()
+            os._exit(0)
+        except BaseException as error:
+            os.write(1, (json.dumps({"failed": repr(error)}) + "\n").encode())
+            os._exit(1)
+    return os.waitpid(child, 0)[1]
+
+
+def main(source: Path, copy: Path) -> None:
+    torch.set_num_threads(1)
+    os.fsync = lambda _: None  # type: ignore[assignment]  # a kill loses nothing that the kernel has
+    known = load_tensors(source / "models" / "tiny" / WEIGHTS)[0]
+    first = {k: v.clone() for k, v in known.items()}
+    first["model.layers.1.mlp.down_proj.weight"] += 0.001
+    at, status = 0, -1
+    while status != 0:
+        at += 1
+        shutil.copytree(source, copy)
+        started, home = time.monotonic(), Home(copy)
+
+        def killed(home: Home = home, at: int = at) -> None:
+            killer = Killer(home.path, at)
+            killer.watch()
+            day(home)
+
+        status = in_child(killed)
+        ended = in_child(lambda home=home: next_day(home))  # type: ignore[misc]
+        wrong = look(home, [known, first]) + [f"the next start ended with {ended}"] * bool(ended)
+        seconds = round(time.monotonic() - started, 2)
+        print(json.dumps({"at": at, "status": status, "wrong": wrong, "s": seconds}), flush=True)
+        shutil.rmtree(copy)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))
