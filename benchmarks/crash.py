@@ -3,7 +3,8 @@
 One home lives through all kills. After each one: is the journal whole, is every judgement that the
 screen confirmed in it, is the model's file whole, has the book no torn or doubled line, and does
 the next start work. In the end the program may catch up: then every lesson is in the saved weights
-or marked as needing practice, and the book says what was taught. Left out: losing the power, which
+or marked as needing practice, and the book says what was taught; and the owner may forget all of it:
+then no file of the home knows any of it. Left out: losing the power, which
 only a machine can lose; what a `kill -9` leaves is what the kernel has, not what the disk has.
 """
 
@@ -15,10 +16,12 @@ import math
 import os
 import random
 import select
+import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 from dataclasses import dataclass, field
@@ -26,13 +29,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import BenchOptions
+from benchmarks.crash_look import book_lines, forgotten, known, look, settled, states
 from benchmarks.report import machine, table, write
 from benchmarks.scratch import scratch_home
-from engine.checkpoint_files import WEIGHTS, read_metadata
+from engine.checkpoint_files import WEIGHTS
 from learning.home import Home
-from learning.journal import Journal
-from learning.records import Rating
-from personality.book import BookError, LineError, format_line, read_book
 
 KILLS = 50
 AIMS = (
@@ -128,9 +129,10 @@ def measure(options: BenchOptions, kills: int, minutes: float = math.inf) -> dic
     seed = options.seeds[0]
     chance = random.Random(seed)
     where = machine()
-    with scratch_home(options) as (home, model):
+    with scratch_home(options) as (home, model), tempfile.TemporaryDirectory() as aside:
+        first = Path(shutil.copy(home.models_path / model / WEIGHTS, aside))
         end = time.monotonic() + 60.0 * minutes
-        result = _run(options, home, model, kills, chance, seed, end)
+        result = _run(options, home, model, first, kills, chance, seed, end)
     result = {"machine": where, "seed": seed, **result}
     if options.out:
         _write(options.out, result)
@@ -141,6 +143,7 @@ def _run(
     options: BenchOptions,
     home: Home,
     model: str,
+    first: Path,
     kills: int,
     chance: random.Random,
     seed: int,
@@ -161,7 +164,7 @@ def _run(
         phases[phase] += 1
         confirmed |= life.confirmed
         seconds += life.learned
-        found = [*life.failed, *_look(home, model, confirmed)]
+        found = [*life.failed, *look(home, model, confirmed)]
         problems += [f"kill {number + 1} ({phase}): {what}" for what in found]
         options.say(f"kill {number + 1} of {kills}: {phase}; {len(confirmed)} judgements, {found}")
     left_over = sorted(path.name for path in (home.models_path / model).glob(".*"))
@@ -170,23 +173,25 @@ def _run(
     while last.process.poll() is None:
         last.hear(1.0)
     last.hear(0)
-    found = [*last.failed, *_look(home, model, confirmed), *_settled(home, model)]
+    found = [*last.failed, *look(home, model, confirmed), *settled(home, model)]
     if last.process.returncode or last.phase != "finished":
         found.append(f"the last start ended with {last.process.returncode} while {last.phase}")
     problems += [f"in the end: {what}" for what in found]
-    return {
+    result = {
         "kills": phases.total(),
         "phases": dict(phases),
         "confirmed": len(confirmed),
         "lost": sum("is not in the journal" in what for what in problems),
         "problems": problems,
-        "states": _states(home),
-        "book_lines": len(_book_lines(home)),
+        "states": states(home),
+        "book_lines": len(book_lines(home)),
         "catching_up_seconds": round(time.monotonic() - started, 1),
         "lesson_seconds": round(sum(seconds) / len(seconds), 1) if seconds else None,
         "temporary_files_left": left_over,
-        "known": _known(home, model),
+        "known": known(home, model),
     }
+    problems += [f"after forgetting: {what}" for what in forgotten(home, model, first)]
+    return result
 
 
 def _start(
@@ -241,130 +246,6 @@ def _phase(life: Life, home: Home, model: str) -> str:
     if life.phase in ("ready", "gathering"):
         return "between"
     return {"judged": "just judged", "idle": "just learned"}.get(life.phase, life.phase)
-
-
-# ---------------------------------------------------------------- looking
-
-
-def _look(home: Home, model: str, confirmed: dict[int, tuple[int, str]]) -> list[str]:
-    """What is wrong with a home after a kill."""
-    wrong = []
-    connection = sqlite3.connect(home.journal_path)
-    checked = connection.execute("PRAGMA integrity_check").fetchone()[0]
-    connection.close()
-    if checked != "ok":
-        wrong.append(f"the journal is damaged: {checked}")
-    journal = Journal(home.journal_path)
-    try:
-        rows = journal.rows("SELECT id, ask, answer FROM judgements")
-        kept = {number: (ask, answer) for number, ask, answer in rows}
-        wrong += [
-            f"judgement {number} was confirmed and is not in the journal"
-            for number, said in confirmed.items()
-            if kept.get(number) != said
-        ]
-        if (whole := journal.integrity()) != "ok":
-            wrong.append(f"the journal: {whole}")
-    finally:
-        journal.close()
-    wrong += _look_at_model(home.models_path / model)
-    lines = _book_lines(home)
-    wrong += [f"the book says {n} times {line}" for line, n in Counter(lines).items() if n > 1]
-    if home.book_path.exists():
-        try:
-            read_book(home.book_path)
-        except BookError as error:
-            if error.problems[0][0]:
-                wrong.append(str(error))
-    return wrong
-
-
-def _look_at_model(folder: Path) -> list[str]:
-    from engine.checkpoint import load_model
-    from engine.errors import VidyaError
-
-    try:
-        load_model(folder)
-    except VidyaError as error:
-        return [str(error)]
-    return []
-
-
-def _book_lines(home: Home) -> list[str]:
-    if not home.book_path.exists():
-        return []
-    return [x for x in home.book_path.read_text("utf-8").splitlines() if x and x[0] != "#"]
-
-
-def _settled(home: Home, model: str) -> list[str]:
-    """What is wrong once it has caught up."""
-    wrong = []
-    journal = Journal(home.journal_path)
-    try:
-        saved = int(read_metadata(home.models_path / model / WEIGHTS)["version"])
-        if saved != journal.saved_version():
-            wrong.append(f"the file is version {saved}, the journal says {journal.saved_version()}")
-        inside = journal.lessons_in(saved)
-        for lesson in journal.lessons(kinds=("pick", "correction", "rating", "example")):
-            if lesson.state == "learned" and lesson.id not in inside:
-                wrong.append(f"lesson {lesson.id} is called learned and is not in the weights")
-            if lesson.state == "waiting":
-                wrong.append(f"lesson {lesson.id} still waits")
-        wrong += [f"judgement {j.id} has no lesson" for j in journal.judgements_without_lessons()]
-        wanted, found = Counter(_wanted(journal)), Counter(_book_lines(home))
-        wrong += [f"the book lacks {line}" for line in wanted - found]
-        wrong += [f"the book should not have {line}" for line in found - wanted]
-    finally:
-        journal.close()
-    return wrong
-
-
-def _wanted(journal: Journal) -> list[str]:
-    """What the owner's book must say: picked or typed, and not called bad."""
-    lines = []
-    for (number,) in journal.rows("SELECT id FROM asks"):
-        standing = [judged for judged in journal.judgements(number) if judged.stands]
-        answer = journal.answer(number)
-        bad = any(
-            isinstance(j.judgement, Rating) and j.judgement.value == "bad" and j.answer == answer
-            for j in standing[-1:]
-        )
-        if answer is None or bad or all(isinstance(j.judgement, Rating) for j in standing):
-            continue
-        with contextlib.suppress(LineError):
-            message = journal.ask(number).turns[-1].text
-            lines.append(format_line((("user", message), ("assistant", answer))))
-    return lines
-
-
-def _states(home: Home) -> dict[str, int]:
-    journal = Journal(home.journal_path)
-    try:
-        lessons = journal.lessons(kinds=("pick", "correction", "rating", "example"))
-        return dict(Counter(lesson.state for lesson in lessons))
-    finally:
-        journal.close()
-
-
-def _known(home: Home, model: str) -> dict[str, int]:
-    """Of the lessons that are called learned, how many the saved weights say word for word."""
-    from engine.checkpoint import load_model
-    from engine.tokenizer import Tokenizer
-    from learning.forward import knowledge
-    from learning.memory import answer_example
-
-    folder = home.models_path / model
-    weights, tokenizer = load_model(folder), Tokenizer.load(folder)
-    journal = Journal(home.journal_path)
-    try:
-        latest = {}
-        for lesson in journal.lessons("learned", ("pick", "correction", "rating", "example")):
-            if example := answer_example(tokenizer, lesson, weights.config.context):
-                latest[example.prompt] = example
-    finally:
-        journal.close()
-    checked = knowledge(weights, list(latest.values()))
-    return {"learned": len(latest), "said_word_for_word": sum(item.known for item in checked)}
 
 
 # ---------------------------------------------------------------- the table

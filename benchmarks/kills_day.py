@@ -1,21 +1,24 @@
-"""Kills a program in every save and rename of a day with a tiny model, then forgets, and looks.
+"""Kills a program in every save and rename of a day with a small model, then forgets, and looks.
 
-`python -m tests.learning.killed HOME COPY`: HOME is a home with the model `tiny` and an empty journal,
-COPY where a copy of it lives for each kill. Prints a JSON object a kill. torch is loaded once: each day
-is a fork, which sends itself SIGKILL before the n-th system call that changes a file of the home.
+`python -m benchmarks.kills_day HOME COPY [KILLS SEED]`: HOME is a home with the model `tiny` and an empty
+journal, COPY where a copy of it lives. Prints a JSON object a kill. torch is loaded once: each day is a
+fork, which sends itself SIGKILL before the n-th call that changes a file of the home. With KILLS it is
+killed at so many random moments instead: one home lives through all of them, day after day.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import random
 import shutil
 import signal
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 
@@ -39,7 +42,11 @@ from learning.unlearn import finish, forget
 from vidya_tui.exporting import exported
 from vidya_tui.unsent import Unsent
 
+EVERY = 10
+"""Random kills after which a copy of the home forgets, and is looked at."""
 QUESTION, SECRET = "What is the word?", "The word is swordfish."
+MOVED, MOVED_NAME = "blocks.1.ffn.down.weight", "model.layers.1.mlp.down_proj.weight"
+"""What `_teach` moves, and its name in files."""
 CHANGES = {"os.rename", "os.link", "os.remove", "os.rmdir"}
 """What Python tells an audit hook before it does it, beside `open` for writing. Before a folder is made
 the home is as it was, and permissions hold no text."""
@@ -50,10 +57,11 @@ class Killer:
 
     def __init__(self, folder: Path, at: int) -> None:
         self.folder, self.at, self.count = str(folder), at, 0
-        self.save = engine.checkpoint.save_file
+        self.checkpoint: Any = engine.checkpoint
+        self.save = self.checkpoint.save_file
 
     def watch(self) -> None:
-        engine.checkpoint.save_file = self.save_file  # type: ignore[assignment]
+        self.checkpoint.save_file = self.save_file
         sys.addaudithook(lambda *told: self.heard(*told))
 
     def heard(self, event: str, values: tuple[Any, ...]) -> None:
@@ -91,7 +99,8 @@ def day(home: Home) -> None:
     with home.lock(), home.learning():
         journal, store = Journal(home.journal_path), ModelStore(home)
         folder, book = home.models_path / "tiny", OwnerBook(home.book_path)
-        import_model(store, folder, "other")
+        if not (folder.with_name("other")).exists():  # else an earlier day was cut short
+            import_model(store, folder, "other")
         learner = Learner(home, folder, journal, seed=0)
         _teach(learner, book, "What is first?", "A first one.")
         secret = _teach(learner, book, QUESTION, SECRET)
@@ -104,8 +113,9 @@ def day(home: Home) -> None:
         last = _teach(learner, book, "What is last?", "A last one.")
         learner.undo(journal.lesson(last))
         before = learner.version
-        store.rollback("tiny", 1, journal)
-        store.rollback("tiny", before, journal)
+        with contextlib.suppress(NotFound):  # on a later day it was let go
+            store.rollback("tiny", 1, journal)
+            store.rollback("tiny", before, journal)
         store.remove("other")
         forget(home, journal, journal.to_forget(lesson=secret), [folder])
         journal.close()
@@ -116,7 +126,7 @@ def _teach(learner: Learner, book: OwnerBook, question: str, answer: str) -> int
     (kept,) = learner.journal.add_lessons([Lesson("example", (Turn("user", question),), answer)])
     book.add(question, answer)
     with torch.no_grad():
-        learner.weights.model.blocks[1].ffn.down.weight.add_(0.001 * kept.id)
+        learner.weights.model.get_parameter(MOVED).add_(0.001 * kept.id)
     learner.weights.publish([kept.id], f"lesson {kept.id}")
     learner.journal.set_lesson_state(kept.id, "learned")
     return kept.id
@@ -129,7 +139,7 @@ def next_day(home: Home) -> None:
         Learner(home, folder, journal, seed=0)  # whole weights, whatever happened
         mend_book(OwnerBook(home.book_path), journal)
         said = [x.id for x in journal.lessons() if x.answer == SECRET]
-        if said:
+        if len(said) == 1:
             forget(home, journal, journal.to_forget(lesson=said[0]), [folder])
         else:
             try:
@@ -170,43 +180,90 @@ def _knows(path: Path, states: list[dict[str, torch.Tensor]]) -> list[str]:
     return [f"{path} knows more than it should"]
 
 
+def _work(work: Callable[[], object]) -> NoReturn:
+    """In a fork, which ends with it."""
+    try:
+        work()
+        os._exit(0)
+    except BaseException as error:
+        os.write(1, (json.dumps({"failed": repr(error)}) + "\n").encode())
+        os._exit(1)
+
+
 def in_child(work: Callable[[], object]) -> int:
     """Runs it in a fork; how that ended."""
     child = os.fork()
     if child == 0:
-        try:
-            work()
-            os._exit(0)
-        except BaseException as error:
-            os.write(1, (json.dumps({"failed": repr(error)}) + "\n").encode())
-            os._exit(1)
+        _work(work)
     return os.waitpid(child, 0)[1]
 
 
-def main(source: Path, copy: Path) -> None:
-    torch.set_num_threads(1)
-    os.fsync = lambda _: None  # type: ignore[assignment]  # a kill loses nothing that the kernel has
-    known = load_tensors(source / "models" / "tiny" / WEIGHTS)[0]
-    first = {k: v.clone() for k, v in known.items()}
-    first["model.layers.1.mlp.down_proj.weight"] += 0.001
+def at_every_call(source: Path, copy: Path, states: list[dict[str, torch.Tensor]]) -> None:
+    """A day for each call, until one comes to its end."""
     at, status = 0, -1
     while status != 0:
         at += 1
         shutil.copytree(source, copy)
-        started, home = time.monotonic(), Home(copy)
+        home = Home(copy)
 
         def killed(home: Home = home, at: int = at) -> None:
-            killer = Killer(home.path, at)
-            killer.watch()
+            Killer(home.path, at).watch()
             day(home)
 
         status = in_child(killed)
-        ended = in_child(lambda home=home: next_day(home))  # type: ignore[misc]
-        wrong = look(home, [known, first]) + [f"the next start ended with {ended}"] * bool(ended)
-        seconds = round(time.monotonic() - started, 2)
-        print(json.dumps({"at": at, "status": status, "wrong": wrong, "s": seconds}), flush=True)
+        _tell(at, status, _forgotten(home, states))
         shutil.rmtree(copy)
 
 
+def at_random(
+    source: Path, copy: Path, states: list[dict[str, torch.Tensor]], kills: int, seed: int
+) -> None:
+    """One home, killed at random moments of its days."""
+    chance, home = random.Random(seed), Home(copy)
+    shutil.copytree(source, copy, dirs_exist_ok=True)
+    again, longest = copy.with_name(f"{copy.name}-again"), 0.0
+    for number in range(1, kills + 1):
+        child, started = os.fork(), time.monotonic()
+        if child == 0:
+            _work(lambda: day(home))
+        if not longest:  # the first says how long a day is
+            status = os.waitpid(child, 0)[1]
+            longest = time.monotonic() - started
+        else:
+            time.sleep(chance.uniform(0.0, longest))
+            os.kill(child, signal.SIGKILL)
+            status = os.waitpid(child, 0)[1]
+        wrong = []
+        if number % EVERY == 0 or number == kills:
+            shutil.copytree(copy, again)
+            wrong = _forgotten(Home(again), states)
+            shutil.rmtree(again)
+        _tell(number, status, wrong)
+    shutil.rmtree(copy)
+
+
+def _forgotten(home: Home, states: list[dict[str, torch.Tensor]]) -> list[str]:
+    """What is wrong after the next start, and after forgetting."""
+    ended = in_child(lambda: next_day(home))
+    return look(home, states) + [f"the next start ended with {ended}"] * bool(ended)
+
+
+def _tell(at: int, status: int, wrong: list[str]) -> None:
+    print(json.dumps({"at": at, "status": status, "wrong": wrong}), flush=True)
+
+
+def main() -> None:
+    source, copy, *numbers = sys.argv[1:]
+    torch.set_num_threads(1)
+    os.fsync = lambda _: None  # type: ignore[assignment]  # a kill loses nothing that the kernel has
+    known = load_tensors(Path(source) / "models" / "tiny" / WEIGHTS)[0]
+    first = {k: v.clone() for k, v in known.items()}
+    first[MOVED_NAME] += 0.001
+    if numbers:
+        at_random(Path(source), Path(copy), [known, first], *map(int, numbers))
+    else:
+        at_every_call(Path(source), Path(copy), [known, first])
+
+
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main()

@@ -1,0 +1,168 @@
+"""What is wrong with a home that a program was killed in (crash.py): right after it, once the next start
+has caught up, and after all was forgotten.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+from engine.checkpoint_files import WEIGHTS, read_metadata
+from learning.home import Home
+from learning.home_files import home_files
+from learning.journal import Journal
+from learning.records import Rating
+from personality.book import BookError, LineError, format_line, read_book
+
+
+def look(home: Home, model: str, confirmed: dict[int, tuple[int, str]]) -> list[str]:
+    """What is wrong with a home after a kill."""
+    wrong = []
+    connection = sqlite3.connect(home.journal_path)
+    checked = connection.execute("PRAGMA integrity_check").fetchone()[0]
+    connection.close()
+    if checked != "ok":
+        wrong.append(f"the journal is damaged: {checked}")
+    journal = Journal(home.journal_path)
+    try:
+        rows = journal.rows("SELECT id, ask, answer FROM judgements")
+        kept = {number: (ask, answer) for number, ask, answer in rows}
+        wrong += [
+            f"judgement {number} was confirmed and is not in the journal"
+            for number, said in confirmed.items()
+            if kept.get(number) != said
+        ]
+        if (whole := journal.integrity()) != "ok":
+            wrong.append(f"the journal: {whole}")
+    finally:
+        journal.close()
+    wrong += _look_at_model(home.models_path / model)
+    lines = book_lines(home)
+    wrong += [f"the book says {n} times {line}" for line, n in Counter(lines).items() if n > 1]
+    if home.book_path.exists():
+        try:
+            read_book(home.book_path)
+        except BookError as error:
+            if error.problems[0][0]:
+                wrong.append(str(error))
+    return wrong
+
+
+def _look_at_model(folder: Path) -> list[str]:
+    from engine.checkpoint import load_model
+    from engine.errors import VidyaError
+
+    try:
+        load_model(folder)
+    except VidyaError as error:
+        return [str(error)]
+    return []
+
+
+def book_lines(home: Home) -> list[str]:
+    if not home.book_path.exists():
+        return []
+    return [x for x in home.book_path.read_text("utf-8").splitlines() if x and x[0] != "#"]
+
+
+def settled(home: Home, model: str) -> list[str]:
+    """What is wrong once it has caught up."""
+    wrong = []
+    journal = Journal(home.journal_path)
+    try:
+        saved = int(read_metadata(home.models_path / model / WEIGHTS)["version"])
+        if saved != journal.saved_version():
+            wrong.append(f"the file is version {saved}, the journal says {journal.saved_version()}")
+        inside = journal.lessons_in(saved)
+        for lesson in journal.lessons(kinds=("pick", "correction", "rating", "example")):
+            if lesson.state == "learned" and lesson.id not in inside:
+                wrong.append(f"lesson {lesson.id} is called learned and is not in the weights")
+            if lesson.state == "waiting":
+                wrong.append(f"lesson {lesson.id} still waits")
+        wrong += [f"judgement {j.id} has no lesson" for j in journal.judgements_without_lessons()]
+        wanted, found = Counter(_wanted(journal)), Counter(book_lines(home))
+        wrong += [f"the book lacks {line}" for line in wanted - found]
+        wrong += [f"the book should not have {line}" for line in found - wanted]
+    finally:
+        journal.close()
+    return wrong
+
+
+def _wanted(journal: Journal) -> list[str]:
+    """What the owner's book must say: picked or typed, and not called bad."""
+    lines = []
+    for (number,) in journal.rows("SELECT id FROM asks"):
+        standing = [judged for judged in journal.judgements(number) if judged.stands]
+        answer = journal.answer(number)
+        bad = any(
+            isinstance(j.judgement, Rating) and j.judgement.value == "bad" and j.answer == answer
+            for j in standing[-1:]
+        )
+        if answer is None or bad or all(isinstance(j.judgement, Rating) for j in standing):
+            continue
+        with contextlib.suppress(LineError):
+            message = journal.ask(number).turns[-1].text
+            lines.append(format_line((("user", message), ("assistant", answer))))
+    return lines
+
+
+def states(home: Home) -> dict[str, int]:
+    journal = Journal(home.journal_path)
+    try:
+        lessons = journal.lessons(kinds=("pick", "correction", "rating", "example"))
+        return dict(Counter(lesson.state for lesson in lessons))
+    finally:
+        journal.close()
+
+
+def known(home: Home, model: str) -> dict[str, int]:
+    """Of the lessons that are called learned, how many the saved weights say word for word."""
+    from engine.checkpoint import load_model
+    from engine.tokenizer import Tokenizer
+    from learning.forward import knowledge
+    from learning.memory import answer_example
+
+    folder = home.models_path / model
+    weights, tokenizer = load_model(folder), Tokenizer.load(folder)
+    journal = Journal(home.journal_path)
+    try:
+        latest = {}
+        for lesson in journal.lessons("learned", ("pick", "correction", "rating", "example")):
+            if example := answer_example(tokenizer, lesson, weights.config.context):
+                latest[example.prompt] = example
+    finally:
+        journal.close()
+    checked = knowledge(weights, list(latest.values()))
+    return {"learned": len(latest), "said_word_for_word": sum(item.known for item in checked)}
+
+
+def forgotten(home: Home, model: str, first: Path) -> list[str]:
+    """What still holds something after `forget --all`. first: the weights as they were in the beginning."""
+    from engine.checkpoint import load_model
+    from engine.errors import VidyaError
+
+    command = [sys.executable, "-m", "vidya_tui", "journal", "forget", "--all", "--yes"]
+    command += ["--no-relearn", "--home", str(home.path), "--model", model]
+    root = Path(__file__).resolve().parent.parent
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True)
+    wrong = [f"forget: {done.stderr.strip()}"] if done.returncode else []
+    folder = home.models_path / model
+    before = load_model(folder, weights=first).state_dict()
+    for file in home_files(home):
+        if file.role in ("unknown", "leftover", "training"):
+            wrong.append(f"{file.path}: {file.role}")
+        elif b" of day " in (data := file.path.read_bytes()) or b", on day " in data:
+            wrong.append(f"{file.path} says what was taught")
+        if file.role in ("weights", "snapshot"):
+            try:
+                now = load_model(folder, weights=file.path).state_dict()
+            except VidyaError as error:
+                wrong.append(str(error))
+                continue
+            if any(not before[name].equal(weights) for name, weights in now.items()):
+                wrong.append(f"{file.path} knows more than at the beginning")
+    return wrong
