@@ -28,6 +28,7 @@ from engine.checkpoint_files import WEIGHTS
 from engine.errors import NotFound, VidyaError
 from engine.files import is_leftover, write_atomically
 from learning.book_mend import mend_book
+from learning.forget import Doomed
 from learning.home import Home
 from learning.home_files import home_files, problems
 from learning.journal import Journal
@@ -45,8 +46,10 @@ from vidya_tui.unsent import Unsent
 EVERY = 10
 """Random kills after which a copy of the home forgets, and is looked at."""
 QUESTION, SECRET = "What is the word?", "The word is swordfish."
-MOVED, MOVED_NAME = "blocks.1.ffn.down.weight", "model.layers.1.mlp.down_proj.weight"
-"""What `_teach` moves, and its name in files."""
+MOVED = "blocks.{}.ffn.down.weight"
+"""What lessons move: the secret in the block 0, all others in 1, so that weights tell what they know."""
+OTHERS = "model.layers.1.mlp.down_proj.weight"
+"""The latter's name in files."""
 CHANGES = {"os.rename", "os.link", "os.remove", "os.rmdir"}
 """What Python tells an audit hook before it does it, beside `open` for writing. Before a folder is made
 the home is as it was, and permissions hold no text."""
@@ -126,7 +129,8 @@ def _teach(learner: Learner, book: OwnerBook, question: str, answer: str) -> int
     (kept,) = learner.journal.add_lessons([Lesson("example", (Turn("user", question),), answer)])
     book.add(question, answer)
     with torch.no_grad():
-        learner.weights.model.get_parameter(MOVED).add_(0.001 * kept.id)
+        name = MOVED.format(int(answer != SECRET))
+        learner.weights.model.get_parameter(name).add_(0.001 * kept.id)
     learner.weights.publish([kept.id], f"lesson {kept.id}")
     learner.journal.set_lesson_state(kept.id, "learned")
     return kept.id
@@ -138,18 +142,21 @@ def next_day(home: Home) -> None:
         journal, folder = Journal(home.journal_path), home.models_path / "tiny"
         Learner(home, folder, journal, seed=0)  # whole weights, whatever happened
         mend_book(OwnerBook(home.book_path), journal)
-        said = [x.id for x in journal.lessons() if x.answer == SECRET]
-        if len(said) == 1:
-            forget(home, journal, journal.to_forget(lesson=said[0]), [folder])
-        else:
-            try:
-                forget(home, journal, journal.to_forget(text="swordfish"), [folder])
-            except NotFound:  # it never was said, or the erasing came to the journal
-                finish(home, journal)
+        try:
+            doomed = journal.to_forget(text="swordfish")
+        except NotFound:  # it never was said, or the erasing came to the journal
+            finish(home, journal)
+            book = OwnerBook(home.book_path).holds("swordfish")
+            doomed = Doomed((), ()) if book else None
+        if doomed is not None:
+            done = forget(home, journal, doomed, [folder], text="swordfish")
+            for name in done.unvouched:  # as it advises; a copy of what was taught
+                if name != folder.name:
+                    ModelStore(home).remove(name)
         journal.close()
 
 
-def look(home: Home, states: list[dict[str, torch.Tensor]]) -> list[str]:
+def look(home: Home, known: dict[str, torch.Tensor]) -> list[str]:
     """What is wrong with the home: every file of it is opened."""
     wrong = [*problems(home), *(f"{f.path}: {f.role}" for f in home_files(home) if _left(f.role))]
     for path in (path for path in home.path.rglob("*") if path.is_file()):
@@ -157,7 +164,7 @@ def look(home: Home, states: list[dict[str, torch.Tensor]]) -> list[str]:
         if b"swordfish" in data.lower():
             wrong.append(f"{path} says it")
         if path.suffix == ".safetensors" or b"data_offsets" in data[:400]:
-            wrong += _knows(path, states)
+            wrong += _knows(path, known)
         if path.stat().st_mode & 0o077:
             wrong.append(f"{path} can be read by others")
         if is_leftover(path):
@@ -169,15 +176,15 @@ def _left(role: str) -> bool:
     return role in ("leftover", "unknown")
 
 
-def _knows(path: Path, states: list[dict[str, torch.Tensor]]) -> list[str]:
+def _knows(path: Path, known: dict[str, torch.Tensor]) -> list[str]:
     try:
         tensors = load_tensors(path)[0]
     except VidyaError as error:
         return [str(error)]
-    for state in states:
-        if tensors.keys() == state.keys() and all(torch.equal(tensors[k], state[k]) for k in state):
-            return []
-    return [f"{path} knows more than it should"]
+    same = tensors.keys() == known.keys() and all(
+        name == OTHERS or torch.equal(tensors[name], weights) for name, weights in known.items()
+    )
+    return [] if same else [f"{path} knows more than it should"]
 
 
 def _work(work: Callable[[], object]) -> NoReturn:
@@ -198,7 +205,7 @@ def in_child(work: Callable[[], object]) -> int:
     return os.waitpid(child, 0)[1]
 
 
-def at_every_call(source: Path, copy: Path, states: list[dict[str, torch.Tensor]]) -> None:
+def at_every_call(source: Path, copy: Path, known: dict[str, torch.Tensor]) -> None:
     """A day for each call, until one comes to its end."""
     at, status = 0, -1
     while status != 0:
@@ -211,12 +218,12 @@ def at_every_call(source: Path, copy: Path, states: list[dict[str, torch.Tensor]
             day(home)
 
         status = in_child(killed)
-        _tell(at, status, _forgotten(home, states))
+        _tell(at, status, _forgotten(home, known))
         shutil.rmtree(copy)
 
 
 def at_random(
-    source: Path, copy: Path, states: list[dict[str, torch.Tensor]], kills: int, seed: int
+    source: Path, copy: Path, known: dict[str, torch.Tensor], kills: int, seed: int
 ) -> None:
     """One home, killed at random moments of its days."""
     chance, home = random.Random(seed), Home(copy)
@@ -236,16 +243,16 @@ def at_random(
         wrong = []
         if number % EVERY == 0 or number == kills:
             shutil.copytree(copy, again)
-            wrong = _forgotten(Home(again), states)
+            wrong = _forgotten(Home(again), known)
             shutil.rmtree(again)
         _tell(number, status, wrong)
     shutil.rmtree(copy)
 
 
-def _forgotten(home: Home, states: list[dict[str, torch.Tensor]]) -> list[str]:
+def _forgotten(home: Home, known: dict[str, torch.Tensor]) -> list[str]:
     """What is wrong after the next start, and after forgetting."""
     ended = in_child(lambda: next_day(home))
-    return look(home, states) + [f"the next start ended with {ended}"] * bool(ended)
+    return look(home, known) + [f"the next start ended with {ended}"] * bool(ended)
 
 
 def _tell(at: int, status: int, wrong: list[str]) -> None:
@@ -257,12 +264,10 @@ def main() -> None:
     torch.set_num_threads(1)
     os.fsync = lambda _: None  # type: ignore[assignment]  # a kill loses nothing that the kernel has
     known = load_tensors(Path(source) / "models" / "tiny" / WEIGHTS)[0]
-    first = {k: v.clone() for k, v in known.items()}
-    first[MOVED_NAME] += 0.001
     if numbers:
-        at_random(Path(source), Path(copy), [known, first], *map(int, numbers))
+        at_random(Path(source), Path(copy), known, *map(int, numbers))
     else:
-        at_every_call(Path(source), Path(copy), [known, first])
+        at_every_call(Path(source), Path(copy), known)
 
 
 if __name__ == "__main__":

@@ -261,6 +261,8 @@ class Forgotten:
     book_lines: int = 0
     went_back: bool = False
     """The weights are those from before it; later lessons are learned again."""
+    unvouched: tuple[str, ...] = ()
+    """Models that may still know it."""
     trouble: str = ""
     """Why it could not be done; nothing was erased then."""
     next_step: str = ""

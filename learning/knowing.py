@@ -26,6 +26,9 @@ from learning.old_weights import (
     snapshots_of,
 )
 
+COARSE = 2.0
+"""Seconds that a file system's times may be behind: a tick of the kernel here, two seconds on FAT."""
+
 
 @dataclass(frozen=True)
 class Published:
@@ -75,7 +78,7 @@ def weights_before(
 
 def first_said(journal: Journal, doomed: Doomed) -> float:
     """When the oldest of it came into the journal, in seconds since the epoch; 0 where that is not
-    known. What was last written before then cannot hold it."""
+    known. What was last written before then cannot hold it, by as much less as file systems may err."""
     times = [
         row[0]
         for table, numbers in (
@@ -87,7 +90,7 @@ def first_said(journal: Journal, doomed: Doomed) -> float:
         for number in numbers
         if (row := journal.row(f"SELECT created FROM {table} WHERE id = ?", number))
     ]
-    return min(times, default=0.0)
+    return min(times, default=COARSE) - COARSE
 
 
 def not_vouched_for(folder: Path, journal: Journal, since: float) -> str:

@@ -300,7 +300,8 @@ class Teacher:
         finally:
             self._learner.recover()  # the journal follows the weights that are in use
         went_back = bool(done.models)
-        self._emit(Forgotten(job.conversation, done.records, done.book_lines, went_back))
+        unsure = tuple(done.unvouched)
+        self._emit(Forgotten(job.conversation, done.records, done.book_lines, went_back, unsure))
         self._jobs.put(Learn())
 
     def _train(self, job: Train) -> None:

@@ -74,10 +74,10 @@ def forget(
 ) -> Forgotten:
     """Erases what is doomed everywhere. The caller holds the home's lock, and that on learning.
 
-    folders: of models whose weights may know it, those of the home's others are looked at before them;
-    none keeps all weights as they are. text: lines
-    of the book and other texts with it go too, whoever wrote them. learner: that of one of these
-    models, where it is at work already. leave_unknown: files that are none of vidya's stay.
+    folders: of models that may know it; all others of the home are looked at too, before them. None
+    keeps all weights as they are. text: lines of the book and other texts with it go too, whoever
+    wrote them. learner: that of one of these models, where it is at work already. leave_unknown: files
+    that are none of vidya's stay.
 
     Raises, with nothing erased: NotFound where a model has no weights left without the lessons,
     HomeError where a file is unknown and may hold it.

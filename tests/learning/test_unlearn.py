@@ -80,8 +80,15 @@ def on_disk(folder: Path) -> dict[str, torch.Tensor]:
     return load_tensors(folder / WEIGHTS)[0]
 
 
+def backdate(folder: Path) -> None:
+    """As if its files had been written a minute ago."""
+    for path in folder.rglob("*"):
+        os.utime(path, (time.time() - 60,) * 2)
+
+
 def test_after_forgetting_no_file_of_the_home_holds_it(place: Place) -> None:  # noqa: F811
     home, folder, journal = place
+    backdate(folder)
     learner = open_learner(place)
     publish(learner, lesson("What is first?", "A first one."))
     before = [load_tensors(path)[0] for path in folder.rglob("*.safetensors")]
@@ -152,8 +159,9 @@ def test_a_note_that_cannot_hold_it_is_no_reason_to_refuse(place: Place) -> None
 
 def test_models_that_cannot_be_vouched_for_are_named(place: Place) -> None:  # noqa: F811
     home, folder, journal = place
+    backdate(folder)
     store = ModelStore(home)
-    import_model(store, folder, "earlier")
+    backdate(import_model(store, folder, "earlier").path)
     learner = open_learner(place)
     secret = publish(learner, lesson("What is the word?", SECRET))
     export_model(store, "tiny", home.path.with_name("out"))
@@ -175,6 +183,7 @@ def test_models_that_cannot_be_vouched_for_are_named(place: Place) -> None:  # n
 
 def test_a_grown_model_is_vouched_for_by_the_one_it_came_from(place: Place) -> None:  # noqa: F811
     home, folder, journal = place
+    backdate(folder)
     publish(open_learner(place), lesson("What is first?", "A first one."))
     grown = shutil.copytree(
         folder, folder.with_name("grown"), ignore=shutil.ignore_patterns("snapshots")
@@ -219,6 +228,7 @@ def test_a_line_that_only_the_book_had_is_in_whatever_was_taught(place: Place) -
 
 def test_a_pretraining_keeps_what_it_goes_on_from(place: Place) -> None:  # noqa: F811
     home, folder, journal = place
+    backdate(folder)
     secret = publish(open_learner(place), lesson("What is the word?", SECRET))
     run = home.models_path / "run"
     with run_folder(run):

@@ -175,7 +175,9 @@ class HistoryScreen(ListRoom[int | None, Conversation]):
             return
         book = f", {event.book_lines} lines of your book" if event.book_lines else ""
         again = "; later lessons are learned again" if event.went_back else ""
-        self.question.say(f"erased: {event.records} messages and lessons{book}{again}")
+        names = ", ".join(event.unvouched)
+        unsure = f"; {names} may still know it (`vidya model remove`)" if names else ""
+        self.question.say(f"erased: {event.records} messages and lessons{book}{again}{unsure}")
         self.reload()
 
     def weights_changed(self) -> None:
