@@ -149,10 +149,11 @@ def next_day(home: Home) -> None:
             book = OwnerBook(home.book_path).holds("swordfish")
             doomed = Doomed((), ()) if book else None
         if doomed is not None:
+            store = ModelStore(home)
             done = forget(home, journal, doomed, [folder], text="swordfish")
-            for name in done.unvouched:  # as it advises; a copy of what was taught
-                if name != folder.name:
-                    ModelStore(home).remove(name)
+            for name in done.unvouched:  # as it advises: a copy of what was taught
+                if name in store.names() and name != folder.name:
+                    store.remove(name)
         journal.close()
 
 
