@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import struct
 from pathlib import Path
 
 from engine.errors import CheckpointError
+from engine.reading import open_regular, parse_json
 
 WEIGHTS = "model.safetensors"
 _MAX_HEADER = 100_000_000
@@ -15,11 +15,11 @@ _MAX_HEADER = 100_000_000
 def read_metadata(path: Path) -> dict[str, str]:
     """The metadata of a safetensors file. Raises CheckpointError for anything else."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             (length,) = struct.unpack("<Q", file.read(8))
             if length > min(_MAX_HEADER, path.stat().st_size):
                 raise ValueError("its header is longer than the file")
-            header = json.loads(file.read(length))
+            header = parse_json(file.read(length))
         return {str(k): str(v) for k, v in header.get("__metadata__", {}).items()}
     except (OSError, ValueError, struct.error, AttributeError) as error:
         raise CheckpointError(

@@ -8,19 +8,20 @@ the newest few stay. Torch-free: a listing must not take a second.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shutil
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from engine.checkpoint_files import WEIGHTS, read_metadata, read_version
 from engine.config import ModelConfig
-from engine.errors import CheckpointError, NotFound
+from engine.disk import unwritable
+from engine.errors import CheckpointError, ConfigError, NotFound
+from engine.reading import read_json
 from learning.home import Home
 from learning.journal import Journal
+from learning.leftovers import remove_unfinished_models
 from learning.old_weights import SHIPPED, keep_snapshot
 
 
@@ -130,18 +131,14 @@ class ModelStore:
         target, folder = self.place(name), self.place(f".{name}.{os.getpid()}")
         try:
             self._models.mkdir(parents=True, exist_ok=True)
-            for left in self._models.glob(f".{name}.*"):  # by a program that was killed
-                if left.stat().st_mtime < time.time() - 60.0:
-                    shutil.rmtree(left, ignore_errors=True)
+            remove_unfinished_models(self._models)
             folder.mkdir()
             yield folder
             os.replace(folder, target)
         except OSError as error:
             # that of a whole tree is a list: (from, to, why) of every file
-            why = error.args[0][0][2] if isinstance(error, shutil.Error) else error
-            raise CheckpointError(
-                f"{target}: cannot be written ({why})", "free some space or choose another --home"
-            ) from error
+            why = OSError(error.args[0][0][2]) if isinstance(error, shutil.Error) else error
+            raise CheckpointError(*unwritable(target, why, "choose another --home")) from error
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -198,9 +195,9 @@ def _folders(parent: Path) -> dict[str, Path]:
 
 def _info(name: str, path: Path, shipped: bool) -> ModelInfo:
     try:
-        config = ModelConfig.from_huggingface(json.loads((path / "config.json").read_text("utf-8")))
+        config = ModelConfig.from_huggingface(read_json(path / "config.json"))
         size = (path / WEIGHTS).stat().st_size
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, ConfigError) as error:
         raise CheckpointError(
             f"{path}: cannot be read ({error})", "remove the folder, or restore it from a copy"
         ) from error

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 
+from engine.disk import full_disk, is_full
 from engine.errors import VidyaError
 from learning.answering import Answerer
 from learning.book import BookSettings, EpochReport
@@ -33,6 +34,7 @@ from learning.growth import grow_model
 from learning.home import Home
 from learning.journal import Journal
 from learning.learner import Learner
+from learning.leftovers import remove_unfinished_models
 from learning.looking import Looker
 from learning.messages import TeacherPort
 from learning.methods import RECIPE
@@ -82,6 +84,7 @@ def open_teacher(
     """Loads a model of the home and starts a teacher in this process. Raises VidyaError."""
     with contextlib.ExitStack() as held:
         held.enter_context(home.learning())
+        remove_unfinished_models(home.models_path)
         folder = ModelStore(home).resolve(model or DEFAULT_MODEL)
         teacher = Teacher(home, folder, journal, device=device, seed=seed, on_event=on_event)
         teacher.held = held.pop_all()
@@ -207,8 +210,10 @@ class Teacher:
         except VidyaError as error:
             self._emit(Failed(where, error.what, error.next_step))
         except Exception as error:
-            what = f"{where} failed ({type(error).__name__}: {error})"
-            self._emit(Failed(where, what, "nothing was lost; try again"))
+            what, next_step = f"{where} failed ({type(error).__name__}: {error})", "try again"
+            if is_full(error):
+                what, next_step = full_disk(self._home.path)
+            self._emit(Failed(where, what, f"nothing was lost; {next_step}"))
         if not self._stopping.is_set():
             self._emit(
                 LearnerState("idle" if self._learning else "off", len(self._journal.waiting()))
