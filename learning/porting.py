@@ -36,6 +36,8 @@ _FILES = {
     CARD: 1_000_000,
 }
 """What is copied besides the weights, and how many bytes of each at most."""
+LARGEST_WEIGHT = 65_504.0
+"""The largest number of float16, in which some machines multiply; trained weights are below a hundred."""
 _FOREIGN = ("tokenizer.json", "tokenizer.model", "vocab.json")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
@@ -128,14 +130,17 @@ def _check_weights(foreign: ForeignFolder) -> None:
 def _check_answer(model: Model, tokenizer: Tokenizer, source: Path) -> None:
     """Draws a few words: weights that are finite may still be so large that nothing made of them is."""
     prompt = encode_prompt(tokenizer, [("user", "Hello, who are you?")], model.config.context, 4)
+    largest = max(float(weight.detach().abs().max()) for weight in model.parameters())
     still = model.to(fast_dtype("cpu")).requires_grad_(False).eval()
     try:
+        if largest > LARGEST_WEIGHT:
+            raise NumericsError(f"its largest weight is {largest:.0e}")
         for _ in generate(
             still, tokenizer, prompt, 1, Sampling(max_tokens=4), generator=torch.Generator()
         ):
             pass
     except NumericsError as error:
         raise CheckpointError(
-            f"{source}: its weights are so large that its answers are no numbers",
+            f"{source}: its weights are so large ({largest:.0e}) that nothing can be reckoned with them",
             "copy the model again, or choose another",
         ) from error
