@@ -136,7 +136,7 @@ def _table_at(path: Path, page: int) -> str:
     """The table or index that has the page; empty where this SQLite cannot tell."""
     try:
         with closing(
-            sqlite3.connect(f"file:{quote(str(path))}?mode=ro&immutable=1", uri=True)
+            sqlite3.connect(f"file:{quote(os.fsencode(path))}?mode=ro&immutable=1", uri=True)
         ) as connection:
             row = connection.execute("SELECT name FROM dbstat WHERE pageno = ?", (page,)).fetchone()
     except sqlite3.Error:

@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from engine.disk import free_bytes, full_disk, is_full
 from engine.errors import JournalError, NotFound
@@ -70,6 +71,8 @@ class Store:
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
         self._closed = False
+        self._next_try = 0.0
+        """On a full disk: when to see next, by the clock, whether there is room again."""
         with self._errors():
             if path.is_symlink() and not path.exists():
                 raise JournalError(
@@ -89,44 +92,59 @@ class Store:
 
     @contextlib.contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
-        """The connection; on a full disk one for this block alone, since nobody else can have the
-        file meanwhile."""
+        """The connection; on a full disk one for this block alone, for reading."""
+        if self._connection is not None:
+            yield self._connection
+            return
+        if time.monotonic() >= self._next_try or self._log():
+            try:
+                self._connection = self._connect()
+            except sqlite3.Error as error:
+                if not _full(error, self.path):
+                    raise
+                self._next_try = time.monotonic() + 1.0
         if self._connection is not None:
             yield self._connection
             return
         try:
-            self._connection = self._connect()
+            alone = self._connection = self._connect(alone=True)
+            try:
+                yield alone
+            finally:
+                self._connection = None
+                alone.close()
         except sqlite3.Error as error:
-            if not _full(error, self.path):
+            if _code(error) != sqlite3.SQLITE_READONLY:
                 raise
-        if self._connection is not None:
-            yield self._connection
-            return
-        alone = self._connection = self._connect(alone=True)
-        try:
-            yield alone
-        finally:
-            self._connection = None
-            alone.close()
+            raise sqlite3.OperationalError("database or disk is full") from error
+
+    def _log(self) -> bool:
+        """Whether SQLite's log holds anything that is not in the file yet."""
+        log = self.path.with_name(f"{self.path.name}-wal")
+        return log.exists() and log.stat().st_size > 0
 
     def _connect(self, *, alone: bool = False) -> sqlite3.Connection:
+        """alone: without the file through which processes share the journal. That is harmless while
+        nobody can write; where there is a log to be read, nobody else may have the journal meanwhile."""
+        still = alone and not self._log()
         connection = sqlite3.connect(
-            self.path,
+            f"file:{quote(os.fsencode(self.path))}{'?mode=ro&immutable=1' if still else ''}",
             timeout=5.0,
             isolation_level=None,
             check_same_thread=False,
             factory=_Connection,
+            uri=True,
         )
         try:
-            if alone:  # before the first access: what is shared by processes is then kept in memory
+            if alone and not still:  # what is shared by processes is then kept in memory
                 connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-            self._prepare(connection)
+            self._prepare(connection, still)
         except BaseException:
             connection.close()
             raise
         return connection
 
-    def _prepare(self, connection: sqlite3.Connection) -> None:
+    def _prepare(self, connection: sqlite3.Connection, still: bool = False) -> None:
         connection.execute("PRAGMA foreign_keys = ON")
         # what is erased must not live on in free pages or temporary files
         connection.execute("PRAGMA secure_delete = ON")
@@ -134,7 +152,8 @@ class Store:
         connection.execute("PRAGMA synchronous = FULL")
         connection.create_function("contains", 2, _contains, deterministic=True)
         seen_steps(connection, self.path)  # a file that is refused is not even switched to WAL
-        _set_wal(connection)
+        if not still:
+            _set_wal(connection)
         migrate(connection, self.path)
         if not search_index.readable(connection):
             with contextlib.suppress(sqlite3.Error):  # the rest can be read, and is told where not
@@ -170,6 +189,7 @@ class Store:
     @contextlib.contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """One transaction: all of it is on the disk when the block ends, or none of it."""
+        self._next_try = 0.0
         with self.reading() as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
