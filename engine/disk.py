@@ -6,6 +6,8 @@ import errno
 import os
 from pathlib import Path
 
+from engine.errors import CheckpointError
+
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 """Error numbers of a full disk, and of a user's quota that is used up."""
 _WORDS = ("No space left on device", "Disk quota exceeded", "database or disk is full")
@@ -50,6 +52,14 @@ def unwritable(path: Path, error: Exception, advice: str, needed: int = LEAST) -
         return full_disk(path, needed)
     reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
     return f"{path}: cannot be written ({reason})", advice
+
+
+def demand_room(path: Path, needed: int) -> None:
+    """Before work whose result could not be kept. Raises CheckpointError where fewer bytes than needed
+    are free."""
+    free = free_bytes(path)
+    if free is not None and free < needed:
+        raise CheckpointError(*full_disk(path, needed))
 
 
 def size(count: int) -> str:

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from engine.disk import full_disk, is_full
+from engine.disk import demand_room, full_disk, is_full
 from engine.errors import VidyaError
 from learning.answering import Answerer
 from learning.book import BookSettings, EpochReport
@@ -232,6 +232,7 @@ class Teacher:
             if not self._in_a_pause(len(waiting)):
                 return
             self._pause()
+            demand_room(self._learner.folder, 4 * self._learner.published.model.config.parameters)
             self._learner.teach_by(self._method)
             batch = self._learner.settings.mixture.batch
             self._emit(LearnerState("gathering", len(waiting), min(len(waiting), batch), batch))
@@ -239,10 +240,11 @@ class Teacher:
                 report = self._learner.learn(waiting[0])
             except (Stopped, VidyaError):
                 raise  # the disk, the book or the model is to blame: the lesson goes on waiting
-            except Exception:
-                # it must not block those behind it; book training comes back to it
-                self._journal.set_lesson_state(waiting[0].id, "needs_practice")
-                self._jobs.put(Learn())
+            except Exception as error:
+                if not is_full(error):
+                    # it must not block those behind it; book training comes back to it
+                    self._journal.set_lesson_state(waiting[0].id, "needs_practice")
+                    self._jobs.put(Learn())
                 raise
             self._emit(LessonDone(**asdict(report)))
 

@@ -177,6 +177,16 @@ def test_what_means_that_a_disk_is_full(error: BaseException | None, full: bool)
     assert is_full(outer) is full
 
 
+def test_work_that_could_not_be_kept_is_not_begun(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk.demand_room(tmp_path, 1)
+    monkeypatch.setattr(disk, "free_bytes", lambda path: 4_000_000)
+    disk.demand_room(tmp_path, 4_000_000)
+    with pytest.raises(CheckpointError, match=r"4 MB free on .*; free 41 MB there"):
+        disk.demand_room(tmp_path, 41_000_000)
+
+
 def test_a_full_disk_is_told_with_place_and_need(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
