@@ -16,7 +16,7 @@ from pathlib import Path
 
 from engine.checkpoint_files import WEIGHTS, read_metadata, read_version
 from engine.config import ModelConfig
-from engine.disk import unwritable
+from engine.disk import demand_room, unwritable
 from engine.errors import CheckpointError, ConfigError, NotFound
 from engine.reading import read_json
 from learning.home import Home
@@ -116,6 +116,7 @@ class ModelStore:
 
     def _install(self, name: str) -> Path:
         target = self.place(name)
+        demand_room(target, (self._shipped / name / WEIGHTS).stat().st_size)
         try:
             with self.new_model(name) as folder:
                 shutil.copytree(self._shipped / name, folder, dirs_exist_ok=True)

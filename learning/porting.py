@@ -17,7 +17,7 @@ from engine.chat_format import encode_prompt
 from engine.checkpoint import load_config, load_model, load_tensors, save_tensors
 from engine.checkpoint_files import WEIGHTS
 from engine.config import Sampling
-from engine.disk import unwritable
+from engine.disk import demand_room, unwritable
 from engine.errors import CheckpointError, NumericsError, VidyaError
 from engine.generate import generate
 from engine.model import Model
@@ -54,6 +54,7 @@ def import_model(store: ModelStore, source: Path, name: str | None = None) -> Mo
     config = foreign.config()
     _check_tokenizer(foreign)
     _check_weights(foreign)
+    demand_room(store.place(name), 4 * config.parameters)  # in float32
     with store.new_model(name) as folder:
         for file, most in _FILES.items():
             if file != CARD or foreign.has(CARD):
