@@ -142,6 +142,7 @@ def next_day(home: Home) -> None:
         journal, folder = Journal(home.journal_path), home.models_path / "tiny"
         Learner(home, folder, journal, seed=0)  # whole weights, whatever happened
         mend_book(OwnerBook(home.book_path), journal)
+        doomed: Doomed | None
         try:
             doomed = journal.to_forget(text="swordfish")
         except NotFound:  # it never was said, or the erasing came to the journal

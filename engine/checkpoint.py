@@ -17,9 +17,11 @@ from torch import Tensor
 
 from engine.checkpoint_files import WEIGHTS
 from engine.config import ModelConfig
+from engine.disk import unwritable
 from engine.errors import CheckpointError
 from engine.files import make_private_folder, replacing, write_atomically
 from engine.model import Model
+from engine.reading import open_regular, read_json
 
 _PICKLES = ("pytorch_model.bin", "model.pt", "model.pth", "consolidated.00.pth")
 
@@ -87,17 +89,17 @@ def save_tensors(
                 {"format": "pt", **(metadata or {})},
             )
     except (OSError, SafetensorError) as error:
-        raise CheckpointError(
-            f"{path}: cannot be written ({error})", "free some space or choose another --home"
-        ) from error
+        needed = sum(tensor.nbytes for tensor in tensors.values())
+        raise CheckpointError(*unwritable(path, error, "choose another --home", needed)) from error
 
 
 def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     """All tensors of a safetensors file and its metadata. Raises CheckpointError."""
     try:
+        open_regular(path).close()  # safetensors would wait for a pipe
         with safe_open(path, framework="pt") as file:
             return {key: file.get_tensor(key) for key in file.keys()}, file.metadata() or {}  # noqa: SIM118
-    except (OSError, SafetensorError) as error:
+    except (OSError, ValueError, SafetensorError) as error:
         raise CheckpointError(
             f"{path}: is no whole safetensors file ({error})",
             "it may be cut short: roll back with `vidya model rollback`, or copy it again",
@@ -114,8 +116,8 @@ def load_config(folder: Path) -> ModelConfig:
     """Reads config.json. Raises CheckpointError or ConfigError."""
     path = folder / "config.json"
     try:
-        raw = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        raw = read_json(path)
+    except (OSError, ValueError) as error:
         raise CheckpointError(
             f"{path}: cannot be read ({error})",
             "a model folder needs the config.json of a Llama model",
@@ -137,10 +139,7 @@ def save_model(
         make_private_folder(folder)
         save_config(model.config, folder)
     except OSError as error:
-        raise CheckpointError(
-            f"{folder}: cannot be written ({error.strerror or error})",
-            "free some space or choose another --home",
-        ) from error
+        raise CheckpointError(*unwritable(folder, error, "choose another --home")) from error
     state = {k: v.detach().to("cpu", dtype) for k, v in model.state_dict().items()}
     save_tensors(to_huggingface(state, model.config), folder / WEIGHTS, metadata)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import struct
 from pathlib import Path
 from typing import Any
 
 from engine.errors import CheckpointError
+from engine.reading import open_regular, parse_json
 
 WEIGHTS = "model.safetensors"
 METADATA = "__metadata__"
@@ -18,19 +18,19 @@ def read_header(path: Path) -> dict[str, Any]:
     """Name -> {"dtype", "shape", "data_offsets"} of each tensor of a safetensors file, and its
     "__metadata__". Raises CheckpointError for anything else, and for a file that is cut short."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             (length,) = struct.unpack("<Q", file.read(8))
             size = path.stat().st_size
             if length > min(_MAX_HEADER, size):
                 raise ValueError("its header is longer than the file")
-            header = json.loads(file.read(length))
+            header = parse_json(file.read(length))
         ends = [header[name]["data_offsets"][1] for name in header if name != METADATA]
         if size != 8 + length + max(ends, default=0):
             raise ValueError("it is not as long as its header says")
         if not isinstance(header.get(METADATA, {}), dict):
             raise ValueError("what it says of itself is no object")
     except (
-        *(OSError, ValueError, struct.error, AttributeError, RecursionError),
+        *(OSError, ValueError, struct.error, AttributeError),
         *(TypeError, KeyError, IndexError),
     ) as error:
         raise CheckpointError(

@@ -7,9 +7,12 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from engine.errors import ConfigError
+from engine.reading import shown
 
 LONGEST = 1 << 20
 """The longest context; tables of that many rows are made when a model is loaded."""
+LARGEST_TABLE = 1 << 28
+"""Numbers in such a table, context times head_dim."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,12 @@ class ModelConfig:
                 "dim must be a multiple of 2 * heads, and heads a multiple of kv_heads",
             )
 
+        if self.context * self.head_dim > LARGEST_TABLE:
+            raise ConfigError(
+                f"model config: context {self.context} times head_dim {self.head_dim} is too large",
+                f"it can be {LARGEST_TABLE} at most",
+            )
+
     @property
     def head_dim(self) -> int:
         return self.dim // self.heads
@@ -94,7 +103,7 @@ class ModelConfig:
         try:
             if raw.get("model_type") != "llama":
                 raise ConfigError(
-                    f"config.json: model_type is {raw.get('model_type')!r}",
+                    f"config.json: model_type is {shown(raw.get('model_type'))}",
                     "only Llama-architecture models can be loaded",
                 )
             for key in ("attention_bias", "mlp_bias"):
@@ -104,11 +113,11 @@ class ModelConfig:
             kind = rope.get("rope_type", rope.get("type", "default"))
             if kind != "default":
                 raise ConfigError(
-                    f"config.json: rope type {kind!r}", "only plain RoPE is supported"
+                    f"config.json: rope type {shown(kind)}", "only plain RoPE is supported"
                 )
             if raw.get("hidden_act", "silu") != "silu":
                 raise ConfigError(
-                    f"config.json: hidden_act {raw['hidden_act']!r}", "only silu is supported"
+                    f"config.json: hidden_act {shown(raw['hidden_act'])}", "only silu is supported"
                 )
             heads = int(raw["num_attention_heads"])
             config = cls(
@@ -124,7 +133,7 @@ class ModelConfig:
             )
             if raw.get("head_dim") not in (None, config.head_dim):
                 raise ConfigError(
-                    f"config.json: head_dim {raw['head_dim']} is not hidden_size / heads",
+                    f"config.json: head_dim {shown(raw['head_dim'])} is not hidden_size / heads",
                     "this engine needs head_dim * heads == hidden_size",
                 )
             return config

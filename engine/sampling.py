@@ -12,6 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from engine.config import Sampling
+from engine.errors import NumericsError
 
 NEVER = float("-inf")
 BLOCK = 64
@@ -92,11 +93,17 @@ def sample(logits: Tensor, generator: torch.Generator, top_p: float = 1.0) -> tu
     log-probabilities [B] under the logits).
 
     What falls outside is drawn again, which takes a sixth of the time that the set itself would: it
-    need not be known to see that too much probability is likelier than what was drawn.
+    need not be known to see that too much probability is likelier than what was drawn. Raises
+    NumericsError where the logits are not finite, as those of huge weights.
     """
     most = logits.amax(-1, keepdim=True)
     weights = (logits - most).exp_()
     sums = _Sums(weights, generator)
+    if not bool(torch.isfinite(sums.total).all()):
+        raise NumericsError(
+            "the model's numbers grow beyond all bounds, so it cannot answer",
+            "use another model, or go back to earlier weights with `vidya model rollback`",
+        )
     ids = sums.draw()
     if top_p < 1.0:
         for _ in range(TRIES):

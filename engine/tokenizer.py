@@ -16,15 +16,21 @@ import tiktoken
 
 from engine.errors import CheckpointError, ConfigError
 from engine.files import write_atomically
+from engine.pattern_trial import try_pattern
+from engine.reading import read_json, read_regular
 
 PATTERN = r"""'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"""  # noqa: E501
 """Splits before merging: contractions, words with one leading space, single digits, punctuation."""
 
+RANKS, TOKENIZER_CONFIG = "tokenizer.tiktoken", "tokenizer_config.json"
+"""The files of a tokenizer."""
 SPECIALS = ("<|user|>", "<|assistant|>", "<|end|>")
 RESERVED = 5
 """Ids kept free for later special tokens, so that a tokenizer can grow without a new embedding."""
 
 
+RANK_BYTES = 64_000_000
+"""Of a rank file; one of 200,000 ids has 4 MB."""
 LONGEST_BLANK = 100_000
 """Characters of white space in a row. Some more, and the pattern runs out of memory."""
 _BLANK = r"[^\S\x1c-\x1f]"  # Python counts four control characters in, the pattern does not
@@ -54,9 +60,16 @@ class Tokenizer:
         """Ids of the text as ordinary text: `<|assistant|>` in it becomes several plain tokens."""
         # tiktoken refuses lone surrogates (a terminal can send them); they become U+FFFD
         clean = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        if len(clean) <= LONGEST_BLANK:
-            return self._encoding.encode_ordinary(clean)
-        return [i for part in _parts(clean) for i in self._encoding.encode_ordinary(part)]
+        parts = [clean] if len(clean) <= LONGEST_BLANK else _parts(clean)
+        try:
+            return [i for part in parts for i in self._encoding.encode_ordinary(part)]
+        except BaseException as error:  # a panic of tiktoken is no Exception
+            if type(error).__name__ != "PanicException":
+                raise
+            raise CheckpointError(
+                "the tokenizer's pattern does not get to the end of this text",
+                "say it in other words, or use another model: this one's tokenizer is not sound",
+            ) from None
 
     def encode_batch(self, texts: list[str]) -> list[list[int]]:
         """`encode` of many texts, on several threads."""
@@ -79,25 +92,37 @@ class Tokenizer:
             f"{base64.b64encode(token).decode()} {rank}\n"
             for token, rank in sorted(self.ranks.items(), key=lambda item: item[1])
         ]
-        write_atomically(folder / "tokenizer.tiktoken", "".join(lines))
+        write_atomically(folder / RANKS, "".join(lines))
         config = {"pattern": self.pattern, "special_tokens": self.specials}
         text = json.dumps(config, indent=1) + "\n"
-        write_atomically(folder / "tokenizer_config.json", text)
+        write_atomically(folder / TOKENIZER_CONFIG, text)
 
     @classmethod
     def load(cls, folder: Path) -> Tokenizer:
-        """Reads what `save` wrote. Raises CheckpointError."""
-        path = folder / "tokenizer.tiktoken"
+        """Reads what `save` wrote; a pattern that is not ours is tried first, in a process of its own.
+        Raises CheckpointError."""
+        path = folder / RANKS
         try:
             ranks = {}
-            for line in path.read_bytes().splitlines():
+            for line in read_regular(path, RANK_BYTES).splitlines():
                 token, rank = line.split()
                 ranks[base64.b64decode(token, validate=True)] = int(rank)
-            config = json.loads((folder / "tokenizer_config.json").read_text("utf-8"))
-            return cls(ranks, config["pattern"])
-        except (OSError, ValueError, KeyError, TypeError) as error:
+            path = folder / TOKENIZER_CONFIG
+            config = read_json(path)
+            pattern, specials = config["pattern"], config.get("special_tokens")
+            if not isinstance(pattern, str):
+                raise ValueError("its pattern is no text")
+            if pattern != PATTERN:
+                try_pattern(pattern)
+            path = folder / RANKS
+            found = cls(ranks, pattern)
+            if specials is not None and specials != found.specials:
+                raise ValueError(f"it has {len(ranks)} ids, and {TOKENIZER_CONFIG} counts others")
+            return found
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, CheckpointError) as error:
+            what = error.what if isinstance(error, CheckpointError) else error
             raise CheckpointError(
-                f"{path}: cannot be read ({error})", "restore the model folder, or import it again"
+                f"{path}: cannot be read ({what})", "restore the model folder, or import it again"
             ) from error
 
 

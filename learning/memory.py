@@ -18,6 +18,7 @@ import torch
 from engine.errors import DataError
 from engine.files import write_atomically
 from engine.model import Model
+from engine.reading import read_json
 from engine.tokenizer import Tokenizer
 from learning.dream import dream, looking_back, talk_example
 from learning.examples import Example, answered_by, asked, excess, from_answer, from_turns
@@ -33,6 +34,8 @@ from learning.wordings import NO_FRAMES, Frames, asked_otherwise, talk_frames
 from personality.book import BookError, EmptyBookError, Entry, read_book, shipped_book_path
 
 TALK = "talk.json"
+TALK_BYTES = 1 << 26
+"""Of the largest such file that is read; one of 768 rows has 1 MB."""
 TALK_ROWS = 768
 """Of own talk at most; a quarter as many are learned by heart: other talk of a model of 10M weights
 then drifts further (benchmarks/results/recipe.md)."""
@@ -214,7 +217,7 @@ def own_talk(model: Model, tokenizer: Tokenizer, folder: Path) -> list[Example]:
     has to look back, which dreams seldom hold and lessons would make it forget."""
     path = folder / TALK
     try:
-        rows = json.loads(path.read_text("utf-8"))
+        rows = read_json(path, TALK_BYTES)
         if all(
             isinstance(i, int) and 0 <= i < model.config.vocab_size for row in rows for i in row
         ):

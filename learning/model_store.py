@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import json
 import os
 import shutil
 from collections.abc import Iterator, Sequence
@@ -19,7 +18,8 @@ from pathlib import Path
 from engine.checkpoint_check import check_model
 from engine.checkpoint_files import WEIGHTS, read_metadata, read_version
 from engine.config import ModelConfig
-from engine.errors import CheckpointError, NotFound
+from engine.disk import demand_room, unwritable
+from engine.errors import CheckpointError, ConfigError, NotFound
 from engine.files import (
     is_leftover,
     new_folder,
@@ -28,6 +28,7 @@ from engine.files import (
     replacing,
     temporary_name,
 )
+from engine.reading import read_json
 from learning.home import Home
 from learning.journal import Journal
 from learning.old_weights import (
@@ -130,6 +131,7 @@ class ModelStore:
 
     def _install(self, name: str) -> Path:
         target = self.place(name)
+        demand_room(target, (self._shipped / name / WEIGHTS).stat().st_size)
         try:
             with self.new_model(name) as folder:
                 shutil.copytree(self._shipped / name, folder, dirs_exist_ok=True)
@@ -149,10 +151,8 @@ class ModelStore:
                 yield folder
         except OSError as error:
             # that of a whole tree is a list: (from, to, why) of every file
-            why = error.args[0][0][2] if isinstance(error, shutil.Error) else error
-            raise CheckpointError(
-                f"{target}: cannot be written ({why})", "free some space or choose another --home"
-            ) from error
+            why = OSError(error.args[0][0][2]) if isinstance(error, shutil.Error) else error
+            raise CheckpointError(*unwritable(target, why, "choose another --home")) from error
 
     def check_removable(self, name: str) -> Path:
         """The folder of a model of the home, whether or not it can be read. Raises NotFound."""
@@ -257,9 +257,9 @@ def _folders(parent: Path) -> dict[str, Path]:
 
 def _info(name: str, path: Path, shipped: bool) -> ModelInfo:
     try:
-        config = ModelConfig.from_huggingface(json.loads((path / "config.json").read_text("utf-8")))
+        config = ModelConfig.from_huggingface(read_json(path / "config.json"))
         size = (path / WEIGHTS).stat().st_size
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, ConfigError) as error:
         raise CheckpointError(
             f"{path}: cannot be read ({error})", "remove the folder, or restore it from a copy"
         ) from error

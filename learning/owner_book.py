@@ -10,6 +10,7 @@ import contextlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from engine.disk import unwritable
 from engine.errors import DataError
 from engine.files import write_atomically
 from personality.book import MARKER, LineError, append_entry, format_line
@@ -186,10 +187,8 @@ class OwnerBook:
             raise self._unwritable(error) from error
 
     def _unwritable(self, error: OSError) -> DataError:
-        return DataError(
-            f"{self.path}: cannot be written ({error.strerror})",
-            "the journal has the answer; make room or mend the permissions of the book",
-        )
+        what, next_step = unwritable(self.path, error, "mend the permissions of the book")
+        return DataError(what, f"{next_step}; the journal has the answer")
 
 
 def _place(lines: list[str], line: str) -> int | None:

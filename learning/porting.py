@@ -11,17 +11,33 @@ import re
 import shutil
 from pathlib import Path
 
-from torch import Tensor
+import torch
 
+from engine.chat_format import encode_prompt
 from engine.checkpoint import load_config, load_model, load_tensors, save_tensors
 from engine.checkpoint_files import WEIGHTS
-from engine.errors import CheckpointError
-from engine.tokenizer import Tokenizer
+from engine.config import Sampling
+from engine.disk import demand_room, unwritable
+from engine.errors import CheckpointError, NumericsError, VidyaError
+from engine.generate import generate
+from engine.model import Model
+from engine.precision import fast_dtype
+from engine.reading import JSON_BYTES
+from engine.tokenizer import RANK_BYTES, RANKS, TOKENIZER_CONFIG, Tokenizer
+from learning.foreign import INDEX, ForeignFolder
 from learning.model_store import ModelInfo, ModelStore
 
-INDEX = "model.safetensors.index.json"
-TOKENIZER = ("tokenizer.tiktoken", "tokenizer_config.json")
+TOKENIZER = (RANKS, TOKENIZER_CONFIG)
 CARD = "CARD.md"
+_FILES = {
+    "config.json": JSON_BYTES,
+    TOKENIZER_CONFIG: JSON_BYTES,
+    RANKS: RANK_BYTES,
+    CARD: 1_000_000,
+}
+"""What is copied besides the weights, and how many bytes of each at most."""
+LARGEST_WEIGHT = 65_504.0
+"""The largest number of float16, in which some machines multiply; trained weights are below a hundred."""
 _FOREIGN = ("tokenizer.json", "tokenizer.model", "vocab.json")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
@@ -34,21 +50,29 @@ def import_model(store: ModelStore, source: Path, name: str | None = None) -> Mo
     source = source.expanduser()
     if not source.is_dir():
         raise CheckpointError(f"{source}: is no folder", "give the folder of a Llama model")
-    load_config(source)
-    _check_tokenizer(source)
+    foreign = ForeignFolder(source)
+    config = foreign.config()
+    _check_tokenizer(foreign)
+    _check_weights(foreign)
+    demand_room(store.place(name), 4 * config.parameters)  # in float32
     with store.new_model(name) as folder:
-        for file in ("config.json", *TOKENIZER, CARD):
-            if file != CARD or (source / CARD).exists():
-                shutil.copyfile(source / file, folder / file)
+        for file, most in _FILES.items():
+            if file != CARD or foreign.has(CARD):
+                (folder / file).write_bytes(foreign.read(file, most))
         # version 0: the numbers of another home's lessons mean nothing here
-        save_tensors(_weights(source), folder / WEIGHTS, {"version": "0"})
-        model, tokenizer = load_model(folder), Tokenizer.load(folder)
+        save_tensors(foreign.weights(config), folder / WEIGHTS, {"version": "0"})
+        try:
+            model, tokenizer = load_model(folder), Tokenizer.load(folder)
+        except VidyaError as error:  # names the copy, which is gone in a moment
+            what = error.what.replace(str(folder), str(source))
+            raise CheckpointError(what, error.next_step) from error
         if tokenizer.vocab_size > model.config.vocab_size:
             raise CheckpointError(
                 f"{source}: the tokenizer has {tokenizer.vocab_size} ids, the model "
                 f"{model.config.vocab_size}",
                 "give the tokenizer that the model was trained with",
             )
+        _check_answer(model, tokenizer, source)
     return store.info(name)
 
 
@@ -59,8 +83,8 @@ def export_model(store: ModelStore, name: str, target: Path) -> Path:
     try:
         if target.exists() and (not target.is_dir() or any(target.iterdir())):
             raise CheckpointError(f"{target}: is not empty", "name a new folder")
-        tensors, end = _weights(source), Tokenizer.load(source).end
-        config = load_config(source).to_huggingface()
+        shape, end = load_config(source), Tokenizer.load(source).end
+        tensors, config = load_tensors(source / WEIGHTS)[0], shape.to_huggingface()
         kind = str(next(iter(tensors.values())).dtype).removeprefix("torch.")
         config |= {"eos_token_id": end, "pad_token_id": end, "dtype": kind}
         target.mkdir(parents=True, exist_ok=True)
@@ -70,9 +94,7 @@ def export_model(store: ModelStore, name: str, target: Path) -> Path:
                 shutil.copyfile(source / file, target / file)
         save_tensors(tensors, target / WEIGHTS)
     except OSError as error:
-        raise CheckpointError(
-            f"{target}: cannot be written ({error})", "choose another folder"
-        ) from error
+        raise CheckpointError(*unwritable(target, error, "choose another folder")) from error
     return target
 
 
@@ -88,33 +110,38 @@ def check_free(store: ModelStore, name: str) -> None:
         )
 
 
-def _check_tokenizer(source: Path) -> None:
-    missing = [file for file in TOKENIZER if not (source / file).exists()]
+def _check_tokenizer(foreign: ForeignFolder) -> None:
+    missing = [file for file in TOKENIZER if not foreign.has(file)]
     if not missing:
-        Tokenizer.load(source)
         return
-    foreign = [file for file in _FOREIGN if (source / file).exists()]
-    has = f" (it has {foreign[0]}, another program's)" if foreign else ""
+    found = [file for file in _FOREIGN if foreign.has(file)]
+    has = f" (it has {found[0]}, another program's)" if found else ""
     raise CheckpointError(
-        f"{source}: has no {missing[0]}{has}",
+        f"{foreign.path}: has no {missing[0]}{has}",
         "only vidya's own tokenizers can be used: tokenizer.tiktoken with tokenizer_config.json, "
         "as `vidya pretrain` and `vidya model export` write them",
     )
 
 
-def _weights(source: Path) -> dict[str, Tensor]:
-    """The tensors of one file, or of the several that an index names."""
-    index = source / INDEX
-    if (source / WEIGHTS).exists() or not index.exists():
-        if not (source / WEIGHTS).exists():
-            load_model(source)  # says what is wrong, pickles above all
-        return load_tensors(source / WEIGHTS)[0]
+def _check_weights(foreign: ForeignFolder) -> None:
+    if not foreign.has(WEIGHTS) and not foreign.has(INDEX):
+        load_model(foreign.path)  # says what is wrong, pickles above all
+
+
+def _check_answer(model: Model, tokenizer: Tokenizer, source: Path) -> None:
+    """Draws a few words: weights that are finite may still be so large that nothing made of them is."""
+    prompt = encode_prompt(tokenizer, [("user", "Hello, who are you?")], model.config.context, 4)
+    largest = max(float(weight.detach().abs().max()) for weight in model.parameters())
+    still = model.to(fast_dtype("cpu")).requires_grad_(False).eval()
     try:
-        names = sorted(set(json.loads(index.read_text("utf-8"))["weight_map"].values()))
-        if any(Path(name).name != name for name in names):
-            raise ValueError("it names a file outside of the folder")
-    except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
+        if largest > LARGEST_WEIGHT:
+            raise NumericsError(f"its largest weight is {largest:.0e}")
+        for _ in generate(
+            still, tokenizer, prompt, 1, Sampling(max_tokens=4), generator=torch.Generator()
+        ):
+            pass
+    except NumericsError as error:
         raise CheckpointError(
-            f"{index}: cannot be read ({error})", "copy the model again"
+            f"{source}: its weights are so large ({largest:.0e}) that nothing can be reckoned with them",
+            "copy the model again, or choose another",
         ) from error
-    return {key: value for name in names for key, value in load_tensors(source / name)[0].items()}

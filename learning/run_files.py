@@ -24,9 +24,11 @@ import torch
 
 from engine.checkpoint import load_tensors, save_model, save_tensors
 from engine.checkpoint_files import WEIGHTS, read_version
+from engine.disk import unwritable
 from engine.errors import CheckpointError, ConfigError
 from engine.files import make_private_folder, remove_leftovers, write_atomically
 from engine.model import Model
+from engine.reading import read_json
 from learning.optim import Optimizers
 from learning.pretrain_settings import Mean, PretrainSettings, Progress
 from learning.spikes import Running, Spikes
@@ -57,10 +59,8 @@ def save_run(
     try:
         make_private_folder(folder)
     except OSError as error:
-        raise CheckpointError(
-            f"{folder}: cannot be written ({error.strerror or error})",
-            "choose another folder with --out",
-        ) from error
+        advice = "choose another folder with --out"
+        raise CheckpointError(*unwritable(folder, error, advice)) from error
     save_tensors(tensors, folder / TRAINING, state)
     refuse_taught(folder)
     with told_apart(model):
@@ -143,9 +143,8 @@ def run_folder(folder: Path) -> Iterator[None]:
         make_private_folder(folder)
         handle = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
-        raise CheckpointError(
-            f"{folder}: cannot be written ({error.strerror})", "choose another folder with --out"
-        ) from error
+        advice = "choose another folder with --out"
+        raise CheckpointError(*unwritable(folder, error, advice)) from error
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -190,14 +189,14 @@ def write_record(
         write_atomically(folder / RECORD, f'{head},\n "curve": [\n{rows}\n ]\n}}\n')
     except OSError as error:
         raise CheckpointError(
-            f"{folder / RECORD}: cannot be written ({error.strerror})", "free some space"
+            *unwritable(folder / RECORD, error, "mend its permissions")
         ) from error
 
 
 def read_record(folder: Path) -> dict[str, Any]:
     """The record of an earlier run in the folder; empty where there is none that can be read."""
     try:
-        found = json.loads((folder / RECORD).read_text("utf-8"))
+        found = read_json(folder / RECORD, 1 << 28)
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}

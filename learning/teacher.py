@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 
+from engine.disk import demand_room, full_disk, is_full
 from engine.errors import VidyaError
 from learning.answering import Answerer
 from learning.book import BookSettings, EpochReport
@@ -33,6 +34,7 @@ from learning.growth import grow_model
 from learning.home import Home
 from learning.journal import Journal
 from learning.learner import Learner
+from engine.files import remove_leftovers
 from learning.looking import Looker
 from learning.messages import TeacherPort
 from learning.methods import RECIPE
@@ -82,6 +84,7 @@ def open_teacher(
     """Loads a model of the home and starts a teacher in this process. Raises VidyaError."""
     with contextlib.ExitStack() as held:
         held.enter_context(home.learning())
+        remove_leftovers(home.models_path)
         folder = ModelStore(home).resolve(model or DEFAULT_MODEL)
         teacher = Teacher(home, folder, journal, device=device, seed=seed, on_event=on_event)
         teacher.held = held.pop_all()
@@ -207,8 +210,10 @@ class Teacher:
         except VidyaError as error:
             self._emit(Failed(where, error.what, error.next_step))
         except Exception as error:
-            what = f"{where} failed ({type(error).__name__}: {error})"
-            self._emit(Failed(where, what, "nothing was lost; try again"))
+            what, next_step = f"{where} failed ({type(error).__name__}: {error})", "try again"
+            if is_full(error):
+                what, next_step = full_disk(self._home.path)
+            self._emit(Failed(where, what, f"nothing was lost; {next_step}"))
         if not self._stopping.is_set():
             self._emit(
                 LearnerState("idle" if self._learning else "off", len(self._journal.waiting()))
@@ -227,6 +232,7 @@ class Teacher:
             if not self._in_a_pause(len(waiting)):
                 return
             self._pause()
+            demand_room(self._learner.folder, 4 * self._learner.published.model.config.parameters)
             self._learner.teach_by(self._method)
             batch = self._learner.settings.mixture.batch
             self._emit(LearnerState("gathering", len(waiting), min(len(waiting), batch), batch))
@@ -234,10 +240,11 @@ class Teacher:
                 report = self._learner.learn(waiting[0])
             except (Stopped, VidyaError):
                 raise  # the disk, the book or the model is to blame: the lesson goes on waiting
-            except Exception:
-                # it must not block those behind it; book training comes back to it
-                self._journal.set_lesson_state(waiting[0].id, "needs_practice")
-                self._jobs.put(Learn())
+            except Exception as error:
+                if not is_full(error):
+                    # it must not block those behind it; book training comes back to it
+                    self._journal.set_lesson_state(waiting[0].id, "needs_practice")
+                    self._jobs.put(Learn())
                 raise
             self._emit(LessonDone(**asdict(report)))
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from engine.errors import NotFound
 from engine.files import write_atomically
+from engine.reading import read_json
 from learning.journal import Journal
 from learning.requests import Train
 
@@ -49,7 +50,7 @@ class Unfinished:
 def read_unfinished(folder: Path) -> Unfinished | None:
     """What was broken off in that model's folder; None where nothing was, or it cannot be read."""
     try:
-        raw = json.loads((folder / RECORD).read_text("utf-8"))
+        raw = read_json(folder / RECORD)
         request = Train(**raw.pop("request"))
         return replace(Unfinished(request, **raw), lessons=tuple(raw["lessons"]))
     except (OSError, ValueError, TypeError, KeyError, AttributeError):

@@ -24,6 +24,7 @@ from pathlib import Path
 
 from engine.files import write_atomically
 from engine.model import Model
+from engine.reading import read_json
 from learning.examples import Example
 from learning.forward import knowledge
 from learning.replay import Replay
@@ -38,6 +39,8 @@ NEARNESS = 8
 expected to share: those next to it fall deep, and say little of all the others."""
 MOST = 256
 """Examples that are looked at after the steps, at most."""
+WATCH_BYTES = 1 << 28
+"""Of the largest file of margins that is read; an example takes forty."""
 AGEING = 0.75
 """Share of the falls seen that are below the one by which the margins of all others are lowered."""
 
@@ -171,7 +174,7 @@ class Watch:
         """Reads what `save` wrote for the same version; anything else is passed over, since all that
         is lost by it is the time to look again."""
         try:
-            record = json.loads(path.read_text("utf-8"))
+            record = read_json(path, WATCH_BYTES)
             if record["version"] != version:
                 return
             for example in memory:

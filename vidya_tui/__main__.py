@@ -6,21 +6,19 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import io
 import os
 import signal
 import sys
+import traceback
 from pathlib import Path
 
+from engine.disk import full_disk, is_full
 from engine.errors import VidyaError
 from vidya_tui.machine import MEMORY, prepare
 
 _LEARNING = {"teach", "train", "practice", "pretrain", "bench"}
 """Commands that are worth starting again with memory of another kind, which a process cannot give itself."""
-
-_FULL = {errno.ENOSPC, errno.EDQUOT}
-"""Of the disk, and of what an owner may use of it."""
 
 
 def main() -> None:
@@ -49,14 +47,9 @@ def main() -> None:
         status = 1
     except Exception as error:
         if "--debug" in sys.argv:
-            raise
-        place = Path(sys.argv[0]).name
-        what = " ".join(f"{type(error).__name__}: {error}".split())
-        next_step = "run again with --debug for more"
-        if isinstance(error, OSError) and error.errno in _FULL:
-            what = ": ".join(str(part) for part in (error.filename, error.strerror) if part)
-            next_step = "make room where it writes, and run it again"
-        _say(f"{place}: {what}; {next_step}")
+            _say(traceback.format_exc())
+        else:
+            _say(f"{Path(sys.argv[0]).name}: {_unforeseen(error)}")
         status = 1
     sys.exit(status)
 
@@ -72,12 +65,28 @@ def _run(arguments: list[str]) -> int:
     return open_app(Options())
 
 
+def _unforeseen(error: Exception) -> str:
+    """What to say of an error that is no VidyaError."""
+    if is_full(error):
+        name = getattr(error, "filename", None)
+        if isinstance(name, str | bytes):
+            what, next_step = full_disk(Path(os.fsdecode(name)))
+            return f"{what}; {next_step}"
+        what = getattr(error, "strerror", None) or str(error)
+        return f"{what}; make room where it writes, and run it again"
+    what = " ".join(f"{type(error).__name__}: {error}".split())
+    return f"{what}; run again with --debug for more"
+
+
 def _interrupt(number: int, frame: object) -> None:
     raise KeyboardInterrupt
 
 
 def _say(text: str) -> None:
-    sys.stderr.write(f"{text}\n")
+    """Names of files, and what is in them, may be anybody's: nothing in it is a command to the terminal."""
+    from vidya_tui.plain import plain
+
+    sys.stderr.write(f"{plain(text).rstrip()}\n")
     sys.stderr.flush()
 
 

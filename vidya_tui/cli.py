@@ -6,18 +6,19 @@ A command is loaded when it is called for; neither torch nor textual is until th
 from __future__ import annotations
 
 import importlib
+import io
 from typing import Any
 
 import click
 
 from vidya_tui import __version__
-from vidya_tui.cli_common import common
+from vidya_tui.cli_common import common, say
 from vidya_tui.options import Options
 
 COMMANDS = {
     "ask": "cli_talk:ask",
     "bench": "cli_bench:bench",
-    "doctor": "cli_models:doctor",
+    "doctor": "cli_doctor:doctor",
     "evaluate": "cli_learn:evaluate",
     "journal": "cli_journal:journal_group",
     "model": "cli_models:model_group",
@@ -81,10 +82,12 @@ def run(arguments: list[str]) -> int:
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.UsageError as error:
-        error.show()
+        shown = io.StringIO()
+        error.show(shown)
+        say(shown.getvalue().rstrip())
         return 2
     except click.ClickException as error:
-        click.echo(f"vidya: {error.format_message()}", err=True)
+        say(f"vidya: {error.format_message()}")
         return 1
     except click.Abort as error:
         raise KeyboardInterrupt from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import queue
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,11 +21,14 @@ from learning.journal import Journal
 from learning.messages import TeacherPort
 from learning.requests import Learn
 from vidya_tui.options import Options
+from vidya_tui.plain import plain
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Found = TypeVar("Found", bound=Event)
 
 
+_C1 = re.compile("[\x7f-\x9f]")
+"""Control characters that JSON leaves as they are, though some terminals obey them."""
 _SEEDS = click.IntRange(-(2**63), 2**63 - 1)
 """What the journal can hold."""
 
@@ -83,7 +87,8 @@ def print_json(value: dict[str, Any]) -> None:
 
 def print_line(text: str) -> None:
     """A line of JSON, in UTF-8 whatever the locale is (RFC 8259, section 8.1)."""
-    click.echo(text.encode("utf-8", errors="backslashreplace"))  # half a pair: \ud83d is JSON
+    safe = _C1.sub(lambda found: f"\\u{ord(found[0]):04x}", text)  # the same text to JSON
+    click.echo(safe.encode("utf-8", errors="backslashreplace"))  # half a pair: \ud83d is JSON
 
 
 def _plain(value: Any) -> Any:
@@ -95,8 +100,13 @@ def _plain(value: Any) -> Any:
 
 
 def say(text: str) -> None:
-    """A message for people; stdout is for results."""
-    click.echo(text, err=True)
+    """A message for people, and nothing in it is a command to their terminal; stdout is for results."""
+    click.echo(plain(text), err=True)
+
+
+def show(text: str) -> None:
+    """A result for people, as harmless as what `say` says."""
+    click.echo(plain(text))
 
 
 def sure(question: str) -> bool:

@@ -1,9 +1,8 @@
-"""`vidya model` and `vidya doctor`."""
+"""`vidya model`."""
 
 from __future__ import annotations
 
 import json
-import platform
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -11,8 +10,7 @@ from pathlib import Path
 import click
 
 from engine.errors import VidyaError
-from vidya_tui import __version__
-from vidya_tui.cli_common import common, print_json, say, sure
+from vidya_tui.cli_common import common, print_json, say, show, sure
 from vidya_tui.options import Options
 
 
@@ -44,7 +42,7 @@ def list_models(options: Options) -> None:
         else:
             where = "comes with vidya" if info.shipped else f"version {info.version}"
             mark = "*" if used else " "
-            click.echo(f"{mark} {info.name:12s} {info.parameters / 1e6:6.1f}M weights, {where}")
+            show(f"{mark} {info.name:12s} {info.parameters / 1e6:6.1f}M weights, {where}")
     for error in broken.values():
         raise error
 
@@ -68,8 +66,8 @@ def show_model(name: str | None, options: Options) -> None:
     if options.as_json:
         print_json(row)
     else:
-        click.echo(f"{info.name}: {info.parameters:,} weights, version {info.version}")
-        click.echo(json.dumps(config, indent=1))
+        show(f"{info.name}: {info.parameters:,} weights, version {info.version}")
+        show(json.dumps(config, indent=1))
 
 
 @model_group.command("use")
@@ -87,7 +85,7 @@ def use_model(name: str, options: Options) -> None:
     if options.as_json:
         print_json({"model": wanted})
     else:
-        click.echo(f"{wanted} is used from now on")
+        show(f"{wanted} is used from now on")
 
 
 @model_group.command("grow")
@@ -109,7 +107,7 @@ def grow_into(config: str, source: str | None, name: str | None, options: Option
         print_json({"name": info.name, "parameters": info.parameters, "version": info.version})
     else:
         size = f"{info.parameters / 1e6:.1f}M weights"
-        click.echo(f"{info.name} has {size}; `vidya model use {info.name}` talks to it")
+        show(f"{info.name} has {size}; `vidya model use {info.name}` talks to it")
 
 
 @model_group.command("import")
@@ -127,7 +125,7 @@ def import_model(folder: Path, name: str | None, options: Options) -> None:
     if options.as_json:
         print_json({"name": info.name, "parameters": info.parameters, "bytes": info.bytes})
     else:
-        click.echo(f"{info.name} is in the home; `vidya model use {info.name}` talks to it")
+        show(f"{info.name} is in the home; `vidya model use {info.name}` talks to it")
 
 
 @model_group.command("export")
@@ -143,7 +141,7 @@ def export_model(name: str, folder: Path, options: Options) -> None:
     if options.as_json:
         print_json({"name": name, "folder": str(written)})
     else:
-        click.echo(f"{name} is written to {written}")
+        show(f"{name} is written to {written}")
 
 
 @model_group.command()
@@ -172,7 +170,7 @@ def remove(name: str, yes: bool, options: Options) -> None:
         print_json({"removed": name, "comes_with_vidya": comes_again})
     else:
         again = "; its next use begins with it as it came" if comes_again else ""
-        click.echo(f"{name} is removed{again}")
+        show(f"{name} is removed{again}")
 
 
 @model_group.command()
@@ -193,7 +191,7 @@ def snapshots(name: str | None, options: Options) -> None:
         if options.as_json:
             print_json(row)
         else:
-            click.echo(f"{shot.version:6d}  {time.ctime(shot.created)}  {shot.note}")
+            show(f"{shot.version:6d}  {time.ctime(shot.created)}  {shot.note}")
     for error in store.broken_snapshots(name):
         say(f"left out: {error}")
 
@@ -216,84 +214,4 @@ def rollback(version: int, options: Options) -> None:
     if options.as_json:
         print_json({"version": shot.version})
     else:
-        click.echo(f"back at version {shot.version}")
-
-
-@click.command()
-@common
-def doctor(options: Options) -> None:
-    """What is installed, which device, how fast, what is wrong."""
-    home = options.home
-    report: dict[str, object] = {
-        "vidya": __version__,
-        "python": platform.python_version(),
-        "home": str(home.path),
-    }
-    problems: list[str] = []
-    import torch
-
-    from engine.precision import fast_dtype
-
-    report["torch"] = torch.__version__
-    report["device"] = "cuda" if torch.cuda.is_available() else "cpu"
-    report["threads"] = torch.get_num_threads()
-    precision = fast_dtype("cpu")
-    a = torch.randn(1024, 1024).to(precision)
-    started = time.perf_counter()
-    for _ in range(10):
-        a @ a
-    report["precision"] = str(precision).removeprefix("torch.")
-    report["gflops"] = round(10 * 2 * 1024**3 / (time.perf_counter() - started) / 1e9)
-    from learning.journal import Journal
-    from learning.model_store import ModelStore
-
-    store = ModelStore(home)
-    models, broken = store.readable()
-    report["models"] = [info.name for info in models]
-    problems += map(str, broken.values())
-    if home.journal_path.exists():
-        try:
-            journal = Journal(home.journal_path)
-            report["journal"] = found = journal.integrity()
-            if found != "ok":
-                problems.append(f"journal: {found}")
-            report["journal_bytes"] = journal.size_bytes()
-            journal.close()
-        except VidyaError as error:
-            problems.append(str(error))
-    try:
-        report["model"] = options.chosen_model
-        if report["model"] not in broken:
-            store.info(options.chosen_model)
-    except VidyaError as error:
-        problems.append(str(error))
-    problems += _book_problems(home.book_path)
-    from learning.rewards.sandbox import NoSandbox, Sandbox
-
-    try:
-        with Sandbox(workers=1):
-            report["sandbox"] = "works"
-    except NoSandbox as error:  # only some kinds of practice need it
-        report["sandbox"] = str(error)
-    report["problems"] = problems
-    if options.as_json:
-        print_json(report)
-    else:
-        for key, value in report.items():
-            click.echo(f"{key}: {value}")
-    if problems:
-        raise VidyaError(f"{len(problems)} problems", "see above")
-
-
-def _book_problems(path: Path) -> list[str]:
-    """What keeps the owner's book from being read, and with it every lesson from being learned."""
-    from personality.book import BookError, EmptyBookError, read_book
-
-    try:
-        if path.exists():
-            read_book(path)
-    except EmptyBookError:
-        return []
-    except BookError as error:
-        return [str(error)]
-    return []
+        show(f"back at version {shot.version}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import sys
 import threading
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from engine.errors import DataError
+from engine.reading import read_json
 from vidya_tui.cli_common import common, print_json, say
 from vidya_tui.options import Options
 
@@ -238,7 +238,7 @@ def _mixture(path: Path | None) -> dict[str, float]:
     if path is None:
         return {}
     try:
-        raw = json.loads(path.read_text("utf-8"))
+        raw = read_json(path)
         return {str(k): float(v) for k, v in raw.items()}
     except (OSError, ValueError, AttributeError, TypeError) as error:
         raise DataError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from engine.disk import unwritable
 from engine.errors import VidyaError
 from engine.files import make_private_folder, write_atomically
 from learning.history import Conversation, Listing, conversations, export
@@ -20,8 +21,7 @@ def write_export(path: Path, text: str) -> None:
     try:
         write_atomically(path, text)
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise VidyaError(f"{path}: cannot be written ({reason})", "choose another file") from error
+        raise VidyaError(*unwritable(path, error, "choose another file", len(text))) from error
 
 
 def exported(home: Home, name: str, text: str) -> Path:
@@ -29,9 +29,7 @@ def exported(home: Home, name: str, text: str) -> Path:
     try:
         make_private_folder(home.exports_path)
     except OSError as error:
-        raise VidyaError(
-            f"{home.exports_path}: cannot be made ({error.strerror})", "make the home writable"
-        ) from error
+        raise VidyaError(*unwritable(home.exports_path, error, "make the home writable")) from error
     path = home.exports_path / name
     write_export(path, text)
     return path

@@ -39,6 +39,7 @@ from learning.events import (
 from learning.home import Home
 from learning.journal import Journal
 from learning.messages import TeacherPort
+from learning.requests import Learn
 from vidya_tui import line_rooms, practice_words, progress_words
 from vidya_tui.commands import COMMANDS, CommandError
 from vidya_tui.desk import Desk
@@ -193,7 +194,6 @@ class LineMode:
 
     def _run(self, wish: Run) -> None:
         name = wish.command.name
-        self._stuck = False
         if not wish.command.plain:
             raise CommandError(f"/{name} needs the screen", "start `vidya` without --plain")
         if name in ("correct", "edit") and wish.argument is None:
@@ -207,6 +207,9 @@ class LineMode:
         else:
             cards = self._session.cards
             words = self._desk.carry_out(wish)
+            if self._stuck:  # it may go now; where not, that is told again, and not waited for
+                self._stuck = False
+                self._session.teacher.send(Learn())
             if self._session.cards is not cards:
                 self._told = 0
             self._say(self._done(name) or words.text)

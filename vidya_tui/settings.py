@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.config import Sampling
+from engine.disk import unwritable
 from engine.errors import VidyaError
 from engine.files import write_atomically
 from learning.methods import METHODS, RECIPE
@@ -170,9 +171,7 @@ def save(path: Path, settings: Settings) -> None:
     except (ParseError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path}: not TOML: {error}", "mend it, or remove it") from error
     except OSError as error:
-        raise SettingsError(
-            f"{path}: cannot be written ({error.strerror})", "make room or mend its permissions"
-        ) from error
+        raise SettingsError(*unwritable(path, error, "mend its permissions")) from error
 
 
 def _at_line(path: Path, text: str, error: SettingsError) -> SettingsError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -184,5 +185,77 @@ def test_a_home_on_a_disk_that_may_only_be_read(tmp_path: Path) -> None:
         pytest.skip("this machine lets nobody mount a disk")
     try:
         refused(run("journal", "show", home=disk), "cannot be written")
+    finally:
+        subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
+def harmless(result: subprocess.CompletedProcess[str]) -> None:
+    """Nothing that a terminal obeys, but ends of lines."""
+    for said in (result.stdout, result.stderr):
+        assert not [c for c in said if c != "\n" and (ord(c) < 32 or 0x7F <= ord(c) < 0xA0)], said
+
+
+NASTY = "\x1b]0;owned\x07\x1b[31m\x9b2J\r"
+
+
+@pytest.mark.parametrize("debug", [(), ("--debug",)])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("model", "import", f"/tmp/{NASTY}"),
+        ("model", "show", NASTY),
+        ("ask", "hello", "--model", NASTY),
+        ("ask", "hello", "--device", NASTY),
+        ("journal", "show", "--limit", NASTY),
+        ("train", f"/tmp/{NASTY}.txt"),
+        ("practice", NASTY),
+        (NASTY,),
+    ],
+)
+def test_no_error_carries_a_control_character_to_the_terminal(
+    home: Path, command: tuple[str, ...], debug: tuple[str, ...]
+) -> None:
+    result = run(*command, *debug, home=home)
+    assert result.returncode in (1, 2)
+    assert "owned" in result.stderr
+    harmless(result)
+
+
+def test_names_and_notes_of_models_are_shown_without_control_characters(home: Path) -> None:
+    (home / "models" / "10m").rename(home / "models" / f"a{NASTY}")
+    result = run("model", "list", home=home)
+    assert result.returncode == 0 and "owned" in result.stdout
+    harmless(result)
+    told = run("model", "list", "--json", home=home)
+    assert any(json.loads(line)["name"] == f"a{NASTY}" for line in told.stdout.splitlines())
+    harmless(told)
+
+
+def test_a_full_disk_is_said_by_every_way_to_talk_and_the_journal_is_read(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=50m", "tmpfs", str(disk)]
+    if os.geteuid() or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("this machine lets nobody mount a disk")
+    try:
+        lesson = tmp_path / "lessons.jsonl"
+        lesson.write_text('{"prompt": "Where is my key?", "answer": "Under the mat."}\n')
+        shutil.copytree(SHIPPED / "10m", disk / "models" / "10m")
+        assert run("teach", "--file", str(lesson), "--no-wait", home=disk).returncode == 0
+        with (disk / "filler").open("wb", buffering=0) as file, contextlib.suppress(OSError):
+            while True:
+                file.write(b"x" * 4096)
+        shown = run("journal", "show", home=disk)
+        assert shown.returncode == 0 and "Under the mat." in shown.stdout
+        assert "mat" in run("journal", "export", home=disk).stdout
+        refused(run("teach", "--file", str(lesson), "--no-wait", home=disk), "the disk is full")
+        doctor = run("doctor", home=disk)
+        assert doctor.returncode == 1 and "its disk is full" in doctor.stdout
+        talk = run("--plain", home=disk, given=b"hello\n/lessons\n/quit\n")
+        assert "the disk is full" in talk.stdout + talk.stderr
+        assert "Under the mat." in talk.stdout
+        asked = run("ask", "hello", home=disk)
+        assert asked.returncode == 1 and "the disk is full" in asked.stderr
+        assert "Traceback" not in talk.stderr + asked.stderr
     finally:
         subprocess.run(["umount", "-l", str(disk)], check=True)

@@ -1,4 +1,4 @@
-"""`vidya model` and `vidya doctor`."""
+"""`vidya model`."""
 
 from __future__ import annotations
 
@@ -199,41 +199,3 @@ def test_a_model_that_is_being_trained_is_not_removed(shell: Shell) -> None:
         assert "a training is writing there" in shell.fails("model", "remove", "run", "--yes")
     shell.rows("model", "remove", "run", "--yes")
     assert not folder.exists()
-
-
-def test_doctor_names_each_broken_model_and_lists_the_others(shell: Shell) -> None:
-    for name in ("broken", "cracked"):
-        (shell.home.models_path / name).mkdir()
-        (shell.home.models_path / name / "model.safetensors").write_bytes(b"xx")
-    report = json.loads(shell.run("doctor", "--json", status=1).stdout)
-    assert set(report["models"]) == {"tiny", "10m", "10m-base"}
-    assert len(report["problems"]) == 2
-    assert all(map(str.__contains__, report["problems"], ("broken", "cracked")))
-    shell.home.settings_path.write_text('model = "broken"\n')
-    report = json.loads(shell.run("doctor", "--json", status=1).stdout)
-    assert len(report["problems"]) == 2, "the chosen one is told once"
-
-
-def test_doctor_names_what_keeps_the_book_from_being_read(shell: Shell) -> None:
-    shell.home.book_path.write_text("# nothing yet\n")
-    assert shell.rows("doctor")[0]["problems"] == []
-    shell.home.book_path.write_text("no entry at all\n")
-    report = json.loads(shell.run("doctor", "--json", status=1).stdout)
-    (problem,) = report["problems"]
-    assert f"{shell.home.book_path}:1:" in problem
-
-
-def test_doctor(shell: Shell) -> None:
-    (report,) = shell.rows("doctor")
-    assert report["problems"] == [] and report["model"] == "tiny" and report["gflops"] >= 0
-    assert report["sandbox"] == "works"
-    shell.journal().close()
-    pages = bytearray(shell.home.journal_path.read_bytes())
-    for start in range(3 * 4096, len(pages), 5 * 4096):
-        pages[start : start + 200] = bytes([0x55]) * 200
-    shell.home.journal_path.write_bytes(pages)
-    result = shell.run("doctor", "--json", status=1)
-    assert any("damaged" in problem for problem in json.loads(result.stdout)["problems"])
-    shell.home.journal_path.unlink()
-    shell.home.settings_path.write_text('model = "gone"\n')
-    assert "see above" in shell.fails("doctor")

@@ -14,7 +14,7 @@ import pytest
 from learning.events import Event, Failed, Ready, TrainDone, TrainProgress, WorkerLost
 from learning.home import Home
 from learning.journal import Journal
-from learning.requests import Request, Train
+from learning.requests import Learn, Request, Train
 from tests.fakes import ScriptedTeacher
 from vidya_tui.commands import COMMANDS
 from vidya_tui.desk import Desk
@@ -215,6 +215,24 @@ def test_a_lesson_that_fails_does_not_hold_up_the_end(tmp_path: Path) -> None:
     here.mode.typed(None)
     assert here.mode.status is None and "finishing what you taught" in here.out.getvalue()
     here.mode.heard(Failed("learn", "out of memory", "nothing was lost"))
+    assert here.mode.status == 0
+
+
+def test_a_lesson_that_failed_is_tried_again_and_never_waited_for_without_end(
+    tmp_path: Path,
+) -> None:
+    here = AtTerminal(tmp_path)
+    here.teacher.journal = None  # learns nothing
+    here.mode.typed("hello")
+    here.teacher.finish()
+    here.mode.typed("1")
+    here.mode.heard(Failed("learn", "the disk is full", "make room"))
+    here.mode.typed("/lessons")  # has nothing to do with it
+    here.mode.typed("/new")
+    assert here.teacher.requests[-1] == Learn(), "tried again"
+    here.mode.heard(Failed("learn", "the disk is full", "make room"))
+    here.mode.typed("/lessons")
+    here.mode.typed("/quit")
     assert here.mode.status == 0
 
 
