@@ -98,14 +98,14 @@ _ENTANGLED = re.compile(
     # with what stands on both sides: one of several, a range, a part of a calculation, a time, a date
     rf"{_N}(?=[\s()]*(?:[-+*/×÷·⋅∙^:x]|\*\*|;|\band\b|\bto\b|\bthrough\b|\bversus\b|\bvs\b|"
     rf"\btimes\b|\bplus\b|\bminus\b|\bpoint\b|\bover\b|\b(?:multiplied |divided )?by\b)[\s()]*{_N})"
-    rf"|{DIGITS}(?=\s*{DIGITS})|{WORDS}(?=\s*{WORDS})"
     rf"|{_N}(?=[.'_:/-]{_N})|{WORDS}(?=\s+of\s+{_N})|{_N}(?=\s+out\s+of\s+{_N})"
     rf"|{DIGITS}(?=\s?[a-z]+\.?,?(?: and)?\s*{DIGITS}\s?{_SMALL_UNIT})"
     rf"|{WORDS}(?=\s[a-z]+,?(?: and)?\s{WORDS}\s{_SMALL_UNIT})",
     re.IGNORECASE,
 )
 _ALTERNATIVES = re.compile(
-    rf"{_N}(?=\s*,\s*{_N}|{_NO_N}{{0,40}}\bor\b{_NO_N}{{0,40}}{_N})", re.IGNORECASE
+    rf"{DIGITS}(?=\s*{DIGITS})|{WORDS}(?=\s*{WORDS})|{_N}(?=\s*,\s*{_N}|{_NO_N}{{0,40}}\bor\b{_NO_N}{{0,40}}{_N})",
+    re.IGNORECASE,
 )
 _PART = re.compile(
     rf"{_N}(?=\s+(?:squared|cubed|factorial|doubled|tripled|halved|and (?:a|one|two|three) (?:half|third"
@@ -128,6 +128,9 @@ _IS_ANSWER = re.compile(
 )
 _CORRECTED = re.compile(
     r"\b(?:no|actually|wait|sorry|correction|oops|i mean|instead|rather)\b", re.IGNORECASE
+)
+_INSTEAD = re.compile(
+    r",\s*(?:but|rather|instead|it(?:'s| is| was)|the (?:\w+ )?answer)\b", re.IGNORECASE
 )
 _STATED = re.compile(r"[.!?;](?=\s|$)|(?<=\S)\n|,(?=\s*[a-z])|\b(?:because|since)\b", re.IGNORECASE)
 
@@ -181,6 +184,8 @@ def answering(skeleton: str) -> tuple[list[int], bool]:
             rest = skeleton[start:]
             begin = start + len(rest) - len(rest.lstrip())
             over = _STATED.search(skeleton, begin)
+            if over and _INSTEAD.match(skeleton, over.start()):  # not 4, but 5
+                over = _SENTENCE.search(skeleton, begin)
             stop = over.start() if over else len(skeleton)
         found = places(skeleton, start, stop)
         if found and not _corrected(skeleton, stop):

@@ -15,17 +15,29 @@ _STRUCK = re.compile(
     r"~~[^~]{0,500}+~~|<(s|del|strike)>.{0,500}?</\1>|\\[bx]?(?:cancel|sout)\s{0,2}\{[^{}]*+\}",
     re.IGNORECASE | re.DOTALL,
 )
-_TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9]{0,9}(?:\s[^<>]{0,200})?/?>")
+_TAG = re.compile(
+    r"</?(?:(b|strong|i|em|u|span|code|font|mark|small|big|ins|kbd|tt|sub|mn|mrow)"
+    r"|p|br|hr|div|pre|h[1-6]|li|ul|ol|center|t[dhr]|table|tbody|math)(?:\s[^<>]{0,200})?/?>",
+    re.IGNORECASE,
+)
+"""Those that stand within a line are named."""
+_RAISED = re.compile(r"<sup>([^<>]{0,20})</sup>", re.IGNORECASE)
 _FENCE = re.compile(r"```[a-z0-9]{0,10}(?=\n)|`++", re.IGNORECASE)
 _EMPHASIS = re.compile(
-    r"(?<![\w*)\]}])(\*{1,3}+|_{1,3}+)(?=[^\s*_])([^*\n]{1,300}?)(?<=\S)\1(?![\w*(\[{])"
+    r"(?<![\w*)\]}^\\])(\*{1,3}+|_{1,3}+)(?=[^\s*_])([^*\n]{1,300}?)(?<=\S)\1(?![\w*(\[{])"
 )
-_LOOSE = re.compile(r"^[ \t]*\*{2,3}(?=[^\s*])|(?<=[^\s*])\*{1,3}$|^#{1,6}[ \t]", re.MULTILINE)
+_LOOSE = re.compile(r"^[ \t]*\*{2,3}(?=[^\s*])|(?<=[^\s*^\\])\*{1,3}$|^#{1,6}[ \t]", re.MULTILINE)
 """Emphasis that is not closed, and the mark of a heading."""
 _WRAPPED = re.compile(
     r"\\(?:text(?:bf|it|rm|tt|sf)?|math(?:bf|rm|it|sf|tt)|mbox|emph|bm|boldsymbol|operatorname)"
     r"\s{0,2}\{([^{}]*+)\}"
 )
+_QUOTES = re.compile("[\"“”„«»]|(?<![0-9A-Za-z])['‘’‚]|['‘’](?![0-9A-Za-z])")
+_BRACKETS = re.compile(
+    r"(?:(?<=[\s=:$(\[{+*/<>≤≥≠≈~±¬-])|^)[(\[{]\s?([-+]?[$€£¥₹]?[0-9][0-9.,]{0,40}%?)\s?[)\]}]"
+)
+"""Around a number and nothing else."""
+_BLANKS = re.compile(" {2,}")
 _POWER = re.compile("(?<=[0-9])[⁺⁻]?[⁰¹²³⁴-⁹]++")
 _VULGAR = re.compile(" ?[¼-¾⅐-⅞]")
 _PLAIN = str.maketrans(
@@ -57,12 +69,12 @@ _SIGNS = {
 _COMMAND = re.compile(r"\\([a-z]+)(?![a-z])")
 
 
-def undressed(text: str) -> str:
-    """The text without markup; powers as `^`, vulgar fractions as ` 1/2`."""
+def unmarked(text: str) -> str:
+    """Without Markdown and HTML, and without what is struck out. LaTeX stays."""
     if "~" in text or "<" in text or "\\" in text:
         text = _STRUCK.sub(" ", text)
     if "<" in text:
-        text = _TAG.sub(" ", text)
+        text = _TAG.sub(lambda m: "" if m[1] else "\n", _RAISED.sub(r"^{\1}", text))
     if "&" in text:
         text = html.unescape(text)
     if "`" in text:
@@ -71,6 +83,12 @@ def undressed(text: str) -> str:
         for _ in range(3):  # emphasis inside emphasis
             text = _EMPHASIS.sub(r"\2", text)
         text = _LOOSE.sub("", text)
+    return text
+
+
+def undressed(text: str) -> str:
+    """The text without markup; powers as `^`, vulgar fractions as ` 1/2`."""
+    text = unmarked(text)
     if not text.isascii():
         text = _POWER.sub(lambda m: "^" + unicodedata.normalize("NFKC", m[0]), text)
         text = _VULGAR.sub(
@@ -87,4 +105,6 @@ def undressed(text: str) -> str:
         text = re.sub(r"(?<=[0-9])~(?=[A-Za-z\\])", " ", text)
         text = _WRAPPED.sub(r" \1 ", _WRAPPED.sub(r" \1 ", text))
         text = _COMMAND.sub(lambda m: _SIGNS[m[1]] if m[1] in _SIGNS else m[0], text)
+    text = _BRACKETS.sub(r" \1 ", _BRACKETS.sub(r" \1 ", _QUOTES.sub("", text)))
+    text = _BLANKS.sub(" ", text)
     return text

@@ -162,7 +162,7 @@ def last_number(text: str) -> Number | None:
     if len(marked) > 1:
         return read_number(marked[-1].strip().split("\n")[0])
     if (inside := boxed_or_none(tail)) is not None:
-        return None if _box_is_denied(tail, inside) else read_number(inside)
+        return None if box_is_denied(tail, inside) else read_number(inside)
     read = _read(tail)
     found, must_agree = answering(read.skeleton)
     return _one(read, found, must_agree)
@@ -396,9 +396,10 @@ def _equal(read: _Read, value: Number | None, right: int) -> bool:
     return value is None or other is None or value.same(other)
 
 
-def _box_is_denied(tail: str, inside: str) -> bool:
+def box_is_denied(tail: str, inside: str) -> bool:
     """Whether the sentence around the last box says that what is in it is not the answer, or one of
     several."""
+    tail = tail[-TAIL:]
     start = max(tail.rfind("\\boxed"), tail.rfind("\\fbox"))
     behind = tail[start:].partition(inside)[2] if inside else ""
     before, after = (

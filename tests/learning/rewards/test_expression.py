@@ -195,7 +195,7 @@ def test_equal_by_calculation(
     assert found == [1.0] * len(right) + [0.0] * len(wrong)
 
 
-def test_what_never_ends_is_a_failure_and_the_others_are_judged(
+def test_what_never_ends_is_wrong_and_the_others_are_judged(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(expression, "SECONDS", 3.0)
@@ -203,9 +203,7 @@ def test_what_never_ends_is_a_failure_and_the_others_are_judged(
     began = time.monotonic()
     tower, right, other, wrong = verdicts(sandbox, "\\sqrt{5}", answers)
     assert time.monotonic() - began < 60
-    assert isinstance(tower, Failed)
-    assert (right, wrong) == (1.0, 0.0)
-    assert isinstance(other, Failed) or other in (0.0, 1.0)
+    assert [tower, right, other, wrong] == [0.0, 1.0, 0.0, 0.0]
     assert verdicts(sandbox, "\\sqrt{5}", ["5^{1/2}"]) == [1.0]
 
 
