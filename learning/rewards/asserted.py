@@ -90,6 +90,10 @@ _DENIED_AFTER = re.compile(
     rf"|^{_NO_N}{{0,20}},\s*(?:maybe|perhaps|possibly|probably)\b",
     re.IGNORECASE,
 )
+_LARGE_UNIT = (
+    r"(?:hours?|hrs?|h|minutes?|mins?|m|days?|weeks?|months?|years?|feet|foot|ft|yards?|miles?|pounds?"
+    r"|lbs?|dollars?|kg|kilograms?|km|kilomet(?:er|re)s?|met(?:er|re)s?|gallons?|quarts?)"
+)
 _SMALL_UNIT = (
     r"(?:minutes?|mins?|seconds?|secs?|hours?|days?|weeks?|months?|inch(?:es)?|in|ounces?|oz|cents?"
     r"|grams?|g|cm|mm|feet|ft)\b"
@@ -99,8 +103,8 @@ _ENTANGLED = re.compile(
     rf"{_N}(?=[\s()]*(?:[-+*/×÷·⋅∙^:x]|\*\*|;|\band\b|\bto\b|\bthrough\b|\bversus\b|\bvs\b|"
     rf"\btimes\b|\bplus\b|\bminus\b|\bpoint\b|\bover\b|\b(?:multiplied |divided )?by\b)[\s()]*{_N})"
     rf"|{_N}(?=[.'_:/-]{_N})|{WORDS}(?=\s+of\s+{_N})|{_N}(?=\s+out\s+of\s+{_N})"
-    rf"|{DIGITS}(?=\s?[a-z]+\.?,?(?: and)?\s*{DIGITS}\s?{_SMALL_UNIT})"
-    rf"|{WORDS}(?=\s[a-z]+,?(?: and)?\s{WORDS}\s{_SMALL_UNIT})",
+    rf"|{DIGITS}(?=\s?{_LARGE_UNIT}\.?,?(?: and)?\s*{DIGITS}\s?{_SMALL_UNIT})"
+    rf"|{WORDS}(?=\s{_LARGE_UNIT},?(?: and)?\s{WORDS}\s{_SMALL_UNIT})",
     re.IGNORECASE,
 )
 _ALTERNATIVES = re.compile(

@@ -69,6 +69,11 @@ _SIGNS = {
 _COMMAND = re.compile(r"\\([a-z]+)(?![a-z])")
 
 
+def is_struck(text: str) -> bool:
+    """Whether a part of it is struck out."""
+    return _STRUCK.search(text) is not None
+
+
 def unmarked(text: str) -> str:
     """Without Markdown and HTML, and without what is struck out. LaTeX stays."""
     if "~" in text or "<" in text or "\\" in text:

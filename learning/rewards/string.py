@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterable
 
 from learning.rewards.answer import Answer, without_lead
-from learning.rewards.dress import undressed
+from learning.rewards.dress import is_struck, undressed
 from learning.rewards.number import boxed_or_none
 
 LONGEST = 500
@@ -51,5 +51,7 @@ def string_score(truth: object, answer: Answer) -> float:
         if len(said) > LONGEST:
             return 0.0
         said = without_lead(said)
-    mine = normalise(undressed(said))
-    return float(bool(mine) and mine in names(truth))
+    right = names(truth)
+    if normalise(said) in right and not is_struck(said):
+        return 1.0
+    return float(normalise(undressed(said)) in right)

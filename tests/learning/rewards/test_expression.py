@@ -59,6 +59,22 @@ def test_what_an_answer_says(text: str, said: str | None) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("The answer is $5$.", "$5$."),
+        ("So the final answer is: x+1", "x+1"),
+        ("the answer is not \\boxed{5}", None),
+        ("It is more than \\boxed{5}", None),
+        ("\\boxed{5} is wrong", None),
+        ("not 4, so \\boxed{5}", "5"),
+        ("\\boxed{4} or \\boxed{5}", None),
+    ],
+)
+def test_what_the_words_around_say(text: str, said: str | None) -> None:
+    assert said_expression(read_answer(text)) == said
+
+
+@pytest.mark.parametrize(
     ("truth", "said"),
     [
         ("\\frac{1}{2}", "\\dfrac12"),

@@ -20,15 +20,16 @@ DENIED = [
     "{} is not the answer", "{} is incorrect", "{} (wrong)", "{}? No.", "{}, but that is wrong", "{} or 9999",
     "9999 or {}", "9999, {}", "{}, 9999", "{} and 9999", "{}-9999", "9999 to {}", "9999-{}", "{} * 9999",
     "{} / 9999", "9999 + {}", "maybe {}", "perhaps {}", "it might be {}", "is it {}?", "9999 = {}",
-    "{}k", "{}M", "{} squared", "{}^2", "2^{}", "{}:30", "{}.{}.{}", "half of {}", "twice {}", "{} and a half",
-    "-{}", "minus {}", "0.{}", "{}9", "9{}", "{}/9999", "~~{}~~", "<s>{}</s>", "{} 9999", "9999 {}",
+    "{}k", "{}M", "{} squared", "{}^2", "2^{}", "{}:30", "{}.{}.{}", "half of {}", "twice {}",
+    "{} and a half", "-{}", "minus {}", "0.{}", "{}9", "9{}", "{}/9999", "~~{}~~", "<s>{}</s>", "{} 9999", "9999 {}",
     "instead of {}", "rather than {}", "far from {}", "all but {}", "{} give or take", "not even {}",
     "it is by no means {}", "it is no longer {}", "nobody says it is {}", "under {}", "{} feet 9 inches",
 ]  # fmt: skip
 PLAIN = [
     "{}", "{}.", "it is {}", "it's {}", "that makes {}", "exactly {}", "= {}", "x = {}", "so {}",
     "it is {}.", "{} apples", "{} dollars", "${}", "not 9999 but {}", "not 9999, but {}",
-    "it is not 9999, it is {}", "{}, not 9999", "there are {} left", "a total of {}", "9999 - 9999 + {0} = {0}",
+    "it is not 9999, it is {}", "{}, not 9999", "there are {} left", "a total of {}",
+    "9999 - 9999 + {0} = {0}",
     "she needs {} more", "+{}", "{}.0", "{} %", "{} = {}", "{} is correct", "{} is the answer",
 ]  # fmt: skip
 DRESS = ["{}", "**{}**", "__{}__", "`{}`", '"{}"', "<b>{}</b>", "*{}*", "“{}”", "({})", " {} "]
@@ -63,8 +64,8 @@ def test_what_is_said_plainly_is_paid(truth: int, form: str, dress: str, field: 
 
 
 WORDS = [
-    "the", "answer", "is", "not", "no", "so", "but", "or", "and", "more", "than", "it", ":", "=", ",", ".", "?",
-    "**", "<answer>", "</answer>", "####", "\\boxed{", "}", "$", "k", "%", "+", "-", "*", "/", "^", "(", ")",
+    "the", "answer", "is", "not", "no", "so", "but", "or", "and", "more", "than", "it", ":", "=", ",", ".",
+    "?", "**", "<answer>", "</answer>", "####", "\\boxed{", "}", "$", "k", "%", "+", "-", "*", "/", "^", "(", ")",
     "apples", "million", "half", "a", "of", "\n", "therefore", "at", "least", "never", "1.", "#", "`",
 ]  # fmt: skip
 
