@@ -48,6 +48,7 @@ _RELATION = re.compile(
     r"|\\pm|\\mp|\\[bx]?cancel|\\sout|\\neg(?![A-Za-z])|\\lnot|\+\s*$"
 )
 """Signs that an answer has only where the truth has them."""
+_TEXT = re.compile(r"\\(?:text(?:bf|it|rm)?|mathrm|mbox) ?\{([^{}]*+)\}")
 _UNIT = re.compile(
     r"(?<=[0-9}]) ?\\(?:text|mathrm|mbox|textbf) ?\{([A-Za-z./ ]*+)\}(?: ?\^ ?(?:[0-9]|\{[0-9]\}))?$"
 )
@@ -127,6 +128,8 @@ def judged(truth: str, said: str) -> float | Pairs:
         return 0.0
     if set(_RELATION.findall(said)) - set(_RELATION.findall(truth)):
         return 0.0  # it says what the answer is not, or a bound of it
+    if any(_is_denial(words) for words in set(_TEXT.findall(said)) - set(_TEXT.findall(truth))):
+        return 0.0
     sides, its = _sides(said), _sides(truth)
     named = len(its) == 2 and _is_name(its[0])
     other_name = named and len(sides) == 2 and sides[0] != its[0] and _is_name(sides[0])
@@ -198,6 +201,12 @@ def _is_unit(words: str) -> bool:
     """Not a number, a sentence, or `or more`."""
     few = len(words.split()) <= _UNIT_WORDS
     return few and read_words(words) is None and not denied(f"{DIGITS} {words}", 0)
+
+
+def _is_denial(words: str) -> bool:
+    """Whether words before or after an expression say that it is not the answer, or only near it."""
+    after, before = f"{DIGITS} {words}", f"{words} {DIGITS}"
+    return denied(after, 0) or denied(before, len(before) - 1)
 
 
 def _is_name(text: str) -> bool:

@@ -5,11 +5,17 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from learning.rewards import expression
 from learning.rewards.answer import read_answer
+from learning.rewards.expression import expression_check
 from learning.rewards.number import number_score
+from learning.rewards.sandbox import Sandbox
+from learning.rewards.task import Problem
+from learning.rewards.verified import Lent
 
 DENIED = [
     "not {}", "never {}", "isn't {}", "it is not {}", "it's not {}", "it cannot be {}", "anything but {}",
@@ -21,7 +27,8 @@ DENIED = [
     "9999 or {}", "9999, {}", "{}, 9999", "{} and 9999", "{}-9999", "9999 to {}", "9999-{}", "{} * 9999",
     "{} / 9999", "9999 + {}", "maybe {}", "perhaps {}", "it might be {}", "is it {}?", "9999 = {}",
     "{}k", "{}M", "{} squared", "{}^2", "2^{}", "{}:30", "{}.{}.{}", "half of {}", "twice {}",
-    "{} and a half", "-{}", "minus {}", "0.{}", "{}9", "9{}", "{}/9999", "~~{}~~", "<s>{}</s>", "{} 9999", "9999 {}",
+    "{} and a half", "-{}", "minus {}", "0.{}", "{}9", "9{}", "{}/9999", "~~{}~~", "<s>{}</s>", "{} 9999",
+    "9999 {}",
     "instead of {}", "rather than {}", "far from {}", "all but {}", "{} give or take", "not even {}",
     "it is by no means {}", "it is no longer {}", "nobody says it is {}", "under {}", "{} feet 9 inches",
 ]  # fmt: skip
@@ -65,8 +72,9 @@ def test_what_is_said_plainly_is_paid(truth: int, form: str, dress: str, field: 
 
 WORDS = [
     "the", "answer", "is", "not", "no", "so", "but", "or", "and", "more", "than", "it", ":", "=", ",", ".",
-    "?", "**", "<answer>", "</answer>", "####", "\\boxed{", "}", "$", "k", "%", "+", "-", "*", "/", "^", "(", ")",
-    "apples", "million", "half", "a", "of", "\n", "therefore", "at", "least", "never", "1.", "#", "`",
+    "?", "**", "<answer>", "</answer>", "####", "\\boxed{", "}", "$", "k", "%", "+", "-", "*", "/", "^",
+    "(", ")", "apples", "million", "half", "a", "of", "\n", "therefore", "at", "least", "never", "1.",
+    "#", "`",
 ]  # fmt: skip
 
 
@@ -86,3 +94,27 @@ def test_what_does_not_name_the_number_is_never_paid(pieces: list[str]) -> None:
 def test_naming_many_in_a_field_wins_nothing(many: list[int], between: str, field: str) -> None:
     text = field.format(between.join(map(str, many)))
     assert not any(number_score(str(one), read_answer(text)) for one in many)
+
+
+TRUTHS = ["5", "\\frac{3}{4}", "\\sqrt{2}", "x^2-1", "(1,2)", "x+y=1", "x>5", "\\pm 3"]
+DENIED_EXPRESSIONS = [
+    "\\neq {}", "\\text{not }{}", "{}\\text{ is wrong}", "{}\\text{ or more}", "\\text{at least }{}", "{},7",
+    "{}\\text{ or }7", "{}+1", "-({})", "\\approx {}", "7={}", "{}=7", "{}+0.0000001", "\\cancel{{}}", "{}?",
+    "\\text{anything but }{}", "{}k", "1.0001({})",
+]  # fmt: skip
+PLAIN_EXPRESSIONS = ["{}", "${}$", "\\({}\\).", "\\displaystyle {}", "**{}**", "<b>{}</b>", "`{}`"]
+
+
+@pytest.mark.parametrize("truth", TRUTHS)
+def test_expressions_in_every_dress(truth: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("math_verify")
+    monkeypatch.setattr(expression, "SECONDS", 30.0)  # the machine may be busy
+    forms = DENIED_EXPRESSIONS + PLAIN_EXPRESSIONS
+    texts = [f"\\boxed{{{form.replace('{}', truth)}}}" for form in forms]
+    with Sandbox(workers=2) as sandbox:
+        found = expression_check(Lent(sandbox))(
+            Problem("", truth), [read_answer(text) for text in texts], texts
+        )
+    right = [0.0] * len(DENIED_EXPRESSIONS) + [1.0] * len(PLAIN_EXPRESSIONS)
+    other = [one for one in zip(texts, found, right, strict=True) if one[1] != one[2]]
+    assert not other
