@@ -69,7 +69,7 @@ _BOUND = re.compile(
     re.IGNORECASE,
 )
 _ADDS_UP = re.compile(
-    r"\b(?:add|sum|com|bring|round|count|total)\w*[^.]{0,20} up to\s+$", re.IGNORECASE
+    r"\b(?:add|sum|com|bring|round|count)\w*(?: \w+){0,2} up to\s+$", re.IGNORECASE
 )
 _UNIT = r"^(?:\s*[°%$€£]|\s+[a-z²³]+\b){0,2}?"
 _BOUND_AFTER = re.compile(
@@ -100,7 +100,7 @@ _SMALL_UNIT = (
 )
 _ENTANGLED = re.compile(
     # with what stands on both sides: one of several, a range, a part of a calculation, a time, a date
-    rf"{_N}(?=[\s()]*(?:[-+*/×÷·⋅∙^:x]|\*\*|;|\band\b|\bto\b|\bthrough\b|\bversus\b|\bvs\b|"
+    rf"{_N}(?=[ \t()]*(?:[-+*/×÷·⋅∙^:x]|\*\*|;|\band\b|\bto\b|\bthrough\b|\bversus\b|\bvs\b|"
     rf"\btimes\b|\bplus\b|\bminus\b|\bpoint\b|\bover\b|\b(?:multiplied |divided )?by\b)[\s()]*{_N})"
     rf"|{_N}(?=[.'_:/-]{_N})|{WORDS}(?=\s+of\s+{_N})|{_N}(?=\s+out\s+of\s+{_N})"
     rf"|{DIGITS}(?=\s?{_LARGE_UNIT}\.?,?(?: and)?\s*{DIGITS}\s?{_SMALL_UNIT})"
@@ -108,7 +108,8 @@ _ENTANGLED = re.compile(
     re.IGNORECASE,
 )
 _ALTERNATIVES = re.compile(
-    rf"{DIGITS}(?=\s*{DIGITS})|{WORDS}(?=\s*{WORDS})|{_N}(?=\s*,\s*{_N}|{_NO_N}{{0,40}}\bor\b{_NO_N}{{0,40}}{_N})",
+    rf"{DIGITS}(?=[ \t]*{DIGITS})|{WORDS}(?=[ \t]*{WORDS})|{_N}(?=[ \t]*,\s*{_N})"
+    rf"|{_N}(?={_NO_N}{{0,40}}\bor\b{_NO_N}{{0,40}}{_N})",
     re.IGNORECASE,
 )
 _PART = re.compile(

@@ -21,8 +21,9 @@ from learning.rewards.asserted import DIGITS, denied
 from learning.rewards.data_files import INSTALL
 from learning.rewards.dress import unmarked
 from learning.rewards.expression_size import too_large
-from learning.rewards.number import Number, box_is_denied, boxed_or_none, read_number
+from learning.rewards.number import box_is_denied, boxed_or_none, read_number
 from learning.rewards.number_words import SCALES, read_words
+from learning.rewards.quantity import Number
 from learning.rewards.sandbox import Sandbox
 from learning.rewards.task import Problem
 from learning.rewards.verified import Check, Failed, Lent, Verdict, verdict_of

@@ -29,7 +29,8 @@ MOST = 50
 _BOX = re.compile(r"\\f?boxed ?")
 _CALCULATES = set("^*×÷√π±∞<>≤≥≠≈~\\¬=")
 _EQUATION = re.compile(
-    rf"(?:^|(?<=[\s=(]))({DIGITS}(?:\s*[-+*/×÷·x]\s*{DIGITS})*)\s*=(?=\s*({DIGITS})(?!\s*[-+*/×÷·^]))"
+    rf"(?:^|(?<=[\s=(]))({DIGITS}(?:[ \t]*[-+*/×÷·x][ \t]*{DIGITS})*)[ \t]*="
+    rf"(?=[ \t]*({DIGITS})(?![ \t]*[-+*/×÷·^]))"
 )
 _SENTENCE_OR_SIDE = re.compile(r"[.!?,;:](?=\s)|[=\n]")
 _OPERATES = re.compile(r"[-+*/×÷·^]|\b(?:x|times|plus|minus|of|by)\b", re.IGNORECASE)

@@ -200,6 +200,8 @@ def _is_sign(match: re.Match[str], text: str) -> bool:
     left = before.rstrip()
     if not left:
         return True
+    if "\n" in before[len(left) :]:  # "- 5" is an item of a list there
+        return match["sign"] in ("-", "+") or match["sign"][0].isalpha()
     if left[-1].isdigit() or left[-1] in ")]}%+-":
         return False
     if match["sign"][0].isalpha():

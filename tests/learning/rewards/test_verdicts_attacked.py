@@ -70,6 +70,41 @@ def test_what_is_said_plainly_is_paid(truth: int, form: str, dress: str, field: 
     assert score(truth, form, dress, field) == 1.0
 
 
+BEFORE = [
+    "She had 9999 eggs", "It is not 9999", "She does not eat 9999", "There were more than 9999",
+    "that is 12 * 3 = 36", "maybe 9999 are broken", "9999 or 9998 are gone", "he did not pay",
+    "that is wrong for 9999", "she sold at least 9999", "9999 - 9962 are left", "He doubts that 9999 fit",
+]  # fmt: skip
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.sampled_from(BEFORE),
+    st.sampled_from([". ", "\n", ", so ", ". So ", "; so "]),
+    st.integers(37, 998),
+    st.sampled_from(PLAIN),
+)
+def test_what_was_denied_before_does_not_deny_what_is_said_at_the_end(
+    before: str, between: str, truth: int, form: str
+) -> None:
+    assert score(truth, form, "{}", before + between + "{}") == 1.0
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.sampled_from(PLAIN),
+    st.sampled_from([". ", "\n", "; ", ", ", " and ", ", so ", ", but ", ". But "]),
+    st.integers(37, 998),
+    st.sampled_from(DENIED),
+)
+def test_saying_another_number_plainly_does_not_assert_the_denied_one(
+    plain: str, between: str, truth: int, form: str
+) -> None:
+    said = plain.replace("9999", "8888").replace("{0}", "{}").replace("{}", "7777")
+    assert score(truth, form, "{}", said + between + "{}") == 0.0
+    assert score(truth, form, "{}", "{}" + between + said) == 0.0
+
+
 WORDS = [
     "the", "answer", "is", "not", "no", "so", "but", "or", "and", "more", "than", "it", ":", "=", ",", ".",
     "?", "**", "<answer>", "</answer>", "####", "\\boxed{", "}", "$", "k", "%", "+", "-", "*", "/", "^",
