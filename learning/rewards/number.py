@@ -58,6 +58,8 @@ def read_number(text: str, *, bare: bool = False) -> Number | None:
     if len(text) > TAIL:
         return None
     inside = boxed_or_none(text)
+    if inside is not None and box_is_denied(text, inside):
+        return None
     read = take_numbers(text if inside is None else inside)
     if _is_false(read):
         return None
@@ -65,7 +67,7 @@ def read_number(text: str, *, bare: bool = False) -> Number | None:
     start = skeleton.rfind("=") + 1
     if start and (skeleton[:start].rstrip("= ")[-1:] in ("!", "/", "<", ">", "~")):
         return None
-    around = skeleton.replace(DIGITS, " ").replace(WORDS, "")
+    around = skeleton.replace(DIGITS, " ").replace(WORDS, " ")
     if any(c in _CALCULATES for c in around[start:]) or any(c.isdigit() for c in around):
         return None
     if bare and (around[start:].strip(" .$") or WORDS in skeleton):
@@ -85,8 +87,8 @@ def last_number(text: str) -> Number | None:
     marked = re.split(r"(?<!#)####(?!#)", tail)
     if len(marked) > 1:
         return read_number(marked[-1].strip().split("\n")[0])
-    if (inside := boxed_or_none(tail)) is not None:
-        return None if box_is_denied(tail, inside) else read_number(inside)
+    if boxed_or_none(tail) is not None:
+        return read_number(tail)
     read = take_numbers(tail)
     found, must_agree = answering(read.skeleton)
     return _one(read, found, must_agree)

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from learning.rewards.answer import Answer, without_lead
 from learning.rewards.dress import is_struck, undressed
-from learning.rewards.number import boxed_or_none
+from learning.rewards.number import box_is_denied, boxed_or_none
 
 LONGEST = 500
 """Characters; a longer answer names no fact."""
@@ -45,6 +45,8 @@ def string_score(truth: object, answer: Answer) -> float:
     if said is None or len(said) > LONGEST and answer.fields:
         return 0.0
     if (inside := boxed_or_none(said[-LONGEST:])) is not None:
+        if box_is_denied(said, inside):
+            return 0.0
         said = inside
     if not answer.fields:
         said = said.strip().splitlines()[-1] if said.strip() else ""

@@ -78,6 +78,7 @@ def test_normal_forms(text: str, normal: str) -> None:
         ("The answer is **Paris**.", True),
         ("Answer: Paris", True),
         ("So the final answer is: Paris", True),
+        ("not \\boxed{Paris}", False),
         ("~~Paris~~", False),
         ("<s>Paris</s>", False),
         ("not Paris", False),
