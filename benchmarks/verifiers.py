@@ -21,6 +21,24 @@ from learning.rewards.sandbox import Sandbox
 from learning.rewards.task import Problem, Task, TaskOptions, find_task
 
 ANSWERS = 10_000
+LARGE = (
+    "9^{9^{9^9}}",
+    "(x+1)^{99999}",
+    "((9!)!)!",
+    "99999999!",
+    "\\frac{1}{1+\\frac{1}{1+\\frac{1}{1+\\frac{1}{1+\\frac{1}{1+\\frac{1}{1+x}}}}}}",
+    "10^{10^{10}}-10^{10^{10}}",
+)
+"""Answers whose size alone would keep calculation busy for ever."""
+SLOW = (
+    "\\ln((\\sqrt[9]{\\log_{7}{x}}+((2+0.5)+e^{e}+x)))+\\cos{\\sqrt[x]{x}}",
+    "(\\sin(\\frac{3}{10})+\\sqrt{(\\pi+2)+|i|+x}-\\frac{\\sin(2)+\\sin(\\pi)+x}{\\ln(2)+x})",
+    "\\lfloor \\ln(\\tan(x)-1000)+0.5\\rfloor + 7\\cos{7}\\cdot 99",
+    "\\frac{\\sqrt[0.5]{x}}{7}-\\arcsin((10)^{i})+\\sqrt[x]{i}+\\log_{\\log_{e}{\\pi}}{x}",
+)
+"""The slowest of ordinary size that random search found: they are read for up to a second."""
+EACH = 100
+"""One answer in so many is large, or slow, where that is measured."""
 SANDBOXED = 400
 """Answers of the verifiers whose checks run in the sandbox."""
 CORES = 2
@@ -61,6 +79,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
                 Problem("", cases[0][0]), [cases[0][1]]
             )  # so that starting is not measured
             speeds.append(_one_task("math, calculated in the sandbox", "math", sandbox, cases))
+            speeds += slowed(sandbox, cases)
         else:
             options.say("math-verify is not installed: calculation is not measured")
     for speed in speeds:
@@ -83,7 +102,10 @@ _WORDS = (
     "Answers are written in the ways models write them (fields, bare sentences, separators, units,"
     " currency, `####`, boxes), half of them wrong by a digit, a sign, hedging, an empty field or a right"
     " number in the thinking only. `rightly` is the share judged as they are; failures of a verifier are"
-    " counted apart. What is calculated in the sandbox goes through its two worker processes."
+    " counted apart. What is calculated in the sandbox goes through its two worker processes. The last three"
+    " rows are the same answers as they are, with one in a hundred whose size would keep calculation busy"
+    " for ever (towers of powers, factorials, nested fractions), and with one in a hundred of the slowest"
+    " of ordinary size that random search found."
 )
 
 
@@ -158,6 +180,31 @@ def _one_task(what: str, name: str, sandbox: Sandbox, cases: Sequence[Case]) -> 
         )
         failed += sum(s.failed is not None for s in scores)
     return Speed(what, len(cases), time.perf_counter() - began, rightly / len(cases), failed)
+
+
+def slowed(sandbox: Sandbox, cases: Sequence[Case]) -> list[Speed]:
+    """The same cases with one in EACH made large, and with one made slow, each part of them measured
+    right after the part as it was, so that all see the same machine."""
+    kinds: dict[str, Sequence[str]] = {"": (), "too large": LARGE, "slow": SLOW}
+    parts: dict[str, list[Speed]] = {kind: [] for kind in kinds}
+    for number, start in enumerate(range(0, len(cases), EACH)):
+        for kind, bad in kinds.items():
+            part = list(cases[start : start + EACH])
+            if bad:
+                truth = part[-1][0]
+                part[-1] = (truth, f"\\boxed{{{bad[number % len(bad)]}}}", False)
+            parts[kind].append(_one_task("", "math", sandbox, part))
+    return [
+        Speed(
+            f"math, calculated, one in {EACH} {kind}" if kind else "math, calculated, beside these",
+            sum(part.answers for part in found),
+            sum(part.seconds for part in found),
+            sum(part.rightly * part.answers for part in found)
+            / sum(part.answers for part in found),
+            sum(part.failed for part in found),
+        )
+        for kind, found in parts.items()
+    ]
 
 
 def sums(count: int, seed: int) -> list[Case]:

@@ -13,6 +13,11 @@ from dataclasses import dataclass
 LONGEST = 1_000_000
 """Characters; a longer text is no answer, and nothing of it is read."""
 _TAG = re.compile(r"<\s{0,4}(/?)\s{0,4}(think|answer)\s{0,4}>", re.IGNORECASE)
+_LEAD = re.compile(
+    r"^(?:so |thus |therefore |hence )?,? ?(?:(?:the|my|our) )?(?:final |correct )?answer"
+    r"(?:(?: is| would be| must be):?| ?[:=]) ?(?=\S)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,11 @@ def read_answer(text: str) -> Answer:
         form.append(".")
     think = [text[:before].strip(), *think]
     return Answer("\n".join(think).strip(), tuple(fields), "\n".join(rest), " ".join(form))
+
+
+def without_lead(line: str) -> str:
+    """A line without `so the final answer is` at its beginning."""
+    return _LEAD.sub("", line.strip(), count=1)
 
 
 def format_score(answer: Answer) -> float:

@@ -17,7 +17,15 @@ from engine.errors import ConfigError
 from learning.rewards.answer import Answer, in_format
 from learning.rewards.data_files import INSTALL
 from learning.rewards.task import Problem, Split, TaskOptions
-from learning.rewards.verified import Check, Failed, Lent, Verdict, VerifiedTask, generated
+from learning.rewards.verified import (
+    Check,
+    Failed,
+    Lent,
+    Verdict,
+    VerifiedTask,
+    generated,
+    too_much,
+)
 
 MAKE_SECONDS = 120.0
 """For some problems; sokoban takes 5 s for one on a busy machine."""
@@ -82,7 +90,9 @@ def _check(lent: Lent, name: str, settings: dict[str, Any]) -> Check:
         )
         found: dict[str | None, Verdict] = {}
         for one, outcome in zip(asked, outcomes, strict=True):
-            if outcome.failure:
+            if too_much(outcome, SCORE_SECONDS):
+                found[one] = {"correct": 0.0, "partial": 0.0}
+            elif outcome.failure:
                 found[one] = Failed(f"{outcome.failure}: {outcome.detail}")
             else:
                 partial = min(1.0, max(0.0, float(outcome.value)))

@@ -1,88 +1,44 @@
 """Numbers as people and models write them, compared exactly: signs, separators, units, currency,
-fractions, percentages, powers of ten, words.
+fractions, percentages, powers of ten, multiples, words.
 
-In an answer field there must be one number; in a text without field the last one counts. `25%` is
-25 or 1/4 and `3 million` is 3 or 3,000,000, since a question may ask for either. Reading takes time
-linear in the text, numbers that are too long or too large are none, and nothing is evaluated. Left
-out: decimal commas (`3,5` is two numbers), arithmetic.
+A text is undressed (dress.py), every quantity in it is parsed once, and what is left of the text says
+which of them it asserts (asserted.py). In an answer field all that are asserted must be the same; in a
+text without field those after `the answer is` must, else the last one of the last sentence with a number
+counts. `25%` is 25 or 1/4 and `3 million` is 3 or 3,000,000, since a question may ask for either; `18k`
+is 18,000. Reading takes time linear in the text, numbers that are too long or too large are none, and
+nothing is evaluated but whether the two sides of an equation of numbers are equal. Left out: decimal
+commas (`3,5` is two numbers), arithmetic.
 """
 
 from __future__ import annotations
 
+import functools
 import re
-import unicodedata
-from dataclasses import dataclass
 from fractions import Fraction
 
 from learning.rewards.answer import Answer
-from learning.rewards.number_words import NUMBER, SCALES, calculates, goes_on, read_words
+from learning.rewards.asserted import DIGITS, WORDS, answering, denied, entangled, places
+from learning.rewards.dress import undressed
+from learning.rewards.quantity import Number, Taken, take_numbers
 
-DIGITS = 60
-"""A number of more characters is none."""
-EXPONENT = 300
-"""The largest power of ten, up or down."""
 TAIL = 2_000
 """Characters from the end of a text in which its last number is looked for."""
+MOST = 50
+"""More numbers in a field are no answer."""
 
-_UNSIGNED = r"(?:[0-9]{1,3}(?:,[0-9]{3})++(?![0-9])(?:\.[0-9]++)?|[0-9]++(?:\.[0-9]++)?|(?<![0-9])\.[0-9]++)"
-_NUMBER = re.compile(
-    rf"""(?P<sign>[-+]\ ?)?(?:[$€£¥₹]\ ?)?(?P<sign2>[-+](?=[0-9.]))?
-    (?:(?P<whole>[0-9]++)\ (?=[0-9]++/[0-9]))?(?P<top>{_UNSIGNED})
-    (?:\ ?/\ ?(?P<below>[0-9]++(?:\.[0-9]++)?)
-      |[eE](?P<exp>[-+]?[0-9]++)(?![0-9A-Za-z])
-      |\ ?(?:×|x|\*|·|⋅|\\times|\\cdot)\ ?10\ ?\^\ ?\{{?(?P<pow>[-+]?[0-9]++)\}}?)?
-    (?:\ ?(?P<percent>%|percent\b|per\ cent\b)|[\ -]?(?P<scale>{"|".join(SCALES)})s?\b)?""",
-    re.VERBOSE | re.IGNORECASE,
+_BOX = re.compile(r"\\f?boxed ?")
+_CALCULATES = set("^*×÷√π±∞<>≤≥≠≈~\\¬=")
+_EQUATION = re.compile(
+    rf"(?:^|(?<=[\s=(]))({DIGITS}(?:[ \t]*[-+*/×÷·x][ \t]*{DIGITS})*)[ \t]*="
+    rf"(?=[ \t]*({DIGITS})(?![ \t]*[-+*/×÷·^]))"
 )
-_FRAC = re.compile(r"\\[dt]?frac\s{0,2}(?:\{(-?[0-9]{1,60})\}\{([0-9]{1,60})\}|([0-9])([0-9]))")
-_TEXT = re.compile(r"\\(?:text|mathrm|mbox|textbf)\s{0,2}\{([^{}]*+)\}")
-_THIN = re.compile("(?<=[0-9])[\u00a0\u202f\u2009'’_](?=[0-9]{3}(?![0-9]))")
-_SPACED = re.compile(r"(?<![0-9.,])[0-9]{1,3}(?: [0-9]{3})++(?![0-9,/])")
-_VULGAR = re.compile(" ?[¼-¾⅐-⅞]")
-_POWER = re.compile("(?<=10)[⁺⁻]?[⁰¹²³⁴-⁹]++")
-_SQUARE = re.compile(
-    r"(?<=[0-9 ])((?:[ckm]?m|ft|in|yd|mi|units?|feet|foot|inch(?:es)?|yards?|miles?|met(?:er|re)s?) ?)"
-    r"(?:\^ ?(?:[23]|\{[23]\})|[²³])(?![0-9])",
-    re.IGNORECASE,
-)
-"""A unit of area or volume; its power is none of the number."""
-_PLAIN = str.maketrans(
-    dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u207b\u208b\ufe58\ufe63\uff0d", "-")
-    | {"＋": "+", "٬": ",", "，": ",", "٫": ".", "％": "%", "＄": "$"}
-)
-"""Every kind of hyphen, dash and minus sign, and what else is written in other scripts."""
-_MINUS = re.compile(r"\b(?:minus|negative)\s(?=[$€£¥₹]?\s?[0-9.])", re.IGNORECASE)
-_LATEX = (("\\,", ""), ("\\!", ""), ("\\;", ""), ("{,}", ","), ("\\%", "%"), ("\\$", "$")) + tuple(
-    (f"\\{mark}", " ") for mark in "()[] "
-)
-_CALCULATES = set("^*×÷√π±∞<>≤≥≠≈~\\")
-
-
-@dataclass(frozen=True)
-class Number:
-    """What was written, exactly."""
-
-    values: tuple[Fraction, ...]
-    """Its readings: one; for percentages and scale words two."""
-    decimals: int = 0
-    """Digits after the point."""
-
-    def same(self, other: Number) -> bool:
-        """Whether one reading of each is equal, or the first where both have two; a fraction that
-        has no end in decimals may be rounded to two digits or more."""
-        mine, others = self.values, other.values
-        if len(mine) > 1 and len(others) > 1:  # 2500% is not 25%
-            mine, others = mine[:1], others[:1]
-        return any(
-            a == b or _rounded(a, self.decimals, b) or _rounded(b, other.decimals, a)
-            for a in mine
-            for b in others
-        )
+_SENTENCE_OR_SIDE = re.compile(r"[.!?,;:](?=\s)|[=\n]")
+_OPERATES = re.compile(r"[-+*/×÷·^]|\b(?:x|times|plus|minus|of|by)\b", re.IGNORECASE)
 
 
 def number_score(truth: str, answer: Answer) -> float:
     """1 where the answer is the number `truth`, else 0. Never raises."""
-    right = read_number(truth)
+    right = _truth(truth)
     said = answer.said
     if right is None or said is None:
         return 0.0
@@ -90,57 +46,52 @@ def number_score(truth: str, answer: Answer) -> float:
     return float(found is not None and right.same(found))
 
 
+@functools.lru_cache(256)
+def _truth(text: str) -> Number | None:
+    return read_number(text)
+
+
 def read_number(text: str, *, bare: bool = False) -> Number | None:
-    """The one number that a short text names; after an equals sign what follows the last of them.
-    None for no number, different numbers, or a calculation. `bare`: nothing may stand beside it but
-    white space, currency and a percent sign (no unit, no variable)."""
+    """The one number that a short text asserts; after an equals sign what follows the last of them.
+    None for no number, different numbers, a calculation, or a false equation. `bare`: nothing may stand
+    beside it but white space, currency and a percent sign (no unit, no variable)."""
     if len(text) > TAIL:
         return None
-    text = _opened(text)
-    text = _SQUARE.sub(r"\1", _clean(text.rpartition("=")[2]))
-    text = _SPACED.sub(lambda m: m[0].replace(" ", ""), text)
-    if calculates(_NUMBER.sub(NUMBER, text)):
+    inside = boxed_or_none(text)
+    if inside is not None and box_is_denied(text, inside):
         return None
-    text = _MINUS.sub("-", text)
-    matches = list(_NUMBER.finditer(text))
-    around = _NUMBER.sub(" ", text)
-    if any(c in _CALCULATES or c.isdigit() for c in around):
+    read = take_numbers(text if inside is None else inside)
+    if _is_false(read):
         return None
-    if bare and around.strip(" .$"):
+    skeleton = read.skeleton
+    start = skeleton.rfind("=") + 1
+    if start and (skeleton[:start].rstrip("= ")[-1:] in ("!", "/", "<", ">", "~")):
         return None
-    if not matches:
-        value = None if bare else read_words(text)
-        return Number((value,)) if value is not None else None
-    if any(match["sign"] and not _is_sign(match, text) for match in matches):
+    around = skeleton.replace(DIGITS, " ").replace(WORDS, " ")
+    if any(c in _CALCULATES for c in around[start:]) or any(c.isdigit() for c in around):
         return None
-    numbers = [_parse(match, text) for match in matches]
-    first = numbers[0]
-    if first is None or any(n is None or n.values != first.values for n in numbers):
+    if bare and (around[start:].strip(" .$") or WORDS in skeleton):
         return None
-    return first
+    found = places(skeleton, start)
+    if not entangled(skeleton, read.same).isdisjoint(found):
+        return None
+    return _one(read, found, must_agree=True)
 
 
 def last_number(text: str) -> Number | None:
-    """The last number of a text: of what follows the last `####`, in the last `\\boxed{}`, or at its
-    end."""
+    """What a text without answer field gives as its answer: the number after the last `####`, in the
+    last `\\boxed{}`, after `the answer is`, or the last of its last sentence with a number."""
     tail = text[-TAIL:]
     if len(text) > TAIL:  # a number that begins before the tail must not lose its front
         tail = tail[re.match(r"[^\s]*", tail).end() :]  # type: ignore[union-attr]
-    marked = tail.rpartition("####")
-    if marked[1]:
-        return read_number(marked[2].strip().split("\n")[0])
-    if (inside := boxed_or_none(tail)) is not None:
-        return read_number(inside)
-    tail = _MINUS.sub("-", _SQUARE.sub(r"\1", _clean(tail)))
-    last = None
-    for match in _NUMBER.finditer(tail):
-        last = match
-    if last is None:
-        value = read_words(tail)
-        return Number((value,)) if value is not None else None
-    if goes_on(tail[last.end() :]):
-        return None
-    return _parse(last, tail)
+    marked = re.split(r"(?<!#)####(?!#)", tail)
+    if len(marked) > 1:
+        return read_number(marked[-1].strip().split("\n")[0])
+    if boxed_or_none(tail) is not None:
+        return read_number(tail)
+    read = take_numbers(tail)
+    found, must_agree = answering(read.skeleton)
+    return _one(read, found, must_agree)
 
 
 def boxed_or_none(text: str) -> str | None:
@@ -161,75 +112,105 @@ def boxed_or_none(text: str) -> str | None:
     return inside[1:]
 
 
-def _opened(text: str) -> str:
-    inside = boxed_or_none(text)
-    return text if inside is None else inside
-
-
-def _clean(text: str) -> str:
-    """ASCII digits and signs, LaTeX's spaces and wrappers gone."""
-    if not text.isascii():
-        text = _POWER.sub(lambda m: "^" + unicodedata.normalize("NFKC", m[0]), text)
-        text = text.translate(_PLAIN)
-        text = _VULGAR.sub(
-            lambda m: " " + unicodedata.normalize("NFKC", m[0].strip()).replace("⁄", "/"), text
-        )
-        # only decimal digits of a script: a superscript is no digit of a number
-        text = "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in text)
-    if "\\" in text or "{" in text:
-        for old, new in _LATEX:
-            text = text.replace(old, new)
-        text = _TEXT.sub(r" \1 ", text)
-        text = _FRAC.sub(lambda m: f" {m[1] or m[3]}/{m[2] or m[4]}", text)
-    return _THIN.sub("", text)
-
-
-def _parse(match: re.Match[str], text: str) -> Number | None:
-    if len(match[0]) > DIGITS or (match["sign"] and match["sign2"]):
+def _one(read: Taken, found: list[int], must_agree: bool) -> Number | None:
+    """The number that is asserted at one of those places: the last; or the only one."""
+    skeleton = read.skeleton
+    if not found or len(found) > MOST:
         return None
-    top = match["top"].replace(",", "")
-    value = Fraction(top if top[0] != "." else "0" + top)
-    if match["below"]:
-        below = Fraction(match["below"])
-        if below == 0:
+    parts = entangled(skeleton, read.same) | _false_sides(read) | _left_sides(read)
+    first: Number | None = None
+    for place in reversed(found):
+        if place in parts or denied(skeleton, place):
+            continue
+        number = read.numbers[place]
+        if number is None or (first is not None and number.values != first.values):
             return None
-        value /= below
-        if value.denominator == 1:
-            return None  # 48/2 is a calculation still to be done
-    if match["whole"]:
-        value += int(match["whole"])
-    power = match["exp"] or match["pow"]
-    if power:
-        if abs(int(power)) > EXPONENT:
+        first = number
+        if not must_agree:
+            break
+    return first
+
+
+def _false_sides(read: Taken) -> set[int]:
+    """Places of numbers that are said to equal another number: `6 = 5`."""
+    return {
+        side
+        for sides, right, value in _equations(read)
+        if len(sides) == 1 and sides[0] not in read.left and not _equal(read, value, right)
+        for side in (sides[0], right)
+    }
+
+
+def _left_sides(read: Taken) -> set[int]:
+    """Places of divisions that have been done: `48/2 = 24`."""
+    return {
+        sides[0] for sides, _, _ in _equations(read) if len(sides) == 1 and sides[0] in read.left
+    }
+
+
+def _is_false(read: Taken) -> bool:
+    """Whether an equation of numbers in it does not hold."""
+    return any(
+        value is not None and not _equal(read, value, right) for _, right, value in _equations(read)
+    )
+
+
+def _equations(read: Taken) -> list[tuple[list[int], int, Number | None]]:
+    """Of each: places of the numbers on its left side, that of its right one, and the left value."""
+    found = []
+    for match in _EQUATION.finditer(read.skeleton):
+        before = _SENTENCE_OR_SIDE.split(read.skeleton[: match.start()])[-1]
+        if _OPERATES.search(before):
+            continue  # its left side begins further to the left: Ann's 8 + Ben's 5 = 13
+        sides = [i for i in range(match.start(1), match.end(1)) if read.skeleton[i] == DIGITS]
+        found.append((sides, match.start(2), _calculated(read, match, sides)))
+    return found
+
+
+def _calculated(read: Taken, match: re.Match[str], sides: list[int]) -> Number | None:
+    if len(sides) == 1 and sides[0] not in read.left:
+        return read.numbers[sides[0]]
+    terms: list[Fraction] = []
+    operator = "+"
+    for place, mark in zip(sides, [*_marks(match[1]), ""], strict=True):
+        number = read.numbers[place]
+        value = read.left.get(place, number.values[0] if number else None)
+        if value is None:
             return None
-        value *= Fraction(10) ** int(power)
-    if match["sign2"] == "-" or ((match["sign"] or "")[:1] == "-" and _is_sign(match, text)):
-        value = -value
-    decimals = len(top.partition(".")[2]) if not match["below"] and not power else 0
-    if match["percent"]:
-        return Number((value, value / 100), decimals)
-    if match["scale"]:
-        return Number((value * SCALES[match["scale"].lower()], value), decimals)
-    return Number((value,), decimals)
+        if operator in "+-":
+            terms.append(value if operator == "+" else -value)
+        elif operator in "/÷":
+            if value == 0:
+                return None
+            terms[-1] /= value
+        else:
+            terms[-1] *= value
+        operator = mark
+    return Number((sum(terms, Fraction(0)),))
 
 
-def _is_sign(match: re.Match[str], text: str) -> bool:
-    """Whether the sign belongs to the number, and is no hyphen, range, sum or subtraction."""
-    before = text[: match.start()]
-    left = before.rstrip()
-    if not left:
-        return True
-    if left[-1].isdigit() or left[-1] in ")]}%+-":
-        return False
-    return not left[-1].isalnum() or (len(before) > len(left) and len(match["sign"]) == 1)
+def _marks(side: str) -> list[str]:
+    return re.findall(r"[-+*/×÷·x]", side)
 
 
-def _rounded(short: Fraction, decimals: int, full: Fraction) -> bool:
-    """Whether `short` is `full`, which never ends in decimals, rounded to `decimals` >= 2."""
-    if decimals < 2:
-        return False
-    rest = full.denominator
-    for prime in (2, 5):
-        while rest % prime == 0:
-            rest //= prime
-    return rest > 1 and abs(short - full) <= Fraction(1, 2 * 10**decimals)
+def _equal(read: Taken, value: Number | None, right: int) -> bool:
+    other = read.numbers[right]
+    return value is None or other is None or value.same(other)
+
+
+def box_is_denied(tail: str, inside: str) -> bool:
+    """Whether the sentence around the last box says that what is in it is not the answer, or one of
+    several."""
+    tail = tail[-TAIL:]
+    start = max(tail.rfind("\\boxed"), tail.rfind("\\fbox"))
+    behind = tail[start:].partition(inside)[2] if inside else ""
+    before, after = (
+        re.sub("[0-9]", DIGITS, undressed(part.replace(DIGITS, " ")))
+        .replace("{", "")
+        .replace("}", "")
+        for part in (_BOX.sub("", tail[:start]), behind)
+    )
+    skeleton = before.replace("$", "") + DIGITS + after.replace("$", "")
+    place = len(before.replace("$", ""))
+    others = re.compile(rf"{DIGITS}[^.!?\n]{{0,20}}\bor\b[^.!?\n]{{0,20}}$").search(before)
+    return denied(skeleton, place) or ("boxed" in tail[:start] and others is not None)

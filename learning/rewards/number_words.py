@@ -22,72 +22,73 @@ SCALES = {
     "dozen": 12,
     "hundred": 100,
     "thousand": 1_000,
+    "lakh": 100_000,
     "million": 10**6,
+    "crore": 10**7,
     "billion": 10**9,
     "trillion": 10**12,
 }
 """Words that multiply what stands before them."""
-_PARTS = {"half": 2, "halves": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4}
-_WORD = re.compile(r"[a-z]++")
-_MINUS = {"minus", "negative"}
-_DASH = re.compile(r"(?:(?<![a-z0-9])-|^\s*+-\s*+)(?=[a-z])")
-"""Before a word, and no hyphen."""
-NUMBER = "\0"
-"""In place of a number in digits (calculates)."""
-_ANY = rf"(?:{NUMBER}|\b(?:{'|'.join([*_UNITS, *SCALES, *_PARTS])})s?\b)"
-_BETWEEN = r"(?:[x·⋅∙]|(?:times|plus|minus|point|over|(?:multiplied |divided )?by)\b)"
-_CALCULATION = re.compile(
-    rf"{_ANY}[ -]{{0,3}}{_BETWEEN}[ -]{{0,3}}{_ANY}"
-    rf"|{NUMBER} and (?:a|one|two|three) (?:half|third|quarter)s?\b"
-    rf"|\b(?:half|twice|double) (?:of )?{NUMBER}",
+PARTS = {
+    "half": 2, "halves": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4, "fifths": 5,
+    "sixths": 6, "eighths": 8, "tenths": 10, "hundredths": 100, "thousandths": 1000,
+}  # fmt: skip
+"""Words that divide what stands before them."""
+_ONE = "|".join(sorted([*_UNITS, *SCALES, *PARTS], key=len, reverse=True))
+_RUN = re.compile(
+    rf"(?P<sign>\b(?:minus|negative)\s+|(?:(?<![a-z0-9\0])-|^\s*+-\s*+)(?=[a-z]))?"
+    rf"\b(?P<run>(?:{_ONE})(?:,?[\s-]+(?:and[\s-]+(?:an?\s+)?)?(?:{_ONE})\b)*+)\b",
     re.IGNORECASE,
 )
+_ENDS = re.compile(rf"\b(?:{_ONE})$", re.IGNORECASE)
+_WORD = re.compile(r"[a-z]++")
 _LONGEST = 30
 """Words in one number."""
 
 
-def read_words(text: str) -> Fraction | None:
-    """The one number that the words of a text name; None for none, for different ones, or for a
-    calculation."""
-    if calculates(text):
-        return None
-    runs: list[list[str]] = [[]]
-    signs = [1]
-    for word in _WORD.findall(_DASH.sub("minus ", text.lower())):
-        if word in _UNITS or word in SCALES or word in _PARTS or (word == "and" and runs[-1]):
-            runs[-1].append(word)
+def find_words(text: str) -> list[tuple[int, int, Fraction | None]]:
+    """Start, end and value of each number in words; None for a value where the words make none. Where
+    a number in digits (`\\0`) stands beside it, `one` is no number but a word."""
+    found: list[tuple[int, int, Fraction | None]] = []
+    for match in _RUN.finditer(text):
+        run = _WORD.findall(match["run"].lower())
+        if run == ["one"] and "\0" in text:
             continue
-        if runs[-1]:
-            runs.append([])
-            signs.append(1)
-        signs[-1] = -1 if word in _MINUS else 1
-    values = [
-        (sign, _value(run)) for sign, run in zip(signs, runs, strict=True) if set(run) - {"and"}
-    ]
-    named = {value if value is None else sign * value for sign, value in values}
+        start, value = match.start(), _value(run)
+        if match["sign"]:
+            before = text[: match.start()].rstrip()
+            if before.endswith("\0") or (found and found[-1][1] == len(before)):
+                start = match.start("run")  # ten minus five
+            elif value is not None:
+                value = -value
+        found.append((start, match.end(), value))
+    return found
+
+
+def ends_in_words(text: str) -> bool:
+    """Whether the last word is a number."""
+    return _ENDS.search(text[-20:]) is not None
+
+
+def read_words(text: str) -> Fraction | None:
+    """The one number that the words of a text name; None for none, or for different ones."""
+    named = {value for _, _, value in find_words(text)}
     return named.pop() if len(named) == 1 else None
 
 
-def calculates(text: str) -> bool:
-    """Whether two numbers stand at a word or sign that calculates (`two times two`, `two point two`), or
-    a word makes another number of one in digits (`5 and a half`, `twice 5`)."""
-    return _CALCULATION.search(text) is not None
-
-
-def goes_on(text: str) -> bool:
-    """Whether what follows a number in digits makes another one of it: ` and a half`, ` times two`."""
-    return _CALCULATION.match(NUMBER + text) is not None
-
-
 def _value(run: list[str]) -> Fraction | None:
-    words = [word for word in run if word != "and"]
-    if len(words) > _LONGEST:
+    if len(run) > _LONGEST:
         return None
-    below = _PARTS.get(words[-1])
+    if "and" in run and run[-1] in PARTS:  # two and a half
+        cut = len(run) - 1 - run[::-1].index("and")
+        whole, part = _value(run[:cut]), _value(run[cut + 1 :])
+        return whole + part if whole is not None and part is not None and part < 1 else None
+    words = [word for word in run if word not in ("and", "a", "an")]
+    below = PARTS.get(words[-1])
     if below:
         words.pop()
-    elif set(words) & set(_PARTS):
-        return None  # half a million, two and a half: not read
+    elif set(words) & set(PARTS):
+        return None  # half a million: not read
     total = now = 0
     last = 0
     for word in words:
@@ -97,7 +98,7 @@ def _value(run: list[str]) -> Fraction | None:
             else:
                 total, now = total + max(1, now) * SCALES[word], 0
             last = 0
-        elif last and not (last >= 20 and _UNITS[word] < 10):
+        elif word in PARTS or (last and not (last >= 20 and _UNITS[word] < 10)):
             return None  # two three: two numbers
         else:
             now += _UNITS[word]

@@ -130,7 +130,8 @@ class _Template:
                 for fd in fds:
                     os.close(fd)
             self.wait(children[0])
-            self.tell({"ends": _end(children)})
+            ends, busy = _end(children)
+            self.tell({"ends": ends, "busy": busy})
 
     def fork(self, role: Callable[..., None], keep: list[int], limits: sandbox_walls.Limits) -> int:
         child = sandbox_walls.fork_apart(self.kernel, self.home)
@@ -156,14 +157,20 @@ class _Template:
         os.close(fd)
 
 
-def _end(children: list[int]) -> list[int | None]:
-    """Kills what still runs. Of each, how it had ended: exit status, -signal, or None: it had not."""
+def _end(children: list[int]) -> tuple[list[int | None], float]:
+    """Kills what still runs. Of each, how it had ended: exit status, -signal, or None: it had not. And
+    the seconds of processor time of all together."""
     how = os.WEXITED | os.WNOHANG | os.WNOWAIT
     over = [os.waitid(os.P_PID, child, how) is not None for child in children]
+    ends: list[int | None] = []
+    busy = 0.0
     for child in children:
         os.kill(child, signal.SIGKILL)
-    ends = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
-    return [end if by_itself else None for end, by_itself in zip(ends, over, strict=True)]
+    for child, by_itself in zip(children, over, strict=True):
+        _, status, used = os.wait4(child, 0)
+        busy += used.ru_utime + used.ru_stime
+        ends.append(os.waitstatus_to_exitcode(status) if by_itself else None)
+    return ends, busy
 
 
 def _call(sock: Any) -> None:

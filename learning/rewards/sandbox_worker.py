@@ -60,6 +60,8 @@ class Outcome:
     """At most 300 characters about what went wrong. May be the model's own text: show it as text."""
     seconds: float = 0.0
     """From the order to the answer."""
+    busy: float = 0.0
+    """Seconds of processor time."""
 
     @property
     def passed(self) -> bool:
@@ -192,19 +194,19 @@ class Worker:
             except ValueError as error:
                 failure, detail = "crashed", str(error)
         took = time.monotonic() - started
-        ended = self._stop()
+        ended, busy = self._stop()
         if UNCONFINED in ended:
             return Outcome(failure="no sandbox", detail="a process could not be confined")
         if failure == "crashed" or (isinstance(value, dict) and value.get("failed") == "crashed"):
             failure, detail = _how(ended[-1], detail or _readable((value or {}).get("detail", "")))
-        return Outcome(value if not failure else None, failure, detail, took)
+        return Outcome(value if not failure else None, failure, detail, took, busy)
 
-    def _stop(self) -> list[int | None]:
+    def _stop(self) -> tuple[list[int | None], float]:
         self._tell({"job": "stop"})
         answer = self._heard(STOP_SECONDS)
         if "error" in answer:
             raise wire.Closed(answer["error"])
-        return list(answer["ends"])
+        return list(answer["ends"]), float(answer["busy"])
 
     def _tell(self, message: Any) -> None:
         try:

@@ -10,13 +10,14 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from learning.rewards.answer import Answer
+from learning.rewards.answer import Answer, without_lead
+from learning.rewards.dress import is_struck, undressed
+from learning.rewards.number import box_is_denied, boxed_or_none
 
 LONGEST = 500
 """Characters; a longer answer names no fact."""
 _ARTICLES = {"a", "an", "the"}
 _NOT_WORDS = re.compile(r"[\W_]++")
-_LEAD = re.compile(r"^(?:so )?(?:the )?(?:final )?answer (?:is|would be) ", re.IGNORECASE)
 
 
 def normalise(text: str) -> str:
@@ -43,10 +44,16 @@ def string_score(truth: object, answer: Answer) -> float:
     said = answer.said
     if said is None or len(said) > LONGEST and answer.fields:
         return 0.0
+    if (inside := boxed_or_none(said[-LONGEST:])) is not None:
+        if box_is_denied(said, inside):
+            return 0.0
+        said = inside
     if not answer.fields:
-        said = said.splitlines()[-1]
+        said = said.strip().splitlines()[-1] if said.strip() else ""
         if len(said) > LONGEST:
             return 0.0
-        said = _LEAD.sub("", said.strip())
-    mine = normalise(said)
-    return float(bool(mine) and mine in names(truth))
+        said = without_lead(said)
+    right = names(truth)
+    if normalise(said) in right and not is_struck(said):
+        return 1.0
+    return float(normalise(undressed(said)) in right)

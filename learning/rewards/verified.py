@@ -216,8 +216,25 @@ class Lent:
             own.__exit__(None, None, None)
 
 
-def verdict_of(outcome: Outcome) -> Verdict:
-    """Of a function that returns a number from 0 to 1 or a truth value."""
+OWN_FAULTS = ("memory", "crashed", "too much output")
+"""Failures of a call that come of the answer's own size: it is wrong."""
+BUSY = 0.5
+"""Share of the time until a deadline from which on it was spent on the answer, and not on waiting for a
+machine that had other things to do."""
+
+
+def too_much(outcome: Outcome, seconds: float) -> bool:
+    """Whether an answer was too much to work out within `seconds`, or in the memory that there is: then
+    it is wrong. Anything else is a fault of the sandbox or the machine, of which nothing is known."""
+    if outcome.failure == "timeout":
+        return outcome.busy >= BUSY * seconds
+    return outcome.failure in OWN_FAULTS
+
+
+def verdict_of(outcome: Outcome, seconds: float = float("inf")) -> Verdict:
+    """Of a function that returns a number from 0 to 1 or a truth value, called with a deadline."""
+    if too_much(outcome, seconds):
+        return 0.0
     if outcome.failure:
         return Failed(f"{outcome.failure}: {outcome.detail}" if outcome.detail else outcome.failure)
     return float(outcome.value)

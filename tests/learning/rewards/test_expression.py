@@ -59,6 +59,22 @@ def test_what_an_answer_says(text: str, said: str | None) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("The answer is $5$.", "$5$."),
+        ("So the final answer is: x+1", "x+1"),
+        ("the answer is not \\boxed{5}", None),
+        ("It is more than \\boxed{5}", None),
+        ("\\boxed{5} is wrong", None),
+        ("not 4, so \\boxed{5}", "5"),
+        ("\\boxed{4} or \\boxed{5}", None),
+    ],
+)
+def test_what_the_words_around_say(text: str, said: str | None) -> None:
+    assert said_expression(read_answer(text)) == said
+
+
+@pytest.mark.parametrize(
     ("truth", "said"),
     [
         ("\\frac{1}{2}", "\\dfrac12"),
@@ -195,7 +211,7 @@ def test_equal_by_calculation(
     assert found == [1.0] * len(right) + [0.0] * len(wrong)
 
 
-def test_what_never_ends_is_a_failure_and_the_others_are_judged(
+def test_what_never_ends_is_wrong_and_the_others_are_judged(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(expression, "SECONDS", 3.0)
@@ -203,9 +219,7 @@ def test_what_never_ends_is_a_failure_and_the_others_are_judged(
     began = time.monotonic()
     tower, right, other, wrong = verdicts(sandbox, "\\sqrt{5}", answers)
     assert time.monotonic() - began < 60
-    assert isinstance(tower, Failed)
-    assert (right, wrong) == (1.0, 0.0)
-    assert isinstance(other, Failed) or other in (0.0, 1.0)
+    assert [tower, right, other, wrong] == [0.0, 1.0, 0.0, 0.0]
     assert verdicts(sandbox, "\\sqrt{5}", ["5^{1/2}"]) == [1.0]
 
 

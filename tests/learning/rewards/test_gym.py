@@ -15,7 +15,7 @@ import pytest
 from engine.errors import ConfigError
 from learning.rewards import gym
 from learning.rewards.gym_names import GYM
-from learning.rewards.sandbox import Sandbox
+from learning.rewards.sandbox import Outcome, Sandbox
 from learning.rewards.task import Problem, TaskOptions, find_task, tasks
 
 SPEC = importlib.util.find_spec("reasoning_gym")
@@ -248,3 +248,25 @@ def test_without_reasoning_gym_it_says_how_to_get_it(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(gym.importlib.util, "find_spec", lambda _: None)
     with pytest.raises(ConfigError, match=r"reasoning-gym; pip install 'vidya\[practice\]'"):
         find_task("gym/maze")
+
+
+def test_an_answer_that_is_too_much_for_its_scorer_is_wrong_and_a_lost_sandbox_is_a_failure() -> (
+    None
+):
+    class Fake:
+        def __init__(self, outcome: Outcome) -> None:
+            self.outcome = outcome
+
+        def map(self, jobs: list[object]) -> list[Outcome]:
+            return [self.outcome for _ in jobs]
+
+    problem, answer = Problem("", {"answer": "1"}), "<answer>9**9**9</answer>"
+    for outcome, failed in (
+        (Outcome(failure="timeout", busy=59.0), False),
+        (Outcome(failure="memory"), False),
+        (Outcome(failure="timeout", busy=1.0), True),
+        (Outcome(failure="killed"), True),
+    ):
+        options = TaskOptions(sandbox=Fake(outcome))  # type: ignore[arg-type]
+        [score] = find_task("gym/chain_sum", options).score(problem, [answer])
+        assert (score.failed is not None, score.total) == (failed, 0.0)

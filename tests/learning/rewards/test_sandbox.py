@@ -231,6 +231,13 @@ def test_text_that_is_evaluated_does_no_harm(
     assert sandbox.call("math:sqrt", [4], 20).value == 2.0
 
 
+def test_how_much_processor_time_a_call_took_is_told(sandbox: Sandbox) -> None:
+    waited = sandbox.call("time:sleep", [100], 0.5)
+    assert waited.failure == "timeout" and waited.busy < 0.4
+    worked = sandbox.call("builtins:exec", ["while True: pass"], 3.0)
+    assert worked.failure == "timeout" and worked.busy > waited.busy
+
+
 def test_one_call_does_not_change_the_next(sandbox: Sandbox) -> None:
     lie = "__import__('math').__dict__.update(sqrt=lambda x: 42)"
     for _ in range(3):

@@ -68,6 +68,32 @@ def test_normal_forms(text: str, normal: str) -> None:
     assert normalise(text) == normal
 
 
+@pytest.mark.parametrize(
+    ("said", "right"),
+    [
+        ("**Paris**", True),
+        ("<b>Paris</b>", True),
+        ("\\boxed{\\text{Paris}}", True),
+        ("`Paris`", True),
+        ("The answer is **Paris**.", True),
+        ("Answer: Paris", True),
+        ("So the final answer is: Paris", True),
+        ("not \\boxed{Paris}", False),
+        ("~~Paris~~", False),
+        ("<s>Paris</s>", False),
+        ("not Paris", False),
+        ("The answer is not Paris", False),
+        ("anything but Paris", False),
+        ("Paris or London", False),
+        ("Paris is wrong", False),
+    ],
+)
+def test_dress_is_no_part_of_a_name(said: str, right: bool) -> None:
+    for text in (said, f"<answer>{said}</answer>"):
+        if "answer" not in said.lower() or text == said:
+            assert string_score("Paris", read_answer(text)) == float(right)
+
+
 @pytest.mark.parametrize("text", ["a " * 400_000, "." * 900_000, "\n" * 900_000, "é" * 900_000])
 def test_megabytes_take_no_time(text: str) -> None:
     began = time.process_time()

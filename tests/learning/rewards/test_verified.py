@@ -73,6 +73,26 @@ def test_failed_and_wrong_are_told_apart() -> None:
     assert verdict_of(Outcome(value=True)) == 1.0
 
 
+@pytest.mark.parametrize(
+    ("outcome", "verdict"),
+    [
+        (Outcome(failure="timeout", detail="x", busy=1.9), 0.0),  # two seconds of calculation
+        (
+            Outcome(failure="timeout", detail="x", busy=0.4),
+            Failed("timeout: x"),
+        ),  # the machine's fault
+        (Outcome(failure="memory"), 0.0),
+        (Outcome(failure="crashed"), 0.0),
+        (Outcome(failure="too much output"), 0.0),
+        (Outcome(failure="killed"), Failed("killed")),
+        (Outcome(failure="error", detail="x"), Failed("error: x")),
+        (Outcome(failure="no sandbox"), Failed("no sandbox")),
+    ],
+)
+def test_what_is_too_large_is_wrong_and_not_a_failure(outcome: Outcome, verdict: Verdict) -> None:
+    assert verdict_of(outcome, 2.0) == verdict
+
+
 def test_components_are_recorded_beside_each_other() -> None:
     task = task_of(one_by_one(lambda *_: {"correct": 1.0, "partial": 1.0}), length=10)
     [score] = task.score(Problem("", ""), ["<answer>5</answer>"])
