@@ -17,6 +17,7 @@ from pathlib import Path
 
 from engine.disk import demand_room, full_disk, is_full
 from engine.errors import VidyaError
+from engine.files import remove_leftovers
 from learning.answering import Answerer
 from learning.book import BookSettings, EpochReport
 from learning.events import (
@@ -34,7 +35,6 @@ from learning.growth import grow_model
 from learning.home import Home
 from learning.journal import Journal
 from learning.learner import Learner
-from engine.files import remove_leftovers
 from learning.looking import Looker
 from learning.messages import TeacherPort
 from learning.methods import RECIPE
