@@ -33,7 +33,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory, tiny_tokenizer: Tokenizer) -
     """A home with nothing wrong: a model with an earlier version, a journal, a book, settings."""
     import torch
 
-    from engine.checkpoint import save_model
+    from engine.checkpoint import load_tensors, save_model, save_tensors
     from engine.config import CONFIGS
     from engine.model import Model
 
@@ -44,7 +44,9 @@ def whole(tmp_path_factory: pytest.TempPathFactory, tiny_tokenizer: Tokenizer) -
     save_model(Model(config, generator=torch.Generator().manual_seed(0)), folder)
     tiny_tokenizer.save(folder)
     (folder / "snapshots").mkdir()
-    shutil.copy(folder / "model.safetensors", folder / "snapshots" / "00000003.safetensors")
+    tensors, record = load_tensors(folder / "model.safetensors")
+    snapshot = folder / "snapshots" / "00000003.safetensors"
+    save_tensors(tensors, snapshot, record | {"version": "3"})
     journal = Journal(home.journal_path)
     talk = journal.new_conversation()
     for number in range(3):
