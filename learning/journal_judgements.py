@@ -105,6 +105,15 @@ class JudgementJournal(LessonJournal):
             ORDER BY j.id"""
         )
 
+    def judged_good(self, conversation: int) -> dict[int, int]:
+        """Asks whose answer was picked, typed or rated good, with the newest lesson of that; 0 where it
+        has none yet."""
+        sql = f"""SELECT j.ask, coalesce(max(l.id), 0) FROM judgements j
+            LEFT JOIN lessons l ON l.judgement = j.id
+            WHERE j.ask IN (SELECT id FROM asks WHERE conversation = ?)
+            AND (j.kind != 'rating' OR j.value = 'good') AND {STANDS} GROUP BY j.ask"""
+        return dict(self.rows(sql, conversation))
+
     def answer(self, ask: int) -> str | None:
         """What the ask's answer is now."""
         row = self.row(f"SELECT a.text {ANSWERS} AND a.ask = ? ORDER BY a.id DESC LIMIT 1", ask)

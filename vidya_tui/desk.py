@@ -71,6 +71,8 @@ class Desk:
         self._promised = False
         """The owner was told that the answer comes with the model."""
         self.drafts = Drafts()
+        self._retyping: tuple[int, int | None] = (0, None)
+        """(ask, candidate) that the editor was opened with last."""
         self.growing: Growing | None = None
         """A larger model that is being made."""
 
@@ -162,12 +164,14 @@ class Desk:
 
     def correctable(self, index: int | None = None) -> tuple[str, str, bool]:
         """(the owner's message, the text to begin the correction with, whether the owner typed it).
-        index: the candidate to retype; None: what was left last, else the first with a text, or the
-        answer."""
+        index: the candidate to retype; None: what was left last, else the first that is shown, or
+        the answer."""
         ask = self.session.ask
         if ask is None:
             raise VidyaError("nothing to correct yet", "say something first")
         index = self._left_last(ask.id, index)
+        index = self.session.first_shown if index is None else index
+        self._retyping = (ask.id, index)
         begun = self.session.editable(index)
         (text,) = self.drafts.get(("ask", ask.id, index), begun)
         return ask.turns[-1].text, text, text != begun
@@ -178,6 +182,8 @@ class Desk:
         ask = self.session.ask
         if ask is None:
             return None
+        if index is None and self._retyping[0] == ask.id:
+            index = self._retyping[1]  # another may stand first by now
         index = self._left_last(ask.id, index)
         begun = plain(self.session.editable(index))
         kept = self.drafts.left(("ask", ask.id, index), [text], [begun])

@@ -148,6 +148,14 @@ def groups(themes: Sequence[str]) -> tuple[Group, ...]:
                     choices=EAGER,
                 ),
                 Row(
+                    "left_standing",
+                    "a little from answers I leave standing",
+                    "An answer that you go on with, without picking it, is learned ten times weaker than "
+                    "one that you pick. /lessons lists what came of it.",
+                    choices=(True, False),
+                    words=_switch,
+                ),
+                Row(
                     "owner_words",
                     "from my own words too",
                     "What you say is learned as well, fifty times weaker than a correction, so that "

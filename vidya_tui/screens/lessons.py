@@ -1,5 +1,5 @@
-"""Everything that was taught, newest first: what was understood, what became of it, whether the model
-knows it now; and teaching it again, changing it, taking it back.
+"""Everything that was taught, or learned though nobody judged it, newest first: what was understood, what
+became of it, whether the model knows it now; and teaching it again, changing it, taking it back.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ SHOW_WORDS = {
     "learned": "learned",
     "needs_practice": "needs practice",
     "taken_back": "taken back",
+    "judged": "what you judged",
+    "unjudged": "what you left standing or said yourself",
     "not_known": "not known now",
 }
 SWEEP = 256
@@ -90,15 +92,16 @@ class LessonsScreen(ListRoom[None, Taught]):
         lesson, now = row.lesson, time.time()
         since = words.when(row.since, now).strip()
         lines = [
-            f"lesson {lesson.id}, {words.KINDS[lesson.kind]} {words.when(row.created, now).strip()}",
+            f"lesson {lesson.id}, {words.LONG_KINDS[lesson.kind]} {words.when(row.created, now).strip()}",
             f"{words.LONG_STATES[row.state]} ({since})",
-            words.known_words(self.known(lesson.id), words.due(row)),
+            words.known_words(self.known(lesson.id), words.due(row), row.unjudged),
         ]
         if row.replaced_by:
             lines.append(f"lesson {row.replaced_by} says something else since")
         before = [f"{_who(turn.role)} {one_line(turn.text, 200)}" for turn in lesson.prompt[-3:-1]]
         asked = [f"{_who(turn.role)} {plain(turn.text)}" for turn in lesson.prompt[-1:]]
-        said = [f"Vidya: {plain(lesson.answer)}"] if lesson.answer else []
+        who = "You:" if lesson.kind == "owner_words" else "Vidya:"
+        said = [f"{who} {plain(lesson.answer)}"] if lesson.answer else []
         rest = [f"not: {one_line(text, 200)}" for text in lesson.rejected if text != lesson.answer]
         return Content.assemble(
             (words.understood(lesson), "bold"),
@@ -134,8 +137,10 @@ class LessonsScreen(ListRoom[None, Taught]):
             row = self.rows.row if self.is_mounted else None
             if row is None:
                 return False
+            if row.lesson.kind == "owner_words" and action != "withdraw":
+                return False  # nobody is to give an answer there
             if action == "again":
-                return row.state != "waiting"
+                return row.state != "waiting" or row.unjudged
             if action == "withdraw":
                 return row.state != "taken_back"
             if action == "compare":
