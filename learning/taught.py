@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 from learning.contradictions import Contradictions
 from learning.journal_lessons import MAIN_KINDS, RIDER_KINDS, LessonJournal
@@ -21,7 +21,6 @@ from learning.store import Store
 State = Literal["waiting", "learned", "needs_practice", "taken_back"]
 Show = Literal["all", "waiting", "learned", "needs_practice", "taken_back", "judged", "unjudged"]
 """What of the list: all, what is in a state now, what the owner judged, what nobody did."""
-SHOWN: tuple[Show, ...] = get_args(Show)
 _MAIN, _WEAK, _LISTED = (
     f"l.kind IN ({', '.join(repr(kind) for kind in kinds)})"
     for kinds in (MAIN_KINDS, RIDER_KINDS, (*MAIN_KINDS, *RIDER_KINDS))

@@ -85,6 +85,13 @@ def state(taught: Taught) -> str:
     return "replaced" if taught.replaced_by else STATES[taught.state]
 
 
+def long_state(taught: Taught) -> str:
+    """What became of it, in words."""
+    if taught.unjudged and taught.state == "waiting":
+        return "learned along with your next lesson, while /settings says so"
+    return LONG_STATES[taught.state]
+
+
 def mark(known: bool | None, due: bool) -> str:
     """One character: whether it is known now. due: it ought to be."""
     if not due:

@@ -59,6 +59,12 @@ def talk(folder: Path, *lines: str, settings: Settings | None = None) -> tuple[l
     return out.getvalue().splitlines(), journal
 
 
+def picked(journal: Journal) -> list[int]:
+    """The numbers of all cards that were picked."""
+    rows = [row for row in journal.export_rows() if row["table"] == "judgements"]
+    return [row["number"] for row in rows if row["kind"] == "pick"]
+
+
 def test_five_answers_a_pick_and_the_end(tmp_path: Path) -> None:
     lines, journal = talk(tmp_path, "hello", "3")
     assert lines == [
@@ -73,7 +79,7 @@ def test_five_answers_a_pick_and_the_end(tmp_path: Path) -> None:
         "preferred 3 over 1, 2, 4, 5: three",
         "lesson 1: learned in 0.1 s",
     ]
-    assert journal.picks()[0][1] == 3 and journal.waiting() == []
+    assert picked(journal) == [3] and journal.waiting() == []
     book = (tmp_path / "home" / "book.txt").read_text()
     assert "<|user|> hello <|assistant|> three" in book
 
@@ -106,7 +112,7 @@ def test_digits_are_messages_unless_candidates_wait(tmp_path: Path) -> None:
     _, journal = talk(tmp_path, "7", " 2", "12 monkeys", "//slash")
     rows = [row for row in journal.export_rows() if row["table"] == "asks"]
     assert [row["message"] for row in rows] == ["7", "2", "12 monkeys", "/slash"]
-    assert journal.picks() == []
+    assert picked(journal) == []
 
 
 def test_what_cannot_be_done_is_a_line(tmp_path: Path) -> None:
@@ -174,7 +180,7 @@ def test_at_a_terminal_a_line_counts_at_once(tmp_path: Path) -> None:
     here.mode.typed("2")  # long before it is whole
     assert "preferred 2 over 1, 3, 4, 5: " in here.out.getvalue()
     here.teacher.finish()
-    assert here.journal.picks()[0][1] == 2
+    assert picked(here.journal) == [2]
     here.mode.typed(None)
     assert here.mode.status == 0
 

@@ -13,24 +13,24 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 
 from learning.requests import Probe
-from learning.taught import SHOWN, Taught, taught, taught_ids
+from learning.taught import Taught, taught, taught_ids
 from vidya_tui import lesson_words as words
 from vidya_tui.place import Place
 from vidya_tui.plain import one_line, plain
 from vidya_tui.screens.list_room import ListRoom
 
-SHOWS = (*SHOWN, "not_known")
-"""What `f` goes through; the last is asked of the model."""
 SHOW_WORDS = {
     "all": "",
     "waiting": "waiting",
     "learned": "learned",
     "needs_practice": "needs practice",
     "taken_back": "taken back",
-    "judged": "what you judged",
-    "unjudged": "what you left standing or said yourself",
     "not_known": "not known now",
+    "judged": "what you judged",
+    "unjudged": "what you did not judge",
 }
+"""What `f` goes through, and how it is said; what is not known now is asked of the model."""
+SHOWS = tuple(SHOW_WORDS)
 SWEEP = 256
 """Lessons that are read at once when all are asked about."""
 
@@ -93,7 +93,7 @@ class LessonsScreen(ListRoom[None, Taught]):
         since = words.when(row.since, now).strip()
         lines = [
             f"lesson {lesson.id}, {words.LONG_KINDS[lesson.kind]} {words.when(row.created, now).strip()}",
-            f"{words.LONG_STATES[row.state]} ({since})",
+            f"{words.long_state(row)} ({since})",
             words.known_words(self.known(lesson.id), words.due(row), row.unjudged),
         ]
         if row.replaced_by:
