@@ -87,7 +87,7 @@ MEASURES: tuple[Measure, ...] = (
         "first picked",
         "share",
         "",
-        "of your picks, the surest candidate, which stands first",
+        "of your picks, the surest",
         lambda journal: [(when, float(first)) for when, first in journal.first_picked()],
     ),
     Measure(

@@ -149,9 +149,9 @@ def groups(themes: Sequence[str]) -> tuple[Group, ...]:
                 ),
                 Row(
                     "left_standing",
-                    "a little from answers I leave standing",
-                    "An answer that you go on with, without picking it, is learned ten times weaker than "
-                    "one that you pick. /lessons lists what came of it.",
+                    "answers I leave standing",
+                    "On: learn a little from them. An answer that you go on with unpicked counts a tenth of "
+                    "one that you pick; /lessons lists it.",
                     choices=(True, False),
                     words=_switch,
                 ),
