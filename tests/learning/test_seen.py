@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import queue
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import learning.answering
 from engine.config import Sampling
 from learning.channels import learn_from_correction, learn_from_rating
 from learning.contradictions import Contradictions
+from learning.events import AskDone, Event
 from learning.journal import Journal
 from learning.records import Ask, Correction, Lesson, Pick, Rating, Turn
+from learning.requests import Generate
 from learning.seen import Seen, seen
+from learning.teacher import Teacher
+from tests.learning.conftest import Place
 from tests.talk import said
 
 DOG = Lesson(
@@ -134,3 +141,30 @@ def test_an_early_pick_without_its_lesson_is_judged(journal: Journal) -> None:
 
 def test_an_ask_that_is_not_in_the_journal_is_seen_whole(journal: Journal) -> None:
     assert Seen(journal).turns(99, said("a", "b", "c")) == said("a", "b", "c")
+
+
+def test_the_model_is_asked_with_what_it_is_to_see(
+    tiny_place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, folder, journal = tiny_place
+    asked: list[list[tuple[str, str]]] = []
+    encode = learning.answering.encode_prompt
+
+    def spy(tokenizer: Any, turns: Any, *rest: Any) -> list[int]:
+        asked.append(list(turns))
+        return encode(tokenizer, turns, *rest)
+
+    monkeypatch.setattr(learning.answering, "encode_prompt", spy)
+    asks = talk(journal, ("My dog?", "Your dog is called Cajeut."), ("What is my dog called?", ""))
+    (dog,) = journal.add_lessons([Lesson("example", DOG.prompt, DOG.answer)])
+    journal.set_lesson_state(dog.id, "learned")
+    events: queue.Queue[Event] = queue.Queue()
+    teacher = Teacher(home, folder, journal, device="cpu", seed=0, on_event=events.put)
+    try:
+        ask = asks[-1]
+        teacher.send(Generate(ask.id, ask.turns, 1, Sampling(max_tokens=2)))
+        while not isinstance(events.get(timeout=120), AskDone):
+            pass
+    finally:
+        teacher.close()
+    assert asked == [[("user", "What is my dog called?")]]
