@@ -100,6 +100,10 @@ class _Claim:
     frame_alike: frozenset[str]
     """The same of words that are alike."""
 
+    def after(self, other: _Claim) -> bool:
+        """Whether it was taught later."""
+        return self.lesson.id > other.lesson.id
+
     def says(self, answer: _Words, folded: str) -> bool:
         """Whether an answer says what the lesson says."""
         return folded == self.said or bool(self.adds) and self.adds <= answer.plain
@@ -162,18 +166,21 @@ class Contradictions:
         or says what another one says."""
         asked, said = _read(question, "user"), _read(answer, "assistant")
         folded, wording, asks = fold_answer(answer), fold(question), is_question(question)
-        found: Lesson | None = None
+        agree, against = list[_Claim](), list[_Claim]()
         for claim in self._near(wording, asked.content | said.content):
             if not claim.is_about(wording, asked, asks, said):
                 continue
             if folded in claim.rejected and folded != claim.said:
                 if claim.lesson.id > after:
                     return claim.lesson
-            elif claim.lesson.answer and claim.says(said, folded):
-                return None
-            elif claim.lesson.answer and claim.lesson.id > after:
-                found = claim.lesson
-        return found
+            elif claim.lesson.answer:
+                (agree if claim.says(said, folded) else against).append(claim)
+        exact = self._last.get(wording)
+        if exact in against:  # only a later lesson that asks the same in other words is above it
+            agree = [c for c in agree if c.asked.content == exact.asked.content and c.after(exact)]
+            against = [exact]
+        newer = [claim.lesson for claim in against if claim.lesson.id > after]
+        return newer[-1] if newer and not agree else None
 
     def said(self, question: str, answer: str) -> bool:
         """Whether a lesson has just this answer to just this question."""

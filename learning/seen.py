@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from engine.errors import NotFound
+from learning.channels import REMEMBERED
 from learning.contradictions import Contradictions, is_question, touches
 from learning.folding import fold
 from learning.journal import Journal
@@ -57,7 +58,8 @@ def seen(turns: Turns, own: Mapping[int, int | None], taught: Contradictions) ->
     asked = _by_itself(last) and taught.asks(last)
     kept: list[Turn] = []
     for place, turn in enumerate(turns):
-        if place not in own or place == 0 or turn.role != "assistant":
+        far = place < len(turns) - REMEMBERED  # no model looks back so far
+        if far or place not in own or place == 0 or turn.role != "assistant":
             kept.append(turn)
             continue
         message, lesson = turns[place - 1].text, own[place]

@@ -30,6 +30,7 @@ ALL = Contradictions([DOG, HOME, NAME, TOBIN, TEA, BYE, BAD])
         ("what is my DOG called", "I do not know.", DOG),
         ("What is my dog called?", "Your dog is called Bruno.", None),
         ("What is my dog called?", "Bruno!", None),
+        ("What is my dog called?", "Your name is Ilse.", DOG),  # taught, and for something else
         ("I just got home", "Who are you?", BYE),
         # the same in other words
         ("Tell me the name of my dog.", "His name is Cajeut.", DOG),
@@ -70,7 +71,10 @@ def test_of_two_lessons_to_a_question_the_last_counts() -> None:
 def test_what_one_lesson_says_does_not_contradict_another_in_other_words() -> None:
     old = lesson("What is my dog called?", "Your dog is called Cajeut.", number=1)
     new = lesson("What is my dog's name?", "Your dog is called Bruno.", number=2)
-    assert Contradictions([old, new]).against("My dog?", "Your dog is called Bruno.") is None
+    both = Contradictions([old, new])
+    for question in ("My dog?", "What is my dog called?"):
+        assert both.against(question, "Your dog is called Bruno.") is None
+    assert both.against("What is my dog's name?", "Your dog is called Cajeut.") == new
 
 
 @pytest.mark.parametrize(
