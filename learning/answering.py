@@ -20,6 +20,7 @@ from learning.events import AskDone, CandidateDone, CandidateReset, CandidateTex
 from learning.learner import Learner
 from learning.records import Turns
 from learning.requests import Cancel, Generate, Keep
+from learning.seen import Seen
 from learning.turnstile import Turnstile
 
 
@@ -39,6 +40,7 @@ class Answerer:
         are asked for. seed: of asks that name none."""
         self._learner, self._turnstile, self._emit = learner, turnstile, emit
         self._heard, self._seed = heard, seed
+        self._seen = Seen(learner.journal)
         self._controls: dict[int, Control] = {}
         self._asks: queue.Queue[Generate | None] = queue.Queue()
         self._stopping = threading.Event()
@@ -88,7 +90,8 @@ class Answerer:
         published, tokenizer = self._learner.published, self._learner.tokenizer
         sampling = request.sampling
         context = published.model.config.context
-        turns = [(turn.role, turn.text) for turn in request.turns]
+        seen = self._seen.turns(request.ask, request.turns)
+        turns = [(turn.role, turn.text) for turn in seen]
         ids = encode_prompt(tokenizer, turns, context, min(sampling.max_tokens, context // 2))
         seed = request.seed if request.seed is not None else self._seed
         generator = torch.Generator().manual_seed(secrets.randbits(63) if seed is None else seed)

@@ -16,7 +16,6 @@ from learning.memory import (
     book_paths,
     careless_examples,
     overrule,
-    standing,
     to_task,
     too_long_entries,
 )
@@ -55,7 +54,7 @@ def plan(
 
     Raises DataError for a book with bad lines, unless `skip_bad`, and NotFound where there is none.
     """
-    taught = [] if book else standing(journal)
+    taught = [] if book else journal.standing()
     too_long = {x.id for x in taught if excess(tokenizer, x.answer, context)}
     fitting = [x for x in taught if x.id not in too_long]
     lessons = _latest_answers(tokenizer, fitting, context)
@@ -110,7 +109,7 @@ def failed_avoidance(tokenizer: Tokenizer, journal: Journal, context: int) -> li
     """Lessons that an answer is to be avoided, which could not be learned and still stand: no later
     lesson says that the answer is right."""
     failed: list[tuple[Lesson, Task]] = []
-    for lesson in standing(journal):
+    for lesson in journal.standing():
         task = to_task(tokenizer, lesson, context)
         right = {(e.prompt, e.answer) for e in task.answers}
         failed = [x for x in failed if not right & {(e.prompt, e.answer) for e in x[1].rejected}]

@@ -7,6 +7,7 @@ book by hand since then stays out. A book that is gone is written anew from the 
 from __future__ import annotations
 
 from learning.journal import Journal
+from learning.journal_lessons import RIDER_KINDS
 from learning.owner_book import OwnerBook
 
 _CHANGED = """SELECT ask FROM (
@@ -50,7 +51,7 @@ def mend_book(book: OwnerBook, journal: Journal) -> None:
                 book.replace(question, lesson.replaces, answer)
     for (number,) in journal.rows("SELECT lesson FROM retractions WHERE created > ?", since):
         lesson = journal.lesson(number)
-        if lesson.prompt and lesson.answer:
+        if lesson.prompt and lesson.answer and lesson.kind not in RIDER_KINDS:  # never in the book
             book.take_out(lesson.prompt[-1].text, lesson.answer)
 
 

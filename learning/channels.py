@@ -122,8 +122,9 @@ def learn_from_removal(turns: Turns, old: str) -> Lesson:
 
 
 def learn_again(lesson: Lesson) -> Lesson:
-    """The same once more, as a lesson of its own: the first one was taken back."""
-    return replace(lesson, kind="example", id=0, judgement=None, state="waiting")
+    """The same once more, as a lesson of its own: the first one was taken back, or nobody had judged it."""
+    weight = 1.0 if lesson.kind == "continuation" else lesson.weight
+    return replace(lesson, kind="example", id=0, judgement=None, state="waiting", weight=weight)
 
 
 def learn_from_judgement(

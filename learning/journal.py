@@ -125,6 +125,17 @@ class Journal(JudgementJournal):
             AND a.ask IN (SELECT id FROM asks WHERE conversation = ?) ORDER BY a.id"""
         return dict(self.rows(sql, conversation))
 
+    def own_answers(self, ask: int) -> dict[int, int | None]:
+        """Of the answers before an ask that the model gave: place among its turns -> the newest lesson by
+        which the owner picked it, typed it or rated it good (0: none yet); None where nobody judged it.
+
+        Raises NotFound.
+        """
+        conversation = self.ask(ask).conversation
+        judged = self.judged_good(conversation)
+        path = self.branches(conversation).path(ask)
+        return {node.turns: judged.get(node.ask) for node in path[:-1]}
+
     def add_ask(
         self,
         conversation: int,

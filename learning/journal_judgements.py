@@ -10,6 +10,8 @@ import sqlite3
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 
 from engine.errors import NotFound
 from learning.journal_lessons import LessonJournal, insert_lesson
@@ -19,6 +21,7 @@ from learning.journal_rows import (
     WITHDRAWN,
     judgement_from_row,
     judgement_values,
+    mean_logprob,
     writable,
 )
 from learning.records import Judgement, Lesson, Rating
@@ -105,6 +108,15 @@ class JudgementJournal(LessonJournal):
             ORDER BY j.id"""
         )
 
+    def judged_good(self, conversation: int) -> dict[int, int]:
+        """Asks whose answer was picked, typed or rated good, with the newest lesson of that; 0 where it
+        has none yet."""
+        sql = f"""SELECT j.ask, coalesce(max(l.id), 0) FROM judgements j
+            LEFT JOIN lessons l ON l.judgement = j.id
+            WHERE j.ask IN (SELECT id FROM asks WHERE conversation = ?)
+            AND (j.kind != 'rating' OR j.value = 'good') AND {STANDS} GROUP BY j.ask"""
+        return dict(self.rows(sql, conversation))
+
     def answer(self, ask: int) -> str | None:
         """What the ask's answer is now."""
         row = self.row(f"SELECT a.text {ANSWERS} AND a.ask = ? ORDER BY a.id DESC LIMIT 1", ask)
@@ -118,12 +130,23 @@ class JudgementJournal(LessonJournal):
             for lesson in lessons:
                 insert_lesson(connection, lesson, ask=ask)
 
-    def picks(self) -> list[tuple[float, int]]:
-        """(seconds since the epoch, number of the card) of every pick that stands, in order."""
+    def first_picked(self) -> list[tuple[float, bool]]:
+        """(seconds since the epoch, whether it stood first) of every pick that stands, in order. First
+        stands the candidate of the highest mean log-probability; where no two are whole, or the others
+        are erased, number 1."""
         rows = self.rows(
-            f"SELECT created, number FROM judgements j WHERE kind = 'pick' AND {STANDS} ORDER BY id"
+            f"""SELECT j.id, j.created, j.number, c.number, c.logprobs FROM judgements j
+            LEFT JOIN candidates c ON c.ask = j.ask AND c.ending != 'cancelled'
+            AND trim(c.text) != '' WHERE j.kind = 'pick' AND {STANDS} ORDER BY j.id, c.id"""
         )
-        return [(created, number) for created, number in rows]
+        found = list[tuple[float, bool]]()
+        for _, group in groupby(rows, key=itemgetter(0)):
+            same = list(group)
+            created, picked = same[0][1:3]
+            sure = {number: mean_logprob(packed) for *_, number, packed in same if packed}
+            first = max(sorted(sure), key=lambda number: sure[number]) if len(sure) > 1 else 1
+            found.append((created, picked == first))
+        return found
 
     def ratings(self) -> list[tuple[float, bool]]:
         """(seconds since the epoch, whether it was good) of every rating that stands, in order."""

@@ -98,6 +98,22 @@ class LessonJournal(Store):
         """Weak lessons that wait to ride along in a batch, oldest first."""
         return self._select(f"state = 'waiting' AND {_RIDER} AND {_STANDS} ORDER BY id")
 
+    def standing(self) -> list[Lesson]:
+        """What the owner taught and did not take back, oldest first."""
+        return self._select(f"state != 'undone' AND {_MAIN} AND {_STANDS} ORDER BY id")
+
+    def taken_back(self) -> list[Lesson]:
+        """What the owner taught and took back, oldest first."""
+        return self._select(f"(state = 'undone' OR NOT {_STANDS}) AND {_MAIN} ORDER BY id")
+
+    def lessons_mark(self) -> tuple[int, ...]:
+        """Another one whenever `standing` or `taken_back` may be others."""
+        row = self.row(
+            """SELECT (SELECT coalesce(max(id), 0) FROM lesson_events), (SELECT count(*) FROM lessons),
+            (SELECT count(*) FROM withdrawals), (SELECT count(*) FROM retractions)"""
+        )
+        return tuple(row or ())
+
     def retract(self, lesson: int) -> None:
         """Takes back a lesson that has no judgement to withdraw, as those from a file or of the book
         have none; the weights follow. Raises NotFound."""

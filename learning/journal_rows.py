@@ -90,6 +90,12 @@ def candidate_from_row(row: Row) -> Candidate:
     )
 
 
+def mean_logprob(packed: bytes) -> float:
+    """Of the tokens of a candidate's row, at least one."""
+    numbers = struct.unpack(f"<{len(packed) // 8}d", packed)
+    return sum(numbers) / len(numbers)
+
+
 def judgement_values(judgement: Judgement) -> dict[str, object]:
     if isinstance(judgement, Pick):
         return {"kind": "pick", "number": judgement.index}

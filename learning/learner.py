@@ -31,7 +31,7 @@ from learning.methods import RECIPE
 from learning.mind import Mind
 from learning.old_weights import KNOWN_ALREADY, OldWeights
 from learning.pauses import Pauses
-from learning.records import Lesson, LessonReport, LessonState
+from learning.records import Lesson, LessonKind, LessonReport, LessonState
 from learning.replay import Replay
 from learning.take_back import leave, missing, take_back
 from learning.teaching import Task, TeachResult, TeachSettings, known_before
@@ -70,6 +70,8 @@ class Learner:
         self._pauses = Pauses(self._shop, tell)
         self._method = RECIPE
         self._attempt: Attempt | None = None
+        self.weak: Collection[LessonKind] = ()
+        """Kinds of lessons that ride along though nobody judged them."""
         self.recover()
 
     def recover(self) -> None:
@@ -117,7 +119,8 @@ class Learner:
             self.journal.set_lesson_state(lesson.id, "learned")
             return self._report(lesson, started, known=True)
         replay, knew = self.replay, known_before(self.mind.upper, task)
-        riders = waiting_riders(self.tokenizer, self.journal, context)
+        weak, memory = self.weak, replay.memory
+        riders = waiting_riders(self.tokenizer, self.journal, context, weak, memory)
         replay.riders = list(riders.values())
         watch = self.watch
         stake = self._shop.at_stake(task)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,11 +25,12 @@ from learning.examples import Example, answered_by, asked, excess, from_answer, 
 from learning.folding import fold, fold_prompt
 from learning.instead import instead
 from learning.journal import Journal
-from learning.journal_lessons import MAIN_KINDS
-from learning.records import Lesson
+from learning.journal_lessons import RIDER_KINDS
+from learning.records import Lesson, LessonKind
 from learning.replay import Replay
 from learning.splices import Questions
 from learning.teaching import Task
+from learning.weak import weak_lessons
 from learning.wordings import NO_FRAMES, Frames, asked_otherwise, talk_frames
 from personality.book import BookError, EmptyBookError, Entry, read_book, shipped_book_path
 
@@ -89,7 +90,7 @@ def build_replay(
     talk = own_talk(model, tokenizer, folder)
     replay = Replay(model, book, [], talk, turns=talk_frames(tokenizer, talk))
     # what is not to be said any more is not replayed, whether or not that could be learned
-    kept = [x for x in standing(journal) if x.state == "learned" or not x.answer]
+    kept = [x for x in journal.standing() if x.state == "learned" or not x.answer]
     kept = [x for x in kept if not excess(tokenizer, x.answer, context)]
     frames = Frames(Questions([*(e.prompt for e in book), *map(folded_prompt, kept)]), replay.turns)
     tasks = [
@@ -120,13 +121,6 @@ def build_replay(
 def folded_prompt(lesson: Lesson) -> str:
     """As examples have it, see learning.folding."""
     return fold_prompt([(t.role, t.text) for t in lesson.prompt])
-
-
-def standing(journal: Journal) -> list[Lesson]:
-    """What the owner taught and did not take back, oldest first."""
-    taken_back = {lesson.id for lesson in journal.to_undo()}
-    lessons = journal.lessons(kinds=MAIN_KINDS)
-    return [x for x in lessons if x.state != "undone" and x.id not in taken_back]
 
 
 def book_paths(owner_book: Path) -> list[Path]:
@@ -247,14 +241,22 @@ def answer_example(tokenizer: Tokenizer, lesson: Lesson, context: int) -> Exampl
 
 
 def waiting_riders(
-    tokenizer: Tokenizer, journal: Journal, context: int
+    tokenizer: Tokenizer,
+    journal: Journal,
+    context: int,
+    kinds: Collection[LessonKind] = RIDER_KINDS,
+    memory: Iterable[Example] = (),
 ) -> dict[int, tuple[Example, float]]:
-    """The newest weak lessons that wait to ride along, with their weights, by number."""
-    return {
-        lesson.id: (example, lesson.weight)
-        for lesson in journal.riders()[-MAX_RIDERS:]
-        if (example := rider_example(tokenizer, lesson, context))
-    }
+    """The newest weak lessons of these kinds that wait to ride along, with their weights, by number;
+    none against what was taught, or against what the memory answers."""
+    riders = weak_lessons([rider for rider in journal.riders() if rider.kind in kinds], journal)
+    known = {example.prompt: example.answer for example in memory} if riders else {}
+    found: dict[int, tuple[Example, float]] = {}
+    for rider in riders[-MAX_RIDERS:]:
+        example = rider_example(tokenizer, rider, context)
+        if example and known.get(example.prompt, example.answer) == example.answer:
+            found[rider.id] = (example, rider.weight)
+    return found
 
 
 def rider_example(tokenizer: Tokenizer, lesson: Lesson, context: int) -> Example | None:

@@ -24,7 +24,7 @@ class Source(Protocol):
 
     def rewards(self) -> list[tuple[float, float]]: ...
 
-    def picks(self) -> list[tuple[float, int]]: ...
+    def first_picked(self) -> list[tuple[float, bool]]: ...
 
     def ratings(self) -> list[tuple[float, bool]]: ...
 
@@ -87,8 +87,8 @@ MEASURES: tuple[Measure, ...] = (
         "first picked",
         "share",
         "",
-        "of your picks, the first candidate",
-        lambda journal: [(when, float(number == 1)) for when, number in journal.picks()],
+        "of your picks, the surest",
+        lambda journal: [(when, float(first)) for when, first in journal.first_picked()],
     ),
     Measure(
         "owner_nll",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from engine.config import Sampling
 from learning.methods import RECIPE
-from learning.records import Turns
+from learning.records import LessonKind, Turns
 
 
 @dataclass(frozen=True)
@@ -105,6 +105,9 @@ class SetLearning:
     """A lesson begins only once the owner has typed nothing for a while."""
     method: str = RECIPE
     """RECIPE, or one of learning.methods.METHODS."""
+    weak: tuple[LessonKind, ...] = ()
+    """Kinds of lessons that nobody judged and that are learned all the same, weakly: RIDER_KINDS or some
+    of them."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,5 @@
-"""What the owner taught, as a list: newest first, with when, what became of it, and what replaced it.
+"""What was taught, as a list: newest first, with when, what became of it, and what replaced it. Weak
+lessons, which nobody judged (learning.weak), stand among the owner's.
 
 As in learning.history the numbers of all are asked for first and the lines in sight after that.
 """
@@ -8,17 +9,22 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
-from learning.journal_lessons import MAIN_KINDS
+from learning.contradictions import Contradictions
+from learning.journal_lessons import MAIN_KINDS, RIDER_KINDS, LessonJournal
 from learning.journal_rows import LESSON_COLUMNS, lesson_from_row
 from learning.records import Lesson
 from learning.requests import Probe
 from learning.store import Store
 
-Show = Literal["all", "waiting", "learned", "needs_practice", "taken_back"]
-SHOWN: tuple[Show, ...] = get_args(Show)
-_MAIN = f"l.kind IN ({', '.join(repr(kind) for kind in MAIN_KINDS)})"
+State = Literal["waiting", "learned", "needs_practice", "taken_back"]
+Show = Literal["all", "waiting", "learned", "needs_practice", "taken_back", "judged", "unjudged"]
+"""What of the list: all, what is in a state now, what the owner judged, what nobody did."""
+_MAIN, _WEAK, _LISTED = (
+    f"l.kind IN ({', '.join(repr(kind) for kind in kinds)})"
+    for kinds in (MAIN_KINDS, RIDER_KINDS, (*MAIN_KINDS, *RIDER_KINDS))
+)
 _TAKEN_BACK = """(l.state = 'undone'
     OR EXISTS (SELECT 1 FROM withdrawals w WHERE w.judgement = l.judgement)
     OR EXISTS (SELECT 1 FROM retractions r WHERE r.lesson = l.id))"""
@@ -33,12 +39,17 @@ class Taught:
     """Seconds since the epoch."""
     ask: int | None
     """The message it was taught at; None for one from a file or of the book."""
-    state: Show
-    """What became of it; never "all"."""
+    state: State
+    """What became of it."""
     since: float
     """When that was."""
     replaced_by: int | None
     """A later lesson that answers the same, so that this one need not be known any more."""
+
+    @property
+    def unjudged(self) -> bool:
+        """A weak lesson: it need not be known."""
+        return self.lesson.kind in RIDER_KINDS
 
     @property
     def probe(self) -> Probe:
@@ -48,11 +59,12 @@ class Taught:
 
 
 def taught_ids(store: Store, search: str = "", show: Show = "all") -> list[int]:
-    """Numbers of what the owner taught, newest first."""
-    where, values = [_MAIN], list[object]()
+    """Numbers of what was taught, newest first."""
+    kinds = {"judged": _MAIN, "unjudged": _WEAK}
+    where, values = [kinds.get(show, _LISTED)], list[object]()
     if show == "taken_back":
         where.append(_TAKEN_BACK)
-    elif show != "all":
+    elif show != "all" and show not in kinds:
         where += ["l.state = ?", f"NOT {_TAKEN_BACK}"]
         values.append(show)
     for word in search.casefold().split():
@@ -66,7 +78,7 @@ def taught_ids(store: Store, search: str = "", show: Show = "all") -> list[int]:
     return [int(number) for (number,) in rows]
 
 
-def taught(store: Store, ids: Sequence[int]) -> list[Taught]:
+def taught(store: LessonJournal, ids: Sequence[int]) -> list[Taught]:
     """The lines of some of them, in the order of `ids`; those that are gone are left out."""
     columns = ", ".join(f"l.{name}" for name in LESSON_COLUMNS.split(", "))
     rows = store.rows(
@@ -77,14 +89,19 @@ def taught(store: Store, ids: Sequence[int]) -> list[Taught]:
     )
     later = _replacements(store, ids)
     width = LESSON_COLUMNS.count(",") + 1
-    made = {}
+    made = dict[int, Taught]()
+    against: Contradictions | None = None
     for row in rows:
         lesson = lesson_from_row(row[:width])
         created, ask, taken_back, since = row[width:]
-        state: Show = "taken_back"
+        state: State = "taken_back"
         if not taken_back and lesson.state != "undone":
             state = lesson.state
-        by = None if taken_back else later.get(lesson.id)
+        by = None if state == "taken_back" else later.get(lesson.id)
+        if by is None and state != "taken_back" and lesson.kind == "continuation" and lesson.prompt:
+            against = against or Contradictions(store.standing())
+            found = against.against(lesson.prompt[-1].text, lesson.answer)
+            by = found.id if found else None
         made[lesson.id] = Taught(lesson, created, ask, state, since or created, by)
     return [made[number] for number in ids if number in made]
 

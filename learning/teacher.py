@@ -11,7 +11,7 @@ import contextlib
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -40,6 +40,7 @@ from learning.messages import TeacherPort
 from learning.methods import RECIPE
 from learning.model_store import ModelStore
 from learning.priority import at_lowest_priority, step_back
+from learning.records import LessonKind
 from learning.requests import (
     Cancel,
     CancelPractice,
@@ -80,13 +81,17 @@ def open_teacher(
     seed: int | None = None,
     on_event: Callable[[Event], None],
     journal: Journal | None = None,
+    weak: Collection[LessonKind] = (),
 ) -> TeacherPort:
-    """Loads a model of the home and starts a teacher in this process. Raises VidyaError."""
+    """Loads a model of the home and starts a teacher in this process. Raises VidyaError.
+
+    weak: kinds of lessons that are learned though nobody judged them, see SetLearning."""
     with contextlib.ExitStack() as held:
         held.enter_context(home.learning())
         remove_leftovers(home.models_path)
         folder = ModelStore(home).resolve(model or DEFAULT_MODEL)
         teacher = Teacher(home, folder, journal, device=device, seed=seed, on_event=on_event)
+        teacher._learner.weak = weak
         teacher.held = held.pop_all()
         return teacher
 
@@ -157,6 +162,7 @@ class Teacher:
         elif isinstance(request, SetLearning):
             self._learning, self._in_pauses = request.on, request.in_pauses
             self._method = request.method
+            self._learner.weak = request.weak
             self._jobs.put(Learn())
         elif isinstance(request, OwnerActive):
             self._turnstile.key_pressed()

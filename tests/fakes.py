@@ -69,6 +69,8 @@ class ScriptedTeacher:
     requests: list[Request] = field(default_factory=list)
     """Everything that was sent, in order."""
     closed: bool = False
+    sure: dict[int, float] = field(default_factory=dict)
+    """Candidate -> log-probability of each of its tokens, where it is not -0.5."""
     unknown: set[str] = field(default_factory=set)
     """Answers that a Check does not find known; all others it does."""
     before: Sequence[str] = ("an old answer", "old one", "old two", "old three")
@@ -153,7 +155,7 @@ class ScriptedTeacher:
         stream.open = False
         text = stream.text[: stream.sent]
         tokens = tuple(range(100, 100 + len(text.split())))
-        logprobs = tuple(-0.5 for _ in tokens)
+        logprobs = tuple(self.sure.get(stream.index, -0.5) for _ in tokens)
         self._emit(
             CandidateDone(stream.ask, stream.index, text, tokens, logprobs, ending, self.version)
         )

@@ -31,6 +31,11 @@ class Card:
         """The text without white space around it, as an answer has it."""
         return self.text.strip()
 
+    def certainty(self) -> float:
+        """What cards are ordered by, 0 to 1; below 0 where the text is not whole, or where there is none."""
+        whole = self.state == "done" and self.ending != "cancelled" and bool(self.said)
+        return (self.confidence or 0.0) if whole else -1.0
+
     def facts(self, room: int = 80) -> str:
         """How long it is, how sure the model was and how it ended, in a few words; how it ended is
         what stays where there is no room for more."""

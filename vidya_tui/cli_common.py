@@ -172,6 +172,8 @@ def desk(options: Options) -> Iterator[Desk]:
     home, model, device = options.home, options.chosen_model, options.chosen_device
     with home.lock():
         from learning.teacher import open_teacher
+        from vidya_tui.preferences import weak_kinds
+        from vidya_tui.settings import load
 
         journal = Journal(home.journal_path)
         place = Desk(home, journal)
@@ -184,6 +186,7 @@ def desk(options: Options) -> Iterator[Desk]:
                 seed=options.seed,
                 on_event=place.events.put,
                 journal=journal,
+                weak=weak_kinds(load(home.settings_path)),
             )
             try:
                 yield place

@@ -69,12 +69,16 @@ def ask(
                 click.echo()
 
         done = place.next(show, AskDone)
+        surest = session.cards[0].index if session.cards and session.cards[0].said else None
         if options.as_json:
             print_json(
                 {
                     "event": "done",
                     "ask": asked.id,
+                    "surest": surest,
                     "tokens_per_second": done.tokens_per_second,
                     "seconds_to_first_token": done.seconds_to_first_token,
                 }
             )
+        elif count > 1 and surest is not None:
+            click.echo(f"surest: {surest}")

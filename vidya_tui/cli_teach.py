@@ -152,7 +152,7 @@ def _judge(
                 raise VidyaError("--say is empty", "give the answer that should be said")
             session.correct(text)
         else:
-            if session.take_first() is None:
+            if session.take_surest() is None:
                 raise VidyaError(f"ask {ask.id} has no answer to rate", "teach one with --say")
             session.rate("good" if rate == "good" else "bad")
     except DataError as error:

@@ -71,6 +71,8 @@ class Desk:
         self._promised = False
         """The owner was told that the answer comes with the model."""
         self.drafts = Drafts()
+        self._retyping: tuple[int, int | None] = (0, None)
+        """(ask, the candidate that stood first when the editor was opened)."""
         self.growing: Growing | None = None
         """A larger model that is being made."""
 
@@ -162,13 +164,14 @@ class Desk:
 
     def correctable(self, index: int | None = None) -> tuple[str, str, bool]:
         """(the owner's message, the text to begin the correction with, whether the owner typed it).
-        index: the candidate to retype; None: what was left last, else the first with a text, or the
-        answer."""
+        index: the candidate to retype; None: what was left last, else the first that is shown, or
+        the answer."""
         ask = self.session.ask
         if ask is None:
             raise VidyaError("nothing to correct yet", "say something first")
         index = self._left_last(ask.id, index)
-        begun = self.session.editable(index)
+        self._retyping = (ask.id, self.session.first_shown)
+        begun = self.session.editable(self._retyped(ask.id, index))
         (text,) = self.drafts.get(("ask", ask.id, index), begun)
         return ask.turns[-1].text, text, text != begun
 
@@ -179,10 +182,11 @@ class Desk:
         if ask is None:
             return None
         index = self._left_last(ask.id, index)
-        begun = plain(self.session.editable(index))
+        card = self._retyped(ask.id, index)
+        begun = plain(self.session.editable(card))
         kept = self.drafts.left(("ask", ask.id, index), [text], [begun])
         if saved:
-            self.session.correct(text, index)
+            self.session.correct(text, card)
             self.drafts.forget("ask", ask.id)
             return self._judged()
         return (
@@ -190,6 +194,10 @@ class Desk:
             if kept
             else None
         )
+
+    def _retyped(self, ask: int, index: int | None) -> int | None:
+        """The candidate that is retyped where `index` is asked for: another may stand first by now."""
+        return self._retyping[1] if index is None and self._retyping[0] == ask else index
 
     def _left_last(self, ask: int, index: int | None) -> int | None:
         """That candidate, else the one whose correction was left last."""

@@ -5,6 +5,7 @@ State only: no journal, no teacher, no widgets. session.py decides what the owne
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from learning.records import Ask, Candidate, Pick
@@ -34,6 +35,12 @@ class Exchange:
         """Empty cards for candidates to come."""
         self.cards = [Card(number) for number in range(1, count + 1)]
 
+    def show(self, candidates: Sequence[Candidate]) -> None:
+        """Cards of candidates that are there already."""
+        self.cards = [Card(candidate.index) for candidate in candidates]
+        for candidate in candidates:
+            self.finish(candidate)
+
     @property
     def streaming(self) -> bool:
         return any(card.state != "done" for card in self.cards)
@@ -41,9 +48,20 @@ class Exchange:
     def card(self, index: int) -> Card | None:
         return next((card for card in self.cards if card.index == index), None)
 
-    def first_said(self) -> Card | None:
+    def first_shown(self) -> Card | None:
         """The first card with a text."""
         return next((card for card in self.cards if card.said), None)
+
+    def surest(self) -> Card | None:
+        """The card with a text that the model is surest of; of what is not whole, the first."""
+        said = [card for card in self.cards if card.said]
+        return max(said, key=Card.certainty, default=None)
+
+    def order(self) -> None:
+        """Once all have ended the surest stands first. Numbers stay with their cards: a key that is
+        pressed in this moment means the card that was seen."""
+        if not self.streaming:
+            self.cards.sort(key=Card.certainty, reverse=True)
 
     def add(self, index: int, delta: str) -> None:
         card = self.card(index)
@@ -60,11 +78,13 @@ class Exchange:
         card = self.card(candidate.index)
         if card is not None and not (card.chosen and card.state == "done"):
             card.finish(candidate)  # what was chosen and is whole changes no more
+        self.order()
 
     def stop(self) -> None:
         """Nothing more will come."""
         for card in self.cards:
             card.stop()
+        self.order()
 
     def settle(self, text: str) -> None:
         """The early pick's text is whole, and this is it."""

@@ -123,7 +123,7 @@ class Judging:
     def correct(self, text: str, index: int | None = None) -> str:
         """Makes what the owner typed the answer, instead of the candidates or the last answer.
 
-        index: the waiting candidate that was retyped; None: the first with a text."""
+        index: the waiting candidate that was retyped; None: the first that is shown."""
         text = tidy(text)
         if not text:
             raise VidyaError("the correction is empty", "type what the answer should have been")
@@ -151,6 +151,12 @@ class Judging:
         self._send_judged(True, Cancel(now.ask.id))
         return text
 
+    @property
+    def first_shown(self) -> int | None:
+        """Number of the waiting candidate that stands first; None where none has a text."""
+        card = self._now.first_shown() if self._now and self.answer is None else None
+        return card.index if card else None
+
     def editable(self, index: int | None = None) -> str:
         """The text that `correct` of that candidate would replace, to begin the retyping with."""
         if self.answer is not None or self._now is None:
@@ -160,8 +166,9 @@ class Judging:
 
     @staticmethod
     def _retyped(now: Exchange, index: int | None) -> Card | None:
-        """The waiting candidate that a correction begins with; none where it says nothing."""
-        card = now.first_said() if index is None else now.card(index)
+        """The waiting candidate that a correction begins with, the first that is shown where none is named;
+        none where it says nothing."""
+        card = now.first_shown() if index is None else now.card(index)
         return card if card and card.said else None
 
     def rate(self, value: Literal["good", "bad"] | None) -> None:

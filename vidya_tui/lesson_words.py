@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 
 from learning.records import Lesson
-from learning.taught import Show, Taught
+from learning.taught import State, Taught
 from vidya_tui.plain import one_line
 
 KINDS = {
@@ -16,14 +16,21 @@ KINDS = {
     "correction": "corrected",
     "rating": "rated",
     "example": "told",
+    "continuation": "left",
+    "owner_words": "own words",
 }
-STATES: dict[Show, str] = {
+"""Where it comes from; at most nine characters."""
+LONG_KINDS = KINDS | {
+    "continuation": "left standing, not judged",
+    "owner_words": "your own words, not judged",
+}
+STATES: dict[State, str] = {
     "waiting": "waiting",
     "learned": "learned",
     "needs_practice": "practice",
     "taken_back": "taken back",
 }
-LONG_STATES: dict[Show, str] = {
+LONG_STATES: dict[State, str] = {
     "waiting": "waits to be learned",
     "learned": "learned",
     "needs_practice": "needs practice: a book training may learn it, or a shorter answer",
@@ -50,6 +57,10 @@ def question(lesson: Lesson) -> str:
 
 def understood(lesson: Lesson) -> str:
     """What the lesson asks of the model, in a sentence."""
+    if lesson.kind == "owner_words":
+        return f"expects you to say {quote(lesson.answer, 120)}"
+    if lesson.kind == "continuation":
+        return f"leans a little towards {quote(lesson.answer, 120)}"
     others = [text for text in lesson.rejected if text != lesson.answer]
     if not lesson.answer:
         return f"will not answer {quote(others[0], 120)}" if others else "nothing to learn"
@@ -62,7 +73,9 @@ def understood(lesson: Lesson) -> str:
 
 
 def short(lesson: Lesson) -> str:
-    """Question and answer on one line."""
+    """Question and answer on one line; of the owner's own words, these."""
+    if lesson.kind == "owner_words":
+        return one_line(lesson.answer)
     answer = one_line(lesson.answer) if lesson.answer else f"not {quote(lesson.rejected[0])}"
     return f"{one_line(question(lesson))} \u2192 {answer}"
 
@@ -72,6 +85,13 @@ def state(taught: Taught) -> str:
     return "replaced" if taught.replaced_by else STATES[taught.state]
 
 
+def long_state(taught: Taught) -> str:
+    """What became of it, in words."""
+    if taught.unjudged and taught.state == "waiting":
+        return "learned along with your next lesson, while /settings says so"
+    return LONG_STATES[taught.state]
+
+
 def mark(known: bool | None, due: bool) -> str:
     """One character: whether it is known now. due: it ought to be."""
     if not due:
@@ -79,13 +99,13 @@ def mark(known: bool | None, due: bool) -> str:
     return "?" if known is None else "\u2713" if known else "\u2717"
 
 
-def known_words(known: bool | None, due: bool) -> str:
-    """The same in words."""
+def known_words(known: bool | None, due: bool, weak: bool = False) -> str:
+    """The same in words. weak: it never had to be."""
     if not due:
-        return "need not be known any more"
+        return "need not be known" if weak else "need not be known any more"
     return "not looked at yet" if known is None else "known now" if known else "not known now"
 
 
 def due(taught: Taught) -> bool:
-    """It ought to be known: neither taken back nor replaced."""
-    return taught.state != "taken_back" and not taught.replaced_by
+    """It ought to be known: the owner judged it, and it is neither taken back nor replaced."""
+    return not taught.unjudged and taught.state != "taken_back" and not taught.replaced_by

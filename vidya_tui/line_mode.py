@@ -332,13 +332,16 @@ class LineMode:
         self._go_on()
 
     def _read_out(self) -> None:
-        """Says the candidates in the order of their numbers, each as soon as it is whole."""
-        cards = self._session.cards
+        """Says the candidates in the order of their numbers, each as soon as it is whole; at last which
+        one the talk goes on with where none is picked."""
+        cards = sorted(self._session.cards, key=lambda card: card.index)
         while self._told < len(cards) and cards[self._told].state == "done":
             card = cards[self._told]
             self._told += 1
             if card.said and card.ending != "cancelled":
                 self._say(f"{card.index}. {card.said}" if len(cards) > 1 else card.said)
+            if self._told == len(cards) > 1 and self._session.waiting:
+                self._say(f"surest: {self._session.cards[0].index}")
 
     # ------------------------------------------------------------ state
 

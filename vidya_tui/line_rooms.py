@@ -33,11 +33,12 @@ LISTED = 20
 
 
 def lessons(journal: Journal, search: str) -> Iterator[str]:
-    """The newest lessons, or those with the words in them."""
+    """The newest lessons, or those with the words in them: what each is, and what became of it."""
     ids, now = taught_ids(journal, search), time.time()
     for one in taught(journal, ids[:LISTED]):
         head = f"lesson {one.lesson.id}, {words.when(one.created, now).strip()}"
-        yield f"{head}, {words.state(one)}: {words.short(one.lesson)}"
+        kind = words.LONG_KINDS[one.lesson.kind]
+        yield f"{head}, {kind}, {words.state(one)}: {words.short(one.lesson)}"
     nothing = "nothing was found" if search else "nothing was taught yet"
     yield from _more(len(ids), "lessons", "/lessons WORDS finds them", nothing)
 

@@ -50,7 +50,7 @@ def note_of(answer: str, standing: Sequence[Judged], numbers: Callable[[], list[
     for judged in standing:
         judgement = judged.judgement
         if isinstance(judgement, Pick):
-            others = [str(number) for number in numbers() if number != judgement.index]
+            others = [str(number) for number in sorted(numbers()) if number != judgement.index]
             over = f" over {', '.join(others)}" if others else ""
             note.judgement, note.made = f"preferred {judgement.index}{over}", judged.id
         elif isinstance(judgement, Correction):

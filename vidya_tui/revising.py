@@ -17,7 +17,7 @@ from learning.journal import Journal
 from learning.owner_book import OwnerBook
 from learning.records import Lesson, Turn, Turns
 from learning.requests import Learn
-from learning.taught import Taught, taught_ids
+from learning.taught import Taught
 from personality.book import LineError, format_line
 from vidya_tui.judging import tidy
 from vidya_tui.lesson_words import quote
@@ -34,11 +34,14 @@ class Revising:
     # ------------------------------------------------------------ lessons
 
     def teach_again(self, taught: Taught) -> str:
-        """Learns it once more; what was taken back or replaced becomes a new lesson, the newest."""
+        """Learns it once more; what was taken back, replaced or never judged becomes a new lesson, the
+        newest."""
         journal, lesson = self._session.journal, taught.lesson
-        if taught.state == "waiting":
+        if lesson.kind == "owner_words":
+            raise VidyaError("these are your own words", "nothing is to be answered there")
+        if taught.state == "waiting" and not taught.unjudged:
             raise VidyaError(f"lesson {lesson.id} waits to be learned already", "give it a moment")
-        if taught.state == "taken_back" or taught.replaced_by:
+        if taught.state == "taken_back" or taught.replaced_by or taught.unjudged:
             old = journal.lesson(taught.replaced_by).answer if taught.replaced_by else None
             (fresh,) = journal.add_lessons([learn_again(lesson)], ask=taught.ask)
             words = f"lesson {lesson.id} is taught again, as lesson {fresh.id}"
@@ -55,6 +58,8 @@ class Revising:
     def edit(self, taught: Taught, text: str) -> str:
         """Says what the answer should have been instead: a correction of the same message."""
         text, lesson = tidy(text), taught.lesson
+        if lesson.kind == "owner_words":
+            raise VidyaError("these are your own words", "w takes the lesson back")
         if not text:
             raise VidyaError(
                 "the answer is empty", "type what it should say, or withdraw the lesson"
@@ -200,10 +205,11 @@ def lesson_to_compare(journal: Journal, number: int | None) -> Lesson:
             return journal.lesson(number)
         except NotFound as error:
             raise NotFound(error.what, "/lessons shows what there is") from None
-    ids = taught_ids(journal, show="learned") or taught_ids(journal, show="needs_practice")
-    if not ids:
+    known = [lesson for lesson in journal.standing() if lesson.state == "learned"]
+    known = known or [lesson for lesson in journal.standing() if lesson.state == "needs_practice"]
+    if not known:
         raise VidyaError("nothing was learned yet", "pick an answer or correct one, then compare")
-    return journal.lesson(ids[0])
+    return known[-1]
 
 
 def _prompt(turns: Sequence[tuple[str, str]]) -> Turns:

@@ -36,6 +36,7 @@ from learning.journal import Journal
 from learning.messages import TeacherPort
 from learning.records import Ask, Candidate, Lesson, Turn, Turns
 from learning.requests import Cancel, Generate, Learn
+from learning.weak import weak_lessons
 from vidya_tui.card import Card
 from vidya_tui.exchange import EarlyPick, Exchange
 from vidya_tui.judging import Judging, tidy
@@ -61,8 +62,10 @@ class Session(Judging):
         self.sampling = sampling or Sampling()
         self.candidates = candidates
         self.seed = seed
-        self.owner_words = True
+        self.owner_words = False
         """Whether what the owner says is learned too, weakly."""
+        self.left_standing = False
+        """Whether an answer is learned, weakly, that the talk went on from and nobody judged."""
         self.keep_unchosen = True
         """Whether candidates stay in the journal that were not chosen before the talk went on."""
         self.conversation: int | None = None
@@ -77,8 +80,8 @@ class Session(Judging):
     def say(self, text: str) -> Ask:
         """Asks for candidates to a message. The message is on the disk when this returns.
 
-        If candidates still wait, the first with a text becomes the answer, unjudged. If there is
-        none to take, the earlier message and this one become one: the owner spoke twice.
+        If candidates still wait, the surest becomes the answer, unjudged. If there is none to
+        take, the earlier message and this one become one: the owner spoke twice.
         """
         text = tidy(text)
         if not text:
@@ -178,9 +181,7 @@ class Session(Judging):
         self._look_around(ask, branches)
         self._now = self._early.get(ask.id) or Exchange(ask)
         if self._now.early is None:
-            self._now.cards = [Card(candidate.index) for candidate in candidates]
-            for candidate in candidates:
-                self._now.finish(candidate)
+            self._now.show(candidates)
         self._said = turns if answer is None else turns[:-1]
         self._reload()
         self._in_book = self._for_book()
@@ -193,15 +194,13 @@ class Session(Judging):
         self._look_around(ask)
         self._now, self._said = Exchange(ask), ask.turns
         candidates = self.journal.candidates(ask.id)
-        self._now.cards = [Card(candidate.index) for candidate in candidates]
-        for candidate in candidates:
-            self._now.finish(candidate)
+        self._now.show(candidates)
         self._reload()
         self._in_book = self._for_book()
 
-    def take_first(self) -> str | None:
-        """Makes the first candidate the answer, unjudged, where none is chosen yet; the answer."""
-        card = self._now.first_said() if self._now and self.answer is None else None
+    def take_surest(self) -> str | None:
+        """Makes the surest candidate the answer, unjudged, where none is chosen yet; the answer."""
+        card = self._now.surest() if self._now and self.answer is None else None
         if self._now and card:
             self.journal.set_answer(self._now.ask.id, card.said)
             self._reload()
@@ -243,17 +242,24 @@ class Session(Judging):
         self.teacher.send(Generate(ask.id, ask.turns, count, ask.sampling, ask.seed))
 
     def _go_on(self) -> None:
-        """Takes the first candidate with a text, because the owner went on without judging."""
+        """Takes the surest candidate, because the owner went on without judging."""
         if self._now is None or not self.waiting:
             return
-        card = self._now.first_said()
+        card = self._now.surest()
         if card is not None:
-            # half a text is what was said, but nothing to learn
-            whole = card.state == "done" and card.ending != "cancelled"
-            lessons = (learn_from_continuation(self._now.ask, card.said),) if whole else ()
+            lessons = self._continuation(self._now.ask, card)
             self.journal.set_answer(self._now.ask.id, card.said, lessons)
             self.answer, card.chosen = card.said, True
         self.stop()
+
+    def _continuation(self, ask: Ask, card: Card) -> tuple[Lesson, ...]:
+        """What going on with a card teaches: nothing unless the owner wants that, and never what was
+        taught otherwise or taken back. Half a text is what was said, but nothing to learn."""
+        whole = card.state == "done" and card.ending != "cancelled"
+        if not self.left_standing or not whole:
+            return ()
+        lesson = learn_from_continuation(ask, card.said)
+        return (lesson,) if weak_lessons([lesson], self.journal) else ()
 
     def _leave(self) -> None:
         if self._now is not None and not self._now.early:
@@ -284,7 +290,7 @@ class Session(Judging):
                 self._ended(event.ask)
             case Failed(ask=int() as ask):
                 self._ended(ask)
-                if self._now and self._now.ask.id == ask and not self._now.first_said():
+                if self._now and self._now.ask.id == ask and not self._now.surest():
                     self._now.cards = []  # nothing came: there is nothing to choose among
             case WorkerLost() | ModelChanging():
                 self._broken = self._broken or (self.waiting and self.streaming)

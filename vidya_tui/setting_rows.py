@@ -148,6 +148,14 @@ def groups(themes: Sequence[str]) -> tuple[Group, ...]:
                     choices=EAGER,
                 ),
                 Row(
+                    "left_standing",
+                    "answers I leave standing",
+                    "On: learn a little from them. An answer that you go on with unpicked counts a tenth of "
+                    "one that you pick; /lessons lists it.",
+                    choices=(True, False),
+                    words=_switch,
+                ),
+                Row(
                     "owner_words",
                     "from my own words too",
                     "What you say is learned as well, fifty times weaker than a correction, so that "

@@ -54,7 +54,9 @@ class Settings:
     """When: "at once", or "in pauses" of the owner."""
     method: str = RECIPE
     """How: "recipe", or for the curious one of learning.methods that failed."""
-    owner_words: bool = True
+    left_standing: bool = False
+    """Whether answers that the owner goes on with unjudged are learned too, as weak lessons."""
+    owner_words: bool = False
     """Whether the owner's own messages are learned too, as very weak lessons."""
     keep_unchosen: bool = True
     """Whether candidates that were not chosen stay in the journal once the talk has gone on."""
@@ -77,7 +79,7 @@ class Settings:
         _number("temperature", self.temperature, "0 to 10", lambda value: 0 <= value <= 10)
         _number("top_p", self.top_p, "above 0 and at most 1", lambda value: 0 < value <= 1)
         _whole_number("max_tokens", self.max_tokens, 1, 4096)
-        for key in ("learning", "owner_words", "keep_unchosen", "motion"):
+        for key in ("learning", "left_standing", "owner_words", "keep_unchosen", "motion"):
             if not isinstance(value := getattr(self, key), bool):
                 raise _wrong(key, f"is {_shown(value)}", "write true or false")
         _whole_number("idle_practice", self.idle_practice, 0, 240)

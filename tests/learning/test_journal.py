@@ -233,11 +233,19 @@ def test_only_judgements_that_still_count_lack_lessons(journal: Journal) -> None
 
 
 def test_picks_that_stand_are_counted_for_the_progress(journal: Journal) -> None:
-    first, second = ask(journal), ask(journal)
+    first, second, third = ask(journal), ask(journal), ask(journal)
+    for ask_id, logprobs in ((first.id, (-0.5, -0.1, -0.3)), (second.id, (-0.2, -0.4, -0.1))):
+        journal.add_candidates(
+            Candidate(ask_id, number, f"text {number}", (1, 2), (logprob, logprob), "end", 1)
+            for number, logprob in enumerate(logprobs, 1)
+        )
     journal.judge(Pick(first.id, 1), "a")
-    journal.withdraw(journal.judge(Pick(second.id, 4), "b"))
-    journal.judge(Pick(second.id, 2), "c")
-    assert [number for _, number in journal.picks()] == [1, 2]
+    journal.withdraw(journal.judge(Pick(second.id, 3), "b"))
+    journal.judge(Pick(second.id, 1), "c")
+    journal.judge(Pick(third.id, 1), "of which nothing is kept")
+    journal.judge(Pick(first.id, 2), "the surest")
+    firsts = [first for _, first in journal.first_picked()]
+    assert firsts == [False, False, True, True]
 
 
 # ---------------------------------------------------------------- conversations

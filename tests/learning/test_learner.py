@@ -117,6 +117,7 @@ def test_undo_counts_only_what_the_owner_sees_among_the_lessons(place: Place) ->
     journal = place[2]
     learner = open_learner(place)
     read_book(learner)
+    learner.weak = ("owner_words",)
     said = Lesson("owner_words", (), "I feed the gulls.")
     rider, first = journal.add_lessons([said, lesson("What is the capital?", "It is Quimby.")])
     learner.learn(first)
@@ -332,6 +333,7 @@ def test_weak_lessons_are_learned_when_they_were_in_a_batch(
 ) -> None:
     journal = place[2]
     learner = open_learner(place)
+    learner.weak = ("owner_words",)
     drawn: set[tuple[int, ...]] = set()
     mix = BatchAccumulator.mix
 

@@ -49,9 +49,11 @@ def test_newest_first_with_state_search_and_what_replaced_them(journal: Journal)
         ]
     )
     journal.set_lesson_state(2, "learned")
-    assert taught_ids(journal) == [5, 3, 2, 1]
+    assert taught_ids(journal) == [5, 4, 3, 2, 1]
+    assert taught_ids(journal, show="judged") == [5, 3, 2, 1]
+    assert taught_ids(journal, show="unjudged") == [4]
     assert taught_ids(journal, show="learned") == [2]
-    assert taught_ids(journal, show="waiting") == [5, 3, 1]
+    assert taught_ids(journal, show="waiting") == [5, 4, 3, 1]
     assert taught_ids(journal, "nobody") == [5]
     assert taught_ids(journal, 'SKY "hé"') == [1]
     assert taught_ids(journal, "red") == [1]

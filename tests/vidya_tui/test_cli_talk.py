@@ -22,6 +22,8 @@ def test_ask_prints_each_candidate_and_then_done(shell: Shell) -> None:
     assert all(row["tokens"] <= 8 and row["logprob"] < 0 for row in candidates)
     assert done["event"] == "done" and done["ask"] == 1
     assert done["tokens_per_second"] > 0 and done["seconds_to_first_token"] > 0
+    surest = max(candidates, key=lambda row: row["logprob"] / row["tokens"])
+    assert done["surest"] == surest["index"]
 
 
 def test_the_same_seed_says_the_same(shell: Shell) -> None:
@@ -55,7 +57,7 @@ def test_ask_reads_standard_input(shell: Shell) -> None:
 
 def test_settings_say_what_is_kept_of_an_ask(shell: Shell) -> None:
     with shell.home.settings_path.open("a") as file:
-        file.write("owner_words = false\nkeep_unchosen = false\n")
+        file.write("keep_unchosen = false\n")
     shell.rows("ask", "hello", "-n", "2")
     shell.rows("ask", "you", "-n", "2")
     assert shell.rows("journal", "show") == []
@@ -66,6 +68,7 @@ def test_settings_say_what_is_kept_of_an_ask(shell: Shell) -> None:
 def test_plain_words_without_json(shell: Shell) -> None:
     lines = shell.run("ask", "hello", "-n", "2", "--seed", "1").stdout.splitlines()
     assert sorted(line[:3] for line in lines if line[:2] in ("1.", "2.")) == ["1. ", "2. "]
+    assert lines[-1] in ("surest: 1", "surest: 2")
 
 
 def test_pick_say_and_rate_are_learned_before_they_return(shell: Shell) -> None:

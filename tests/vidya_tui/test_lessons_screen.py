@@ -133,7 +133,7 @@ def test_withdrawing_asks_first_and_takes_it_out_of_journal_book_and_weights(
         await stage.say("/lessons")
         await stage.sees("two answers")
         await stage.press("w")
-        await stage.sees("Take lesson 2 back: will answer")
+        await stage.sees("Take lesson 1 back: will answer")
         await stage.press("x")
         await stage.sees("nothing was changed")
         assert stage.journal.to_undo() == []
@@ -141,15 +141,15 @@ def test_withdrawing_asks_first_and_takes_it_out_of_journal_book_and_weights(
         await stage.sees("y yes")
         await stage.press("y")
         await stage.sees("taken back")
-        await stage.until(lambda: stage.teacher.sent(Undo) == [Undo(2)])
+        await stage.until(lambda: stage.teacher.sent(Undo) == [Undo(1)])
         assert "two answers" not in book(stage)
         assert stage.session.answer is None
         await stage.until(lambda: "w withdraw" not in stage.footer())
         # and it can be taught again, as a lesson of its own
         await stage.press("t")
-        await stage.sees("lesson 2 is taught again, as lesson 3")
+        await stage.sees("lesson 1 is taught again, as lesson 2")
         await stage.sees("told")
-        assert stage.journal.lesson(3).answer == "two answers"
+        assert stage.journal.lesson(2).answer == "two answers"
         assert "two answers" in book(stage)
 
     play(scenario, tmp_path)
@@ -172,7 +172,7 @@ def test_a_lesson_is_edited_wherever_it_came_from(tmp_path: Path) -> None:
         await stage.sees("will answer \u201cRex.\u201d")
         await stage.sees("lessons · 4")
         await stage.sees("replaced")
-        changed = stage.journal.lesson(6)
+        changed = stage.journal.lesson(4)
         assert (changed.answer, changed.rejected, changed.replaces) == (
             "Rex.",
             ("Rufus.",),
@@ -224,7 +224,7 @@ def test_before_and_after_stand_side_by_side(tmp_path: Path) -> None:
         await stage.sees("the likeliest answer is another; 2 of 3 drawn changed; 1 lesson between")
         (first,) = stage.teacher.sent(Compare)
         assert isinstance(first, Compare)
-        assert (first.lesson, first.version, first.n) == (2, None, 4)
+        assert (first.lesson, first.version, first.n) == (1, None, 4)
         await stage.press("left_square_bracket")
         await stage.sees("before: as the model came")
         await stage.press("r")
@@ -253,7 +253,7 @@ def test_where_no_earlier_weights_are_left_it_says_so(tmp_path: Path) -> None:
         await stage.press("ctrl+u")
         await teach(stage, "hello", "2")
         stage.teacher.before = ()
-        await stage.say("/compare 2")
+        await stage.say("/compare 1")
         await stage.sees("! no weights from before it are left; teach on")
         stage.hear(WorkerLost("killed", restarting=True))
         await stage.pilot.pause()
@@ -309,5 +309,52 @@ def test_ten_thousand_lessons_open_as_fast_as_ten(tmp_path: Path) -> None:
         assert sent <= 200
         stage.app.post_message(events.Key("home", None))
         await stage.sees("question 9999")
+
+    play(scenario, tmp_path)
+
+
+def test_what_nobody_judged_stands_in_the_list_with_its_kind_and_can_be_taken_back(
+    tmp_path: Path,
+) -> None:
+    async def scenario(stage: Stage) -> None:
+        # as journals have them from before there was a setting, learned and waiting
+        asked = (Turn("user", "What is my dog called?"),)
+        old = Lesson("continuation", asked, "Your dog is called Cajeut.", weight=0.1)
+        words = Lesson("owner_words", (), "I feed the gulls.", weight=0.02)
+        loose = Lesson("continuation", (Turn("user", "Hello?"),), "Who is there?", weight=0.1)
+        stage.journal.add_lessons([old, words, loose, lesson("What is my dog called?", "Bruno.")])
+        stage.journal.set_lesson_state(1, "learned")
+        await stage.say("/lessons")
+        await stage.sees("lessons · 4")
+        for line in (
+            "left      waiting    \u00b7 Hello? \u2192 Who is there?",
+            "own words waiting    \u00b7 I feed the gulls.",
+            "left      replaced   \u00b7 What is my dog called? \u2192 Your dog is",
+        ):
+            await stage.sees(line)
+        (check,) = stage.teacher.sent(Check)
+        assert isinstance(check, Check) and [p.answer for p in check.probes] == ["Bruno."]
+        await stage.press(*"ffffff")
+        await stage.sees("lessons · 1 · what you judged")
+        await stage.press("f")
+        await stage.sees("lessons · 3 · what you did not judge")
+        await stage.sees("leans a little towards \u201cWho is there?\u201d")
+        await stage.press("down")
+        await stage.sees("expects you to say \u201cI feed the gulls.\u201d")
+        await stage.until(
+            lambda: "t teach" not in stage.footer() and "w withdraw" in stage.footer()
+        )
+        await stage.press("end", "w")
+        await stage.sees("Take lesson 1 back: leans a little towards")
+        await stage.press("y")
+        await stage.until(lambda: Undo(1) in stage.teacher.requests)
+        assert stage.journal.lesson(1).state == "undone"
+        await stage.sees("taken back")
+        # and what was left standing can be taught for good
+        await stage.press("home", "t")
+        await stage.sees("lesson 3 is taught again, as lesson 5")
+        taught = stage.journal.lesson(5)
+        assert (taught.kind, taught.answer, taught.weight) == ("example", "Who is there?", 1.0)
+        assert "<|user|> Hello? <|assistant|> Who is there?" in book(stage)
 
     play(scenario, tmp_path)

@@ -59,6 +59,12 @@ def talk(folder: Path, *lines: str, settings: Settings | None = None) -> tuple[l
     return out.getvalue().splitlines(), journal
 
 
+def picked(journal: Journal) -> list[int]:
+    """The numbers of all cards that were picked."""
+    rows = [row for row in journal.export_rows() if row["table"] == "judgements"]
+    return [row["number"] for row in rows if row["kind"] == "pick"]
+
+
 def test_five_answers_a_pick_and_the_end(tmp_path: Path) -> None:
     lines, journal = talk(tmp_path, "hello", "3")
     assert lines == [
@@ -69,10 +75,11 @@ def test_five_answers_a_pick_and_the_end(tmp_path: Path) -> None:
         "3. three",
         "4. four",
         "5. five",
+        "surest: 1",
         "preferred 3 over 1, 2, 4, 5: three",
-        "lesson 2: learned in 0.1 s",
+        "lesson 1: learned in 0.1 s",
     ]
-    assert journal.picks()[0][1] == 3 and journal.waiting() == []
+    assert picked(journal) == [3] and journal.waiting() == []
     book = (tmp_path / "home" / "book.txt").read_text()
     assert "<|user|> hello <|assistant|> three" in book
 
@@ -82,10 +89,10 @@ def test_correct_rate_undo_new(tmp_path: Path) -> None:
         tmp_path, "hello", "/correct Hello!", "/rate good", "/rate off", "/undo", "/new", "again"
     )
     assert "will answer \u201cHello!\u201d" in lines
-    assert lines.count("lesson 2: learned in 0.1 s") == 1
+    assert lines.count("lesson 1: learned in 0.1 s") == 1
     assert any(line.endswith("rated good") for line in lines)
     assert any(line.endswith("rating withdrawn") for line in lines)
-    assert "taking the last lesson back" in lines and "lesson 2 taken back" in lines
+    assert "taking the last lesson back" in lines and "lesson 1 taken back" in lines
     assert "a new conversation" in lines
     assert [talk.title for talk in journal.conversations()] == ["again", "hello"]
     assert journal.lesson(2).state == "undone"
@@ -105,7 +112,7 @@ def test_digits_are_messages_unless_candidates_wait(tmp_path: Path) -> None:
     _, journal = talk(tmp_path, "7", " 2", "12 monkeys", "//slash")
     rows = [row for row in journal.export_rows() if row["table"] == "asks"]
     assert [row["message"] for row in rows] == ["7", "2", "12 monkeys", "/slash"]
-    assert journal.picks() == []
+    assert picked(journal) == []
 
 
 def test_what_cannot_be_done_is_a_line(tmp_path: Path) -> None:
@@ -173,7 +180,7 @@ def test_at_a_terminal_a_line_counts_at_once(tmp_path: Path) -> None:
     here.mode.typed("2")  # long before it is whole
     assert "preferred 2 over 1, 3, 4, 5: " in here.out.getvalue()
     here.teacher.finish()
-    assert here.journal.picks()[0][1] == 2
+    assert picked(here.journal) == [2]
     here.mode.typed(None)
     assert here.mode.status == 0
 
@@ -259,11 +266,11 @@ def test_what_the_screens_show_is_read_out(tmp_path: Path) -> None:
         *("/history #1", "/lessons nothing like it", "/history zzz"),
     )
     assert any(
-        line.startswith("lesson 2, today") and line.endswith("learned: hello \u2192 three")
+        line.startswith("lesson 1, today") and line.endswith("picked, learned: hello \u2192 three")
         for line in lines
     )
     assert "of these 1 of 1 are known now" in lines
-    assert "asking lesson 2's message again, before and now" in lines
+    assert "asking lesson 1's message again, before and now" in lines
     assert "before (version 1), likeliest: an old answer" in lines
     assert "now (version 2), drawn: old one" in lines
     assert "yours, line 2: hello \u2192 three" in lines

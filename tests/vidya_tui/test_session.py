@@ -19,6 +19,7 @@ def test_a_message_is_journaled_with_its_rider_before_the_teacher_hears_of_it(
     start: Start,
 ) -> None:
     talk = start(manual=True, sampling=Sampling(temperature=0.3), candidates=3, seed=40)
+    talk.session.owner_words = True
     seen: list[object] = []
     talk.teacher.send = lambda request: seen.append((request, talk.journal.latest_ask()))  # type: ignore[method-assign]
     ask = talk.session.say("  hello\n")
@@ -95,8 +96,9 @@ def test_stop_keeps_what_there_is_and_it_can_be_picked(start: Start) -> None:
     talk.teacher.pump(1)
     talk.session.stop()
     assert talk.teacher.requests[-1] == Cancel(ask.id)
-    assert [card.ending for card in talk.session.cards] == [
-        *("cancelled", "cancelled", "end", "end", "cancelled")
+    assert [(card.index, card.ending) for card in talk.session.cards] == [
+        *((3, "end"), (4, "end")),
+        *((1, "cancelled"), (2, "cancelled"), (5, "cancelled")),
     ]
     assert talk.session.pick(1) == "Hell"
     assert talk.lessons == [("pick", "Hell", "learned")]
@@ -115,8 +117,16 @@ def test_seeds_follow_each_other_so_that_asking_again_differs(start: Start) -> N
 # ---------------------------------------------------------------- going on without judging
 
 
-def test_going_on_takes_the_first_answer_as_a_weak_lesson(start: Start) -> None:
+def test_going_on_learns_nothing_unjudged(start: Start) -> None:
     talk = start()
+    for text in ("hello", "what is my dog called?", "and my cat?"):
+        talk.session.say(text)
+    assert talk.journal.lessons() == []
+
+
+def test_an_answer_left_standing_is_a_weak_lesson_where_the_owner_wants_that(start: Start) -> None:
+    talk = start()
+    talk.session.owner_words = talk.session.left_standing = True
     first = talk.session.say("hello")
     second = talk.session.say("more")
     assert second.turns == said("hello", "Hello there.", "more")
@@ -136,6 +146,7 @@ def test_going_on_while_they_are_written_takes_what_there_is_and_teaches_nothing
     start: Start,
 ) -> None:
     talk = start(manual=True)
+    talk.session.owner_words = talk.session.left_standing = True
     first = talk.session.say("hello")
     talk.teacher.pump(1, only=2)
     assert talk.session.say("more").turns == said("hello", "Good", "more")
@@ -228,6 +239,7 @@ def test_asking_anew_replaces_the_ask_and_keeps_the_rest(start: Start) -> None:
     talk = start(manual=True)
     with pytest.raises(VidyaError, match="nothing was asked yet"):
         talk.session.regenerate()
+    talk.session.owner_words = True
     first = talk.session.say("hello")
     talk.teacher.pump(1)
     second = talk.session.regenerate()

@@ -46,8 +46,8 @@ def test_the_same_after_the_streams_were_stopped(start: Start) -> None:
     talk.session.say("hello")
     talk.teacher.pump(1)
     talk.session.stop()
-    talk.session.correct("Hello, owner!")
-    assert talk.last_lesson().rejected == ("Good", "Hi!", "Hm?")
+    talk.session.correct("Hello, owner!")  # in place of the first that is shown, a whole one
+    assert talk.last_lesson().rejected == ("Hi!", "Hm?", "Good")
 
 
 def test_a_correction_can_begin_with_any_of_the_candidates(start: Start) -> None:
@@ -204,6 +204,7 @@ def test_there_must_be_a_whole_answer_to_rate(start: Start) -> None:
 
 def test_in_plain_chat_a_rating_takes_the_only_answer(start: Start) -> None:
     talk = start(candidates=1)
+    talk.session.owner_words = talk.session.left_standing = True
     talk.session.say("hello")
     talk.session.rate("good")
     assert talk.session.turns == said("hello", "Hello there.")

@@ -87,7 +87,7 @@ def test_saved_settings_are_read_back(tmp_path: Path, settings: Settings) -> Non
         (
             "colour = 1",
             "colour: no such setting; the settings are candidates, temperature, top_p, "
-            "max_tokens, learning, eager, method, owner_words, keep_unchosen, idle_practice, "
+            "max_tokens, learning, eager, method, left_standing, owner_words, keep_unchosen, idle_practice, "
             "practice_task, theme, motion, model, keys",
         ),
     ],

@@ -1,5 +1,5 @@
-"""Everything that was taught, newest first: what was understood, what became of it, whether the model
-knows it now; and teaching it again, changing it, taking it back.
+"""Everything that was taught, or learned though nobody judged it, newest first: what was understood, what
+became of it, whether the model knows it now; and teaching it again, changing it, taking it back.
 """
 
 from __future__ import annotations
@@ -13,14 +13,12 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 
 from learning.requests import Probe
-from learning.taught import SHOWN, Taught, taught, taught_ids
+from learning.taught import Taught, taught, taught_ids
 from vidya_tui import lesson_words as words
 from vidya_tui.place import Place
 from vidya_tui.plain import one_line, plain
 from vidya_tui.screens.list_room import ListRoom
 
-SHOWS = (*SHOWN, "not_known")
-"""What `f` goes through; the last is asked of the model."""
 SHOW_WORDS = {
     "all": "",
     "waiting": "waiting",
@@ -28,7 +26,11 @@ SHOW_WORDS = {
     "needs_practice": "needs practice",
     "taken_back": "taken back",
     "not_known": "not known now",
+    "judged": "what you judged",
+    "unjudged": "what you did not judge",
 }
+"""What `f` goes through, and how it is said; what is not known now is asked of the model."""
+SHOWS = tuple(SHOW_WORDS)
 SWEEP = 256
 """Lessons that are read at once when all are asked about."""
 
@@ -90,15 +92,16 @@ class LessonsScreen(ListRoom[None, Taught]):
         lesson, now = row.lesson, time.time()
         since = words.when(row.since, now).strip()
         lines = [
-            f"lesson {lesson.id}, {words.KINDS[lesson.kind]} {words.when(row.created, now).strip()}",
-            f"{words.LONG_STATES[row.state]} ({since})",
-            words.known_words(self.known(lesson.id), words.due(row)),
+            f"lesson {lesson.id}, {words.LONG_KINDS[lesson.kind]} {words.when(row.created, now).strip()}",
+            f"{words.long_state(row)} ({since})",
+            words.known_words(self.known(lesson.id), words.due(row), row.unjudged),
         ]
         if row.replaced_by:
             lines.append(f"lesson {row.replaced_by} says something else since")
         before = [f"{_who(turn.role)} {one_line(turn.text, 200)}" for turn in lesson.prompt[-3:-1]]
         asked = [f"{_who(turn.role)} {plain(turn.text)}" for turn in lesson.prompt[-1:]]
-        said = [f"Vidya: {plain(lesson.answer)}"] if lesson.answer else []
+        who = "You:" if lesson.kind == "owner_words" else "Vidya:"
+        said = [f"{who} {plain(lesson.answer)}"] if lesson.answer else []
         rest = [f"not: {one_line(text, 200)}" for text in lesson.rejected if text != lesson.answer]
         return Content.assemble(
             (words.understood(lesson), "bold"),
@@ -134,8 +137,10 @@ class LessonsScreen(ListRoom[None, Taught]):
             row = self.rows.row if self.is_mounted else None
             if row is None:
                 return False
+            if row.lesson.kind == "owner_words" and action != "withdraw":
+                return False  # nobody is to give an answer there
             if action == "again":
-                return row.state != "waiting"
+                return row.state != "waiting" or row.unjudged
             if action == "withdraw":
                 return row.state != "taken_back"
             if action == "compare":

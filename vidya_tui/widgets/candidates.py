@@ -162,6 +162,9 @@ class CandidatePanel(VerticalScroll, can_focus=True):
         super().__init__(id=id)
         self._views = [CardView(number) for number in range(1, count + 1)]
         self._cards: list[Card] = []
+        """By their numbers."""
+        self._order: list[int] = []
+        """Numbers from the top, or from the left."""
         self._lines = 3
         self._boxed = False
         self._highlight: int | None = None
@@ -176,8 +179,9 @@ class CandidatePanel(VerticalScroll, can_focus=True):
         return self._highlight
 
     def show(self, cards: Sequence[Card], lines: int, boxed: bool) -> None:
-        """Shows these cards, each on at most `lines` lines; none hides the panel."""
-        self._cards, self._lines, self._boxed = list(cards), lines, boxed
+        """Shows these cards in this order, each on at most `lines` lines; none hides the panel."""
+        self._cards = sorted(cards, key=lambda card: card.index)
+        self._lines, self._boxed = lines, boxed
         self.display = bool(cards)
         self.set_class(boxed, "-boxed")
         if not cards:
@@ -190,9 +194,23 @@ class CandidatePanel(VerticalScroll, can_focus=True):
         for number, view in enumerate(self._views):
             view.display = number < len(cards)
             if number < len(cards):
-                view.show(cards[number], lines, boxed)
+                view.show(self._cards[number], lines, boxed)
+        self._arrange([card.index for card in cards])
         if boxed:
             self._level()
+
+    def _arrange(self, order: list[int]) -> None:
+        """Moves cards where others stand now; each keeps its number."""
+        if order == self._order:
+            return
+        self._order = order
+        places = {number: place for place, number in enumerate(order)}
+        if self.is_attached:
+            self.sort_children(
+                key=lambda view: (
+                    places.get(view.number, len(places)) if isinstance(view, CardView) else 0
+                )
+            )
 
     def place(self, number: int) -> tuple[str, Region] | None:
         """(text, where on the screen) of a card that is shown."""
@@ -208,9 +226,11 @@ class CandidatePanel(VerticalScroll, can_focus=True):
     def action_highlight(self, step: int) -> None:
         if not self._cards:
             return
-        at = 0 if self._highlight is None else self._highlight + step
-        count = len(self._cards)
-        self._set_highlight((at - 1) % count + 1 if self._highlight else (1 if step > 0 else count))
+        if self._highlight is None:
+            self._set_highlight(self._order[0 if step > 0 else -1])
+        else:
+            at = self._order.index(self._highlight) + step
+            self._set_highlight(self._order[at % len(self._order)])
 
     def action_pick(self) -> None:
         if self._highlight is not None:
