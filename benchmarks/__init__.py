@@ -19,6 +19,7 @@ BENCHMARKS: dict[str, str] = {
     "long_talk": "a conversation of 2,000 turns: opening it, scrolling, typing in it",
     "talk": "200 questions it has not read: variety, endings, fitting answers, claims to be a person",
     "in_context": "copying, facts told and asked for in one conversation, small sums",
+    "calibration": "how sure it says that it is, against how often it is right; 12 personal questions",
     "crash": "kill -9 at 50 random moments: is anything lost that the screen confirmed",
     "collapse": "100 lessons in a row, by every attempt that failed and by the recipe: what is left",
     "long_life": "1,000 lessons in a row: the first ones, the book, talk, seconds, memory, files",

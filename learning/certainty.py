@@ -1,0 +1,46 @@
+"""How sure the model is of an answer, as a share that holds: of answers given 0.7, seven in ten are right.
+
+The probability of the whole answer, not the mean over its tokens: "Your dog is called Zish." is sure in
+every token but those of the name, and its mean says 60 % of a name that nobody taught. The exponent was
+fitted on benchmarks/data/lessons_tune*.jsonl; `vidya bench calibration` measures the result on others.
+Left out: whether an answer is true; a model can be sure and wrong.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+EXPONENT = 0.75
+"""Of the answer's probability."""
+SURE = 0.5
+"""From here on an answer counts as known rather than guessed."""
+
+
+def certainty(own_logprobs: Sequence[float]) -> float | None:
+    """0 to 1, of an answer whose tokens have these log-probabilities under the model as it is (no
+    temperature, no penalty); None of no tokens."""
+    return math.exp(min(0.0, EXPONENT * sum(own_logprobs))) if own_logprobs else None
+
+
+def of_not_knowing(others: Iterable[float | None]) -> float:
+    """0 to 1, that "I do not know" is the right answer beside the others: none of them is right."""
+    return 1.0 - max((value for value in others if value is not None), default=0.0)
+
+
+def calibration_error(claims: Sequence[tuple[float, bool]], bins: int = 10) -> float:
+    """Expected calibration error: over equal bins of claimed certainty, the mean distance between what
+    was claimed and the share that was right, weighted by how many fell into each.
+
+    claims: (certainty 0 to 1, was it right). Guo et al. 2017, arXiv:1706.04599, eq. 3. Raises
+    ValueError where there are none.
+    """
+    if not claims:
+        raise ValueError("no claims")
+    found: list[list[tuple[float, bool]]] = [[] for _ in range(bins)]
+    for value, right in claims:
+        found[min(int(value * bins), bins - 1)].append((value, right))
+    gaps = (
+        abs(sum(value for value, _ in one) - sum(right for _, right in one)) for one in found if one
+    )
+    return sum(gaps) / len(claims)
