@@ -154,9 +154,9 @@ class ScriptedTeacher:
         text = stream.text[: stream.sent]
         tokens = tuple(range(100, 100 + len(text.split())))
         logprobs = tuple(-0.5 for _ in tokens)
-        self._emit(
-            CandidateDone(stream.ask, stream.index, text, tokens, logprobs, ending, self.version)
-        )
+        sure = 0.61 if tokens else None
+        done = (stream.ask, stream.index, text, tokens, logprobs, ending, self.version, sure)
+        self._emit(CandidateDone(*done))
         if not any(other.open for other in self._streams if other.ask == stream.ask):
             self._emit(AskDone(stream.ask, tokens_per_second=100.0, seconds_to_first_token=0.1))
 
