@@ -48,7 +48,7 @@ class Standards:
     """What the caller expects of the candidates."""
 
     acceptable: Callable[[Finished], bool]
-    """Whether a candidate may stay. One that was stopped is not asked about."""
+    """Whether a candidate may stay. One that was stopped or chosen is not asked about."""
     fallback: tuple[int, ...] = ()
     """Tokens, the end among them, of what a candidate says where it was refused too often, or where
     `at_a_loss` says so; only one candidate ever says it. Empty: there is none."""
@@ -77,6 +77,11 @@ class Control:
     def stops(self, index: int) -> bool:
         with self._lock:
             return self._cancelled or (self._only is not None and self._only != index)
+
+    def keeps(self, index: int) -> bool:
+        """Whether all but this one were stopped."""
+        with self._lock:
+            return self._only == index
 
 
 @dataclass
@@ -127,6 +132,8 @@ class Selection:
             pass
         elif self.distinct and row.retries < MAX_RETRIES and (key in self.taken or not key):
             fresh = self._otherwise(tokenizer, row, sampling)
+        elif self.control.keeps(done.index):  # somebody chose it as it is
+            pass
         elif self.standards and not self.standards.acceptable(done):
             self.refused.add(key)
             if row.refusals < MAX_REFUSALS:

@@ -12,7 +12,7 @@ from engine.chat_format import encode_prompt
 from engine.config import GREEDY, Sampling
 from engine.generate import Delta, Event, Restart, generate
 from engine.model import Model
-from engine.selection import MAX_REFUSALS, MAX_RETRIES, Finished, Standards
+from engine.selection import MAX_REFUSALS, MAX_RETRIES, Control, Finished, Standards
 from engine.tokenizer import Tokenizer
 
 SAMPLING = Sampling(max_tokens=8)
@@ -94,6 +94,30 @@ def test_at_a_loss_the_last_one_says_the_fallback(
     assert (last.text, last.tokens, last.ending) == ("I am not.", fallback, "end")
     assert all(len(last.tokens) == len(p) for p in (last.logprobs, last.own_logprobs))
     assert sum(answer.text == "I am not." for answer in done.values()) == 1
+
+
+def test_what_was_chosen_while_it_streams_is_neither_refused_nor_replaced(
+    tiny_model: Model, tiny_tokenizer: Tokenizer
+) -> None:
+    prompt, control = encode_prompt(tiny_tokenizer, [("user", "Hello!")], 128, 32), Control()
+    standards = Standards(lambda _: False, _fallback(tiny_tokenizer), lambda _: True)
+    events = list[Event]()
+    for event in generate(
+        tiny_model,
+        tiny_tokenizer,
+        prompt,
+        5,
+        SAMPLING,
+        generator=torch.Generator().manual_seed(0),
+        control=control,
+        standards=standards,
+    ):
+        events.append(event)
+        if len(events) == 5:
+            control.keep(2)
+    assert not any(isinstance(event, Restart) for event in events)
+    (chosen,) = [e for e in events if isinstance(e, Finished) and e.ending != "cancelled"]
+    assert chosen.index == 2 and chosen.text != "I am not."
 
 
 def test_one_answer_alone_is_never_at_a_loss(tiny_model: Model, tiny_tokenizer: Tokenizer) -> None:
