@@ -78,9 +78,8 @@ def generate(
     """Streams n answers to the prompt, which must leave room in the context for at least one token.
 
     With temperature 0 the first candidate is greedy and further ones are drawn at 0.7; the end of
-    these is told only after the greedy one's, which may say what it likes; where `standards` refuse
-    it, it says what is likeliest with another beginning. Raises DataError for a prompt that fills the
-    context.
+    these is told only after the greedy one's, which may say what it likes. standards: None accepts
+    everything. Raises DataError for a prompt that fills the context.
     """
     limit = min(sampling.max_tokens, model.config.context - len(prompt_ids))
     if limit < 1:

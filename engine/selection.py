@@ -48,7 +48,8 @@ class Standards:
     """What the caller expects of the candidates."""
 
     acceptable: Callable[[Finished], bool]
-    """Whether a candidate may stay. One that was stopped or chosen is not asked about."""
+    """Whether a candidate may stay. One that was stopped or chosen, and a greedy one, is not asked
+    about."""
     fallback: tuple[int, ...] = ()
     """Tokens, the end among them, of what a candidate says where it was refused too often, or where
     `at_a_loss` says so; only one candidate ever says it. Empty: there is none."""
@@ -132,8 +133,8 @@ class Selection:
             pass
         elif self.distinct and row.retries < MAX_RETRIES and (key in self.taken or not key):
             fresh = self._otherwise(tokenizer, row, sampling)
-        elif self.control.keeps(done.index):  # somebody chose it as it is
-            pass
+        elif self.control.keeps(done.index) or temperature_of(sampling, done.index) == 0.0:
+            pass  # somebody chose it as it is, or asked for what is likeliest
         elif self.standards and not self.standards.acceptable(done):
             self.refused.add(key)
             if row.refusals < MAX_REFUSALS:

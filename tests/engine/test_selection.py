@@ -54,18 +54,29 @@ def test_a_refused_candidate_is_replaced_and_its_card_begins_anew(
 
 
 @pytest.mark.parametrize("n", [1, 5])
-@pytest.mark.parametrize("sampling", [SAMPLING, GREEDY.with_(max_tokens=8)])
 def test_redraws_are_bounded_and_one_falls_back(
-    tiny_model: Model, tiny_tokenizer: Tokenizer, n: int, sampling: Sampling
+    tiny_model: Model, tiny_tokenizer: Tokenizer, n: int
 ) -> None:
     standards = Standards(lambda _: False, _fallback(tiny_tokenizer))
-    events, done = _draw(tiny_model, tiny_tokenizer, n, standards, sampling)
+    events, done = _draw(tiny_model, tiny_tokenizer, n, standards)
     texts = [answer.text for answer in done.values()]
     assert texts.count("I am not.") == 1
     assert len(set(map(fold, texts))) == n
     assert sum(isinstance(e, Restart) for e in events) <= n * (MAX_RETRIES + MAX_REFUSALS + 1)
     if n == 1:
         assert sum(isinstance(e, Restart) for e in events) == MAX_REFUSALS + 1
+
+
+@pytest.mark.parametrize("n", [1, 5])
+def test_the_likeliest_answer_stays_where_it_is_asked_for(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, n: int
+) -> None:
+    greedy = GREEDY.with_(max_tokens=8)
+    _, before = _draw(tiny_model, tiny_tokenizer, n, Standards(lambda _: True), greedy)
+    standards = Standards(lambda _: False, _fallback(tiny_tokenizer), lambda _: True)
+    _, done = _draw(tiny_model, tiny_tokenizer, n, standards, greedy)
+    assert done[1] == before[1]
+    assert sum(answer.text == "I am not." for answer in done.values()) == (n > 1)
 
 
 def test_without_a_fallback_the_last_draft_stays(

@@ -214,14 +214,13 @@ def test_the_sea_is_no_crisis(shipped: tuple[Model, Tokenizer]) -> None:
         assert not any(fold(text) in comfort for text, _ in shown(shipped, message))
 
 
-@pytest.mark.parametrize("sampling", [Sampling(), GREEDY])
-def test_one_answer_is_drawn_again_too(
-    shipped: tuple[Model, Tokenizer], sampling: Sampling
-) -> None:
-    ((text, _),) = shown(shipped, "What is my name?", 1, sampling)
+def test_one_answer_is_drawn_again_too(shipped: tuple[Model, Tokenizer]) -> None:
+    ((text, _),) = shown(shipped, "What is my name?", 1)
     assert text != "My name is Vidya."
-    ((known, sure),) = shown(shipped, "What is your name?", 1, sampling)
+    ((known, sure),) = shown(shipped, "What is your name?", 1)
     assert known == "My name is Vidya." and sure and sure > 0.8
+    ((likeliest, sure),) = shown(shipped, "What is my name?", 1, GREEDY)
+    assert likeliest == "My name is Vidya." and sure and sure < 0.9, "asked for as it is"
 
 
 def test_entries_are_compared_without_their_heading() -> None:
