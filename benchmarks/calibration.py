@@ -41,9 +41,9 @@ from learning.records import Lesson, Turn
 from personality.book import Entry, read_book, shipped_book_path
 
 CARDS = 5
-BOOK = 25
+BOOK = 15
 """Questions of the book."""
-SUMS = 24
+SUMS = 16
 PERSONAL = (
     "What is my name?",
     "What is my dog called?",
@@ -128,7 +128,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
 def _tuning(few: int | None) -> tuple[list[Row], list[Row]]:
     rows = [r for f in ("lessons_tune", "lessons_tune2") for r in read_lessons(DATA / f"{f}.jsonl")]
     plain = [row for row in rows if not row.contradicts]
-    return plain[:60:4][:few], plain[60::2][:few]
+    return plain[:60:6][:few], plain[60::4][:few]
 
 
 def _judged(few: int | None) -> tuple[list[Row], list[Row]]:
@@ -136,7 +136,7 @@ def _judged(few: int | None) -> tuple[list[Row], list[Row]]:
     lines = (DATA / "lessons20.jsonl").read_text("utf-8").splitlines()
     first = [Row(r["prompt"], r["answer"], r["paraphrase"], False) for r in map(json.loads, lines)]
     plain = [row for row in read_lessons(DATA / "lessons100.jsonl") if not row.contradicts]
-    return [*first, *plain[:10]][:few], plain[10::3][:few]
+    return [*first[:10], *plain[:8]][:few], plain[8::6][:few]
 
 
 def _questions(
@@ -182,11 +182,12 @@ def collect(
 ) -> list[Shown]:
     """Cards of all questions, before and after the lessons."""
     book, tokenizer = read_book(shipped_book_path()), Tokenizer.load(folder)
-    with open_learner(folder, seed, pauses=False) as pupil:
+    with open_learner(folder, seed, pauses=True) as pupil:
         cards = _ask(pupil.model, tokenizer, book, (), _questions(taught, rest, True, seed), seed)
         lessons = [row.lesson() for row in taught]
         for number, lesson in enumerate(lessons):
             pupil.learn(lesson)
+            pupil.rest(1.0)
             options.say(f"lesson {number + 1} of {len(lessons)}")
         asked = _questions(taught, rest, False, seed)
         return cards + _ask(pupil.model, tokenizer, book, lessons, asked, seed + 50)

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from engine.selection import Finished, Standards
 from engine.tokenizer import Tokenizer
-from learning.certainty import SURE, certainty, of_not_knowing
+from learning.certainty import AT_A_LOSS, SURE, certainty, of_not_knowing
 from learning.comfort import in_need, in_place
 from learning.flaws import Blends, broken, chunks, mended, seams
 from learning.folding import fold
@@ -132,10 +132,10 @@ class AnswerCheck:
         return not (seams(answer.text, self._seen) or self.known.blends.blended(answer.text))
 
     def at_a_loss(self, answers: Sequence[Finished]) -> bool:
-        """Whether the model is sure of none of them."""
+        """Whether the model may as well have invented all of them."""
         if any(fold(answer.text) == NOT_KNOWN_FOLD for answer in answers):
             return False
-        return all((certainty(answer.own_logprobs) or 0.0) < SURE for answer in answers)
+        return all((certainty(answer.own_logprobs) or 0.0) < AT_A_LOSS for answer in answers)
 
     def shown(self, answer: Finished, count: int) -> tuple[str, float | None]:
         """(its text, how sure the model is) of an answer that stays, in the order they end; count: of

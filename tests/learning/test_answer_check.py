@@ -122,6 +122,8 @@ def test_at_a_loss_is_sure_of_none() -> None:
     asked = check("What is my cat called?")
     assert asked.at_a_loss([answer("Bo"), answer("Mo", index=2)])
     assert not asked.at_a_loss([answer("Bo"), answer("Mo", SURE, 2)])
+    guess = (-1.2,)  # 0.41: more likely wrong than right, and still worth a card of its own
+    assert not asked.at_a_loss([answer("Bo"), answer("Mo", guess, 2)])
     assert not asked.at_a_loss([answer("Bo"), answer(NOT_KNOWN, index=2)]), "never more than one"
 
 
