@@ -168,7 +168,7 @@ MIGRATIONS: tuple[Migration, ...] = (
             VALUES ('delete', 3 * old.id + 2, old.text); END""",
         "INSERT INTO said (said) VALUES ('rebuild')",
     ),
-    # 8: how sure the model was of a candidate
+    # 4: how sure the model was of a candidate
     ("ALTER TABLE candidates ADD COLUMN certainty REAL",),
 )
 
