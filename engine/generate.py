@@ -3,39 +3,35 @@
 The prompt is prefilled once and shared; one batched step on packed weights (engine.packed) serves all
 candidates of a wave, finished ones leave the batch. A candidate that says what another said is drawn
 anew in a wave of its own, which is stepped in turn with those that still stream, and begins where it
-could best have said something else (engine.branches). Left out: prompts of different length in one
-batch (engine.rollout).
+could best have said something else (engine.branches). One that the caller's `Standards` refuse is drawn
+anew in the same way. Left out: what an answer means; prompts of different length in one batch
+(engine.rollout).
 """
 
 from __future__ import annotations
 
 import contextlib
-import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from engine.branches import Beginning, Branches, fold
+from engine.branches import Branches
 from engine.cache import KeyValueCache
 from engine.config import Sampling
 from engine.errors import DataError
 from engine.model import Model
 from engine.packed import PackedModel, packed
 from engine.sampling import NEVER, draw, shape_logits
+from engine.selection import Control, Finished, Row, Selection, Standards, temperature_of
 from engine.threads import one_core
 from engine.tokenizer import StreamDecoder, Tokenizer
 
-MAX_RETRIES = 12
-"""Times that a candidate which repeats another is drawn anew."""
-HOTTER = 1.3
-"""Factor on the temperature at each retry for which no other beginning is left."""
+__all__ = ["Control", "Delta", "Event", "Finished", "Restart", "Standards", "generate"]
+
 MANY = 100_000_000
 """Weights from which a step of some rows is worth more than one core."""
-FREE_TEMPERATURE = 0.7
-"""Temperature of the further candidates where the first is greedy."""
 
 
 @dataclass(frozen=True)
@@ -48,76 +44,19 @@ class Delta:
 
 @dataclass(frozen=True)
 class Restart:
-    """The candidate repeated another and is drawn anew."""
+    """The candidate repeated another, or was refused, and is drawn anew."""
 
     index: int
-
-
-@dataclass(frozen=True)
-class Finished:
-    """The candidate is complete."""
-
-    index: int
-    text: str
-    """Without white space around it."""
-    tokens: tuple[int, ...]
-    """With the end token where it was drawn."""
-    logprobs: tuple[float, ...]
-    """Under the model, with repetition penalised and at the temperature, before top-k, top-p and min-p
-    cut; 0 under greedy decoding."""
-    ending: Literal["end", "length", "cancelled"]
 
 
 Event = Delta | Restart | Finished
-
-
-class Control:
-    """Lets another thread stop candidates between two steps."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._only: int | None = None
-        self._cancelled = False
-
-    def cancel(self) -> None:
-        """Stops all."""
-        with self._lock:
-            self._cancelled = True
-
-    def keep(self, index: int) -> None:
-        """Stops all but this one."""
-        with self._lock:
-            self._only = index
-
-    def stops(self, index: int) -> bool:
-        with self._lock:
-            return self._cancelled or (self._only is not None and self._only != index)
-
-
-@dataclass
-class _Row:
-    """One candidate while it streams."""
-
-    index: int
-    temperature: float
-    decoder: StreamDecoder
-    retries: int = 0
-    forced: Beginning = ()
-    """How it has to begin."""
-    tokens: list[int] = field(default_factory=list)
-    logprobs: list[float] = field(default_factory=list)
-    text: str = ""
-
-    def finished(self, ending: Literal["end", "length", "cancelled"]) -> Finished:
-        text = (self.text + self.decoder.finish()).strip()
-        return Finished(self.index, text, tuple(self.tokens), tuple(self.logprobs), ending)
 
 
 @dataclass
 class _Wave:
     """Candidates of equal length that share a batch."""
 
-    rows: list[_Row]
+    rows: list[Row]
     cache: KeyValueCache
     logits: Tensor
     """[rows, V] of the next token."""
@@ -134,12 +73,13 @@ def generate(
     generator: torch.Generator,
     control: Control | None = None,
     distinct: bool = True,
+    standards: Standards | None = None,
 ) -> Iterator[Event]:
     """Streams n answers to the prompt, which must leave room in the context for at least one token.
 
     With temperature 0 the first candidate is greedy and further ones are drawn at 0.7; the end of
-    these is told only after the greedy one's, which may say what it likes. Raises DataError for a
-    prompt that fills the context.
+    these is told only after the greedy one's, which may say what it likes. standards: None accepts
+    everything. Raises DataError for a prompt that fills the context.
     """
     limit = min(sampling.max_tokens, model.config.context - len(prompt_ids))
     if limit < 1:
@@ -149,10 +89,11 @@ def generate(
             "shorten it, or begin a new conversation",
         )
     control = control or Control()
-    branches = Branches(tokenizer) if distinct and n > 1 else None
+    distinct = distinct and n > 1
+    branches = Branches(tokenizer) if distinct or standards else None
     fast = packed(model)
     prompt, first_logits = prefill(fast, prompt_ids, limit)
-    rows = [_Row(i, _temperature(sampling, i), StreamDecoder(tokenizer)) for i in range(1, n + 1)]
+    rows = [Row(i, temperature_of(sampling, i), StreamDecoder(tokenizer)) for i in range(1, n + 1)]
     small = model.config.parameters < MANY and fast.device.type == "cpu"
     with one_core() if small else contextlib.nullcontext():
         yield from _stream(
@@ -166,6 +107,7 @@ def generate(
             generator,
             control,
             branches,
+            Selection(rows, distinct, standards, control, branches),
         )
 
 
@@ -174,22 +116,22 @@ def _stream(
     tokenizer: Tokenizer,
     prompt: KeyValueCache,
     first_logits: Tensor,
-    rows: list[_Row],
+    rows: list[Row],
     limit: int,
     sampling: Sampling,
     generator: torch.Generator,
     control: Control,
     branches: Branches | None,
+    selection: Selection,
 ) -> Iterator[Event]:
     """Everything after the prompt."""
-    distinct, size = branches is not None, prompt.length + limit
+    size = prompt.length + limit
     waves = [_wave(prompt, first_logits, rows, size)]
-    taken: set[str] = set()
     held: list[Finished] = []
-    greedy_first = distinct and sampling.temperature == 0.0
+    greedy_first = selection.distinct and sampling.temperature == 0.0
     while waves:
         for wave in list(waves):
-            again: list[_Row] = []
+            again: list[Row] = []
             if branches is not None:
                 branches.saw([row.tokens for row in wave.rows], wave.logits)
             for event in _step(fast, tokenizer, wave, sampling, generator, control, limit):
@@ -201,15 +143,10 @@ def _stream(
                     continue
                 greedy_first = False
                 for done in held:
-                    row, key = rows[done.index - 1], fold(done.text)
-                    again_allowed = row.retries < MAX_RETRIES and not control.stops(done.index)
-                    if branches and again_allowed and (key in taken or not key):
-                        beginning = branches.next(taken)
-                        rows[done.index - 1] = _retry(tokenizer, row, sampling, beginning)
-                        again.append(rows[done.index - 1])
+                    if (row := selection.retry(done, tokenizer, sampling)) is not None:
+                        again.append(row)
                         yield Restart(done.index)
                     else:
-                        taken.add(key)
                         yield done
                 held.clear()
             if not wave.rows:
@@ -236,25 +173,8 @@ def _last_logits(model: Model | PackedModel, ids: Tensor, cache: KeyValueCache) 
     return model.logits(model.hidden_states(ids, cache=cache)[:, -1]).float()
 
 
-def _temperature(sampling: Sampling, index: int) -> float:
-    if sampling.temperature == 0.0 and index > 1:
-        return FREE_TEMPERATURE
-    return sampling.temperature
-
-
-def _wave(prompt: KeyValueCache, logits: Tensor, rows: list[_Row], size: int) -> _Wave:
+def _wave(prompt: KeyValueCache, logits: Tensor, rows: list[Row], size: int) -> _Wave:
     return _Wave(list(rows), prompt.expand(len(rows), size), logits.expand(len(rows), -1))
-
-
-def _retry(
-    tokenizer: Tokenizer, row: _Row, sampling: Sampling, beginning: Beginning | None
-) -> _Row:
-    """The candidate anew with that beginning; where there is none hotter, up to a bound."""
-    retries = row.retries + 1
-    temperature = sampling.temperature or FREE_TEMPERATURE
-    if beginning is None:
-        temperature *= HOTTER ** min(retries, 3)
-    return _Row(row.index, temperature, StreamDecoder(tokenizer), retries, beginning or ())
 
 
 def _step(
@@ -273,11 +193,12 @@ def _step(
         _keep(wave, [i for i, row in enumerate(wave.rows) if row not in stopped])
         if not wave.rows:
             return
-    ids, logprobs = _draw(tokenizer, wave, sampling, generator)
+    ids, logprobs, own_logprobs = _draw(tokenizer, wave, sampling, generator)
     going = []
-    for place, (row, token, logprob) in enumerate(zip(wave.rows, ids, logprobs, strict=True)):
+    for place, (row, token) in enumerate(zip(wave.rows, ids, strict=True)):
         row.tokens.append(token)
-        row.logprobs.append(logprob)
+        row.logprobs.append(logprobs[place])
+        row.own_logprobs.append(own_logprobs[place])
         if token == tokenizer.end:
             yield row.finished("end")
             continue
@@ -305,8 +226,9 @@ def _keep(wave: _Wave, places: list[int]) -> None:
 
 def _draw(
     tokenizer: Tokenizer, wave: _Wave, sampling: Sampling, generator: torch.Generator
-) -> tuple[list[int], list[float]]:
-    """Next ids and their log-probabilities. Only words and, after the first, the end are drawn."""
+) -> tuple[list[int], list[float], list[float]]:
+    """Next ids, their log-probabilities as drawn, and those under the model as it is. Only words and,
+    after the first, the end are drawn."""
     first = not wave.rows[0].tokens  # rows of a wave are equally long
     logits = wave.logits[:, : tokenizer.end + 1]
     logits = logits.clone() if first else logits  # the first are shared by all waves
@@ -324,4 +246,6 @@ def _draw(
             logprobs[place] = float(shaped[place].log_softmax(-1)[ids[place]])
         elif row.temperature == 0.0:
             ids[place], logprobs[place] = int(shaped[place].argmax()), 0.0
-    return ids, logprobs
+    chosen = torch.tensor(ids, device=logits.device)[:, None]
+    own = logits.gather(1, chosen)[:, 0] - logits.logsumexp(-1)
+    return ids, logprobs, own.tolist()

@@ -15,7 +15,9 @@ import torch
 
 from engine.chat_format import encode_prompt
 from engine.errors import VidyaError
-from engine.generate import Control, Delta, Finished, Restart, generate
+from engine.generate import Delta, Restart, generate
+from engine.selection import Control, Finished
+from learning.answer_check import AnswerCheck, KnownTexts
 from learning.events import AskDone, CandidateDone, CandidateReset, CandidateText, Event, Failed
 from learning.learner import Learner
 from learning.records import Turns
@@ -33,13 +35,14 @@ class Answerer:
         turnstile: Turnstile,
         emit: Callable[[Event], None],
         heard: Callable[[Turns], None],
+        known: KnownTexts,
         *,
         seed: int | None = None,
     ) -> None:
         """heard: called with the turns of an ask once it is answered, not again where other answers
-        are asked for. seed: of asks that name none."""
+        are asked for. known: what may be said as it is. seed: of asks that name none."""
         self._learner, self._turnstile, self._emit = learner, turnstile, emit
-        self._heard, self._seed = heard, seed
+        self._heard, self._known, self._seed = heard, known, seed
         self._seen = Seen(learner.journal)
         self._controls: dict[int, Control] = {}
         self._asks: queue.Queue[Generate | None] = queue.Queue()
@@ -97,6 +100,7 @@ class Answerer:
         generator = torch.Generator().manual_seed(secrets.randbits(63) if seed is None else seed)
         started, first, tokens = time.monotonic(), 0.0, 0
         control = self._controls[request.ask]
+        check = AnswerCheck(request.turns, self._known.now(), several=request.n > 1)
         for event in generate(
             published.model,
             tokenizer,
@@ -105,6 +109,7 @@ class Answerer:
             sampling,
             generator=generator,
             control=control,
+            standards=check.standards(tokenizer, sampling.max_tokens),
         ):
             first = first or time.monotonic() - started
             if isinstance(event, Delta):
@@ -114,15 +119,17 @@ class Answerer:
                 self._emit(CandidateReset(request.ask, event.index))
             elif isinstance(event, Finished):
                 tokens += len(event.tokens)
+                text, sure = check.shown(event, request.n)
                 self._emit(
                     CandidateDone(
                         request.ask,
                         event.index,
-                        event.text,
-                        tuple(event.tokens),
-                        tuple(event.logprobs),
+                        text,
+                        event.tokens,
+                        event.logprobs,
                         event.ending,
                         published.version,
+                        sure,
                     )
                 )
         seconds = max(1e-6, time.monotonic() - started)

@@ -32,7 +32,7 @@ class CandidateText:
 
 @dataclass(frozen=True)
 class CandidateReset:
-    """The candidate was a duplicate and is drawn anew: clear its card."""
+    """The candidate was a duplicate or not fit to be shown, and is drawn anew: clear its card."""
 
     ask: int
     index: int
@@ -49,6 +49,7 @@ class CandidateDone:
     logprobs: tuple[float, ...]
     ending: Ending
     version: int
+    certainty: float | None = None
 
 
 @dataclass(frozen=True)

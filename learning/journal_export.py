@@ -13,7 +13,10 @@ from learning.store import Store
 TABLES: dict[str, tuple[str, ...]] = {
     "conversations": ("id", "created", "title"),
     "asks": ("id", "conversation", "history", "message", "sampling", "seed", "created", "parent"),
-    "candidates": ("ask", "number", "text", "tokens", "logprobs", "ending", "version", "created"),
+    "candidates": (
+        *("ask", "number", "text", "tokens", "logprobs", "ending", "version", "created"),
+        "certainty",
+    ),
     "judgements": ("id", "ask", "kind", "number", "text", "value", "answer", "created"),
     "withdrawals": ("judgement", "created"),
     "answers": ("ask", "judgement", "text", "created"),

@@ -51,8 +51,9 @@ CONVERSATION = {
 """The conversation of a row, by what it hangs on."""
 OPTIONAL = (
     *("ask", "judgement", "parent", "number", "text", "value", "seed", "replaces", "title"),
+    "certainty",
 )
-ADDED = ("title",)
+ADDED = ("title", "certainty")
 """Columns that exports of earlier versions lack."""
 NAMES: dict[str, tuple[str, ...]] = {
     "kind": ("pick", "correction", "rating", *get_args(LessonKind)),
@@ -211,6 +212,8 @@ def _checked(column: str, value: Any) -> Any:
         good = all(isinstance(one, int | float) for one in Sampling(**value).to_dict().values())
     elif column == "created":
         good = isinstance(value, float) and 0 <= value < YEAR_10000
+    elif column == "certainty":
+        good = isinstance(value, float) and 0.0 <= value <= 1.0
     elif column == "weight":
         good = isinstance(value, float) and math.isfinite(value)
     elif column in ("message", "text", "answer", "replaces", "title"):

@@ -30,7 +30,7 @@ BRANCHES = """SELECT id, parent, CASE WHEN parent IS NULL THEN json_array_length
 NEWEST_SHORTER = """SELECT max(id) FROM asks
     WHERE conversation = ? AND json_array_length(history) = ? - 3"""
 """(conversation, turns of an ask) -> what it goes on from, where nobody says."""
-CANDIDATE_COLUMNS = "ask, number, text, tokens, logprobs, ending, version"
+CANDIDATE_COLUMNS = "ask, number, text, tokens, logprobs, ending, version, certainty"
 LESSON_COLUMNS = "id, judgement, kind, prompt, answer, rejected, weight, replaces, state"
 
 WITHDRAWN = "EXISTS (SELECT 1 FROM withdrawals w WHERE w.judgement = j.id)"
@@ -74,11 +74,12 @@ def candidate_values(candidate: Candidate) -> dict[str, object]:
         "logprobs": struct.pack(f"<{len(logprobs)}d", *logprobs),
         "ending": candidate.ending,
         "version": candidate.version,
+        "certainty": candidate.certainty,
     }
 
 
 def candidate_from_row(row: Row) -> Candidate:
-    ask, number, text, tokens, logprobs, ending, version = row
+    ask, number, text, tokens, logprobs, ending, version, certainty = row
     return Candidate(
         ask,
         number,
@@ -87,6 +88,7 @@ def candidate_from_row(row: Row) -> Candidate:
         struct.unpack(f"<{len(logprobs) // 8}d", logprobs),
         ending,
         version,
+        certainty,
     )
 
 

@@ -169,6 +169,8 @@ MIGRATIONS: tuple[Migration, ...] = (
             VALUES ('delete', 3 * old.id + 2, old.text); END""",
         "INSERT INTO said (said) VALUES ('rebuild')",
     ),
+    # 4: how sure the model was of a candidate
+    ("ALTER TABLE candidates ADD COLUMN certainty REAL",),
 )
 
 

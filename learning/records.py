@@ -43,6 +43,8 @@ class Candidate:
     ending: Ending
     version: int
     """Version of the published weights that made it."""
+    certainty: float | None = None
+    """How sure the model was of it (learning.certainty), 0 to 1; None where that was not measured."""
 
 
 @dataclass(frozen=True)

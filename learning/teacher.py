@@ -18,6 +18,7 @@ from pathlib import Path
 from engine.disk import demand_room, full_disk, is_full
 from engine.errors import VidyaError
 from engine.files import remove_leftovers
+from learning.answer_check import KnownTexts
 from learning.answering import Answerer
 from learning.book import BookSettings, EpochReport
 from learning.events import (
@@ -135,8 +136,10 @@ class Teacher:
         self._cancel_practice, self._owner_is_back = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._learn_loop, name="learn", daemon=True)
         self._looker = Looker(self._learner, self._journal, self._turnstile, self._emit)
-        heard = self._looker.heard
-        self._answerer = Answerer(self._learner, self._turnstile, self._emit, heard, seed=seed)
+        heard, known = self._looker.heard, KnownTexts(self._journal, home.book_path)
+        self._answerer = Answerer(
+            self._learner, self._turnstile, self._emit, heard, known, seed=seed
+        )
         parameters = self._learner.published.model.config.parameters
         self._emit(Ready(folder.name, self._learner.version, parameters, device))
         self._answerer.start()

@@ -13,7 +13,7 @@ import os
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 MARKER = re.compile(r"<\|([\w-]+)\|>")
@@ -23,6 +23,10 @@ OLD_END = re.compile(r"<\|end\|>\s*(?=<\|user\|>|$)")
 SHOWN = 10
 """How many problems the text of a BookError lists."""
 HEADING = "# My book. One conversation a line: a question, then the answer I should learn.\n"
+
+NEED = "Comfort in need"
+"""How the heading begins under which stand answers to somebody in need: such an answer is said only to
+what it was written for (learning.comfort)."""
 
 Turns = tuple[tuple[str, str], ...]
 
@@ -35,6 +39,8 @@ class Entry:
     """(role, text): user and assistant by turns, user first, assistant last."""
     line: int
     """Where it stands in its file, counted from 1."""
+    heading: str = field(default="", compare=False)
+    """The last comment above it, without its #; empty where there is none."""
 
     @property
     def question(self) -> str:
@@ -137,12 +143,15 @@ def read_book(path: str | os.PathLike[str], skip_bad: bool = False) -> list[Entr
         raise BookError(path, [problem]) from None
     entries: list[Entry] = []
     problems: list[tuple[int, str, str]] = []
+    heading = ""
     # Not splitlines(): it also breaks at rarer characters, which editors do not count as lines.
     for number, raw in enumerate(data.split(b"\n"), start=1):
         try:
             text = raw.decode("utf-8").removeprefix("\ufeff")
-            if text.strip() and not text.lstrip().startswith("#"):
-                entries.append(Entry(parse_line(text), number))
+            if text.lstrip().startswith("#"):
+                heading = text.strip().lstrip("#").strip()
+            elif text.strip():
+                entries.append(Entry(parse_line(text), number, heading))
         except UnicodeDecodeError:
             if b"\0" in data:
                 problem = (0, "is not a text file in UTF-8", "save the book as UTF-8 text")

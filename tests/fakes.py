@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -155,10 +156,11 @@ class ScriptedTeacher:
         stream.open = False
         text = stream.text[: stream.sent]
         tokens = tuple(range(100, 100 + len(text.split())))
-        logprobs = tuple(self.sure.get(stream.index, -0.5) for _ in tokens)
-        self._emit(
-            CandidateDone(stream.ask, stream.index, text, tokens, logprobs, ending, self.version)
-        )
+        logprob = self.sure.get(stream.index, -0.5)
+        logprobs = tuple(logprob for _ in tokens)
+        sure = round(math.exp(logprob), 2) if tokens else None
+        done = (stream.ask, stream.index, text, tokens, logprobs, ending, self.version, sure)
+        self._emit(CandidateDone(*done))
         if not any(other.open for other in self._streams if other.ask == stream.ask):
             self._emit(AskDone(stream.ask, tokens_per_second=100.0, seconds_to_first_token=0.1))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -23,7 +22,8 @@ class Card:
     ending: Ending | None = None
     tokens: int = 0
     confidence: float | None = None
-    """Mean probability of its tokens (geometric), 0 to 1; None until it is done."""
+    """How sure the model is of it (learning.certainty), 0 to 1; None until it is done, and where that
+    was not measured."""
     chosen: bool = False
 
     @property
@@ -58,8 +58,7 @@ class Card:
         """It is complete, and this is all of it."""
         self.text, self.state, self.ending = candidate.text, "done", candidate.ending
         self.tokens = len(candidate.tokens)
-        if candidate.logprobs:
-            self.confidence = math.exp(sum(candidate.logprobs) / len(candidate.logprobs))
+        self.confidence = candidate.certainty
 
     def stop(self) -> None:
         """No more of it will come."""

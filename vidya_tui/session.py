@@ -330,6 +330,7 @@ class Session(Judging):
             event.logprobs,
             event.ending,
             event.version,
+            event.certainty,
         )
         exchange = self._exchange(event.ask)
         if exchange:

@@ -19,9 +19,9 @@ from vidya_tui.widgets.candidates import CandidatePanel, CardView
 from vidya_tui.widgets.flight import Flight
 
 
-def done(text: str, ending: Ending, *logprobs: float) -> Card:
+def done(text: str, ending: Ending, certainty: float | None) -> Card:
     card = Card(1)
-    card.finish(Candidate(1, 1, text, tuple(range(len(logprobs))), logprobs, ending, 1))
+    card.finish(Candidate(1, 1, text, (1, 2), (-0.1, -0.1), ending, 1, certainty))
     return card
 
 
@@ -30,11 +30,12 @@ def done(text: str, ending: Ending, *logprobs: float) -> Card:
     [
         (Card(1), "\u2026"),
         (Card(1, "two words", "streaming"), "2 words \u00b7 \u2026"),
-        (done("one", "end", -0.5, -0.5), "1 word \u00b7 61 % sure \u00b7 \u2713"),
-        (done("a b c", "length", 0.0), "3 words \u00b7 100 % sure \u00b7 cut off"),
-        (done("a b c", "cancelled", -0.1), "3 words \u00b7 stopped"),
-        (done("a", "end", -0.001), "1 word \u00b7 99 % sure \u00b7 \u2713"),  # only all is 100 %
-        (done("", "end", -9.0), "1 % sure \u00b7 \u2713"),
+        (done("one", "end", 0.61), "1 word \u00b7 61 % sure \u00b7 \u2713"),
+        (done("a b c", "length", 1.0), "3 words \u00b7 100 % sure \u00b7 cut off"),
+        (done("a b c", "cancelled", 0.9), "3 words \u00b7 stopped"),
+        (done("a", "end", 0.999), "1 word \u00b7 99 % sure \u00b7 \u2713"),  # only all is 100 %
+        (done("", "end", 0.0001), "1 % sure \u00b7 \u2713"),
+        (done("a b", "end", None), "2 words \u00b7 \u2713"),  # from before it was measured
     ],
 )
 def test_facts(card: Card, facts: str) -> None:
@@ -42,7 +43,7 @@ def test_facts(card: Card, facts: str) -> None:
 
 
 def test_where_there_is_little_room_the_ending_stays() -> None:
-    card = done("a b c", "length", 0.0)
+    card = done("a b c", "length", 1.0)
     assert card.facts(30) == "3 words \u00b7 100 % sure \u00b7 cut off"
     assert card.facts(29) == "100 % sure \u00b7 cut off"
     assert card.facts(10) == card.facts(1) == "cut off"
@@ -56,7 +57,7 @@ def test_every_ending_is_marked(tmp_path: Path, size: tuple[int, int], seen: boo
         await stage.press("escape")
         await stage.until(lambda: not stage.session.streaming)
         for index, ending in ((1, "end"), (2, "length")):
-            stage.hear(CandidateDone(1, index, "so it is", (1, 2), (-0.2, -0.2), ending, 1))  # type: ignore[arg-type]
+            stage.hear(CandidateDone(1, index, "so it is", (1, 2), (-0.2, -0.2), ending, 1, 0.82))  # type: ignore[arg-type]
         await stage.sees("so it is")
         for words in (
             "3 words \u00b7 82 % sure \u00b7 \u2713",

@@ -1,0 +1,155 @@
+"""Candidates that the caller refuses are drawn again, a bounded number of times, and what comes then."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+import torch
+
+from engine.branches import fold
+from engine.chat_format import encode_prompt
+from engine.config import GREEDY, Sampling
+from engine.generate import Delta, Event, Restart, generate
+from engine.model import Model
+from engine.selection import MAX_REFUSALS, MAX_RETRIES, Control, Finished, Standards
+from engine.tokenizer import Tokenizer
+
+SAMPLING = Sampling(max_tokens=8)
+
+
+def _draw(
+    model: Model, tokenizer: Tokenizer, n: int, standards: Standards, sampling: Sampling = SAMPLING
+) -> tuple[list[Event], dict[int, Finished]]:
+    prompt = encode_prompt(tokenizer, [("user", "Hello!")], 128, 32)
+    generator = torch.Generator().manual_seed(0)
+    events = list(
+        generate(model, tokenizer, prompt, n, sampling, generator=generator, standards=standards)
+    )
+    done = [event for event in events if isinstance(event, Finished)]
+    assert sorted(event.index for event in done) == list(range(1, n + 1)), "each ends once"
+    return events, {event.index: event for event in done}
+
+
+def _fallback(tokenizer: Tokenizer, text: str = "I am not.") -> tuple[int, ...]:
+    return (*tokenizer.encode(text), tokenizer.end)
+
+
+@pytest.mark.parametrize("n", [1, 5])
+def test_a_refused_candidate_is_replaced_and_its_card_begins_anew(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, n: int
+) -> None:
+    _, before = _draw(tiny_model, tiny_tokenizer, n, Standards(lambda _: True))
+    unwanted = before[1].text
+    events, done = _draw(
+        tiny_model, tiny_tokenizer, n, Standards(lambda answer: answer.text != unwanted)
+    )
+    assert all(answer.text != unwanted for answer in done.values())
+    for index, answer in done.items():
+        restarts = [i for i, e in enumerate(events) if isinstance(e, Restart) and e.index == index]
+        after = events[restarts[-1] if restarts else 0 :]
+        text = "".join(e.text for e in after if isinstance(e, Delta) and e.index == index)
+        assert text.strip() == answer.text or answer.text.startswith(text.strip())
+    assert any(isinstance(e, Restart) and e.index == 1 for e in events)
+
+
+@pytest.mark.parametrize("n", [1, 5])
+def test_redraws_are_bounded_and_one_falls_back(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, n: int
+) -> None:
+    standards = Standards(lambda _: False, _fallback(tiny_tokenizer))
+    events, done = _draw(tiny_model, tiny_tokenizer, n, standards)
+    texts = [answer.text for answer in done.values()]
+    assert texts.count("I am not.") == 1
+    assert len(set(map(fold, texts))) == n
+    assert sum(isinstance(e, Restart) for e in events) <= n * (MAX_RETRIES + MAX_REFUSALS + 1)
+    if n == 1:
+        assert sum(isinstance(e, Restart) for e in events) == MAX_REFUSALS + 1
+
+
+@pytest.mark.parametrize("n", [1, 5])
+def test_the_likeliest_answer_stays_where_it_is_asked_for(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, n: int
+) -> None:
+    greedy = GREEDY.with_(max_tokens=8)
+    _, before = _draw(tiny_model, tiny_tokenizer, n, Standards(lambda _: True), greedy)
+    standards = Standards(lambda _: False, _fallback(tiny_tokenizer), lambda _: True)
+    _, done = _draw(tiny_model, tiny_tokenizer, n, standards, greedy)
+    assert done[1] == before[1]
+    assert sum(answer.text == "I am not." for answer in done.values()) == (n > 1)
+
+
+def test_without_a_fallback_the_last_draft_stays(
+    tiny_model: Model, tiny_tokenizer: Tokenizer
+) -> None:
+    events, done = _draw(tiny_model, tiny_tokenizer, 1, Standards(lambda _: False))
+    assert done[1].text
+    assert sum(isinstance(e, Restart) for e in events) == MAX_REFUSALS
+
+
+def test_at_a_loss_the_last_one_says_the_fallback(
+    tiny_model: Model, tiny_tokenizer: Tokenizer
+) -> None:
+    asked = list[Sequence[Finished]]()
+
+    def at_a_loss(answers: Sequence[Finished]) -> bool:
+        asked.append(answers)
+        return True
+
+    fallback = _fallback(tiny_tokenizer)
+    events, done = _draw(
+        tiny_model, tiny_tokenizer, 5, Standards(lambda _: True, fallback, at_a_loss)
+    )
+    assert [sorted(answer.index for answer in answers) for answers in asked] == [[1, 2, 3, 4, 5]]
+    last = [event for event in events if isinstance(event, Finished)][-1]
+    assert (last.text, last.tokens, last.ending) == ("I am not.", fallback, "end")
+    assert all(len(last.tokens) == len(p) for p in (last.logprobs, last.own_logprobs))
+    assert sum(answer.text == "I am not." for answer in done.values()) == 1
+
+
+def test_what_was_chosen_while_it_streams_is_neither_refused_nor_replaced(
+    tiny_model: Model, tiny_tokenizer: Tokenizer
+) -> None:
+    prompt, control = encode_prompt(tiny_tokenizer, [("user", "Hello!")], 128, 32), Control()
+    standards = Standards(lambda _: False, _fallback(tiny_tokenizer), lambda _: True)
+    events = list[Event]()
+    for event in generate(
+        tiny_model,
+        tiny_tokenizer,
+        prompt,
+        5,
+        SAMPLING,
+        generator=torch.Generator().manual_seed(0),
+        control=control,
+        standards=standards,
+    ):
+        events.append(event)
+        if len(events) == 5:
+            control.keep(2)
+    assert not any(isinstance(event, Restart) for event in events)
+    (chosen,) = [e for e in events if isinstance(e, Finished) and e.ending != "cancelled"]
+    assert chosen.index == 2 and chosen.text != "I am not."
+
+
+def test_one_answer_alone_is_never_at_a_loss(tiny_model: Model, tiny_tokenizer: Tokenizer) -> None:
+    standards = Standards(lambda _: True, _fallback(tiny_tokenizer), lambda _: True)
+    _, done = _draw(tiny_model, tiny_tokenizer, 1, standards)
+    assert done[1].text != "I am not."
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("sampling", [SAMPLING, SAMPLING.with_(temperature=0.0), GREEDY])
+def test_own_log_probabilities_are_the_models_however_it_was_drawn(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, sampling: Sampling
+) -> None:
+    prompt = encode_prompt(tiny_tokenizer, [("user", "Hello!")], 128, 32)
+    _, done = _draw(
+        tiny_model, tiny_tokenizer, 3, Standards(lambda _: True), sampling.with_(max_tokens=8)
+    )
+    for answer in done.values():
+        logits = tiny_model(torch.tensor([[*prompt, *answer.tokens]]))[0, len(prompt) - 1 : -1]
+        logits = logits[:, : tiny_tokenizer.end + 1]
+        logits[:, [tiny_tokenizer.user, tiny_tokenizer.assistant]] = -torch.inf
+        logits[0, tiny_tokenizer.end] = -torch.inf
+        own = logits.log_softmax(-1).gather(1, torch.tensor(answer.tokens)[:, None])[:, 0]
+        torch.testing.assert_close(torch.tensor(answer.own_logprobs), own, atol=1e-4, rtol=1e-4)
