@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import torch
 
-from engine.chat_format import encode_prompt
+from engine.chat_format import encode_opening, encode_prompt
 from engine.errors import VidyaError
 from engine.generate import Control, Delta, Finished, Restart, generate
 from learning.events import AskDone, CandidateDone, CandidateReset, CandidateText, Event, Failed
@@ -73,7 +73,9 @@ class Answerer:
             try:
                 with self._turnstile.answering():
                     self._answer(request)
-                if request.turns != heard:  # not when other answers are asked for
+                if (
+                    request.turns != heard and not request.raw
+                ):  # not when other answers are asked for
                     heard = request.turns
                     self._heard(heard)
             except VidyaError as error:
@@ -89,7 +91,11 @@ class Answerer:
         sampling = request.sampling
         context = published.model.config.context
         turns = [(turn.role, turn.text) for turn in request.turns]
-        ids = encode_prompt(tokenizer, turns, context, min(sampling.max_tokens, context // 2))
+        room = min(sampling.max_tokens, context // 2)
+        if request.raw:
+            ids = encode_opening(tokenizer, turns[-1][1], context, room)
+        else:
+            ids = encode_prompt(tokenizer, turns, context, room)
         seed = request.seed if request.seed is not None else self._seed
         generator = torch.Generator().manual_seed(secrets.randbits(63) if seed is None else seed)
         started, first, tokens = time.monotonic(), 0.0, 0

@@ -17,7 +17,8 @@ from pathlib import Path
 
 from engine.errors import VidyaError
 from learning.answering import Answerer
-from learning.book import BookSettings, EpochReport
+from learning.book import BookSettings
+from learning.book_asking import EpochReport
 from learning.events import (
     Event,
     Failed,
@@ -37,6 +38,7 @@ from learning.looking import Looker
 from learning.messages import TeacherPort
 from learning.methods import RECIPE
 from learning.model_store import ModelStore
+from learning.plain_text import continues_only
 from learning.priority import at_lowest_priority, step_back
 from learning.requests import (
     Cancel,
@@ -130,7 +132,9 @@ class Teacher:
         heard = self._looker.heard
         self._answerer = Answerer(self._learner, self._turnstile, self._emit, heard, seed=seed)
         parameters = self._learner.published.model.config.parameters
-        self._emit(Ready(folder.name, self._learner.version, parameters, device))
+        version = self._learner.version
+        plain = continues_only(folder, version)
+        self._emit(Ready(folder.name, version, parameters, device, plain))
         self._answerer.start()
         for lesson in self._journal.taken_back_in(self._learner.version):
             self._jobs.put(Undo(lesson.id))  # in another model, where these weights did not follow
@@ -316,16 +320,17 @@ class Teacher:
         if job.batch is not None:
             settings = replace(settings, batch=job.batch)
         recall: float | None = None
+        book = Path(job.book) if job.book else None
 
         def report(r: EpochReport) -> None:
             nonlocal recall
             recall = r.recall if r.recall is not None else recall
             now = time.monotonic()
-            if r.recall is None and now - self._told < TELL_EVERY:
+            if r.recall is None and now - self._told < TELL_EVERY and r.asked != 0.0:
                 return
             self._told = now
             done = max(1, r.step - r.begun)
-            left = r.seconds / done * max(0, r.steps - r.step) if r.step else 0.0
+            left = r.seconds / done * max(0, r.steps - r.step) if r.step > r.begun else 0.0
             self._emit(
                 TrainProgress(
                     r.epoch,
@@ -337,11 +342,16 @@ class Teacher:
                     r.seconds,
                     left,
                     r.examples,
-                    r.recall is not None and r.epoch > 0,
+                    r.recall is not None and r.step > r.begun,
+                    r.known,
+                    r.entries,
+                    r.kept,
+                    r.asked,
+                    book is not None,
+                    r.begun,
                 )
             )
 
-        book = Path(job.book) if job.book else None
         stop = self._cancel_training.is_set
         self._emit(
             self._learner.train(book, settings, report, stop, skip_bad=job.skip_bad, kept=kept)
