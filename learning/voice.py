@@ -90,7 +90,14 @@ def frozen_voice(model: Model, *, pause: Callable[[], None] = lambda: None) -> V
     return _FrozenVoice(copy.deepcopy(model).requires_grad_(False), pause)
 
 
-def open_voice(model: Model, trunk: Trunk, talk: Sequence[Example], folder: Path) -> Voice:
+def open_voice(
+    model: Model,
+    trunk: Trunk,
+    talk: Sequence[Example],
+    folder: Path,
+    *,
+    pause: Callable[[], None] = lambda: None,
+) -> Voice:
     """What the folder keeps, if it belongs to these weights and rows; else how the model talks now,
     which is kept from now on."""
     path, mark = folder / VOICE, _mark(model, trunk, talk)
@@ -99,7 +106,7 @@ def open_voice(model: Model, trunk: Trunk, talk: Sequence[Example], folder: Path
         if record.get("mark") == mark:
             kept = tensors["hidden"].to(model.device).split([len(e.ids) - 1 for e in talk])
             return Voice(model, {e.ids: row for e, row in zip(talk, kept, strict=True)})
-    voice = listen(model, trunk, talk)
+    voice = listen(model, trunk, talk, pause=pause)
     if talk:
         remove_leftovers(folder, f".{VOICE}.*")
         rows = torch.cat([voice.hidden_states([e])[0] for e in talk]).cpu()

@@ -111,11 +111,12 @@ def short(now: Practising) -> str:
     if now.stopping:
         return f"practising {now.task}, ending after this step"
     if (warming := now.warming) is not None:
-        most = f", step {warming.step} of at most {warming.steps}" if warming.steps else ""
-        most += f", {left(now)}" if left(now) else ""
+        most = f", {warming.step} of at most {warming.steps} steps" if warming.steps else ""
+        most += f", {left(now).removesuffix(' at most')}" if left(now) else ""
         return f"practising {now.task}, warming up{most}"
     if not now.steps:
-        return f"practising {now.task}, measuring first"
+        doing = "the first step" if now.looks else "measuring first"
+        return f"practising {now.task}, {doing}"
     step = now.steps[-1]
     done = f"step {step.step} of {step.steps}, right {percent(step.success)}"
     return f"practising {now.task}, {done}, {left(now)}"
@@ -144,8 +145,8 @@ def figures(now: Practising) -> list[tuple[str, str]]:
                 "nothing to compare",
                 f"in {step.dead_groups} of {step.groups}: all answers scored alike",
             ),
-            ("drift", f"{step.kl:.3f}, from how it answered before (KL, nats a token)"),
-            ("variety", f"{step.entropy:.2f}, of its answers (entropy, nats a token)"),
+            ("drift", f"{step.kl:.3f} nats a token from before (KL)"),
+            ("variety", f"{step.entropy:.2f} nats a token (entropy)"),
             ("length", f"{step.length:.0f} tokens, {percent(step.truncated)} cut off"),
             ("speed", f"{step.tokens_per_second:.0f} tokens/s, {seconds(step.seconds)} a step"),
         ]

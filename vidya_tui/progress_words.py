@@ -129,9 +129,11 @@ def learning_book(progress: TrainProgress, *, stopping: bool = False) -> str:
     if asked and progress.step > progress.begun:
         return f"epoch {progress.epoch} of {progress.epochs}: asking what is known now{asked}"
     if progress.step <= progress.begun:
+        where = f"going on after epoch {progress.epoch} of {progress.epochs}"
+        if progress.recall is not None and not asked:  # the first step is under way
+            return where if progress.begun else f"book, epoch 1 of {progress.epochs}"
         if not progress.begun:
             return f"asking every line of the book before it is learned{asked}"
-        where = f"going on after epoch {progress.epoch} of {progress.epochs}"
         return f"{where}: asking every line first{asked}"
     return (
         f"book, epoch {progress.epoch} of {progress.epochs}, loss {progress.loss:.2f}, "

@@ -110,9 +110,7 @@ class TrainingLog:
     def facts(self) -> list[tuple[str, str]]:
         """(name, value) of what can be said."""
         made: list[tuple[str, str]] = []
-        if (now := self.progress) is not None and now.entries and now.step:
-            made.append(("lines", words.lines_known(now)))
-        if now is not None and now.step:
+        if (now := self.progress) is not None and now.step:
             made.append(("epoch", f"{now.epoch} of {now.epochs}"))
             made.append(("step", f"{now.step} of {now.steps}"))
             if self.losses:
@@ -121,8 +119,10 @@ class TrainingLog:
         return made
 
     def recall(self) -> str:
-        """Recall of the book, before and now, where it was measured."""
+        """Recall of the book, before and now, where it was measured, and how many lines that is."""
         recalls = [self.before] if self.before is not None else []
         newest = self.result.recall_after if self.result else None
         recalls += [newest] if newest is not None else [r for _, r in self.recalls[-1:]]
-        return " \u2192 ".join(map(words.percent, recalls))
+        shown = " \u2192 ".join(map(words.percent, recalls))
+        lines = words.lines_known(self.progress) if self.progress and self.running else ""
+        return f"{shown}, {lines}" if shown and lines else shown or lines

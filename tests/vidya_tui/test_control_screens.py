@@ -255,7 +255,7 @@ def test_a_training_that_goes_on_shows_where_it_is(tmp_path: Path) -> None:
         for words in ("going on after epoch 2 of 5: asking every line first, 50 %", "40 %"):
             await stage.sees(words)
         stage.hear(replace(at, step=21, epoch=3))
-        await stage.sees("lines 3 of 9 known")
+        await stage.sees("book recall 3 of 9 known")
 
     play(scenario, tmp_path)
 

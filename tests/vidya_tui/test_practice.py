@@ -123,7 +123,7 @@ def test_figures_of_the_newest_step_and_look() -> None:
     figures = dict(practising.figures(now))
     assert figures["held-out accuracy"] == "30 % \u2192 62 %"
     assert figures["nothing to compare"] == "in 4 of 20: all answers scored alike"
-    assert figures["drift"] == "0.012, from how it answered before (KL, nats a token)"
+    assert figures["drift"] == "0.012 nats a token from before (KL)"
     assert figures["reward"].endswith("\u2585")
     assert practising.short(now) == "practising syllogism, step 4 of 100, right 41 %, 19 min left"
     assert practising.short(practising.after(now, DONE)) == ""
@@ -141,7 +141,7 @@ def test_warm_up_says_how_long_it_may_take() -> None:
         PracticeStage("chain_sum", "warm_up", 20, 1.5, 0.04, steps=200, enough=0.2, seconds=40.0),
     ):
         now = practising.after(now, event)
-    words = "warming up, step 20 of at most 200, 6 min left at most"
+    words = "warming up, 20 of at most 200 steps, 6 min left"
     assert practising.short(now) == f"practising chain_sum, {words}"
     assert practising.share(now) == 0.1
     now = practising.after(now, STEP)

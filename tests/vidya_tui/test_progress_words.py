@@ -109,6 +109,7 @@ def test_a_training_that_stops_says_so_and_one_that_goes_on_where_it_is() -> Non
     words = "going on after epoch 7 of 25: asking every line first, 40 %"
     assert doing(after(READY, resumed)) == words
     assert fraction(resumed) == 0.28
+    assert doing(after(READY, replace(resumed, asked=None, recall=0.9))) == words.split(":")[0]
     measuring = replace(PROGRESS, asked=0.5)
     assert doing(after(READY, measuring)) == "epoch 2 of 10: asking what is known now, 50 %"
     for event in (asking, PROGRESS):

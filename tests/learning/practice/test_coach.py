@@ -29,6 +29,7 @@ from learning.events import (
     PracticeSample,
     PracticeStage,
     PracticeStep,
+    TrainDone,
     UndoDone,
 )
 from learning.journal import Journal
@@ -39,7 +40,15 @@ from learning.practice.rollouts import Roller
 from learning.practice.settings import PracticeSettings, WarmUpSettings
 from learning.priority import at_lowest_priority
 from learning.records import Lesson, Turn
-from learning.requests import CancelPractice, Learn, OwnerActive, Practise, Undo
+from learning.requests import (
+    CancelPractice,
+    CancelTraining,
+    Learn,
+    OwnerActive,
+    Practise,
+    Train,
+    Undo,
+)
 from learning.teacher import Teacher
 from tests.learning.conftest import Place
 from tests.sums import register
@@ -180,6 +189,18 @@ def test_it_ends_at_once_where_nothing_was_learned_yet(
     assert isinstance(done, PracticeDone) and done.ended == "stopped"
     assert not [e for e in got if isinstance(e, PracticeStage | PracticeStep)]
     assert same(before, room.weights)
+
+
+def test_a_training_that_waits_behind_something_ends_when_it_is_cancelled(room: Room) -> None:
+    room.teacher.send(Practise("easy", seed=0, steps=10_000))
+    room.until(PracticeStep)
+    with room.teacher._turnstile.answering():  # the learner waits in the middle of a step
+        room.teacher.send(Train())
+        room.teacher.send(CancelTraining())
+        done = room.until(TrainDone, seconds=5.0)[-1]
+    assert isinstance(done, TrainDone) and done.cancelled and done.recall_before is None
+    room.teacher.send(CancelPractice())
+    room.until(PracticeDone)
 
 
 def test_cancelling_keeps_what_was_gained(room: Room) -> None:
