@@ -224,7 +224,7 @@ def test_advice_outlives_what_is_given_up() -> None:
     session = Scripted([STEP, STEP, dead, dead, dead, STEP], accuracies=[0.3, 0.6, 0.0])
     outcome, kept, _ = practise(session)
     assert (outcome.ended, kept.restored) == ("too_hard", 1)
-    assert "--warm-up" in outcome.why and "those of the last save point" in outcome.why
+    assert "warm sums up" in outcome.why and "those of the last save point" in outcome.why
 
 
 def test_few_problems_hold_nothing_back_by_chance() -> None:
