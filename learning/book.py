@@ -151,10 +151,13 @@ class _Training:
 
     def run(self, begun: Begun | None) -> BookTraining:
         asking, settings = self._asking, self._settings
-        at = self._now(begun.epoch, begun.step) if begun else self._now(0, 0)
-        self._first = at.step
+        at = self._now(0, 0)
+        if begun:  # how long an epoch is will be known when all was asked
+            steps = begun.step * settings.epochs // max(1, begun.epoch)
+            at = replace(at, epoch=begun.epoch, step=begun.step, begun=begun.step, steps=steps)
+            self._first = begun.step
         try:
-            asking.ask(range(len(asking.lines)), replace(at, begun=at.step), patience=0.0)
+            asking.ask(range(len(asking.lines)), at, patience=0.0)
         except Stop:
             return BookTraining(self._now(0, 0), [], [])
         before = asking.all()
@@ -165,7 +168,8 @@ class _Training:
         last = replace(last, epoch=0, step=0)  # nothing is to be kept yet
         if self._enough():
             return BookTraining(last, before, before)
-        self._voice = frozen_voice(self._model, pause=self._pause)
+        if self._talk:
+            self._voice = frozen_voice(self._model, pause=self._pause)
         first, settling = 1, range(0)
         if begun:
             self._model.load_state_dict(begun.weights)

@@ -150,7 +150,7 @@ class TrainDone:
     own: bool = False
     """See TrainProgress."""
     goes_on: bool = False
-    """It was stopped before it went on where it had been broken off: the next one does."""
+    """Nothing of it was published, but the next one goes on where this one was."""
 
 
 @dataclass(frozen=True)

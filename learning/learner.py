@@ -264,7 +264,6 @@ class Learner:
         count = len(course.examples)
         keeper, goes_on = TrainingKeeper(self.weights, course, kept), False
         with keeper, self._shop.or_as_before() as before, keeper.stopping():
-            begun = keeper.begun(self.journal)
             training = train_book(
                 model,
                 course.examples,
@@ -276,7 +275,7 @@ class Learner:
                 report=keeper.hearing(report),
                 pause=self._pause,
                 stop=stop,
-                begun=begun,
+                begun=keeper.begun(self.journal),
             )
             asked = bool(training.before)  # else it was to stop before that
             recall_before = share_known(training.before[:count]) if asked else None
@@ -292,7 +291,7 @@ class Learner:
             last = training.last
             if verdict.passed and last.step:
                 self._publish_training(course, training.after[:count])
-            elif goes_on := not asked and begun is not None:
+            elif goes_on := stop() and keeper.has_steps:
                 keeper.leave()
         if not (verdict.passed and last.step):
             self._shop.put_back(before)

@@ -77,8 +77,13 @@ class TrainingKeeper:
                 self._keep(epoch=self._now.epoch)
             raise
 
+    @property
+    def has_steps(self) -> bool:
+        """Whether something is kept that a later training can go on from."""
+        return self._now is not None and self._now.step > 0
+
     def leave(self) -> None:
-        """What was kept of an earlier time stays: it was stopped before it went on."""
+        """What is kept stays for another time, since nothing of it was published."""
         self._now = None
 
     def __enter__(self) -> TrainingKeeper:

@@ -99,7 +99,7 @@ def _trained(done: TrainDone) -> str:
         return "the training was rolled back: it would have cost too much of what was known"
     before, after = done.recall_before, done.recall_after
     if done.goes_on:
-        return "training stopped before it went on; the next one goes on where it was"
+        return "training stopped; nothing of it counts yet, the next one goes on where it was"
     if before is None or after is None:
         return "training stopped before it began; nothing was changed"
     if not done.steps and not done.cancelled:

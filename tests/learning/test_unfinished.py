@@ -69,6 +69,9 @@ def test_it_goes_on_where_it_was(place: Place) -> None:  # noqa: F811
     shown = [(r.epoch, r.step, r.asked) for r in training.reports if r.step == r.begun]
     assert shown[0] == (1, 3, 0.0), "it shows where it goes on while all is asked"
     assert shown[-1] == (1, 3, None)
+    assert (training.reports[0].step, training.reports[0].steps) == (3, 12), (
+        "a quarter of four epochs"
+    )
     assert training.reports[-1].epoch == 4
     assert training.learner.version == version + 1
     assert read_unfinished(training.folder) is None
@@ -92,6 +95,25 @@ def test_stopped_before_it_goes_on_it_still_goes_on_the_next_time(place: Place) 
     assert read_unfinished(training.folder) == kept
     training.run()
     assert training.first.begun == 3
+
+
+def test_stopped_where_nothing_could_be_asked_any_more_it_goes_on_the_next_time(
+    place: Place,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("learning.book_asking.PATIENCE", 0.0)
+    kept = broken_off(place, 3)
+    training = Training(place)
+    version = training.learner.version
+    done = training.learner.train(
+        None,
+        SETTINGS,
+        training.reports.append,
+        lambda: training.steps >= 1,
+        kept=kept,
+    )
+    assert done.cancelled and done.goes_on and done.version == version
+    assert read_unfinished(training.folder) == kept
 
 
 def test_stopped_before_it_began_nothing_is_kept(place: Place) -> None:  # noqa: F811
