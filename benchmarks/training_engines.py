@@ -98,7 +98,8 @@ class Vidya:
 
     def book(self, epochs: int) -> dict[str, Any]:
         """The whole book, lines of a step sorted by length; no talk, so that the work is the same."""
-        from learning.book import BookSettings, EpochReport, train_book
+        from learning.book import BookSettings, train_book
+        from learning.book_asking import EpochReport
         from learning.forward import knowledge, share_known
 
         lines = book(self._folder, self._model.config.context)

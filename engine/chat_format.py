@@ -72,3 +72,9 @@ def encode_document(tokenizer: Tokenizer, text: str) -> Encoded:
     """A plain text between two `<|end|>`; all of it is learned."""
     body = tokenizer.encode(text)
     return Encoded([tokenizer.end, *body, tokenizer.end], [False] + [True] * (len(body) + 1))
+
+
+def encode_opening(tokenizer: Tokenizer, text: str, context: int, room: int) -> list[int]:
+    """The beginning of a plain text, to be gone on with as in `encode_document`: of a long one the end,
+    so that `room` ids are left of the context."""
+    return [tokenizer.end, *tokenizer.encode(text)][-max(1, context - room) :]

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import torch
 
-from engine.chat_format import encode_prompt
+from engine.chat_format import encode_opening, encode_prompt
 from engine.errors import VidyaError
 from engine.generate import Delta, Restart, generate
 from engine.selection import Control, Finished
@@ -78,7 +78,9 @@ class Answerer:
             try:
                 with self._turnstile.answering():
                     self._answer(request)
-                if request.turns != heard:  # not when other answers are asked for
+                if (
+                    request.turns != heard and not request.raw
+                ):  # not when other answers are asked for
                     heard = request.turns
                     self._heard(heard)
             except VidyaError as error:
@@ -93,14 +95,20 @@ class Answerer:
         published, tokenizer = self._learner.published, self._learner.tokenizer
         sampling = request.sampling
         context = published.model.config.context
-        seen = self._seen.turns(request.ask, request.turns)
-        turns = [(turn.role, turn.text) for turn in seen]
-        ids = encode_prompt(tokenizer, turns, context, min(sampling.max_tokens, context // 2))
+        room = min(sampling.max_tokens, context // 2)
+        if request.raw:
+            ids = encode_opening(tokenizer, request.turns[-1].text, context, room)
+        else:
+            seen = self._seen.turns(request.ask, request.turns)
+            turns = [(turn.role, turn.text) for turn in seen]
+            ids = encode_prompt(tokenizer, turns, context, room)
         seed = request.seed if request.seed is not None else self._seed
         generator = torch.Generator().manual_seed(secrets.randbits(63) if seed is None else seed)
         started, first, tokens = time.monotonic(), 0.0, 0
         control = self._controls[request.ask]
-        check = AnswerCheck(request.turns, self._known.now(), several=request.n > 1)
+        check = None
+        if not request.raw:  # a text that is gone on with is whatever it is
+            check = AnswerCheck(request.turns, self._known.now(), several=request.n > 1)
         for event in generate(
             published.model,
             tokenizer,
@@ -109,7 +117,7 @@ class Answerer:
             sampling,
             generator=generator,
             control=control,
-            standards=check.standards(tokenizer, sampling.max_tokens),
+            standards=check.standards(tokenizer, sampling.max_tokens) if check else None,
         ):
             first = first or time.monotonic() - started
             if isinstance(event, Delta):
@@ -119,7 +127,7 @@ class Answerer:
                 self._emit(CandidateReset(request.ask, event.index))
             elif isinstance(event, Finished):
                 tokens += len(event.tokens)
-                text, sure = check.shown(event, request.n)
+                text, sure = check.shown(event, request.n) if check else (event.text, None)
                 self._emit(
                     CandidateDone(
                         request.ask,

@@ -19,6 +19,8 @@ class Ready:
     version: int
     parameters: int
     device: str
+    continues_only: bool = False
+    """It was trained on plain text only: it goes on with a text, and does not answer."""
 
 
 @dataclass(frozen=True)
@@ -108,29 +110,48 @@ class TrainProgress:
     steps: int
     loss: float
     recall: float | None
-    """0 to 1, measured at the end of an epoch; None until then."""
+    """0 to 1, of the book that is trained, as measured at the end of the last epoch; None until then."""
     seconds: float
     seconds_left: float
     examples: int = 0
     epoch_ended: bool = False
+    known: int = 0
+    """Lines of that book that are known, as last asked ..."""
+    entries: int = 0
+    """... of so many; 0 where nobody counted."""
+    kept: float | None = None
+    """Share known of all else that is remembered, 0 to 1, as last asked; None where there is nothing."""
+    asked: float | None = None
+    """While lines are asked: the share of them that was, 0 to 1; None between."""
+    own: bool = False
+    """It is a book that was named, and says nothing of the recall of Vidya's."""
+    begun: int = 0
+    """Steps that were done before this program began; it goes on from there."""
 
 
 @dataclass(frozen=True)
 class TrainDone:
-    """Book training ended. recall and nll are measured on the book, talk_nll on held-out talk."""
+    """Book training ended. recall is measured on the book that was trained."""
 
     epochs: int
     steps: int
     loss: float
-    recall_before: float
-    recall_after: float
+    recall_before: float | None
+    """0 to 1; None where it was stopped before that was known."""
+    recall_after: float | None
     seconds: float
     cancelled: bool
     rolled_back: bool
     version: int
     entries: int = 0
+    known: int = 0
+    """Entries known afterwards."""
     left_out: tuple[str, ...] = ()
     """What is too long for the model, by place: "book.txt:12", "lesson 7"."""
+    own: bool = False
+    """See TrainProgress."""
+    goes_on: bool = False
+    """Nothing of it was published, but the next one goes on where this one was."""
 
 
 @dataclass(frozen=True)
@@ -152,6 +173,12 @@ class PracticeStage:
     held: bool = False
     """They are not, because they solve clearly fewer held-out problems than earlier ones."""
     alarm: str = ""
+    steps: int = 0
+    """The limit of warm-up; 0 elsewhere ..."""
+    enough: float = 0.0
+    """... which ends when this share of the answers is right, 0 to 1."""
+    seconds: float = 0.0
+    """Since warm-up began."""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,8 @@ from engine.tokenizer import Tokenizer
 from learning.attempts import ATTEMPTS, Attempt
 from learning.attempts.attempt import learn_once
 from learning.avoiding import teach_or_avoid
-from learning.book import BookSettings, EpochReport, train_book
+from learning.book import BookSettings, train_book
+from learning.book_asking import EpochReport
 from learning.book_course import Course, failed_avoidance, plan
 from learning.events import LearnerState, TrainDone, UndoDone
 from learning.examples import too_long
@@ -266,26 +267,28 @@ class Learner:
             skip_bad,
         )
         count = len(course.examples)
-        keeper = TrainingKeeper(self.weights, course, kept)
+        keeper, goes_on = TrainingKeeper(self.weights, course, kept), False
         with keeper, self._shop.or_as_before() as before, keeper.stopping():
             training = train_book(
                 model,
-                [*course.examples, *course.rest],
+                course.examples,
                 replay.talk,
                 settings,
                 self._rng,
+                rest=course.rest,
                 careless=course.otherwise,
                 report=keeper.hearing(report),
                 pause=self._pause,
                 stop=stop,
                 begun=keeper.begun(self.journal),
             )
-            recall_before = share_known(training.before[:count])
-            recall = share_known(training.after[:count])
+            asked = bool(training.before)  # else it was to stop before that
+            recall_before = share_known(training.before[:count]) if asked else None
+            recall = share_known(training.after[:count]) if asked else None
             verdict = examine(
                 model,
-                book_before=recall_before,
-                book_recall=recall,
+                book_before=recall_before or 0.0,
+                book_recall=recall or 0.0,
                 earlier=len(course.rest),
                 earlier_before=share_known(training.before[count:]),
                 earlier_recall=share_known(training.after[count:]),
@@ -293,15 +296,17 @@ class Learner:
             last = training.last
             if verdict.passed and last.step:
                 self._publish_training(course, training.after[:count])
-        if not verdict.passed:
+            elif goes_on := stop() and keeper.has_steps:
+                keeper.leave()
+        if not (verdict.passed and last.step):
             self._shop.put_back(before)
             recall = recall_before
-        elif not book:  # other weights may learn what these could not
+        if verdict.passed and asked and not book:  # other weights may learn what these could not
             context = model.config.context
             for lesson in failed_avoidance(self.tokenizer, self.journal, context):
                 self.journal.set_lesson_state(lesson.id, "waiting")
         self.forget_memory()
-        if not book:  # of another book it says nothing of Vidya's own
+        if not book and recall is not None:  # of another book it says nothing of Vidya's own
             self.journal.add_measure("book_recall", recall)
         return TrainDone(
             epochs=last.epoch,
@@ -314,7 +319,10 @@ class Learner:
             rolled_back=not verdict.passed,
             version=self.version,
             entries=count,
+            known=sum(item.known for item in training.after[:count]),
             left_out=tuple(course.left_out),
+            own=book is not None,
+            goes_on=goes_on,
         )
 
     def _publish_training(self, course: Course, after: Sequence[Knowledge]) -> None:

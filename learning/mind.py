@@ -92,7 +92,11 @@ class Mind:
         """How the model talked when its lower blocks were last trained."""
         if self._voice is None:
             self._voice = open_voice(
-                self._weights.model, self.trunk, self.replay.talk, self._weights.folder
+                self._weights.model,
+                self.trunk,
+                self.replay.talk,
+                self._weights.folder,
+                pause=self._pause,
             )
         return self._voice
 

@@ -115,6 +115,11 @@ class ModelStore:
         if "/" not in name_or_path and name_or_path not in ("", ".", ".."):
             if (own / "config.json").exists():
                 return own
+            if (own / ".lock").exists():
+                raise CheckpointError(
+                    f"{own}: a pre-training was begun there and has saved nothing yet",
+                    "go on with vidya pretrain, or remove the folder",
+                )
             if own.exists():
                 raise CheckpointError(
                     f"{own}: has no config.json",

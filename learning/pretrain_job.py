@@ -17,7 +17,7 @@ from typing import Any
 import torch
 
 from engine.checkpoint import load_model
-from engine.checkpoint_files import WEIGHTS
+from engine.checkpoint_files import WEIGHTS, read_version
 from engine.config import CONFIGS, ModelConfig
 from engine.errors import ConfigError, DataError
 from engine.model import Model
@@ -26,6 +26,7 @@ from learning.corpus import data_files, read_documents, writable
 from learning.held_out import bits_of_tokens
 from learning.model_store import SHIPPED
 from learning.parallel import ALONE, Team
+from learning.plain_text import TALKS, continues_only
 from learning.pretrain import fresh_model
 from learning.run_files import TRAINING, refuse_taught
 from learning.token_cache import cached_tokens
@@ -76,6 +77,8 @@ class Ready:
     tokenizer: Tokenizer
     stream: TokenStream
     files: tuple[Path, ...]
+    talks: bool
+    """There are conversations in the data, or were in that of the model to go on from."""
 
     def measure(self) -> dict[str, float]:
         """Held-out bits per byte by source."""
@@ -96,6 +99,7 @@ class Ready:
                 "tokens_held_out": corpus.tokens(held=True),
                 "sources": corpus.by_source(),
                 "mixture": dict(self.stream.weights),
+                TALKS: self.talks,
             },
             "tokenizer": {
                 "vocabulary": self.tokenizer.vocab_size,
@@ -123,7 +127,10 @@ def prepare(
         team.wait()
     stream = TokenStream(corpus, weights=job.mixture, seed=job.seed)
     model = _model(job, tokenizer).to(device)
-    return Ready(model, tokenizer, stream, tuple(files))
+    talks = corpus.conversations(tokenizer.assistant)
+    if job.start is not None:
+        talks = talks or not continues_only(job.start, read_version(job.start / WEIGHTS))
+    return Ready(model, tokenizer, stream, tuple(files), talks)
 
 
 def default_out(models: Path, data: Path) -> Path:

@@ -42,6 +42,9 @@ class Measure:
     means: str
     """What it says, for the owner."""
     read: Callable[[Source], list[tuple[float, float]]]
+    state: bool = False
+    """Each measurement says how it is from then on, so that the last of a day stands for it; else each is
+    one of many, and their mean does."""
 
 
 def _measured(name: str) -> Callable[[Source], list[tuple[float, float]]]:
@@ -56,6 +59,7 @@ MEASURES: tuple[Measure, ...] = (
         "up",
         "of the book, said word for word",
         _measured("book_recall"),
+        state=True,
     ),
     Measure(
         "lessons_known",
@@ -64,6 +68,7 @@ MEASURES: tuple[Measure, ...] = (
         "up",
         "of the lessons learned, known still",
         _measured("lessons_known"),
+        state=True,
     ),
     Measure("loss", "loss", "", "down", "of the learning steps", _measured("loss")),
     Measure(
@@ -112,6 +117,8 @@ class Point:
     most: float
     last: float
     count: int
+    shown: float
+    """What stands for it everywhere: in words, plots and lists."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +133,7 @@ class Series:
 
     @property
     def newest(self) -> float | None:
-        return self.points[-1].last if self.points else None
+        return self.points[-1].shown if self.points else None
 
 
 def read_progress(journal: Source) -> list[Series]:
@@ -144,11 +151,14 @@ def series(measure: Measure, points: Sequence[tuple[float, float]]) -> Series:
     groups: dict[float, list[float]] = {}
     for when, value in sorted(points):
         groups.setdefault(_start(when, step), []).append(value)
-    made = tuple(
-        Point(start, sum(values) / len(values), min(values), max(values), values[-1], len(values))
-        for start, values in sorted(groups.items())
-    )
+    made = tuple(_point(measure, start, values) for start, values in sorted(groups.items()))
     return Series(measure, made, step)
+
+
+def _point(measure: Measure, start: float, values: Sequence[float]) -> Point:
+    mean, last = sum(values) / len(values), values[-1]
+    shown = last if measure.state else mean
+    return Point(start, mean, min(values), max(values), last, len(values), shown)
 
 
 def _start(when: float, step: float) -> float:
@@ -182,14 +192,14 @@ def summary(one: Series) -> str:
     if not one.points:
         return f"{measure.title}: nothing measured yet"
     first, last = one.points[0], one.points[-1]
-    now = number_words(last.last, measure.unit)
+    now = number_words(last.shown, measure.unit)
     if len(one.points) == 1:
         return f"{measure.title}: {now}, on {when_words(last.start, one.step)}"
-    values = [point.mean for point in one.points]
+    values = [point.shown for point in one.points]
     direction = _direction(values[0], values[-1], measure.better)
     low, high = number_words(min(values), measure.unit), number_words(max(values), measure.unit)
     since = when_words(first.start, one.step)
-    began = number_words(first.mean, measure.unit)
+    began = number_words(first.shown, measure.unit)
     return f"{measure.title}: {now}; {began} on {since}{direction}; lowest {low}, highest {high}"
 
 

@@ -35,7 +35,7 @@ def as_svg(all_series: Sequence[Series]) -> str:
 
 def bounds(one: Series) -> tuple[float, float]:
     """The lowest and the highest value of the axis; a share has all of 0 to 1 where it varies much."""
-    values = [point.mean for point in one.points]
+    values = [point.shown for point in one.points]
     low, high = min(values), max(values)
     if one.measure.unit == "share" and high - low > 0.3:
         return 0.0, 1.0
@@ -72,11 +72,11 @@ def _plot(one: Series) -> str:
             f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{at:.1f}" y2="{at:.1f}"/>'
             f'<text class="quiet" x="{LEFT - 6}" y="{at + 4:.1f}" text-anchor="end">{words}</text>'
         )
-    drawn = " ".join(f"{x(p.start):.1f},{y(p.mean):.1f}" for p in one.points)
+    drawn = " ".join(f"{x(p.start):.1f},{y(p.shown):.1f}" for p in one.points)
     parts.append(f'<polyline class="line" points="{drawn}"/>')
     if len(one.points) <= 60:
         parts += [
-            f'<circle class="dot" cx="{x(p.start):.1f}" cy="{y(p.mean):.1f}" r="2.5"/>'
+            f'<circle class="dot" cx="{x(p.start):.1f}" cy="{y(p.shown):.1f}" r="2.5"/>'
             for p in one.points
         ]
     ends = [(first, "start"), (last, "end")] if last != first else [(first, "middle")]

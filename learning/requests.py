@@ -21,6 +21,8 @@ class Generate:
     n: int
     sampling: Sampling
     seed: int | None = None
+    raw: bool = False
+    """Go on with the last turn as with any text: no answer, and no conversation."""
 
 
 @dataclass(frozen=True)
@@ -81,8 +83,8 @@ class Practise:
     """Answers to each problem; None: the default."""
     data: str | None = None
     """Path of the task's problems; None: those it makes or finds itself."""
-    warm_up: bool = False
-    """Begin with worked examples, until the task succeeds now and then."""
+    warm_up: bool | None = None
+    """Begin with worked examples, until the task succeeds now and then; None: where it does not yet."""
     settings: tuple[str, ...] = ()
     """Of the task's generator, as "max_terms=3"."""
     seed: int | None = None

@@ -15,7 +15,7 @@ import hashlib
 import importlib.metadata
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -30,12 +30,12 @@ from engine.files import make_private_folder, remove_leftovers, write_atomically
 from engine.model import Model
 from engine.reading import read_json
 from learning.optim import Optimizers
+from learning.plain_text import RECORD
 from learning.pretrain_settings import Mean, PretrainSettings, Progress
 from learning.spikes import Running, Spikes
 from learning.unseen import told_apart
 
 TRAINING = "training.safetensors"
-RECORD = "record.json"
 
 
 def save_run(
@@ -137,8 +137,12 @@ def _under(prefix: str, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.
 def run_folder(folder: Path) -> Iterator[None]:
     """Holds the folder for one run, and clears away what a killed one left half written.
 
-    Raises CheckpointError where another run has it, or where it cannot be written.
+    What it found empty, or made, and could not begin to fill is removed. Raises CheckpointError where
+    another run has it, or where it cannot be written.
     """
+    made = [place for place in (folder, *folder.parents) if not place.exists()]
+    if folder.is_dir() and [left.name for left in folder.iterdir()] == [".lock"]:
+        made = [folder]  # by a run that failed, of an earlier program
     try:
         make_private_folder(folder)
         handle = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o600)
@@ -155,8 +159,22 @@ def run_folder(folder: Path) -> Iterator[None]:
         for part in (folder, folder / "cache"):
             remove_leftovers(part, untouched=0.0)
         yield
+        made = []
     finally:
+        if made:
+            _remove_empty(folder, made)
         os.close(handle)
+
+
+def _remove_empty(folder: Path, made: Sequence[Path]) -> None:
+    """Folders, the innermost first, where a run failed before it had written anything."""
+    with contextlib.suppress(OSError):  # there is something in it
+        (folder / "cache").rmdir()
+    if not [left for left in folder.iterdir() if left.name != ".lock"]:
+        (folder / ".lock").unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            for place in made:
+                place.rmdir()
 
 
 def write_record(

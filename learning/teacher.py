@@ -20,7 +20,6 @@ from engine.errors import VidyaError
 from engine.files import remove_leftovers
 from learning.answer_check import KnownTexts
 from learning.answering import Answerer
-from learning.book import BookSettings, EpochReport
 from learning.events import (
     Event,
     Failed,
@@ -29,7 +28,6 @@ from learning.events import (
     LearnerState,
     LessonDone,
     Ready,
-    TrainProgress,
     UndoDone,
 )
 from learning.growth import grow_model
@@ -40,6 +38,7 @@ from learning.looking import Looker
 from learning.messages import TeacherPort
 from learning.methods import RECIPE
 from learning.model_store import ModelStore
+from learning.plain_text import continues_only
 from learning.priority import at_lowest_priority, step_back
 from learning.records import LessonKind
 from learning.requests import (
@@ -63,12 +62,11 @@ from learning.requests import (
     Undo,
 )
 from learning.training_keeper import Stopped
+from learning.training_told import TELL_EVERY, TrainingTold, book_settings, never_begun
 from learning.turnstile import Turnstile
 from learning.unfinished import Unfinished, read_unfinished
 from learning.unlearn import forget
 
-TELL_EVERY = 0.25
-"""Seconds between two reports of the learner."""
 PAUSE = 10.0
 """Seconds without a key that count as a pause of the owner."""
 DEFAULT_MODEL = "10m"
@@ -141,7 +139,9 @@ class Teacher:
             self._learner, self._turnstile, self._emit, heard, known, seed=seed
         )
         parameters = self._learner.published.model.config.parameters
-        self._emit(Ready(folder.name, self._learner.version, parameters, device))
+        version = self._learner.version
+        plain = continues_only(folder, version)
+        self._emit(Ready(folder.name, version, parameters, device, plain))
         self._answerer.start()
         for lesson in self._journal.taken_back_in(self._learner.version):
             self._jobs.put(Undo(lesson.id))  # in another model, where these weights did not follow
@@ -162,6 +162,7 @@ class Teacher:
             self._cancel_practice.set()
         elif isinstance(request, CancelTraining):
             self._cancel_training.set()
+            self._drop_trainings()
         elif isinstance(request, SetLearning):
             self._learning, self._in_pauses = request.on, request.in_pauses
             self._method = request.method
@@ -174,6 +175,15 @@ class Teacher:
             self._looker.send(request)
         elif isinstance(request, Shutdown):
             self.close()
+
+    def _drop_trainings(self) -> None:
+        """Those that wait behind something else end now."""
+        with self._jobs.mutex:
+            waiting = [job for job in self._jobs.queue if isinstance(job, Train)]
+            for job in waiting:
+                self._jobs.queue.remove(job)
+        for job in waiting:
+            self._emit(never_begun(job, self._learner.folder, self._learner.version))
 
     def close(self) -> None:
         """Stops all threads; a lesson under way is put back and stays waiting."""
@@ -325,37 +335,8 @@ class Teacher:
         kept = read_unfinished(self._learner.folder) if job == Train() else None
         job = kept.request if kept else job
         kept = kept or Unfinished(job, self._learner.version)
-        settings = BookSettings()
-        if job.epochs is not None:
-            settings = replace(settings, epochs=job.epochs, until_known=False)
-        if job.batch is not None:
-            settings = replace(settings, batch=job.batch)
-        recall: float | None = None
-
-        def report(r: EpochReport) -> None:
-            nonlocal recall
-            recall = r.recall if r.recall is not None else recall
-            now = time.monotonic()
-            if r.recall is None and now - self._told < TELL_EVERY:
-                return
-            self._told = now
-            done = max(1, r.step - r.begun)
-            left = r.seconds / done * max(0, r.steps - r.step) if r.step else 0.0
-            self._emit(
-                TrainProgress(
-                    r.epoch,
-                    settings.epochs,
-                    r.step,
-                    r.steps,
-                    r.loss,
-                    recall,
-                    r.seconds,
-                    left,
-                    r.examples,
-                    r.recall is not None and r.epoch > 0,
-                )
-            )
-
+        settings = book_settings(job)
+        report = TrainingTold(self._emit, settings.epochs, own=job.book is not None)
         book = Path(job.book) if job.book else None
         stop = self._cancel_training.is_set
         self._emit(

@@ -133,6 +133,10 @@ class Corpus:
         """Tokens to train on, each document counted once, or those held out."""
         return int(self.length[self.held == held].sum())
 
+    def conversations(self, assistant: int) -> bool:
+        """Whether any document is one; assistant: the id that opens an answer."""
+        return any(bool(np.any(plain_ids(part.ids) == assistant)) for part in self.parts)
+
     def by_source(self) -> dict[str, dict[str, int]]:
         """Documents, tokens and held-out documents of each source."""
         count = len(self.names)  # counted in one go: there may be as many as documents

@@ -14,7 +14,8 @@ from types import TracebackType
 
 from engine.checkpoint import load_model, save_tensors, to_huggingface
 from engine.errors import CheckpointError
-from learning.book import Begun, EpochReport
+from learning.book import Begun
+from learning.book_asking import EpochReport
 from learning.book_course import Course
 from learning.journal import Journal
 from learning.unfinished import TRAINED, Unfinished, remove_unfinished, write_unfinished
@@ -61,7 +62,7 @@ class TrainingKeeper:
         def heard(now: EpochReport) -> None:
             report(now)
             self._step = max(self._step, now.step)
-            if now.recall is not None and now.epoch:
+            if now.recall is not None and now.step > now.begun:
                 self._keep(epoch=now.epoch)
 
         return heard
@@ -75,6 +76,15 @@ class TrainingKeeper:
             if self._now is not None and self._step > self._now.step:
                 self._keep(epoch=self._now.epoch)
             raise
+
+    @property
+    def has_steps(self) -> bool:
+        """Whether something is kept that a later training can go on from."""
+        return self._now is not None and self._now.step > 0
+
+    def leave(self) -> None:
+        """What is kept stays for another time, since nothing of it was published."""
+        self._now = None
 
     def __enter__(self) -> TrainingKeeper:
         return self

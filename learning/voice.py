@@ -69,16 +69,34 @@ def listen(
     return Voice(model, hidden)
 
 
-def frozen_voice(
-    model: Model, talk: Sequence[Example], *, pause: Callable[[], None] = lambda: None
+class _FrozenVoice(Voice):
+    """Of a model that stays; each row is listened to when it is first needed."""
+
+    def __init__(self, still: Model, pause: Callable[[], None]) -> None:
+        super().__init__(still, {})
+        self._still, self._pause = still, pause
+
+    def hidden_states(self, examples: Sequence[Example]) -> Tensor:
+        new = [e for e in examples if e.ids not in self._hidden]
+        if new:
+            heard = listen(self._still, Trunk(self._still, 0), new, pause=self._pause)
+            self._hidden |= heard._hidden
+        return super().hidden_states(examples)
+
+
+def frozen_voice(model: Model, *, pause: Callable[[], None] = lambda: None) -> Voice:
+    """How the model talks now, for training that moves all of its weights: they are copied."""
+    return _FrozenVoice(copy.deepcopy(model).requires_grad_(False), pause)
+
+
+def open_voice(
+    model: Model,
+    trunk: Trunk,
+    talk: Sequence[Example],
+    folder: Path,
+    *,
+    pause: Callable[[], None] = lambda: None,
 ) -> Voice:
-    """How the model talks now, for training that moves all of its weights: what its logits are made of
-    is copied."""
-    still = copy.deepcopy(model).requires_grad_(False)
-    return listen(still, Trunk(still, 0), talk, pause=pause)
-
-
-def open_voice(model: Model, trunk: Trunk, talk: Sequence[Example], folder: Path) -> Voice:
     """What the folder keeps, if it belongs to these weights and rows; else how the model talks now,
     which is kept from now on."""
     path, mark = folder / VOICE, _mark(model, trunk, talk)
@@ -87,7 +105,7 @@ def open_voice(model: Model, trunk: Trunk, talk: Sequence[Example], folder: Path
         if record.get("mark") == mark:
             kept = tensors["hidden"].to(model.device).split([len(e.ids) - 1 for e in talk])
             return Voice(model, {e.ids: row for e, row in zip(talk, kept, strict=True)})
-    voice = listen(model, trunk, talk)
+    voice = listen(model, trunk, talk, pause=pause)
     if talk:
         rows = torch.cat([voice.hidden_states([e])[0] for e in talk]).cpu()
         with contextlib.suppress(CheckpointError):  # a full disk: again next time

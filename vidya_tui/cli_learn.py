@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from learning.methods import RECIPE
 from learning.requests import Train
 from vidya_tui.cli_common import common, desk, print_json, say
 from vidya_tui.options import Options
+from vidya_tui.progress_words import lines_known
 
 
 @click.command()
@@ -42,7 +44,7 @@ def train(
     with desk(options) as place:
         assert place.teacher is not None
         place.teacher.send(Train(epochs, str(book) if book else None, batch_size, skip_bad))
-        done = place.next(lambda event: _print_epoch(event, options), TrainDone)
+        done = place.next(_told(options), TrainDone)
         if options.as_json:
             print_json({"event": "done", **asdict(done)})
         if done.rolled_back:
@@ -57,10 +59,9 @@ def train(
                 f"it; to keep its lines, put them into yours: {options.home.book_path}"
             )
         if not options.as_json:
-            after = f"recall {done.recall_before:.1%} -> {done.recall_after:.1%}"
-            click.echo(
-                f"{done.entries} entries, {after}, loss {done.loss:.3f}, {done.seconds:.1f} s"
-            )
+            before, after = done.recall_before or 0.0, done.recall_after or 0.0
+            known = f"{done.known} of {done.entries} known, recall {before:.1%} -> {after:.1%}"
+            click.echo(f"{known}, loss {done.loss:.3f}, {done.seconds:.1f} s")
 
 
 def _check_book(path: Path, skip_bad: bool, *, required: bool) -> None:
@@ -91,16 +92,33 @@ def _looked_after(book: Path, options: Options) -> bool:
     return any(path.exists() and book.samefile(path) for path in paths)
 
 
-def _print_epoch(event: Event, options: Options) -> None:
-    if not isinstance(event, TrainProgress) or not event.epoch_ended:
-        return
+def _told(options: Options) -> Callable[[Event], None]:
+    """Prints each epoch, and that every line is asked first."""
+    told = False
+
+    def show(event: Event) -> None:
+        nonlocal told
+        if not isinstance(event, TrainProgress):
+            return
+        if not told and not options.as_json:
+            where = f"going on after epoch {event.epoch}; " if event.begun else ""
+            say(f"{where}asking every line first")
+        told = True
+        if event.epoch_ended:
+            _print_epoch(event, options)
+
+    return show
+
+
+def _print_epoch(event: TrainProgress, options: Options) -> None:
     fields = ("epoch", "step", "examples", "loss", "recall", "seconds")
     row: dict[str, Any] = {k: getattr(event, k) for k in fields}
     if options.as_json:
         print_json({"epoch": row["epoch"], "steps": row.pop("step"), **row})
-    else:
-        recall = "" if event.recall is None else f", {event.recall:.1%} of what it rehearses known"
-        say(f"epoch {event.epoch}: loss {event.loss:.3f}{recall}, {event.seconds:.0f} s")
+        return
+    lines = f"{'your book' if event.own else 'lines'}: {lines_known(event)}"
+    kept = "" if event.kept is None else f", {event.kept:.1%} of all else"
+    say(f"epoch {event.epoch}: {lines}{kept}, loss {event.loss:.3f}, {event.seconds:.0f} s")
 
 
 @click.command()

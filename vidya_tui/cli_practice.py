@@ -25,7 +25,11 @@ from vidya_tui.options import Options
 @click.option(
     "--data", type=click.Path(path_type=Path), help="Problems of the task, file or folder."
 )
-@click.option("--warm-up", is_flag=True, help="Begin with worked examples.")
+@click.option(
+    "--warm-up/--no-warm-up",
+    default=None,
+    help="Begin with worked examples; else only where it cannot do the task at all.",
+)
 @click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="How hard: --set max_terms=3."
 )
@@ -37,13 +41,14 @@ def practice(
     steps: int | None,
     group_size: int | None,
     data: Path | None,
-    warm_up: bool,
+    warm_up: bool | None,
     settings: tuple[str, ...],
     options: Options,
 ) -> None:
     """Practises TASK alone: answers are drawn, a program checks them, what was right becomes likelier.
 
-    Ctrl+C ends it after the step; what was gained so far is kept. A second one drops the step.
+    A task that it cannot do at all yet is warmed up first. Ctrl+C ends it after the step; what was gained
+    so far is kept. A second one drops the step.
     """
     if listing:
         _list(options)
@@ -66,7 +71,8 @@ def practice(
         if stopped:
             raise KeyboardInterrupt
         if done.ended in ("rolled_back", "too_hard"):
-            raise VidyaError(f"{task}: {done.why}")
+            next_step = practice_words.advice(done, f"vidya practice {task} --warm-up")
+            raise VidyaError(f"{task}: {done.why}", next_step)
 
 
 def _until_done(place: Desk, options: Options) -> tuple[PracticeDone, bool]:

@@ -176,7 +176,14 @@ def _run(job: Job, chosen: dict[str, Any], device: str, team: Team, options: Opt
     for source, bits in held.items():
         click.echo(f"{bits:.3f} bits per byte, {source}")
     inside = job.out.parent == options.home.models_path
-    click.echo(f"talk to it: vidya --model {job.out.name if inside else job.out}")
+    name = job.out.name if inside else job.out
+    if ready.talks:
+        click.echo(f"talk to it: vidya --model {name}")
+    else:
+        click.echo(
+            "it was trained on plain text only, so it goes on with a text and does not answer: "
+            f'vidya ask --raw "Once" --model {name}'
+        )
 
 
 def _silent(_: object) -> None:

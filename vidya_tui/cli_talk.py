@@ -8,8 +8,11 @@ from dataclasses import replace
 import click
 
 from engine.errors import VidyaError
-from learning.events import AskDone, CandidateDone, CandidateReset, CandidateText, Event
-from vidya_tui.cli_common import common, desk, print_json
+from learning.events import AskDone, CandidateDone, CandidateReset, CandidateText, Event, Ready
+from learning.plain_text import ADVICE
+from learning.records import Turn
+from learning.requests import Generate
+from vidya_tui.cli_common import common, desk, print_json, say
 from vidya_tui.options import Options
 from vidya_tui.plain import plain as harmless
 from vidya_tui.settings import load
@@ -21,6 +24,7 @@ from vidya_tui.settings import load
 @click.option("--temperature", type=click.FloatRange(0, 10), help="0 is the likeliest answer.")
 @click.option("--top-p", type=click.FloatRange(0, 1, min_open=True))
 @click.option("--max-tokens", type=click.IntRange(1, 4096))
+@click.option("--raw", is_flag=True, help="Go on with PROMPT as with any text; kept nowhere.")
 @common
 def ask(
     prompt: str,
@@ -28,6 +32,7 @@ def ask(
     temperature: float | None,
     top_p: float | None,
     max_tokens: int | None,
+    raw: bool,
     options: Options,
 ) -> None:
     """Answers PROMPT with several candidates; `-` reads it from standard input."""
@@ -43,12 +48,20 @@ def ask(
     with desk(options) as place:
         assert place.teacher is not None
         session = Session(place.journal, place.teacher, seed=options.seed)
-        prepare(session, replace(settings, candidates=count))
-        session.sampling = sampling
-        asked = session.say(prompt)
+        number: int | None = None
+        if raw:
+            turns = (Turn("user", prompt),)
+            place.teacher.send(Generate(0, turns, count, sampling, options.seed, raw=True))
+        else:
+            prepare(session, replace(settings, candidates=count))
+            session.sampling = sampling
+            number = session.say(prompt).id
 
         def show(event: Event) -> None:
-            session.handle(event)
+            if not raw:
+                session.handle(event)
+            if isinstance(event, Ready) and event.continues_only and not raw:
+                say(f"{event.model} was trained on plain text only: {ADVICE}")
             if isinstance(event, CandidateDone):
                 if options.as_json:
                     print_json(
@@ -69,16 +82,12 @@ def ask(
                 click.echo()
 
         done = place.next(show, AskDone)
-        surest = session.cards[0].index if session.cards and session.cards[0].said else None
         if options.as_json:
             print_json(
                 {
                     "event": "done",
-                    "ask": asked.id,
-                    "surest": surest,
+                    "ask": number,
                     "tokens_per_second": done.tokens_per_second,
                     "seconds_to_first_token": done.seconds_to_first_token,
                 }
             )
-        elif count > 1 and surest is not None:
-            click.echo(f"surest: {surest}")

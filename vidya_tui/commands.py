@@ -256,7 +256,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "practice",
         "practise a task alone; without a name, see how it goes",
-        hint="[TASK [warm-up]]",
+        hint="[TASK [warm-up] [NAME=VALUE]]",
         keys="alt+r",
         label="practice",
         values=("chain_sum", "basic_arithmetic", "syllogism", "propositional_logic"),

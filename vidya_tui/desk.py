@@ -272,13 +272,15 @@ class Desk:
         if not self.training.running:
             raise VidyaError("nothing is running", "there is nothing to cancel")
         self.training.stop()
+        self.learning = replace(self.learning, stopping=True)
         self._teacher.send(CancelTraining())
-        return Words("stopping the training after this step")
+        return Words("stopping the training; what was learned so far is kept")
 
     def _train(self, argument: Argument) -> Words:
         if self.training.running:
             raise VidyaError("the book is being learned already", "/cancel stops it")
         self.training.begin()
+        self.learning = replace(self.learning, stopping=False)
         self._teacher.send(Train(epochs=argument if isinstance(argument, int) else None))
         shows, stops = way(self._keys, "curve"), way(self._keys, "cancel")
         return Words(
@@ -352,6 +354,13 @@ class Desk:
             case Grown():
                 size = f"{event.parameters / 1e6:.0f}M weights"
                 return Words(f"{event.name} is there, {size}: /model talks to it", stay=True)
+            case Ready(continues_only=True):
+                self._changing = self._lost = self._promised = False
+                return Words(
+                    f"{event.model} was trained on plain text only: it goes on with a text, and does "
+                    "not answer; in the shell, vidya ask --raw TEXT; /train teaches it Vidya's book",
+                    stay=True,
+                )
             case Ready() if self._changing:
                 self._changing = self._lost = False
                 return Words(f"this is {event.model}, version {event.version}")

@@ -38,25 +38,28 @@ def after(now: Learning, event: Event) -> Learning:
         case UndoDone():
             return replace(now, version=event.version, outcome="")
         case TrainProgress():
-            recall = now.recall if event.recall is None else event.recall
+            recall = now.recall if event.recall is None or event.own else event.recall
             return replace(now, training=event, recall=recall)
         case TrainDone():
-            recall = event.recall_before if event.rolled_back else event.recall_after
+            measured = event.recall_before if event.rolled_back else event.recall_after
+            recall = now.recall if measured is None or event.own else measured
             return replace(
                 now,
                 training=None,
+                stopping=False,
                 version=event.version,
                 outcome=progress_words.trained(event),
                 recall=recall,
             )
         case Failed(where="train"):
-            return replace(now, training=None)
+            return replace(now, training=None, stopping=False)
         case WorkerLost() | ModelChanging():
             return replace(
                 now,
                 loaded=False,
                 lost=isinstance(event, WorkerLost) and not event.restarting,
                 training=None,
+                stopping=False,
                 state=LearnerState("idle", now.state.waiting if now.state else 0),
             )
     return now

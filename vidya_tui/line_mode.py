@@ -295,6 +295,8 @@ class LineMode:
             case TrainProgress(epoch_ended=True):
                 known = "" if event.recall is None else progress_words.percent(event.recall)
                 recall = f", recall {known}" if known else ""
+                if lines := progress_words.lines_known(event):
+                    recall = f", {lines}"
                 self._say(f"epoch {event.epoch} of {event.epochs}: loss {event.loss:.3f}{recall}")
             case Checked() if event.key == self._checking:
                 self._checking = 0

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from engine.errors import VidyaError
 from learning.events import Event, PracticeDone
@@ -52,26 +53,30 @@ class PracticeDesk:
         return Words(shown or "nothing is practised; /practice TASK begins")
 
     def begin(self, wanted: str) -> Words:
-        """`TASK` or `TASK warm-up`. Raises VidyaError for a task that does not exist."""
+        """`TASK`, and after it `warm-up` and settings as `max_terms=3`, in any order. Raises VidyaError for
+        a task that does not exist."""
         from learning.rewards.task import find_task, tasks
 
         if self.running:
             raise VidyaError(f"{self.state.task} is being practised already", "/cancel stops it")
         task, *rest = wanted.split()
-        if rest not in ([], [WARM_UP]):
+        settings = tuple(word for word in rest if "=" in word)
+        if set(rest) - {WARM_UP, *settings}:
             raise VidyaError(
-                f"/practice {wanted}: only {WARM_UP!r} can follow the task",
-                f"type /practice {task}, or /practice {task} {WARM_UP}",
+                f"/practice {wanted}: only {WARM_UP!r} and settings can follow the task",
+                f"type /practice {task}, /practice {task} {WARM_UP}, or /practice {task} NAME=VALUE",
             )
         if task not in tasks():
             find_task(task)  # says what it may have been
-        self._teacher.send(Practise(task, warm_up=bool(rest)))
+        warm_up = True if WARM_UP in rest else None
+        self._teacher.send(Practise(task, warm_up=warm_up, settings=settings))
         self.state = practising.begun(task)
         return Words(f"practising {task}; /practice shows it, /cancel stops it")
 
     def stop(self) -> Words:
         """Ends it after the step under way."""
         self._teacher.send(CancelPractice())
+        self.state = replace(self.state, stopping=self.running)
         return Words("ending practice after this step; what was gained is kept")
 
     def hear(self, event: Event) -> Words | None:
@@ -86,7 +91,10 @@ class PracticeDesk:
             whole = practice_words.done(together(self._away))
             return Words(f"while you were away: {whole}", stay=True)
         if isinstance(event, PracticeDone):
-            return Words(practice_words.done(event))
+            words = practice_words.done(event)
+            if advice := practice_words.advice(event, f"/practice {event.task} {WARM_UP}"):
+                words = f"{words}; {advice}"
+            return Words(words)
         if self.state.alarm != alarm:
             return Words(f"practice: {self.state.alarm}", trouble=True, stay=True)
         return None

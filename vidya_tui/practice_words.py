@@ -13,7 +13,7 @@ def staged(event: PracticeStage) -> str:
     known = []
     if event.success is not None:
         known.append(f"{percent(event.success)} of its answers are right")
-    if event.loss is not None and event.success is not None:
+    if event.loss is not None and (event.success is not None or event.steps):
         known.append(f"loss {event.loss:.2f}")
     if event.accuracy is not None:
         known.append(f"held-out accuracy {percent(event.accuracy)}")
@@ -25,9 +25,12 @@ def staged(event: PracticeStage) -> str:
         known.append("held back: fewer problems solved than before")
     if not known:
         return ""
+    most = f" of at most {event.steps}" if event.steps else ""
+    if event.success is not None and event.enough:
+        known.append(f"it ends with {percent(event.enough)}")
     where = {
         "before": "before",
-        "warm_up": f"warm-up, step {event.step}",
+        "warm_up": f"warm-up, step {event.step}{most}",
         "warmed_up": "after warm-up",
         "during": f"after step {event.step}",
         "after": "at the end",
@@ -41,9 +44,9 @@ def stepped(event: PracticeStep) -> str:
         f"step {event.step} of {event.steps}",
         f"reward {event.reward_mean:.2f} \u00b1 {event.reward_std:.2f}",
         f"right {percent(event.success)}",
-        f"dead groups {event.dead_groups} of {event.groups}",
-        f"KL {event.kl:.3f}",
-        f"entropy {event.entropy:.2f}",
+        f"nothing to compare in {event.dead_groups} of {event.groups}",
+        f"drift {event.kl:.3f}",
+        f"variety {event.entropy:.2f}",
         f"{event.length:.0f} tokens an answer",
     ]
     if event.truncated:
@@ -60,6 +63,13 @@ def sampled(event: PracticeSample, width: int = 100) -> str:
     cut = " (cut off)" if event.truncated else ""
     asked, said = one_line(event.prompt, width), one_line(event.text, width)
     return f"{judged}\n  {asked}\n  {said}{cut}"
+
+
+def advice(event: PracticeDone, how: str) -> str:
+    """What to do after it; how: to warm it up, where the owner is. Empty where there is nothing to say."""
+    if event.ended == "too_hard" and not event.warm_up_steps:
+        return f"{how} begins with worked examples"
+    return ""
 
 
 def done(event: PracticeDone) -> str:

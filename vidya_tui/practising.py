@@ -41,6 +41,10 @@ class Practising:
     looks: tuple[PracticeStage, ...] = ()
     """Those with an accuracy, in order."""
     alarm: str = ""
+    warming: PracticeStage | None = None
+    """The newest moment of warm-up, while that lasts."""
+    stopping: bool = False
+    """It was asked to end, and has not yet."""
     done: PracticeDone | None = None
 
 
@@ -54,35 +58,45 @@ def after(now: Practising, event: Event) -> Practising:
     match event:
         case PracticeStage():
             words = practice_words.staged(event) or now.stage
-            now = replace(now, task=event.task, running=True, stage=words)
+            warming = event if event.stage == "warm_up" else None
+            now = replace(now, task=event.task, running=True, stage=words, warming=warming)
             if event.accuracy is not None:
                 now = replace(now, looks=(*now.looks, event))
             return replace(now, alarm=event.alarm or now.alarm)
         case PracticeStep():
             stage = f"step {event.step} of {event.steps}"
+            steps = (*now.steps, event)
             return replace(
-                now, task=event.task, running=True, stage=stage, steps=(*now.steps, event)
+                now, task=event.task, running=True, stage=stage, steps=steps, warming=None
             )
         case PracticeSample():
             return replace(now, samples=(event, *now.samples)[:KEPT])
         case PracticeDone():
-            return replace(now, running=False, done=event, stage="ended")
+            return replace(now, running=False, stopping=False, done=event, stage="ended")
         case Failed(where="practise" | "worker"):
-            return replace(now, running=False, stage="could not be done")
+            return replace(now, running=False, stopping=False, stage="could not be done")
         case WorkerLost() | ModelChanging() if now.running:
-            return replace(now, running=False, stage="the model was lost; what was saved is kept")
+            lost = "the model was lost; what was saved is kept"
+            return replace(now, running=False, stopping=False, stage=lost)
     return now
 
 
 def share(now: Practising) -> float:
-    """How much of the steps is done, 0 to 1; all of it where no more are needed."""
+    """How much of the steps is done, 0 to 1, or of those that warm-up may take; all of it where no more
+    are needed."""
     if now.done is not None and now.done.ended in ("steps", "solved"):
         return 1.0
+    if now.warming is not None:
+        return now.warming.step / max(1, now.warming.steps)
     return now.steps[-1].step / max(1, now.steps[-1].steps) if now.steps else 0.0
 
 
 def left(now: Practising) -> str:
     """The time that is left if all steps are taken; empty where that is not known."""
+    warming = now.warming
+    if now.running and warming is not None and warming.step and warming.steps:
+        each = warming.seconds / warming.step
+        return f"{seconds(each * (warming.steps - warming.step))} left at most"
     if not now.running or not now.steps:
         return ""
     newest = now.steps[-RECENT:]
@@ -94,8 +108,14 @@ def short(now: Practising) -> str:
     """For the learning line: "practising syllogism, step 4 of 100, right 41 %, 19 min left"."""
     if not now.running:
         return ""
+    if now.stopping:
+        return f"practising {now.task}, ending after this step"
+    if (warming := now.warming) is not None:
+        most = f", {warming.step} of at most {warming.steps} steps" if warming.steps else ""
+        most += f", {left(now).removesuffix(' at most')}" if left(now) else ""
+        return f"practising {now.task}, warming up{most}"
     if not now.steps:
-        doing = "warming up" if now.stage.startswith("warm-up") else "measuring first"
+        doing = "the first step" if now.looks else "measuring first"
         return f"practising {now.task}, {doing}"
     step = now.steps[-1]
     done = f"step {step.step} of {step.steps}, right {percent(step.success)}"
@@ -121,9 +141,12 @@ def figures(now: Practising) -> list[tuple[str, str]]:
         rows += [
             ("reward", f"{spread}  {spark(rewards)}"),
             ("right", f"{percent(step.success)}  {spark([s.success for s in now.steps])}"),
-            ("dead groups", f"{step.dead_groups} of {step.groups}"),
-            ("KL", f"{step.kl:.3f} nats a token"),
-            ("entropy", f"{step.entropy:.2f} nats a token"),
+            (
+                "nothing to compare",
+                f"in {step.dead_groups} of {step.groups}: all answers scored alike",
+            ),
+            ("drift", f"{step.kl:.3f} nats a token from before (KL)"),
+            ("variety", f"{step.entropy:.2f} nats a token (entropy)"),
             ("length", f"{step.length:.0f} tokens, {percent(step.truncated)} cut off"),
             ("speed", f"{step.tokens_per_second:.0f} tokens/s, {seconds(step.seconds)} a step"),
         ]

@@ -40,6 +40,8 @@ class Learning:
     """What became of the last lesson."""
     training: TrainProgress | None = None
     """Set from the start of book training to its end."""
+    stopping: bool = False
+    """Book training was asked to stop, and has not yet."""
     recall: float | None = None
     """Recall of the book, 0 to 1."""
     practice: str = ""
@@ -95,22 +97,53 @@ def trained(done: TrainDone) -> str:
 def _trained(done: TrainDone) -> str:
     if done.rolled_back:
         return "the training was rolled back: it would have cost too much of what was known"
-    if not done.epochs and not done.cancelled:
-        return f"nothing to train: book recall is {percent(done.recall_after)} already"
+    before, after = done.recall_before, done.recall_after
+    if done.goes_on:
+        return "training stopped; nothing of it counts yet, the next one goes on where it was"
+    if before is None or after is None:
+        return "training stopped before it began; nothing was changed"
+    if not done.steps and not done.cancelled:
+        return f"nothing to train: book recall is {percent(after)} already"
+    if not done.steps:
+        return "training stopped; nothing of it was kept, what it had cost was not known yet"
     epochs = f"{done.epochs} epoch{'' if done.epochs == 1 else 's'}"
     took, end = seconds(done.seconds), f"trained after {epochs} in"
     if done.cancelled:
         end = f"training stopped in epoch {done.epochs} after"
-    return (
-        f"{end} {took}: "
-        f"book recall {percent(done.recall_before)} \u2192 {percent(done.recall_after)}"
-    )
+    return f"{end} {took}: book recall {percent(before)} \u2192 {percent(after)}"
 
 
 def fraction(progress: TrainProgress) -> float:
-    """How much of the training is done, 0 to 1, by time: the limit of epochs is seldom reached."""
-    whole = progress.seconds + progress.seconds_left
-    return min(1.0, max(0.0, progress.seconds / whole)) if whole > 0 else 0.0
+    """How much of the training is done, 0 to 1, where it goes to the limit of epochs; that is seldom
+    needed. What was done before this program began counts."""
+    return min(1.0, max(0.0, progress.step / progress.steps)) if progress.steps > 0 else 0.0
+
+
+def learning_book(progress: TrainProgress, *, stopping: bool = False) -> str:
+    """What a book training does now."""
+    asked = "" if progress.asked is None else f", {percent(progress.asked)}"
+    if stopping and asked and progress.step > progress.begun:
+        return f"stopping: asking every line what was learned{asked}"
+    if stopping:
+        return "stopping the training"
+    if asked and progress.step > progress.begun:
+        return f"epoch {progress.epoch} of {progress.epochs}: asking what is known now{asked}"
+    if progress.step <= progress.begun:
+        where = f"going on after epoch {progress.epoch} of {progress.epochs}"
+        if progress.recall is not None and not asked:  # the first step is under way
+            return where if progress.begun else f"book, epoch 1 of {progress.epochs}"
+        if not progress.begun:
+            return f"asking every line of the book before it is learned{asked}"
+        return f"{where}: asking every line first{asked}"
+    return (
+        f"book, epoch {progress.epoch} of {progress.epochs}, loss {progress.loss:.2f}, "
+        f"{seconds(progress.seconds_left)} left"
+    )
+
+
+def lines_known(progress: TrainProgress) -> str:
+    """ "1 of 2 known", of the lines of the book that is trained; empty where they were not counted."""
+    return f"{progress.known} of {progress.entries} known" if progress.entries else ""
 
 
 def doing(now: Learning) -> str:
@@ -121,13 +154,9 @@ def doing(now: Learning) -> str:
         return "the model is waking up"
     state = now.state
     if now.training is not None:
-        progress = now.training
-        if not progress.step:
-            return "asking every line of the book before it is learned"
-        return (
-            f"book, epoch {progress.epoch} of {progress.epochs}, loss {progress.loss:.2f}, "
-            f"{seconds(progress.seconds_left)} left"
-        )
+        return learning_book(now.training, stopping=now.stopping)
+    if now.stopping:
+        return "stopping the training"
     if now.practice:
         return now.practice
     if state is None:

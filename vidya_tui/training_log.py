@@ -44,7 +44,7 @@ class TrainingLog:
         self.__init__(running=True)  # type: ignore[misc]
 
     def stop(self) -> None:
-        """It was asked to stop, and will after this step."""
+        """It was asked to stop."""
         self.stopping = self.running
 
     def hear(self, event: Event) -> None:
@@ -69,11 +69,12 @@ class TrainingLog:
         if not self.running:
             self.begin()
         self.progress = event
-        if event.recall is not None and event.epoch == 0:
+        if event.recall is not None and event.step <= event.begun:
             self.before = event.recall
         elif event.recall is not None and event.epoch_ended:
             self.recalls.append((event.step, event.recall))
-        if event.step and (not self.losses or event.step > self.losses[-1][0]):
+        made = event.asked is None and event.step > event.begun
+        if made and (not self.losses or event.step > self.losses[-1][0]):
             self.losses.append((event.step, event.loss))
         if len(self.losses) > MOST_POINTS:
             self.losses = self.losses[::2]
@@ -98,11 +99,12 @@ class TrainingLog:
             return words.trained(self.result)
         if not self.running:
             return "nothing was trained since the start; t trains the whole book"
-        if self.stopping:
-            return "stopping after this step; what was learned so far is kept"
-        if self.progress is None or not self.progress.step:
-            return "asking every line of the book first"
-        left = words.seconds(self.progress.seconds_left)
+        now = self.progress
+        if now is None:
+            return "stopping" if self.stopping else "asking every line of the book first"
+        if self.stopping or now.asked is not None or now.step <= now.begun:
+            return words.learning_book(now, stopping=self.stopping)
+        left = words.seconds(now.seconds_left)
         return f"about {left} left, sooner where all is known before"
 
     def facts(self) -> list[tuple[str, str]]:
@@ -117,7 +119,10 @@ class TrainingLog:
         return made
 
     def recall(self) -> str:
-        """Recall of the book, before and now, where it was measured."""
+        """Recall of the book, before and now, where it was measured, and how many lines that is."""
         recalls = [self.before] if self.before is not None else []
-        recalls += [self.result.recall_after] if self.result else [r for _, r in self.recalls[-1:]]
-        return " \u2192 ".join(map(words.percent, recalls))
+        newest = self.result.recall_after if self.result else None
+        recalls += [newest] if newest is not None else [r for _, r in self.recalls[-1:]]
+        shown = " \u2192 ".join(map(words.percent, recalls))
+        lines = words.lines_known(self.progress) if self.progress and self.running else ""
+        return f"{shown}, {lines}" if shown and lines else shown or lines

@@ -89,6 +89,13 @@ class Coach:
         weights = PracticeWeights(learner.weights, self._journal, request.task)
         self._saved = None
         outcome = Outcome("stopped", "interrupted before anything was measured")
+        session: Session | None = None
+
+        def pause() -> None:
+            self._pause()
+            if (session is None or not session.updates) and stop():
+                raise Interrupted  # nothing was learned yet that could be lost
+
         try:
             with (
                 suppress(Interrupted),
@@ -101,7 +108,7 @@ class Coach:
                     learner.replay,
                     replace(self.settings, steps=self.left),
                     seed=self.seed + 1000 * self._parts,
-                    pause=self._pause,
+                    pause=pause,
                 )
                 self._held_out = session.held_out
                 run = Run(
@@ -112,10 +119,10 @@ class Coach:
                     on_warm_up=self._warmed,
                     stop=stop,
                 )
-                wanted = request.warm_up and not self._warm
-                # nobody is there who could ask for it otherwise
+                # in idle hours nobody is there who could ask for it otherwise
                 possible = session.has_worked or not request.idle
-                outcome = run.run(warm_up=wanted and possible)
+                wanted = request.warm_up if possible and not self._warm else False
+                outcome = run.run(warm_up=wanted)
         finally:
             learner.forget_memory()
             self._saved = weights.lesson
@@ -232,7 +239,18 @@ class Coach:
 
     def _warmed(self, report: WarmUpReport) -> None:
         loss = report.loss if report.step else None
-        self._emit(PracticeStage(self._request.task, "warm_up", report.step, loss, report.success))
+        self._emit(
+            PracticeStage(
+                self._request.task,
+                "warm_up",
+                report.step,
+                loss,
+                report.success,
+                steps=report.steps,
+                enough=report.enough,
+                seconds=report.seconds,
+            )
+        )
 
 
 def difficulty(settings: tuple[str, ...]) -> dict[str, Any]:

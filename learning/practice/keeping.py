@@ -47,7 +47,7 @@ class Keeper:
         pause: Callable[[], None] = lambda: None,
     ) -> None:
         """What it is held to is how the model talks now."""
-        self._voice = frozen_voice(model, replay.talk, pause=pause)
+        self._voice = frozen_voice(model, pause=pause)
         self._replay, self._settings, self._rng = replay, settings, rng
         self._check_tokens, self._pause = check_tokens, pause
         self._weak: list[Example] = []

@@ -113,8 +113,9 @@ class Run:
     _outcome: Outcome = field(default_factory=Outcome)
     _started: float = field(default_factory=time.monotonic)
 
-    def run(self, *, warm_up: bool) -> Outcome:
-        """Raises what the task or the weights raise; the weights are then those of the last save."""
+    def run(self, *, warm_up: bool | None) -> Outcome:
+        """warm_up: None where the task cannot be done at all without. Raises what the task or the weights
+        raise; the weights are then those of the last save."""
         outcome = self._outcome
         try:
             self._practise(warm_up)
@@ -130,11 +131,13 @@ class Run:
         outcome.seconds = time.monotonic() - self._started
         return outcome
 
-    def _practise(self, warm_up: bool) -> None:
+    def _practise(self, warm_up: bool | None) -> None:
         session, outcome = self.session, self._outcome
         outcome.accuracy_before = outcome.accuracy_after = self._best = session.accuracy()
         outcome.book_before = outcome.book_after = session.keeper.book_before
         self.on_look(Look(0, self._best, outcome.book_before, saved=False, stage="before"))
+        if warm_up is None:
+            warm_up = self._best < HARD and session.has_worked
         if warm_up and not self._warm_up():
             return
         alike: list[float] = []
@@ -185,8 +188,8 @@ class Run:
         if max(alike) < HARD:
             outcome.ended = "too_hard"
             outcome.why = (
-                f"too hard: no group has a right answer; begin with `vidya practice {name} --warm-up`,"
-                " or take easier settings"
+                f"too hard: no group has a right answer; warm {name} up with worked examples first, take"
+                " easier settings, or practise another task"
             )
         elif min(alike) > 1.0 - HARD:
             outcome.ended = "solved"
@@ -194,8 +197,8 @@ class Run:
         else:
             outcome.ended = "too_hard"
             outcome.why = (
-                "nothing to prefer: within each group all answers score alike; take larger groups, a "
-                "higher temperature, or other settings"
+                "nothing to prefer: within each group all answers score alike; take other settings, or "
+                "practise another task"
             )
         return True
 

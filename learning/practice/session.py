@@ -113,19 +113,23 @@ class Session:
         self, report: Callable[[WarmUpReport], None], stop: Callable[[], bool]
     ) -> WarmUpReport:
         """See learning.practice.warm_up."""
-        last = warm_up(
+        before = self.updates
+
+        def heard(now: WarmUpReport) -> None:
+            self.updates = before + now.step
+            report(now)
+
+        return warm_up(
             self.model,
             self.roller,
             self._problems,
             self.keeper,
             self.settings.warm_up,
             self.generator,
-            report=report,
+            report=heard,
             pause=self._pause,
             stop=stop,
         )
-        self.updates += last.step
-        return last
 
     def step(self) -> StepReport:
         """One rollout and its updates. Raises NumericsError where something is not finite, ConfigError

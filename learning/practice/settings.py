@@ -31,8 +31,8 @@ class WarmUpSettings:
     """Answers in a look, one to each problem."""
     enough: float = 0.2
     """Success rate at which it ends, 0 to 1: far from where there is nothing left to prefer."""
-    steps: int = 800
-    """The limit."""
+    steps: int = 200
+    """The limit: the tasks that come with vidya took 32 at most."""
     keep: KeepSettings = field(default_factory=lambda: KeepSettings(talk_weight=10.0))
     """Worked examples are far from what the model would say, so own talk weighs more than later."""
 

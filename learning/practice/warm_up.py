@@ -33,6 +33,10 @@ class WarmUpReport:
     success: float | None
     """Share of drawn answers that are right; None between two looks."""
     seconds: float
+    steps: int = 0
+    """The limit."""
+    enough: float = 0.0
+    """The share at which it ends."""
 
 
 def warm_up(
@@ -57,9 +61,13 @@ def warm_up(
     def look(step: int, loss: float) -> WarmUpReport:
         chosen = [next(problems) for _ in range(settings.measured)]
         success = roller.success(model, chosen, 1, generator)
-        last = WarmUpReport(step, loss, success, time.monotonic() - started)
+        last = now(step, loss, success)
         report(last)
         return last
+
+    def now(step: int, loss: float, success: float | None) -> WarmUpReport:
+        seconds = time.monotonic() - started
+        return WarmUpReport(step, loss, success, seconds, settings.steps, settings.enough)
 
     last = look(0, math.nan)
     step = 0
@@ -78,7 +86,7 @@ def warm_up(
         if step % settings.measure_every == 0:
             last = look(step, loss)
         else:
-            report(WarmUpReport(step, loss, None, time.monotonic() - started))
+            report(now(step, loss, None))
     return replace(last, step=step)
 
 

@@ -160,7 +160,7 @@ Make = Callable[[str, TaskOptions], Task]
 
 _PUBLISHED = "data_sets:data_set"
 _TASKS: dict[str, tuple[str, str]] = {
-    "chain_sum": ("sums:chain_sum", "sums and differences: 4 + 3 - 5"),
+    "chain_sum": ("sums:chain_sum", "sums and differences: 4 + 3"),
     "basic_arithmetic": ("sums:basic_arithmetic", "all four operations with brackets"),
     "syllogism": ("syllogism:syllogism", "whether a statement follows from two others"),
     "propositional_logic": ("propositions:propositional_logic", "what follows from if, or, not"),

@@ -11,7 +11,8 @@ import torch
 
 from engine.model import Model
 from engine.tokenizer import Tokenizer
-from learning.book import BookSettings, BookTraining, EpochReport, train_book
+from learning.book import BookSettings, BookTraining, train_book
+from learning.book_asking import EpochReport
 from learning.direct.supervised import anchor_gradients
 from learning.dream import dream
 from learning.examples import Example, from_turns
@@ -63,3 +64,110 @@ def test_a_book_that_is_known_needs_no_step(
     train_book(student, book, talk, SETTINGS, random.Random(0))
     again, epochs, _ = train(student, book, talk, SETTINGS)
     assert again.last.step == 0 and len(epochs) == 1
+
+
+def test_new_lines_beside_a_known_book_come_first_and_often(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, book: list[Example]
+) -> None:
+    student = copy.deepcopy(tiny_model)
+    train_book(student, book, [], SETTINGS, random.Random(0))
+    pairs = [("Whose boat?", "The boat is mine."), ("Which day?", "It is Tuesday.")]
+    mine = [from_turns(tiny_tokenizer, [("user", q), ("assistant", a)], 64) for q, a in pairs]
+    reports = list[EpochReport]()
+    done = train_book(
+        student, mine, [], SETTINGS, random.Random(0), rest=book, report=reports.append
+    )
+    ends = [r for r in reports if r.recall is not None]
+    assert [r.entries for r in ends] == [2] * len(ends)
+    assert (ends[0].known, ends[0].kept) == (0, 1.0)
+    assert (ends[-1].known, ends[-1].recall, ends[-1].kept) == (2, 1.0, 1.0)
+    steps = [r for r in reports if r.recall is None and r.asked is None]
+    assert all(r.examples > 2 for r in steps), "both new ones and some that are known in each step"
+    assert ends[1].step == SETTINGS.short, (
+        "an epoch is as long as what is new, not as what is known"
+    )
+    assert share_known(done.after) == 1.0
+
+
+def test_lines_that_are_known_are_not_gone_through_again(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, book: list[Example]
+) -> None:
+    student = copy.deepcopy(tiny_model)
+    train_book(student, book, [], SETTINGS, random.Random(0))
+    new = from_turns(tiny_tokenizer, [("user", "Whose boat?"), ("assistant", "Mine.")], 64)
+    reports = list[EpochReport]()
+    train_book(student, [*book, new], [], SETTINGS, random.Random(0), report=reports.append)
+    ends = [r for r in reports if r.recall is not None]
+    assert ends[0].known == len(book) and ends[-1].known == len(book) + 1
+    assert ends[1].step == SETTINGS.short
+
+
+def test_asking_every_line_stops_at_once(
+    tiny_model: Model, book: list[Example], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("learning.book_asking.PIECE", 1)
+    student, reports = copy.deepcopy(tiny_model), list[EpochReport]()
+    done = train_book(
+        student,
+        book,
+        [],
+        SETTINGS,
+        random.Random(0),
+        report=reports.append,
+        stop=lambda: len(reports) >= 3,
+    )
+    assert [r.asked for r in reports] == [0.0, 1 / 6, 2 / 6], "no further line was asked"
+    assert (done.before, done.after, done.last.step) == ([], [], 0)
+    for now, was in zip(student.parameters(), tiny_model.parameters(), strict=True):
+        assert torch.equal(now, was)
+
+
+@pytest.mark.parametrize("patience", [0.0, 60.0])
+def test_what_cannot_be_asked_in_time_is_given_up(
+    tiny_model: Model, book: list[Example], monkeypatch: pytest.MonkeyPatch, patience: float
+) -> None:
+    monkeypatch.setattr("learning.book_asking.PATIENCE", patience)
+    student, reports = copy.deepcopy(tiny_model), list[EpochReport]()
+    settings = replace(SETTINGS, until_known=False, batch=1)
+    done = train_book(
+        student,
+        book,
+        [],
+        settings,
+        random.Random(0),
+        report=reports.append,
+        stop=lambda: reports[-1].step >= 5,
+    )
+    if patience:
+        assert done.last.step == 5, "it was asked what five steps have made"
+        assert len(done.after) == 6
+        return
+    assert done.last.step == 0, "no epoch was asked whole"
+    assert done.after == done.before
+
+
+def test_stopping_goes_back_to_the_last_epoch_that_was_asked(
+    tiny_model: Model, book: list[Example], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("learning.book_asking.PATIENCE", 0.0)
+    student, reports = copy.deepcopy(tiny_model), list[EpochReport]()
+    whole = dict[str, torch.Tensor]()
+
+    def report(now: EpochReport) -> None:
+        reports.append(now)
+        if now.epoch == 1 and now.recall is not None:
+            whole.update({k: v.clone() for k, v in student.state_dict().items()})
+
+    settings = replace(SETTINGS, until_known=False)
+    done = train_book(
+        student,
+        book,
+        [],
+        settings,
+        random.Random(0),
+        report=report,
+        stop=lambda: reports[-1].step >= 3,
+    )
+    assert (done.last.epoch, done.last.step) == (1, 2)
+    for name, weight in student.state_dict().items():
+        assert torch.equal(weight, whole[name])

@@ -7,6 +7,8 @@ import time
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import pytest
+
 from engine.config import Sampling
 from learning.channels import learn_from_rating
 from learning.journal import Journal
@@ -45,6 +47,21 @@ def test_the_summary_says_it_in_a_sentence() -> None:
     rising = series(LOSS, [(NOON, 0.5), (NOON + 4 * DAY, 2.0)])
     assert "worse since" in summary(rising)
     assert "about the same" in summary(series(LOSS, [(NOON, 1.0), (NOON + 4 * DAY, 1.001)]))
+
+
+def test_no_figure_contradicts_another() -> None:
+    # two afternoons; the mean of the second is above its last step
+    losses = [(NOON, 0.9), (NOON + 4 * DAY, 0.358), (NOON + 4 * DAY + 60, 0.298)]
+    one = series(LOSS, losses)
+    assert one.newest == pytest.approx(0.328)
+    assert summary(one).startswith("loss: 0.328; 0.9 on 2026-03-02, better since; lowest 0.328")
+    # what is known now is what was seen last
+    known = series(RECALL, [(NOON, 0.2), (NOON + 4 * DAY, 0.4), (NOON + 4 * DAY + 60, 1.0)])
+    assert known.newest == 1.0
+    assert summary(known).endswith("lowest 20.0 %, highest 100.0 %")
+    for found in (one, known):
+        shown = [point.shown for point in found.points]
+        assert found.newest is not None and min(shown) <= found.newest <= max(shown)
 
 
 def test_the_journal_is_read_and_comes_out_as_csv_and_svg(tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def test_it_ends_as_soon_as_the_answer_is_known_with_the_margin(
 
 
 def test_the_anchor_holds_the_talk(tiny_model: Model, task: Task, replay: Replay) -> None:
-    voice = frozen_voice(tiny_model, replay.talk)
+    voice = frozen_voice(tiny_model)
 
     def drift(weight: float) -> float:
         """Nats a token, after steps that all are taken."""

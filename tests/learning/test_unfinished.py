@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from learning.book import BookSettings, EpochReport
+from learning.book import BookSettings
+from learning.book_asking import EpochReport
 from learning.home import Home
 from learning.journal import Journal
 from learning.learner import Learner
@@ -35,7 +36,12 @@ class Training:
 
     @property
     def steps(self) -> int:
-        return self.reports[-1].step if self.reports else 0
+        return self.reports[-1].step - self.reports[-1].begun if self.reports else 0
+
+    @property
+    def first(self) -> EpochReport:
+        """After its first step."""
+        return next(r for r in self.reports if r.step > r.begun)
 
     def run(self, request: Train | None = None) -> None:
         kept = read_unfinished(self.folder) or Unfinished(request or Train(), self.learner.version)
@@ -58,9 +64,14 @@ def test_it_goes_on_where_it_was(place: Place) -> None:  # noqa: F811
     training = Training(place)
     assert training.learner.version == version, "what is not judged is not published"
     training.run()
-    first = next(r for r in training.reports if r.step)
+    first = training.first
     assert (first.epoch, first.step, first.begun) == (2, 4, 3)
-    assert training.reports[0].recall is not None and training.reports[0].epoch == 0
+    shown = [(r.epoch, r.step, r.asked) for r in training.reports if r.step == r.begun]
+    assert shown[0] == (1, 3, 0.0), "it shows where it goes on while all is asked"
+    assert shown[-1] == (1, 3, None)
+    assert (training.reports[0].step, training.reports[0].steps) == (3, 12), (
+        "a quarter of four epochs"
+    )
     assert training.reports[-1].epoch == 4
     assert training.learner.version == version + 1
     assert read_unfinished(training.folder) is None
@@ -71,7 +82,47 @@ def test_one_that_had_not_begun_begins(place: Place) -> None:  # noqa: F811
     assert broken_off(place, 0).step == 0
     training = Training(place)
     training.run()
-    assert next(r for r in training.reports if r.step).step == 1
+    assert training.first.step == 1
+
+
+def test_stopped_before_it_goes_on_it_still_goes_on_the_next_time(place: Place) -> None:  # noqa: F811
+    kept = broken_off(place, 3)
+    training = Training(place)
+    version = training.learner.version
+    done = training.learner.train(None, SETTINGS, lambda _: None, lambda: True, kept=kept)
+    assert done.cancelled and done.goes_on and not done.rolled_back
+    assert (done.recall_before, done.recall_after, done.version) == (None, None, version)
+    assert read_unfinished(training.folder) == kept
+    training.run()
+    assert training.first.begun == 3
+
+
+def test_stopped_where_nothing_could_be_asked_any_more_it_goes_on_the_next_time(
+    place: Place,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("learning.book_asking.PATIENCE", 0.0)
+    kept = broken_off(place, 3)
+    training = Training(place)
+    version = training.learner.version
+    done = training.learner.train(
+        None,
+        SETTINGS,
+        training.reports.append,
+        lambda: training.steps >= 1,
+        kept=kept,
+    )
+    assert done.cancelled and done.goes_on and done.version == version
+    assert read_unfinished(training.folder) == kept
+
+
+def test_stopped_before_it_began_nothing_is_kept(place: Place) -> None:  # noqa: F811
+    training = Training(place)
+    version, kept = training.learner.version, Unfinished(Train(), training.learner.version)
+    done = training.learner.train(None, SETTINGS, lambda _: None, lambda: True, kept=kept)
+    assert done.cancelled and not done.goes_on and done.version == version
+    assert place[2].measures("book_recall") == []
+    assert read_unfinished(training.folder) is None
 
 
 def test_what_was_taken_back_meanwhile_is_not_brought_back(place: Place) -> None:  # noqa: F811
@@ -83,7 +134,7 @@ def test_what_was_taken_back_meanwhile_is_not_brought_back(place: Place) -> None
     assert not kept.still_true(journal, kept.version)
     training = Training(place)
     training.run()
-    assert next(r for r in training.reports if r.step).begun == 0
+    assert training.first.begun == 0
     journal.forget(lesson=taught.id)
     assert not kept.still_true(journal, kept.version)
 
@@ -105,7 +156,7 @@ def test_what_no_line_brings_back_is_not_wiped_out(place: Place, gained: Lesson)
         journal.set_lesson_state(added.id, "learned")
         assert kept.still_true(journal, training.learner.version) == goes_on
     training.run()
-    assert next(r for r in training.reports if r.step).begun == 0
+    assert training.first.begun == 0
 
 
 def test_damaged_weights_begin_anew_and_a_damaged_record_is_none(place: Place) -> None:  # noqa: F811
@@ -114,7 +165,7 @@ def test_damaged_weights_begin_anew_and_a_damaged_record_is_none(place: Place) -
     (folder / TRAINED).write_bytes(b"half")
     training = Training(place)
     training.run()
-    assert next(r for r in training.reports if r.step).begun == 0
+    assert training.first.begun == 0
     for text in ("", "{}", '{"request": 1}', "[1]"):
         (folder / "training.json").write_text(text)
         assert read_unfinished(folder) is None

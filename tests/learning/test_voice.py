@@ -41,14 +41,15 @@ def test_it_says_what_the_model_said(tiny_model: Model, trunk: Trunk) -> None:
 
 
 def test_a_frozen_voice_stays_where_all_weights_move(tiny_model: Model) -> None:
-    voice = frozen_voice(tiny_model, TALK)
-    before, _, _ = target_logits(voice, TALK)
+    voice = frozen_voice(tiny_model)
+    before, _, _ = target_logits(voice, TALK[:1])
     with torch.no_grad():
         theirs, _, _ = target_logits(tiny_model, TALK)
         for weight in tiny_model.parameters():
             weight.mul_(0.9)
-    torch.testing.assert_close(before, theirs, atol=1e-5, rtol=1e-5)
-    torch.testing.assert_close(target_logits(voice, TALK)[0], before)
+    torch.testing.assert_close(before, theirs[: len(before)], atol=1e-5, rtol=1e-5)
+    # the other rows are listened to only now
+    torch.testing.assert_close(target_logits(voice, TALK)[0], theirs, atol=1e-5, rtol=1e-5)
 
 
 def test_it_stays_through_lessons_and_restarts(

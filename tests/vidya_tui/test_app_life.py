@@ -38,7 +38,7 @@ def test_training_shows_progress_and_can_be_cancelled(tmp_path: Path) -> None:
         await stage.say("/train 10")
         assert stage.teacher.sent(Train) == [Train(epochs=10)]
         stage.hear(TrainProgress(2, 10, 15, 100, 0.4142, None, 1.0, 3.0))
-        await stage.sees("25 % book, epoch 2 of 10, loss 0.41, 3.0 s left")
+        await stage.sees("15 % book, epoch 2 of 10, loss 0.41, 3.0 s left")
         await stage.say("hello")
         await stage.sees("5 five answers")
         await stage.press("1")

@@ -49,7 +49,7 @@ def test_practice_says_what_it_does_in_plain_words(gym: Shell) -> None:
     result = gym.run("practice", "easy", "--warm-up", "--steps", "1")
     assert "before: held-out accuracy" in result.stderr
     assert "after warm-up" in result.stderr and "saved" in result.stderr
-    assert "step 1 of 1" in result.stderr and "dead groups" in result.stderr
+    assert "step 1 of 1" in result.stderr and "nothing to compare in" in result.stderr
     assert result.stdout.startswith("easy: held-out accuracy")
     assert result.stdout.count("\n") == 1
     report = gym.run("practice", "--report").stdout
@@ -62,8 +62,9 @@ def test_practice_says_what_it_does_in_plain_words(gym: Shell) -> None:
 
 
 def test_what_is_too_hard_ends_with_advice(gym: Shell) -> None:
-    said = gym.fails("practice", "hard", "--steps", "9")
-    assert "no group has a right answer" in said and "--warm-up" in said
+    said = gym.fails("practice", "hard", "--steps", "9", "--no-warm-up")
+    assert "no group has a right answer" in said
+    assert "vidya practice hard --warm-up begins with worked examples" in said
 
 
 def test_what_cannot_be_practised_is_told(gym: Shell) -> None:

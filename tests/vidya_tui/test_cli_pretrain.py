@@ -42,7 +42,8 @@ def test_a_file_of_stories_becomes_a_model_in_the_home(tmp_path: Path, stories: 
     home = tmp_path / "home"
     made = run(home, "pretrain", str(stories), *TINY, "--tokens", "2560")
     assert made.returncode == 0, made.stderr
-    assert "vidya --model my_stories" in made.stdout and "100.0%" in made.stderr
+    assert 'vidya ask --raw "Once" --model my_stories' in made.stdout
+    assert "talk to it" not in made.stdout and "100.0%" in made.stderr
     folder = home / "models" / "my_stories"
     record = json.loads((folder / "record.json").read_text("utf-8"))
     held = record["held_out_bits_per_byte"]
@@ -58,6 +59,26 @@ def test_a_file_of_stories_becomes_a_model_in_the_home(tmp_path: Path, stories: 
         home, "ask", "hello", "-n", "1", "--max-tokens", "4", "--model", "my_stories", "--json"
     )
     assert said.returncode == 0, said.stderr
+    assert "plain text only" in said.stderr and "ask --raw" in said.stderr
+    asked = json.loads(said.stdout.splitlines()[-1])["ask"]
+    raw = run(
+        home,
+        "ask",
+        "Once",
+        "--raw",
+        "-n",
+        "2",
+        "--max-tokens",
+        "4",
+        "--model",
+        "my_stories",
+        "--json",
+    )
+    assert raw.returncode == 0 and "plain text" not in raw.stderr, raw.stderr
+    *texts, end = [json.loads(line) for line in raw.stdout.splitlines()]
+    assert [row["index"] for row in texts] == [1, 2] and end["ask"] is None
+    journal = run(home, "journal", "show", "--asks", "--json")
+    assert len(journal.stdout.splitlines()) == asked == 1, "what is gone on with is kept nowhere"
 
     other = run(home, "pretrain", str(stories), *TINY, "--tokens", "5120", "--seed", "7")
     assert other.returncode == 1 and "seed" in other.stderr
@@ -113,6 +134,30 @@ def test_what_is_wrong_is_said_in_one_line(
     result = run(tmp_path / "home", "pretrain", str(tmp_path / name), *options)
     assert result.returncode == 1 and result.stdout == ""
     assert message in result.stderr and "Traceback" not in result.stderr
+
+
+def test_a_mistyped_file_leaves_no_model_behind(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    failed = run(home, "pretrain", str(tmp_path / "storis.txt"), *TINY)
+    assert failed.returncode == 1 and "storis.txt" in failed.stderr
+    assert not (home / "models").exists()
+    (home / "models" / "storis").mkdir(parents=True)
+    (home / "models" / "storis" / ".lock").touch()  # as it was left by earlier versions
+    asked = run(home, "ask", "hello", "--model", "storis")
+    assert "has saved nothing yet" in asked.stderr and "vidya pretrain" in asked.stderr
+    run(home, "pretrain", str(tmp_path / "storis.txt"), *TINY)
+    asked = run(home, "ask", "hello", "--model", "storis")
+    assert "'storis' does not exist" in asked.stderr
+
+
+def test_what_was_trained_on_conversations_talks(tmp_path: Path) -> None:
+    turns = [{"role": "user", "text": "What is a?"}, {"role": "assistant", "text": "It is b."}]
+    rows = "\n".join(json.dumps({"turns": turns, "n": n}) for n in range(30))
+    (tmp_path / "talk.jsonl").write_text(rows)
+    made = run(
+        tmp_path / "home", "pretrain", str(tmp_path / "talk.jsonl"), *TINY, "--tokens", "256"
+    )
+    assert made.returncode == 0 and "talk to it: vidya --model talk" in made.stdout, made.stderr
 
 
 def test_bad_rows_are_passed_over_when_asked(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 
 import pytest
@@ -183,6 +184,18 @@ def test_train_reports_epochs_and_the_end(shell: Shell) -> None:
     again = shell.rows("train", "--epochs", "1", "--method", "recipe")
     assert again[0]["steps"] == 1, "both lines in one step"
     shell.run("train", "--method", "magic", status=2)
+
+
+def test_training_a_book_says_how_much_of_it_is_known(shell: Shell) -> None:
+    book = shell.file("b.txt", "<|user|> one <|assistant|> two\n<|user|> six <|assistant|> ten\n")
+    result = shell.run("train", str(book), "--epochs", "2")
+    said = [line for line in result.stderr.splitlines() if line.startswith("epoch")]
+    assert len(said) == 2 and "asking every line first" in result.stderr
+    for line in said:
+        assert re.search(r"your book: [012] of 2 known, [0-9.]+% of all else, loss", line)
+    assert re.match(r"[012] of 2 known, recall [0-9.]+% -> ", result.stdout)
+    ours = shell.run("train", "--epochs", "1").stderr
+    assert re.search(r"epoch 1: lines: [012] of 2 known, loss", ours)
 
 
 def test_bad_lines_of_a_book_stop_or_are_skipped(shell: Shell) -> None:

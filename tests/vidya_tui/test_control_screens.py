@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -215,7 +216,7 @@ def test_the_curve_is_there_whenever_one_looks_and_the_result_stays(tmp_path: Pa
         await stage.pilot.resize_terminal(80, 24)
         await stage.press("c")
         assert stage.teacher.sent(CancelTraining) == [CancelTraining()]
-        await stage.sees("stopping after this step")
+        await stage.sees("stopping the training")
         stage.hear(TrainDone(2, 20, 0.1, 0.4, 0.7, 21.0, True, False, 2))
         await stage.sees("training stopped in epoch 2 after 21 s: book recall 40 % \u2192 70 %")
         await stage.press("escape")
@@ -226,6 +227,35 @@ def test_the_curve_is_there_whenever_one_looks_and_the_result_stays(tmp_path: Pa
         await stage.press("t")
         await stage.sees("asking every line of the book first")
         assert len(stage.teacher.sent(Train)) == 2
+
+    play(scenario, tmp_path)
+
+
+def test_the_bar_says_that_it_stops_until_it_has(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.say("/train")
+        stage.hear(replace(progress(1), epoch=0, step=0, asked=0.25))
+        await stage.sees("before it is learned, 25 %")
+        await stage.say("/cancel")
+        stage.hear(replace(progress(1), epoch=0, step=0, asked=0.5))
+        await stage.until(lambda: "stopping the training" in stage.text().splitlines()[0])
+        stage.hear(TrainDone(0, 0, 0.0, None, None, 2.0, True, False, 1))
+        await stage.sees("training stopped before it began; nothing was changed")
+        assert "stopping" not in stage.text().splitlines()[0]
+
+    play(scenario, tmp_path)
+
+
+def test_a_training_that_goes_on_shows_where_it_is(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.say("/train")
+        at = replace(progress(20), epoch=2, begun=20, known=3, entries=9)
+        stage.hear(replace(at, asked=0.5))
+        await stage.press("f12")
+        for words in ("going on after epoch 2 of 5: asking every line first, 50 %", "40 %"):
+            await stage.sees(words)
+        stage.hear(replace(at, step=21, epoch=3))
+        await stage.sees("book recall 3 of 9 known")
 
     play(scenario, tmp_path)
 

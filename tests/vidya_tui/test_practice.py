@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -71,7 +72,14 @@ def desk(**more: object) -> tuple[PracticeDesk, ScriptedTeacher]:
 
 def test_a_step_in_a_line() -> None:
     words = practice_words.stepped(STEP)
-    for part in ("step 4 of 100", "0.50 \u00b1 0.25", "41 %", "4 of 20", "KL 0.012", "12 s"):
+    for part in (
+        "step 4 of 100",
+        "0.50 \u00b1 0.25",
+        "41 %",
+        "nothing to compare in 4 of 20",
+        "drift 0.012",
+        "12 s",
+    ):
         assert part in words
 
 
@@ -81,10 +89,12 @@ def test_a_look_says_what_was_looked_at() -> None:
     )
     held = practice_words.staged(PracticeStage("x", "during", 10, accuracy=0.2, held=True))
     assert held.endswith("held-out accuracy 20 %, held back: fewer problems solved than before")
-    assert practice_words.staged(PracticeStage("x", "warm_up", 5, 0.4)) == ""
-    warm = PracticeStage("x", "warm_up", 20, 0.4, 0.11)
+    warm = PracticeStage("x", "warm_up", 5, 0.4, steps=200, enough=0.2)
+    assert practice_words.staged(warm) == "warm-up, step 5 of at most 200: loss 0.40"
+    warm = PracticeStage("x", "warm_up", 20, 0.4, 0.11, steps=200, enough=0.2)
     assert practice_words.staged(warm) == (
-        "warm-up, step 20: 11 % of its answers are right, loss 0.40"
+        "warm-up, step 20 of at most 200: 11 % of its answers are right, loss 0.40, "
+        "it ends with 20 %"
     )
 
 
@@ -112,7 +122,8 @@ def test_figures_of_the_newest_step_and_look() -> None:
         now = practising.after(now, event)
     figures = dict(practising.figures(now))
     assert figures["held-out accuracy"] == "30 % \u2192 62 %"
-    assert figures["dead groups"] == "4 of 20"
+    assert figures["nothing to compare"] == "in 4 of 20: all answers scored alike"
+    assert figures["drift"] == "0.012 nats a token from before (KL)"
     assert figures["reward"].endswith("\u2585")
     assert practising.short(now) == "practising syllogism, step 4 of 100, right 41 %, 19 min left"
     assert practising.short(practising.after(now, DONE)) == ""
@@ -120,6 +131,33 @@ def test_figures_of_the_newest_step_and_look() -> None:
 
 
 # ---------------------------------------------------------------- the desk
+
+
+def test_warm_up_says_how_long_it_may_take() -> None:
+    now = practising.begun("chain_sum")
+    assert practising.short(now) == "practising chain_sum, measuring first"
+    for event in (
+        PracticeStage("chain_sum", "before", accuracy=0.0, book_recall=1.0),
+        PracticeStage("chain_sum", "warm_up", 20, 1.5, 0.04, steps=200, enough=0.2, seconds=40.0),
+    ):
+        now = practising.after(now, event)
+    words = "warming up, 20 of at most 200 steps, 6 min left"
+    assert practising.short(now) == f"practising chain_sum, {words}"
+    assert practising.share(now) == 0.1
+    now = practising.after(now, STEP)
+    assert practising.share(now) == 0.04 and "step 4 of 100" in practising.short(now)
+
+
+def test_advice_can_be_followed_where_one_is() -> None:
+    practice, teacher = desk()
+    practice.begin("gym/maze")
+    assert teacher.requests == [Practise("gym/maze")], "it warms up where it has to"
+    hard = replace(DONE, ended="too_hard", why="too hard", warm_up_steps=0)
+    words = practice.hear(replace(hard, task="gym/maze"))
+    assert words is not None
+    assert words.text.endswith("too hard; /practice gym/maze warm-up begins with worked examples")
+    practice.begin("chain_sum max_terms=3 warm-up")
+    assert teacher.requests[-1] == Practise("chain_sum", warm_up=True, settings=("max_terms=3",))
 
 
 def test_a_task_is_begun_and_stopped() -> None:
@@ -130,6 +168,7 @@ def test_a_task_is_begun_and_stopped() -> None:
         practice.begin("chain_sum")
     practice.stop()
     assert teacher.requests[-1] == CancelPractice()
+    assert practising.short(practice.state) == "practising syllogism, ending after this step"
     words = practice.hear(DONE)
     assert words is not None and words.text.startswith("syllogism: held-out") and not words.stay
     assert not practice.running

@@ -20,6 +20,7 @@ from vidya_tui.progress_words import (
     Learning,
     doing,
     fraction,
+    lines_known,
     outcome,
     percent,
     recall,
@@ -87,8 +88,8 @@ def test_training() -> None:
     assert doing(now) == "book, epoch 2 of 10, loss 0.41, 30 s left"
     first = replace(PROGRESS, epoch=0, step=0, loss=0.0, seconds_left=0.0)
     assert doing(after(READY, first)) == "asking every line of the book before it is learned"
-    assert fraction(PROGRESS) == 0.25
-    assert fraction(replace(PROGRESS, seconds=0.0, seconds_left=0.0)) == 0.0
+    assert fraction(PROGRESS) == 0.15
+    assert fraction(replace(PROGRESS, step=0)) == fraction(replace(PROGRESS, steps=0)) == 0.0
     done = TrainDone(3, 30, 0.1, 0.9, 1.0, 65.0, False, False, 6)
     assert trained(done) == "trained after 3 epochs in 65 s: book recall 90 % \u2192 100 %"
     stopped = trained(replace(done, epochs=1, cancelled=True, recall_after=0.92))
@@ -99,6 +100,40 @@ def test_training() -> None:
     assert long.endswith("100 %; left out, too long for this model: book.txt:2, lesson 7")
     back = replace(done, rolled_back=True)
     assert "rolled back" in trained(back) and recall(after(READY, back)) == "book recall 90 %"
+
+
+def test_a_training_that_stops_says_so_and_one_that_goes_on_where_it_is() -> None:
+    asking = replace(PROGRESS, epoch=0, step=0, asked=0.4)
+    assert doing(after(READY, asking)).endswith("before it is learned, 40 %")
+    resumed = replace(PROGRESS, epoch=7, epochs=25, step=98, steps=350, begun=98, asked=0.4)
+    words = "going on after epoch 7 of 25: asking every line first, 40 %"
+    assert doing(after(READY, resumed)) == words
+    assert fraction(resumed) == 0.28
+    assert doing(after(READY, replace(resumed, asked=None, recall=0.9))) == words.split(":")[0]
+    measuring = replace(PROGRESS, asked=0.5)
+    assert doing(after(READY, measuring)) == "epoch 2 of 10: asking what is known now, 50 %"
+    for event in (asking, PROGRESS):
+        now = replace(after(READY, event), stopping=True)
+        assert doing(now) == "stopping the training"
+        assert doing(after(now, event)) == "stopping the training", "until it has ended"
+    last = replace(after(READY, measuring), stopping=True)
+    assert doing(last) == "stopping: asking every line what was learned, 50 %"
+    unasked = TrainDone(0, 0, 0.0, None, None, 1.0, True, False, 5)
+    ended = after(replace(last, recall=0.9), unasked)
+    assert not ended.stopping and recall(ended) == "book recall 90 %"
+    assert doing(ended) == "training stopped before it began; nothing was changed"
+    assert "goes on where it was" in trained(replace(unasked, goes_on=True))
+    late = replace(unasked, recall_before=0.9, recall_after=0.9)
+    assert "nothing of it was kept" in trained(late)
+
+
+def test_another_book_says_nothing_of_vidyas() -> None:
+    known = replace(READY, recall=0.9)
+    mine = replace(PROGRESS, recall=0.5, own=True, known=1, entries=2)
+    assert recall(after(known, mine)) == "book recall 90 %"
+    assert lines_known(mine) == "1 of 2 known"
+    done = TrainDone(3, 30, 0.1, 0.0, 0.5, 65.0, False, False, 6, own=True)
+    assert recall(after(known, done)) == "book recall 90 %"
 
 
 def test_only_all_is_a_hundred_per_cent() -> None:

@@ -68,13 +68,16 @@ class PracticeScreen(Steady, ModalScreen[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         running = self._state().running
-        return {"stop": running, "leave": running, "dismiss": not running}.get(action, True)
+        stoppable = running and not self._state().stopping
+        return {"stop": stoppable, "leave": running, "dismiss": not running}.get(action, True)
 
     def action_leave(self) -> None:
         self.dismiss()
 
     def action_stop(self) -> None:
         self._stop()
+        self._look()
+        self.refresh_bindings()
 
     def _look(self) -> None:
         now = self._state()
@@ -94,10 +97,11 @@ def title(now: Practising) -> str:
     """The first lines: what goes on, the end, the alarm."""
     if not now.task:
         return (
-            "Nothing is practised. /practice syllogism begins, for one; "
+            "Nothing is practised. /practice chain_sum begins, for one; "
             "`vidya practice --list` in a terminal names the others"
         )
-    lines = [f"{'While you are away: ' if now.idle else ''}{now.task} \u00b7 {now.stage}"]
+    ending = " \u00b7 ending after this step" if now.stopping else ""
+    lines = [f"{'While you are away: ' if now.idle else ''}{now.task} \u00b7 {now.stage}{ending}"]
     if now.alarm:
         lines.append(f"alarm: {now.alarm}")
     if now.done is not None:

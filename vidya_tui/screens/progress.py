@@ -97,7 +97,7 @@ class ProgressScreen(Room[None]):
         newest = one.newest
         unit = "share" if one.measure.unit == "share" else ""
         value = "\u2013" if newest is None else number_words(newest, unit)
-        spark = sparkline([point.mean for point in one.points[-SPARK:]])
+        spark = sparkline([point.shown for point in one.points[-SPARK:]])
         return Content.assemble(
             f"{one.measure.title:<14} {value:<8} ",
             (f"{spark:<{SPARK}} ", "$primary"),
@@ -125,7 +125,7 @@ class ProgressScreen(Room[None]):
         plt.clear_figure()
         first, step = one.points[0].start, one.step
         xs = [round((point.start - first) / step) for point in one.points]
-        ys = [point.mean for point in one.points]
+        ys = [point.shown for point in one.points]
         colour = None if "NO_COLOR" in os.environ else self._primary()
         marker = "dot" if os.environ.get("TERM") == "linux" else "braille"
         if len(xs) > 1:
@@ -184,8 +184,8 @@ def table(one: Series) -> str:
     for point in reversed(one.points):
         least, most = (number_words(v, one.measure.unit) for v in (point.least, point.most))
         between = f"  {least} to {most}" if point.count > 1 else ""
-        mean = number_words(point.mean, one.measure.unit)
-        lines.append(f"{when_words(point.start, one.step)}  {mean}{between}")
+        shown = number_words(point.shown, one.measure.unit)
+        lines.append(f"{when_words(point.start, one.step)}  {shown}{between}")
     return "\n".join(lines)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -28,16 +29,26 @@ from learning.events import (
     PracticeSample,
     PracticeStage,
     PracticeStep,
+    TrainDone,
     UndoDone,
 )
 from learning.journal import Journal
 from learning.learner import Learner
 from learning.practice.coach import difficulty
 from learning.practice.report import gains
+from learning.practice.rollouts import Roller
 from learning.practice.settings import PracticeSettings, WarmUpSettings
 from learning.priority import at_lowest_priority
 from learning.records import Lesson, Turn
-from learning.requests import CancelPractice, Learn, OwnerActive, Practise, Undo
+from learning.requests import (
+    CancelPractice,
+    CancelTraining,
+    Learn,
+    OwnerActive,
+    Practise,
+    Train,
+    Undo,
+)
 from learning.teacher import Teacher
 from tests.learning.conftest import Place
 from tests.sums import register
@@ -141,10 +152,55 @@ def test_a_task_that_does_not_exist_is_a_failure(room: Room) -> None:
 
 
 def test_a_task_without_a_right_answer_says_so(room: Room) -> None:
-    done, _ = room.practise(task="hard", steps=20)
+    done, _ = room.practise(task="hard", steps=20, warm_up=False)
     assert (done.ended, done.steps, done.saves) == ("too_hard", 3, 0)
-    assert "vidya practice hard --warm-up" in done.why, done.why
+    assert "warm hard up with worked examples first" in done.why, done.why
     assert room.journal.lessons(kinds=["practice"]) == [], "nothing was learned"
+
+
+def test_what_it_cannot_do_at_all_is_warmed_up_without_being_asked_to(room: Room) -> None:
+    done, got = room.practise(steps=2)
+    assert done.accuracy_before is not None and done.accuracy_before < 0.02
+    assert done.warm_up_steps > 0 and done.accuracy_warm is not None
+    warm = [e for e in got if isinstance(e, PracticeStage) and e.stage == "warm_up"]
+    assert {(e.steps, e.enough) for e in warm} == {(100, 0.5)}, "it is said how long it may take"
+    again, _ = room.practise(steps=1)
+    assert again.warm_up_steps == 0, "it can do it now"
+
+
+def test_it_ends_at_once_where_nothing_was_learned_yet(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked = threading.Event()
+    asked = Roller.accuracy
+
+    def accuracy(self: Roller, *given: Any) -> float:
+        looked.set()
+        time.sleep(0.2)  # the owner presses the key meanwhile
+        return asked(self, *given)
+
+    monkeypatch.setattr(Roller, "accuracy", accuracy)
+    before = room.weights
+    room.teacher.send(Practise("easy", seed=0))
+    assert looked.wait(60.0)
+    room.teacher.send(CancelPractice())
+    got = room.until(PracticeDone)
+    done = got[-1]
+    assert isinstance(done, PracticeDone) and done.ended == "stopped"
+    assert not [e for e in got if isinstance(e, PracticeStage | PracticeStep)]
+    assert same(before, room.weights)
+
+
+def test_a_training_that_waits_behind_something_ends_when_it_is_cancelled(room: Room) -> None:
+    room.teacher.send(Practise("easy", seed=0, steps=10_000))
+    room.until(PracticeStep)
+    with room.teacher._turnstile.answering():  # the learner waits in the middle of a step
+        room.teacher.send(Train())
+        room.teacher.send(CancelTraining())
+        done = room.until(TrainDone, seconds=5.0)[-1]
+    assert isinstance(done, TrainDone) and done.cancelled and done.recall_before is None
+    room.teacher.send(CancelPractice())
+    room.until(PracticeDone)
 
 
 def test_cancelling_keeps_what_was_gained(room: Room) -> None:

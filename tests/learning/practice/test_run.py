@@ -35,6 +35,7 @@ class Scripted:
     mended: int = 0
     warmed: bool = False
     held_out: int = 100
+    has_worked: bool = True
 
     def __post_init__(self) -> None:
         self.settings = PracticeSettings(steps=len(self.steps), measure_every=self.measure_every)
@@ -88,7 +89,7 @@ class Kept:
 
 
 def practise(
-    session: Scripted, *, warm_up: bool = False, **more: Any
+    session: Scripted, *, warm_up: bool | None = False, **more: Any
 ) -> tuple[Outcome, Kept, list[Look]]:
     kept, looks = Kept(), list[Look]()
     run = Run(session, kept, on_look=looks.append, **more)  # type: ignore[arg-type]
@@ -137,7 +138,11 @@ def test_weights_that_are_not_finite_are_never_saved() -> None:
 
 @pytest.mark.parametrize(
     ("success", "ended", "words"),
-    [(0.0, "too_hard", "--warm-up"), (1.0, "solved", "harder"), (0.5, "too_hard", "larger groups")],
+    [
+        (0.0, "too_hard", "warm sums up"),
+        (1.0, "solved", "harder"),
+        (0.5, "too_hard", "another task"),
+    ],
 )
 def test_nothing_to_prefer_is_an_end_with_advice(success: float, ended: str, words: str) -> None:
     dead = replace(STEP, success=success, dead_groups=4)
@@ -150,6 +155,17 @@ def test_dead_steps_that_are_not_in_a_row_are_no_end() -> None:
     dead = replace(STEP, success=0.0, dead_groups=4)
     outcome, _, _ = practise(Scripted([dead, dead, STEP, dead, dead, STEP]))
     assert (outcome.ended, outcome.steps) == ("steps", 6)
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "worked", "warmed"), [(0.0, True, True), (0.0, False, False), (0.3, True, False)]
+)
+def test_what_cannot_be_done_at_all_is_warmed_up(
+    accuracy: float, worked: bool, warmed: bool
+) -> None:
+    session = Scripted([STEP] * 2, accuracies=[accuracy], has_worked=worked)
+    practise(session, warm_up=None)
+    assert session.warmed == warmed
 
 
 def test_warm_up_that_does_not_reach_its_goal_says_so() -> None:
@@ -208,7 +224,7 @@ def test_advice_outlives_what_is_given_up() -> None:
     session = Scripted([STEP, STEP, dead, dead, dead, STEP], accuracies=[0.3, 0.6, 0.0])
     outcome, kept, _ = practise(session)
     assert (outcome.ended, kept.restored) == ("too_hard", 1)
-    assert "--warm-up" in outcome.why and "those of the last save point" in outcome.why
+    assert "warm sums up" in outcome.why and "those of the last save point" in outcome.why
 
 
 def test_few_problems_hold_nothing_back_by_chance() -> None:
