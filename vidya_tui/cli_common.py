@@ -19,13 +19,15 @@ from learning.home import Home
 from learning.journal import Journal
 from learning.messages import TeacherPort
 from learning.requests import Learn
+from vidya_tui import cli_complete
+from vidya_tui.cli_help import WholeNumber
 from vidya_tui.options import Options
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Found = TypeVar("Found", bound=Event)
 
 
-_SEEDS = click.IntRange(-(2**63), 2**63 - 1)
+_SEEDS = WholeNumber(-(2**63), 2**63 - 1)
 """What the journal can hold."""
 
 
@@ -44,7 +46,11 @@ def common(function: Function) -> Function:
         callback=_folder,
         help="The home folder; else VIDYA_HOME, else the platform's data folder.",
     )
-    @click.option("--model", help="Name or folder of a model; else that of `vidya model use`.")
+    @click.option(
+        "--model",
+        shell_complete=cli_complete.models,
+        help="Name or folder of a model; else that of `vidya model use`.",
+    )
     @click.option("--device", help="cpu or cuda.")
     @click.option("--seed", type=_SEEDS, help="For answers that can be repeated.")
     @click.option("--json", "as_json", is_flag=True, help="One JSON object a line on stdout.")

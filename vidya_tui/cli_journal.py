@@ -16,12 +16,13 @@ from learning.journal import Journal
 from learning.json_lines import parse
 from vidya_tui.cli_common import common, print_json, print_line, say
 from vidya_tui.cli_forget import forget
+from vidya_tui.cli_help import Group
 from vidya_tui.cli_progress import progress
 from vidya_tui.options import Options
 from vidya_tui.plain import one_line
 
 
-@click.group("journal")
+@click.group("journal", cls=Group)
 def journal_group() -> None:
     """What was said and taught."""
 
@@ -40,7 +41,9 @@ def _journal(options: Options) -> Iterator[Journal]:
 
 
 @journal_group.command()
-@click.option("--limit", type=click.IntRange(1), default=20, show_default=True)
+@click.option(
+    "--limit", type=click.IntRange(1), default=20, show_default=True, help="At most so many."
+)
 @click.option("--asks", is_flag=True, help="The messages and their answers, instead of lessons.")
 @common
 def show(limit: int, asks: bool, options: Options) -> None:
@@ -83,7 +86,7 @@ def _said(journal: Journal) -> Iterator[dict[str, Any]]:
 
 
 @journal_group.command()
-@click.argument("text")
+@click.argument("text", help="Words, or the beginnings of words.")
 @common
 def search(text: str, options: Options) -> None:
     """Finds TEXT in all that was said, newest first: words by their beginning, "side by side" in
@@ -100,7 +103,12 @@ def search(text: str, options: Options) -> None:
 
 @journal_group.command()
 @click.option(
-    "--format", "form", type=click.Choice(["jsonl", "trl"]), default="jsonl", show_default=True
+    "--format",
+    "form",
+    type=click.Choice(["jsonl", "trl"]),
+    default="jsonl",
+    show_default=True,
+    help="jsonl is everything; trl is preferences for other programs.",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="A file; standard output if left out.")
 @common
@@ -120,7 +128,9 @@ def export(form: str, out: Path | None, options: Options) -> None:
 
 
 @journal_group.command("import")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument(
+    "file", type=click.Path(path_type=Path), help="What `journal export` wrote; `-` is stdin."
+)
 @common
 def import_journal(file: Path, options: Options) -> None:
     """Adds what is new in FILE (or `-`), as `journal export` wrote it: conversations and lessons, and what

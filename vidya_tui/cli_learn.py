@@ -17,7 +17,12 @@ from vidya_tui.options import Options
 
 
 @click.command()
-@click.argument("book", required=False, type=click.Path(path_type=Path))
+@click.argument(
+    "book",
+    required=False,
+    type=click.Path(path_type=Path),
+    help="A book; else Vidya's, yours and all your lessons.",
+)
 @click.option("--epochs", type=click.IntRange(1), help="Exactly so many; else until all is known.")
 @click.option("--batch-size", type=click.IntRange(1), help="Lines a step.")
 @click.option(

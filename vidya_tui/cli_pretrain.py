@@ -26,7 +26,7 @@ FOLDER = click.Path(path_type=Path)
 
 
 @click.command()
-@click.argument("data", nargs=-1, required=True, type=FOLDER)
+@click.argument("data", nargs=-1, required=True, type=FOLDER, help="Files or folders of text.")
 @click.option("--config", "config_name", default="10m", show_default=True, help="tiny, 10m or 49m.")
 @click.option("--out", type=FOLDER, help="Folder; resumed if it exists. Else in the home, by name.")
 @click.option("--minutes", type=float, help="Train so long in all.")
@@ -43,7 +43,9 @@ FOLDER = click.Path(path_type=Path)
 @click.option("--adam-lr", type=float, default=0.003, show_default=True, help="For the rest.")
 @click.option("--warm-up", type=float, default=0.01, show_default=True, help="Share of the run.")
 @click.option("--decay", type=float, default=0.3, show_default=True, help="Share of the run.")
-@click.option("--checkpoint-minutes", type=float, default=5.0, show_default=True)
+@click.option(
+    "--checkpoint-minutes", type=float, default=5.0, show_default=True, help="Time between saves."
+)
 @click.option("--fp32", is_flag=True, help="Products in float32 even where bfloat16 is fast.")
 @click.option("--compile/--no-compile", "compiled", default=None, help="Else on a GPU only.")
 @common

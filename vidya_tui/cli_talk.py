@@ -16,11 +16,22 @@ from vidya_tui.settings import load
 
 
 @click.command()
-@click.argument("prompt")
-@click.option("-n", "count", type=click.IntRange(1, 9), default=5, show_default=True)
+@click.argument("prompt", help="The message, in quotes; `-` reads it from standard input.")
+@click.option(
+    "-n",
+    "count",
+    type=click.IntRange(1, 9),
+    default=5,
+    show_default=True,
+    help="How many answers; 1 is plain chat.",
+)
 @click.option("--temperature", type=click.FloatRange(0, 10), help="0 is the likeliest answer.")
-@click.option("--top-p", type=click.FloatRange(0, 1, min_open=True))
-@click.option("--max-tokens", type=click.IntRange(1, 4096))
+@click.option(
+    "--top-p",
+    type=click.FloatRange(0, 1, min_open=True),
+    help="Draw only from the likeliest tokens that together have this probability.",
+)
+@click.option("--max-tokens", type=click.IntRange(1, 4096), help="Longest answer, in tokens.")
 @common
 def ask(
     prompt: str,

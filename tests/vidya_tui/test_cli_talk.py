@@ -53,6 +53,13 @@ def test_ask_reads_standard_input(shell: Shell) -> None:
     assert "empty" in shell.fails("ask", "-", stdin="  \n")
 
 
+def test_a_question_in_quotes_is_asked(shell: Shell) -> None:
+    (row, _) = shell.rows("Who are you?", "-n", "1")
+    assert row["index"] == 1
+    (row,) = shell.rows("journal", "show", "--asks")
+    assert row["message"] == "Who are you?"
+
+
 def test_settings_say_what_is_kept_of_an_ask(shell: Shell) -> None:
     with shell.home.settings_path.open("a") as file:
         file.write("owner_words = false\nkeep_unchosen = false\n")
