@@ -13,10 +13,18 @@ from collections.abc import Callable
 
 import torch
 
-from engine.chat_format import encode_prompt
+from engine.chat_format import encode_prompt, left_out
 from engine.errors import VidyaError
 from engine.generate import Control, Delta, Finished, Restart, generate
-from learning.events import AskDone, CandidateDone, CandidateReset, CandidateText, Event, Failed
+from learning.events import (
+    AskDone,
+    CandidateDone,
+    CandidateReset,
+    CandidateText,
+    Event,
+    Failed,
+    MessageCut,
+)
 from learning.learner import Learner
 from learning.records import Turns
 from learning.requests import Cancel, Generate, Keep
@@ -89,7 +97,10 @@ class Answerer:
         sampling = request.sampling
         context = published.model.config.context
         turns = [(turn.role, turn.text) for turn in request.turns]
-        ids = encode_prompt(tokenizer, turns, context, min(sampling.max_tokens, context // 2))
+        reserve = min(sampling.max_tokens, context // 2)
+        ids = encode_prompt(tokenizer, turns, context, reserve)
+        if turns and (lost := left_out(tokenizer, turns[-1][1], context, reserve)):
+            self._emit(MessageCut(request.ask, len(turns[-1][1]), lost))
         seed = request.seed if request.seed is not None else self._seed
         generator = torch.Generator().manual_seed(secrets.randbits(63) if seed is None else seed)
         started, first, tokens = time.monotonic(), 0.0, 0

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 
 import click
 
-from engine.errors import VidyaError
-from learning.events import AskDone, CandidateDone, CandidateReset, CandidateText, Event
-from vidya_tui.cli_common import common, desk, print_json
+from learning.events import AskDone, CandidateDone, Event, MessageCut
+from vidya_tui import cli_answers, progress_words
+from vidya_tui.cli_common import common, desk, print_json, say
+from vidya_tui.cli_input import message
 from vidya_tui.options import Options
-from vidya_tui.plain import plain as harmless
 from vidya_tui.settings import load
 
 
 @click.command()
-@click.argument("prompt", help="The message, in quotes; `-` reads it from standard input.")
+@click.argument(
+    "prompt", help="The message, in quotes; what is piped in follows it, `-` stands for that alone."
+)
 @click.option(
     "-n",
     "count",
@@ -41,14 +42,11 @@ def ask(
     max_tokens: int | None,
     options: Options,
 ) -> None:
-    """Answers PROMPT with several candidates; `-` reads it from standard input."""
+    """Answers PROMPT with several candidates, and what is piped in with it."""
     from vidya_tui.preferences import prepare
     from vidya_tui.session import Session
 
-    if prompt == "-":
-        prompt = sys.stdin.buffer.read().decode("utf-8-sig", "replace")
-    if not prompt.strip():
-        raise VidyaError("the message is empty", 'give a text: vidya ask "hello"')
+    text = message(prompt)
     settings = load(options.home.settings_path)
     sampling = settings.sampling.with_(temperature=temperature, top_p=top_p, max_tokens=max_tokens)
     with desk(options) as place:
@@ -56,36 +54,27 @@ def ask(
         session = Session(place.journal, place.teacher, seed=options.seed)
         prepare(session, replace(settings, candidates=count))
         session.sampling = sampling
-        asked = session.say(prompt)
+        asked = session.say(text)
 
-        def show(event: Event) -> None:
-            session.handle(event)
-            if isinstance(event, CandidateDone):
-                if options.as_json:
-                    print_json(
-                        {
-                            "index": event.index,
-                            "text": event.text,
-                            "tokens": len(event.tokens),
-                            "logprob": sum(event.logprobs),
-                        }
-                    )
-                elif count > 1:
-                    click.echo(f"{event.index}. {harmless(event.text)}")
-                else:
-                    click.echo()
-            elif count == 1 and not options.as_json and isinstance(event, CandidateText):
-                click.echo(harmless(event.delta), nl=False)
-            elif count == 1 and not options.as_json and isinstance(event, CandidateReset):
-                click.echo()
+        with cli_answers.while_written(options.as_json) as show:
 
-        done = place.next(show, AskDone)
-        if options.as_json:
-            print_json(
-                {
-                    "event": "done",
-                    "ask": asked.id,
-                    "tokens_per_second": done.tokens_per_second,
-                    "seconds_to_first_token": done.seconds_to_first_token,
-                }
-            )
+            def heard(event: Event) -> None:
+                session.handle(event)
+                if isinstance(event, MessageCut):
+                    say(progress_words.cut(event))
+                if isinstance(event, CandidateDone) and options.as_json:
+                    cli_answers.as_row(event)
+                show(session.cards)
+
+            done = place.next(heard, AskDone)
+        if not options.as_json:
+            cli_answers.print_all(session.cards, asked.id)
+            return
+        print_json(
+            {
+                "event": "done",
+                "ask": asked.id,
+                "tokens_per_second": done.tokens_per_second,
+                "seconds_to_first_token": done.seconds_to_first_token,
+            }
+        )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the first frame waits for no more than it needs
-    from learning.events import LearnerState, LessonDone, TrainDone, TrainProgress
+    from learning.events import LearnerState, LessonDone, MessageCut, TrainDone, TrainProgress
 
 PHASES = {
     "idle": "",
@@ -81,6 +81,15 @@ def outcome(done: LessonDone) -> str:
     if done.known_before and not done.steps:
         return "knew it already"
     return f"learned in {seconds(done.seconds)}"
+
+
+def cut(event: MessageCut) -> str:
+    """That a message is longer than what the model can read at once, and what it reads of it."""
+    read = event.characters - event.left_out
+    return (
+        f"the message is too long for this model: of its {event.characters:,} characters it reads "
+        f"{read:,}, the beginning and the end; send a part of it"
+    )
 
 
 def trained(done: TrainDone) -> str:

@@ -60,6 +60,30 @@ def test_a_question_in_quotes_is_asked(shell: Shell) -> None:
     assert row["message"] == "Who are you?"
 
 
+def test_what_is_piped_in_follows_the_message(shell: Shell) -> None:
+    shell.run("ask", "What is this?", "-n", "1", stdin="a b\nc\n")
+    shell.run("ask", "What is this?", "-n", "1", stdin=" \n")
+    shell.run("What is that?", "-n", "1", stdin="d")
+    said = [row["message"] for row in shell.rows("journal", "show", "--asks")]
+    assert said == ["What is this?\na b\nc", "What is this?", "What is that?\nd"]
+
+
+def test_answers_come_in_their_order_with_the_number_that_teach_wants(shell: Shell) -> None:
+    for number in (1, 2):
+        result = shell.run("ask", "hello", "-n", "4")
+        assert [line[:3] for line in result.stdout.splitlines() if line[1:2] == "."] == [
+            "1. ",
+            "2. ",
+            "3. ",
+            "4. ",
+        ]
+        assert f"vidya teach --ask {number} --pick" in result.stderr
+    alone = shell.run("ask", "hello", "-n", "1")
+    assert (
+        alone.stdout.count("\n") == 1 and "--ask 3" in alone.stderr and "--pick" not in alone.stderr
+    )
+
+
 def test_settings_say_what_is_kept_of_an_ask(shell: Shell) -> None:
     with shell.home.settings_path.open("a") as file:
         file.write("owner_words = false\nkeep_unchosen = false\n")
@@ -277,3 +301,11 @@ def test_a_damaged_settings_file_is_named(shell: Shell) -> None:
     shell.home.settings_path.write_text("model = ")
     with pytest.raises(VidyaError, match="settings.toml"):
         _ = Options(home_path=shell.home.path).chosen_model
+
+
+def test_a_message_longer_than_the_context_is_told(shell: Shell) -> None:
+    message = "the cat sat on the mat " * 2_000
+    result = shell.run("ask", message, "-n", "1", "--json")
+    assert "of its 45,999 characters it reads" in result.stderr
+    assert "too long" not in result.stdout
+    assert "too long" not in shell.run("ask", "hello", "-n", "1").stderr
