@@ -18,6 +18,7 @@ from vidya_tui.cli_common import common, print_json, print_line, say
 from vidya_tui.cli_forget import forget
 from vidya_tui.cli_help import Group
 from vidya_tui.cli_progress import progress
+from vidya_tui.exporting import check_free, write_export
 from vidya_tui.options import Options
 from vidya_tui.plain import one_line
 
@@ -49,7 +50,10 @@ def _journal(options: Options) -> Iterator[Journal]:
 def show(limit: int, asks: bool, options: Options) -> None:
     """The last lessons and what became of them, or (--asks) what was said."""
     with _journal(options) as journal:
-        for row in list(_said(journal) if asks else _taught(journal))[-limit:]:
+        rows = list(_said(journal) if asks else _taught(journal))[-limit:]
+        if not rows:
+            say("nothing was said yet" if asks else "nothing was taught yet")
+        for row in rows:
             if options.as_json:
                 print_json(row)
             elif asks:
@@ -92,7 +96,10 @@ def search(text: str, options: Options) -> None:
     """Finds TEXT in all that was said, newest first: words by their beginning, "side by side" in
     quotes."""
     with _journal(options) as journal:
-        for hit in journal.search(text):
+        hits = journal.search(text)
+        if not hits:
+            say(f"nothing was said with {text!r} in it")
+        for hit in hits:
             row = {k: getattr(hit, k) for k in hit.__dataclass_fields__}
             if options.as_json:
                 print_json(row)
@@ -111,18 +118,20 @@ def search(text: str, options: Options) -> None:
     help="jsonl is everything; trl is preferences for other programs.",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="A file; standard output if left out.")
+@click.option("--force", is_flag=True, help="Write over a file that is there.")
 @common
-def export(form: str, out: Path | None, options: Options) -> None:
+def export(form: str, out: Path | None, force: bool, options: Options) -> None:
     """Writes everything (jsonl, what import reads), or prompt/chosen/rejected rows (trl)."""
+    check_free(out, force=force)
     with _journal(options) as journal:
         rows = journal.export_trl() if form == "trl" else journal.export_rows()
         lines = [json.dumps(row, ensure_ascii=False) for row in rows]
+    if form == "trl" and not lines:
+        say("there are no preferences yet: pick an answer, or correct one")
     if out is None:
         for line in lines:
             print_line(line)
         return
-    from vidya_tui.exporting import write_export
-
     write_export(out, "".join(line + "\n" for line in lines))
     say(f"{len(lines)} rows written to {out}")
 
@@ -159,7 +168,7 @@ def _rows(file: Path) -> list[dict[str, Any]]:
         if "prompt" in row and "chosen" in row and "table" not in row:
             raise DataError(
                 f"{file}:{number}: is of the trl format, which has only the preferences",
-                "import what `vidya journal export --format jsonl` wrote",
+                "`vidya teach --file` learns it; import takes what `vidya journal export` wrote",
             )
         rows.append(row | {"line": number})
     return rows

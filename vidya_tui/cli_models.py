@@ -12,7 +12,7 @@ import click
 
 from engine.errors import VidyaError
 from vidya_tui import __version__, cli_complete
-from vidya_tui.cli_common import common, print_json
+from vidya_tui.cli_common import common, print_json, say
 from vidya_tui.cli_help import Group
 from vidya_tui.options import Options
 
@@ -163,7 +163,11 @@ def snapshots(name: str | None, options: Options) -> None:
     """Weights that can be rolled back to."""
     from learning.model_store import ModelStore
 
-    for shot in ModelStore(options.home).snapshots(name or options.chosen_model):
+    model = name or options.chosen_model
+    shots = ModelStore(options.home).snapshots(model)
+    if not shots:
+        say(f"{model} has no earlier weights yet; each lesson keeps those before it")
+    for shot in shots:
         row = {
             "version": shot.version,
             "created": shot.created,
