@@ -22,6 +22,7 @@ from learning.requests import Learn
 from vidya_tui import cli_complete
 from vidya_tui.cli_help import WholeNumber
 from vidya_tui.options import Options
+from vidya_tui.words import counted
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Found = TypeVar("Found", bound=Event)
@@ -103,6 +104,12 @@ def _plain(value: Any) -> Any:
 def say(text: str) -> None:
     """A message for people; stdout is for results."""
     click.echo(text, err=True)
+
+
+def lessons_wait(count: int) -> str:
+    """What becomes of lessons that are in the journal only."""
+    wait = counted(count, "lesson waits", "lessons wait")
+    return f"{wait}; the next `vidya` learns {'it' if count == 1 else 'them'}"
 
 
 @dataclass

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from engine.errors import NotFound, VidyaError
@@ -13,6 +15,7 @@ from learning.owner_book import OwnerBook
 from vidya_tui.cli_common import common, desk, print_json, say
 from vidya_tui.options import Options
 from vidya_tui.unsent import Unsent
+from vidya_tui.words import counted
 
 
 @click.command()
@@ -61,16 +64,19 @@ def forget(
             journal.close()
     relearned = 0
     if done["models"] and waiting and not no_relearn:
-        say(f"{waiting} later lessons are learned again")
+        say(counted(waiting, "later lesson is learned again", "later lessons are learned again"))
         relearned = _learn(options)
     if options.as_json:
         print_json({**done, "relearned": relearned, "waiting": waiting - relearned})
         return
-    lines = f", {done['book_lines']} lines of your book" if done["book_lines"] else ""
-    click.echo(f"{done['forgotten']} asks, lessons and titles are erased{lines}")
+    erased = (
+        f"erased: {counted(done['forgotten'], 'ask, lesson or title', 'asks, lessons and titles')}"
+    )
+    lines = f", {counted(done['book_lines'], 'line')} of your book" if done["book_lines"] else ""
+    click.echo(erased + lines)
     if keep_weights:
         click.echo("the weights were kept: they may still say what they learned from it")
-    for name in done["models"]:  # type: ignore[attr-defined]
+    for name in done["models"]:
         click.echo(f"{name}: its weights went back to before them")
     if done["training_lost"]:
         click.echo("book training since then is gone too; `vidya train` brings it back")
@@ -96,9 +102,9 @@ def _doomed(
 
 
 def _sure(doomed: Doomed) -> bool:
-    what = f"{len(doomed.asks)} asks and {len(doomed.lessons)} lessons"
+    what = f"{counted(len(doomed.asks), 'ask')} and {counted(len(doomed.lessons), 'lesson')}"
     if doomed.titles:
-        what += f", and the titles of {len(doomed.titles)} conversations"
+        what += f", and the titles of {counted(len(doomed.titles), 'conversation')}"
     try:
         return click.confirm(f"Erase {what}? This cannot be taken back.", err=True)
     except click.Abort as stop:
@@ -115,7 +121,7 @@ def _forget(
     doomed: Doomed,
     text: str | None,
     keep_weights: bool,
-) -> dict[str, object]:
+) -> dict[str, Any]:
     from learning.model_store import ModelStore
     from learning.unlearn import forget as forget_everywhere
 

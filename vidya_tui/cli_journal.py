@@ -14,13 +14,14 @@ import click
 from engine.errors import DataError
 from learning.journal import Journal
 from learning.json_lines import parse
-from vidya_tui.cli_common import common, print_json, print_line, say
+from vidya_tui.cli_common import common, lessons_wait, print_json, print_line, say
 from vidya_tui.cli_forget import forget
 from vidya_tui.cli_help import Group
 from vidya_tui.cli_progress import progress
 from vidya_tui.exporting import check_free, write_export
 from vidya_tui.options import Options
 from vidya_tui.plain import one_line
+from vidya_tui.words import counted
 
 
 @click.group("journal", cls=Group)
@@ -133,7 +134,7 @@ def export(form: str, out: Path | None, force: bool, options: Options) -> None:
             print_line(line)
         return
     write_export(out, "".join(line + "\n" for line in lines))
-    say(f"{len(lines)} rows written to {out}")
+    say(f"{counted(len(lines), 'row')} written to {out}")
 
 
 @journal_group.command("import")
@@ -151,9 +152,10 @@ def import_journal(file: Path, options: Options) -> None:
     if options.as_json:
         print_json({"added": added, "waiting": waiting})
         return
-    click.echo(f"{added} conversations and lessons added or brought up to date")
+    what = counted(added, "conversation or lesson", "conversations and lessons")
+    click.echo(f"{what} added or brought up to date")
     if waiting:
-        say(f"{waiting} lessons wait; the next `vidya` learns them")
+        say(lessons_wait(waiting))
 
 
 def _rows(file: Path) -> list[dict[str, Any]]:

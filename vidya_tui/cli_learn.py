@@ -14,6 +14,7 @@ from learning.methods import RECIPE
 from learning.requests import Train
 from vidya_tui.cli_common import common, desk, print_json, say
 from vidya_tui.options import Options
+from vidya_tui.words import counted
 
 
 @click.command()
@@ -63,9 +64,8 @@ def train(
             )
         if not options.as_json:
             after = f"recall {done.recall_before:.1%} -> {done.recall_after:.1%}"
-            click.echo(
-                f"{done.entries} entries, {after}, loss {done.loss:.3f}, {done.seconds:.1f} s"
-            )
+            entries = counted(done.entries, "entry", "entries")
+            click.echo(f"{entries}, {after}, loss {done.loss:.3f}, {done.seconds:.1f} s")
 
 
 def _check_book(path: Path, skip_bad: bool, *, required: bool) -> None:

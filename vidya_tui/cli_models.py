@@ -15,6 +15,7 @@ from vidya_tui import __version__, cli_complete
 from vidya_tui.cli_common import common, print_json, say
 from vidya_tui.cli_help import Group
 from vidya_tui.options import Options
+from vidya_tui.words import counted
 
 
 @click.group("model", cls=Group)
@@ -264,7 +265,7 @@ def doctor(options: Options) -> None:
         for key, value in report.items():
             click.echo(f"{key}: {value}")
     if problems:
-        raise VidyaError(f"{len(problems)} problems", "see above")
+        raise VidyaError(counted(len(problems), "problem"), "see above")
 
 
 def _book_problems(path: Path) -> list[str]:

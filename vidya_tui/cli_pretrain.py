@@ -16,6 +16,7 @@ import click
 from engine.errors import DataError
 from vidya_tui.cli_common import common, print_json, say
 from vidya_tui.options import Options
+from vidya_tui.words import counted
 
 if TYPE_CHECKING:
     from learning.parallel import Team
@@ -141,11 +142,11 @@ def _run(job: Job, chosen: dict[str, Any], device: str, team: Team, options: Opt
         chosen["rows"], team, device
     )
     settings = PretrainSettings(**chosen)
-    limit = f"{settings.tokens:,} tokens" if settings.tokens else f"{settings.minutes:g} minutes"
+    limit = f"{settings.tokens:,} tokens" if settings.tokens else f"{settings.minutes:g} min"
     tell(
         f"{job.out}: {model.config.parameters / 1e6:.1f}M weights, {limit}, of "
-        f"{stream.tokens:,} tokens in {int((~stream.corpus.held).sum()):,} documents; "
-        f"{int(stream.corpus.held.sum()):,} documents are held out"
+        f"{stream.tokens:,} tokens in {counted(int((~stream.corpus.held).sum()), 'document')}; "
+        f"held out: {counted(int(stream.corpus.held.sum()), 'document')}"
     )
     told = ready.told({})
     if team.leads:
@@ -205,7 +206,7 @@ def _live(as_json: bool) -> Callable[[PretrainReport], None]:
         line = (
             f"{r.done:6.1%}  {_clock(r.seconds_left)} left  loss {r.loss:.3f}  "
             f"{r.tokens:,} tokens, {r.tokens_per_second:,.0f} a second"
-        ) + (f"  {r.skipped} steps skipped" if r.skipped else "")
+        ) + (f"  {counted(r.skipped, 'step')} skipped" if r.skipped else "")
         click.echo(f"\r\x1b[K{line}" if on_terminal else line, err=True, nl=last or not on_terminal)
 
     return show

@@ -16,8 +16,10 @@ from learning.journal import Journal
 from learning.owner_book import OwnerBook
 from learning.records import Lesson
 from learning.requests import Request
-from vidya_tui.cli_common import Desk, common, desk, print_json, say
+from vidya_tui import progress_words
+from vidya_tui.cli_common import Desk, common, desk, lessons_wait, print_json, say
 from vidya_tui.options import Options
+from vidya_tui.words import counted
 
 
 @click.command()
@@ -62,7 +64,7 @@ def teach(
     if no_wait:
         if options.as_json:
             print_json({"event": "journaled", "waiting": waiting})
-        say(f"{waiting} lessons wait; the next `vidya` learns them")
+        say(lessons_wait(waiting))
 
 
 class _Nobody:
@@ -118,15 +120,9 @@ def _print_lesson(event: LessonDone, options: Options) -> None:
         left_out = ("version", "state", *(() if event.why else ("why",)))
         print_json({k: v for k, v in asdict(event).items() if k not in left_out})
         return
-    words = "learned" if event.known_after else "needs practice"
-    if event.rolled_back:
-        words = "needs practice (rolled back, it would have cost too much of the book)"
-    if event.why:
-        words = f"not learned: {event.why}"
+    steps = f", {counted(event.steps, 'step')}" if event.steps else ""
     recall = f"book recall {event.book_recall:.1%}"
-    click.echo(
-        f"lesson {event.lesson}: {words} in {event.seconds:.1f} s, {event.steps} steps, {recall}"
-    )
+    click.echo(f"lesson {event.lesson}: {progress_words.outcome(event)}{steps}, {recall}")
 
 
 def _judge(

@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from vidya_tui.words import counted
+
 if TYPE_CHECKING:  # the first frame waits for no more than it needs
     from learning.events import LearnerState, LessonDone, MessageCut, TrainDone, TrainProgress
 
@@ -87,8 +89,8 @@ def cut(event: MessageCut) -> str:
     """That a message is longer than what the model can read at once, and what it reads of it."""
     read = event.characters - event.left_out
     return (
-        f"the message is too long for this model: of its {event.characters:,} characters it reads "
-        f"{read:,}, the beginning and the end; send a part of it"
+        f"the message is too long for this model: of its {counted(event.characters, 'character')} "
+        f"it reads {read:,}, the beginning and the end; send a part of it"
     )
 
 
@@ -106,7 +108,7 @@ def _trained(done: TrainDone) -> str:
         return "the training was rolled back: it would have cost too much of what was known"
     if not done.epochs and not done.cancelled:
         return f"nothing to train: book recall is {percent(done.recall_after)} already"
-    epochs = f"{done.epochs} epoch{'' if done.epochs == 1 else 's'}"
+    epochs = counted(done.epochs, "epoch")
     took, end = seconds(done.seconds), f"trained after {epochs} in"
     if done.cancelled:
         end = f"training stopped in epoch {done.epochs} after"
@@ -152,7 +154,7 @@ def doing(now: Learning) -> str:
 def waiting(now: Learning) -> str:
     """How many lessons wait; empty where none does."""
     count = now.state.waiting if now.state else 0
-    return f"{count} lesson{'' if count == 1 else 's'} waiting" if count else ""
+    return f"{counted(count, 'lesson')} waiting" if count else ""
 
 
 def recall(now: Learning) -> str:
