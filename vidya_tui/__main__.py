@@ -56,8 +56,9 @@ def main() -> None:
         place = Path(sys.argv[0]).name
         what = " ".join(f"{type(error).__name__}: {error}".split())
         next_step = "run again with --debug for more"
-        if isinstance(error, OSError) and error.errno in _FULL:
+        if isinstance(error, OSError) and error.strerror:
             what = ": ".join(str(part) for part in (error.filename, error.strerror) if part)
+        if isinstance(error, OSError) and error.errno in _FULL:
             next_step = "make room where it writes, and run it again"
         _say(f"{place}: {what}; {next_step}")
         status = 1

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from engine.errors import DataError
+from engine.errors import DataError, reason
 from vidya_tui.cli_common import common, print_json, say
 from vidya_tui.options import Options
 from vidya_tui.words import counted
@@ -245,5 +245,5 @@ def _mixture(path: Path | None) -> dict[str, float]:
         return {str(k): float(v) for k, v in raw.items()}
     except (OSError, ValueError, AttributeError, TypeError) as error:
         raise DataError(
-            f"{path}: is no mixture ({error})", 'write {"source": weight, ...}'
+            f"{path}: is no mixture ({reason(error)})", 'write {"source": weight, ...}'
         ) from error

@@ -207,7 +207,10 @@ def test_forget_asks_first_and_needs_one_thing(shell: Shell) -> None:
     shell.rows("ask", "hello", "-n", "1")
     for answer in ("n\n", ""):
         assert "nothing was erased" in shell.fails("journal", "forget", "--ask", "1", stdin=answer)
-    assert "Erase 1 ask and 0 lessons?" in shell.run("journal", "forget", "--ask", "1", stdin="y\n").stderr
+    assert (
+        "Erase 1 ask and 0 lessons?"
+        in shell.run("journal", "forget", "--ask", "1", stdin="y\n").stderr
+    )
     shell.run("journal", "forget", "--yes", status=2)
     shell.run("journal", "forget", "--all", "--ask", "1", status=2)
     assert "not in the journal" in shell.fails("journal", "forget", "--ask", "7", "--yes")
