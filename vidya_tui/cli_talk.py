@@ -11,7 +11,6 @@ from vidya_tui import cli_answers, progress_words
 from vidya_tui.cli_common import common, desk, print_json, say
 from vidya_tui.cli_input import message
 from vidya_tui.options import Options
-from vidya_tui.settings import load
 
 
 @click.command()
@@ -47,7 +46,7 @@ def ask(
     from vidya_tui.session import Session
 
     text = message(prompt)
-    settings = load(options.home.settings_path)
+    settings = options.settings
     sampling = settings.sampling.with_(temperature=temperature, top_p=top_p, max_tokens=max_tokens)
     with desk(options) as place:
         assert place.teacher is not None

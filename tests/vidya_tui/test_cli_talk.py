@@ -297,6 +297,15 @@ def test_options_before_the_command_count_too(tmp_path: Path, monkeypatch: objec
     assert (tmp_path / "mine").exists() and not (tmp_path / "other").exists()
 
 
+def test_a_setting_of_another_version_is_told_once_and_stops_nothing(shell: Shell) -> None:
+    with shell.home.settings_path.open("a") as file:
+        file.write("colour = 1\n")
+    result = shell.run("ask", "hello", "-n", "1", "--json")
+    assert result.stderr.count("settings.toml:3: colour: no such setting") == 1
+    assert "no such setting" in shell.run("model", "list").stderr
+    assert "no such setting" not in shell.run("journal", "show").stderr
+
+
 def test_a_damaged_settings_file_is_named(shell: Shell) -> None:
     shell.home.settings_path.write_text("model = ")
     with pytest.raises(VidyaError, match="settings.toml"):
