@@ -146,9 +146,13 @@ def evaluate(book: Path | None, lessons: Path | None, text: Path | None, options
         return
     for part, numbers in result.items():
         shown = ", ".join(
-            f"{k} {v:.3f}" if isinstance(v, float) else f"{k} {v}" for k, v in numbers.items()
+            f"{name.replace('_', ' ')} {value:.3f}"
+            if isinstance(value, float)
+            else f"{name} {value}"
+            for name, value in numbers.items()
+            if value is not None  # nothing of this kind was asked for
         )
-        click.echo(f"{part}: {shown}")
+        click.echo(f"{part}: {shown or 'there is nothing to measure in it'}")
 
 
 def _text_rows(path: Path) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from engine.errors import DataError, VidyaError
+from learning.book_lines import in_vidyas
 from learning.events import Event, LessonDone
 from learning.journal import Journal
 from learning.owner_book import OwnerBook
@@ -107,6 +108,8 @@ def _teach(place: Desk, lesson: Lesson) -> None:
         with suppress(DataError):  # it will be said when it is written
             old = book.answer_to(lesson.prompt[-1].text)
         written = old != " ".join(lesson.answer.split())
+        if old is None and in_vidyas(lesson.prompt[-1].text, lesson.answer):
+            written = False
     place.journal.add_lessons([replace(lesson, replaces=old) if written else lesson])
     if written:
         try:

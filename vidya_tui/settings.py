@@ -139,8 +139,8 @@ def load(path: Path, warn: Warn | None = None) -> Settings:
             if key not in known and warn:
                 near = difflib.get_close_matches(key, known, n=1)
                 advice = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
-                error = _wrong(_name(key), "no such setting, passed over", advice, key)
-                warn(_at_line(path, text, error))
+                strange = _wrong(_name(key), "no such setting, passed over", advice, key)
+                warn(_at_line(path, text, strange))
         return Settings(**{key: value for key, value in raw.items() if key in known})
     except SettingsError as error:
         raise _at_line(path, text, error) from None

@@ -183,6 +183,13 @@ def test_a_file_taught_twice_or_with_other_answers_leaves_one_line_of_the_book(
         ]
 
 
+def test_what_vidyas_book_says_is_not_written_into_the_owners(shell: Shell) -> None:
+    file = shell.file("l.jsonl", '{"prompt": "hello", "answer": "Hello, I am  well."}\n')
+    shell.run("teach", "--file", str(file), "--no-wait")
+    assert not shell.home.book_path.exists()
+    assert len(shell.rows("journal", "show")) == 1
+
+
 def test_lessons_of_a_pipe_are_read_as_those_of_a_file(shell: Shell) -> None:
     row = '{"prompt": "from a pipe", "answer": "yes"}\r\n'
     command = ("teach", "--file", "-", "--no-wait")
@@ -250,6 +257,13 @@ def test_evaluate_every_part(shell: Shell) -> None:
     # a random model spreads over its 384 ids: the log of 384 nats a token
     assert math.isclose(result["text"]["nll"], math.log(384), rel_tol=0.05)
     assert 1 < result["text"]["bits_per_byte"] < 9
+    plain = shell.file("plain.jsonl", '{"prompt": "a", "answer": "b"}\n')
+    words = shell.run("evaluate", "--lessons", str(plain)).stdout
+    assert (
+        words.startswith("lessons: recall ") and "None" not in words and "paraphrase" not in words
+    )
+    bad = shell.file("bad.jsonl", '{"prompt": "a", "answer": "b", "rating": "bad"}\n')
+    assert "nothing to measure" in shell.run("evaluate", "--lessons", str(bad)).stdout
     words = shell.run("evaluate", "--book", str(shell.home.path.parent / "shipped.txt")).stdout
     assert words.startswith("book: pairs 2, recall ")
 
