@@ -11,8 +11,9 @@ from typing import Any
 
 import click
 
-from engine.errors import DataError
+from engine.errors import DataError, VidyaError
 from learning.journal import Journal
+from learning.journal_search import read_query
 from learning.json_lines import parse
 from vidya_tui.cli_common import common, lessons_wait, print_json, print_line, say
 from vidya_tui.cli_forget import forget
@@ -96,6 +97,8 @@ def _said(journal: Journal) -> Iterator[dict[str, Any]]:
 def search(text: str, options: Options) -> None:
     """Finds TEXT in all that was said, newest first: words by their beginning, "side by side" in
     quotes."""
+    if not read_query(text).words:
+        raise VidyaError("there is no word to look for", "give words: vidya journal search hello")
     with _journal(options) as journal:
         hits = journal.search(text)
         if not hits:

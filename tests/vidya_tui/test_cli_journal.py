@@ -78,6 +78,8 @@ def test_what_was_exported_is_not_written_over(shell: Shell, tmp_path: Path) -> 
 
 
 def test_what_is_empty_is_told(shell: Shell) -> None:
+    for nothing in ("", " ", '"'):
+        assert "no word to look for" in shell.fails("journal", "search", nothing)
     for command, words in {
         ("journal", "show"): "nothing was taught yet",
         ("journal", "show", "--asks"): "nothing was said yet",
