@@ -178,7 +178,8 @@ def snapshots(name: str | None, options: Options) -> None:
         if options.as_json:
             print_json(row)
         else:
-            click.echo(f"{shot.version:6d}  {time.ctime(shot.created)}  {shot.note}")
+            note = shot.note or ("as it came" if shot.version == 0 else "")
+            click.echo(f"{shot.version:6d}  {time.ctime(shot.created)}  {note}".rstrip())
 
 
 @model_group.command()

@@ -15,7 +15,7 @@ from learning.book_lines import in_vidyas
 from learning.events import Event, LessonDone
 from learning.journal import Journal
 from learning.owner_book import OwnerBook
-from learning.records import Lesson
+from learning.records import Ask, Lesson
 from learning.requests import Request
 from vidya_tui import progress_words
 from vidya_tui.cli_common import Desk, common, desk, lessons_wait, print_json, say
@@ -56,7 +56,11 @@ def teach(
 
     with _silent(options) if no_wait else desk(options) as place:
         if file is None:
-            _judge(place, pick, text, rate, ask_id)
+            ask = _asked(place, ask_id)
+            before = len(place.journal.judgements(ask.id))
+            _judge(place, ask, pick, text, rate)
+            if len(place.journal.judgements(ask.id)) == before:
+                say(f"ask {ask.id} was judged so already: there is nothing new to learn")
             place.learn(show)
         for lesson in lessons:
             _teach(place, lesson)
@@ -128,15 +132,18 @@ def _print_lesson(event: LessonDone, options: Options) -> None:
     click.echo(f"lesson {event.lesson}: {progress_words.outcome(event)}{steps}, {recall}")
 
 
-def _judge(
-    place: Desk, pick: int | None, text: str | None, rate: str | None, ask_id: int | None
-) -> None:
+def _asked(place: Desk, number: int | None) -> Ask:
+    """The ask of that number, else the latest. Raises VidyaError where there is none."""
+    ask = place.journal.ask(number) if number is not None else place.journal.latest_ask()
+    if ask is None:
+        raise VidyaError("nothing was asked yet", 'ask first: vidya ask "hello"')
+    return ask
+
+
+def _judge(place: Desk, ask: Ask, pick: int | None, text: str | None, rate: str | None) -> None:
     """One judgement, as in the app: an earlier one of the same ask is taken back."""
     from vidya_tui.session import Session
 
-    ask = place.journal.ask(ask_id) if ask_id is not None else place.journal.latest_ask()
-    if ask is None:
-        raise VidyaError("nothing was asked yet", 'ask first: vidya ask "hello"')
     session = Session(place.journal, _Nobody(), book_path=place.home.book_path)
     session.reopen(ask)
     try:

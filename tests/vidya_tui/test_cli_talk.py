@@ -113,6 +113,14 @@ def test_pick_say_and_rate_are_learned_before_they_return(shell: Shell) -> None:
     assert lines[-1] == "<|user|> hello <|assistant|> Hello to you." and len(lines) == 2
 
 
+def test_a_judgement_that_stands_already_is_told(shell: Shell) -> None:
+    shell.rows("ask", "hello", "-n", "2")
+    for judgement in (["--pick", "2"], ["--rate", "good"], ["--say", "Hello to you."]):
+        assert "already" not in shell.run("teach", *judgement, "--no-wait").stderr
+        result = shell.run("teach", *judgement, "--no-wait")
+        assert "ask 1 was judged so already: there is nothing new" in result.stderr
+
+
 def test_an_answer_that_is_too_long_is_told(shell: Shell) -> None:
     shell.rows("ask", "hello", "-n", "1")
     (said,) = shell.rows("teach", "--say", "the cat " * 60)
