@@ -10,6 +10,8 @@ import select
 import stat
 import sys
 
+import click
+
 from engine.errors import VidyaError
 from vidya_tui.cli_common import say
 
@@ -17,8 +19,12 @@ PATIENCE = 2.0
 """Seconds without a byte after which it is said what is waited for."""
 
 
-def message(words: str) -> str:
-    """The words, then what is piped; `-` alone is what is piped. Raises VidyaError for no text at all."""
+def message(words: str | None) -> str:
+    """The words, then what is piped; `-`, or no words, is what is piped alone. Raises VidyaError for an
+    empty text, UsageError where there is neither."""
+    if words is None and not _is_piped():
+        raise click.UsageError('missing the message: vidya ask "hello"')
+    words = "-" if words is None else words
     piped = _read() if words == "-" or _is_piped() else ""
     text = piped if words == "-" else "\n".join(part for part in (words, piped) if part.strip())
     if not text.strip():

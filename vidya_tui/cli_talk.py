@@ -15,7 +15,9 @@ from vidya_tui.options import Options
 
 @click.command()
 @click.argument(
-    "prompt", help="The message, in quotes; what is piped in follows it, `-` stands for that alone."
+    "prompt",
+    required=False,
+    help="The message, in quotes; what is piped in follows it, `-` stands for that alone.",
 )
 @click.option(
     "-n",
@@ -34,7 +36,7 @@ from vidya_tui.options import Options
 @click.option("--max-tokens", type=click.IntRange(1, 4096), help="Longest answer, in tokens.")
 @common
 def ask(
-    prompt: str,
+    prompt: str | None,
     count: int,
     temperature: float | None,
     top_p: float | None,

@@ -86,7 +86,7 @@ def run(*arguments: str, home: Path, **variables: str) -> subprocess.CompletedPr
         (["Doctor"], "did you mean doctor?"),
         (["hello"], "`vidya ask hello` asks it"),
         (["model", "shw"], "did you mean 'show'?"),
-        (["ask"], "missing argument 'PROMPT'; `vidya ask --help`"),
+        (["ask"], "missing the message"),
         (["ask", "x", "--nothing"], "no such option '--nothing'; `vidya ask --help`"),
         (["ask", "x", "-n", "0"], "0 is not in the range"),
         (["teach"], "give one of --pick"),

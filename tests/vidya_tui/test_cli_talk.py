@@ -64,8 +64,9 @@ def test_what_is_piped_in_follows_the_message(shell: Shell) -> None:
     shell.run("ask", "What is this?", "-n", "1", stdin="a b\nc\n")
     shell.run("ask", "What is this?", "-n", "1", stdin=" \n")
     shell.run("What is that?", "-n", "1", stdin="d")
+    shell.run("ask", "-n", "1", stdin="e")
     said = [row["message"] for row in shell.rows("journal", "show", "--asks")]
-    assert said == ["What is this?\na b\nc", "What is this?", "What is that?\nd"]
+    assert said == ["What is this?\na b\nc", "What is this?", "What is that?\nd", "e"]
 
 
 def test_answers_come_in_their_order_with_the_number_that_teach_wants(shell: Shell) -> None:
