@@ -68,6 +68,17 @@ def encode_prompt(
     return [i for piece in kept for i in piece] + [tokenizer.assistant]
 
 
+def left_out(tokenizer: Tokenizer, message: str, context: int, reserve: int) -> int:
+    """Characters that `encode_prompt` leaves out of the middle of a last message; 0 where it fits."""
+    room = max(8, context - reserve)
+    body = tokenizer.encode(message)
+    if len(body) + 2 <= room:
+        return 0
+    half = (room - 2) // 2
+    read = len(tokenizer.decode(body[:half])) + len(tokenizer.decode(body[-half:]))
+    return max(1, len(message) - read)
+
+
 def encode_document(tokenizer: Tokenizer, text: str) -> Encoded:
     """A plain text between two `<|end|>`; all of it is learned."""
     body = tokenizer.encode(text)

@@ -18,6 +18,13 @@ class VidyaError(Exception):
         return f"{self.what}; {self.next_step}" if self.next_step else self.what
 
 
+def reason(error: BaseException) -> str:
+    """Why something could not be done, on one line: what the system says of it, without its numbers and
+    without the name of the file, which the message has; else what the error says."""
+    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return " ".join(str(text).split())
+
+
 class CheckpointError(VidyaError):
     """A model directory that cannot be read or written."""
 

@@ -13,12 +13,20 @@ from collections.abc import Callable
 
 import torch
 
-from engine.chat_format import encode_opening, encode_prompt
+from engine.chat_format import encode_opening, encode_prompt, left_out
 from engine.errors import VidyaError
 from engine.generate import Delta, Restart, generate
 from engine.selection import Control, Finished
 from learning.answer_check import AnswerCheck, KnownTexts
-from learning.events import AskDone, CandidateDone, CandidateReset, CandidateText, Event, Failed
+from learning.events import (
+    AskDone,
+    CandidateDone,
+    CandidateReset,
+    CandidateText,
+    Event,
+    Failed,
+    MessageCut,
+)
 from learning.learner import Learner
 from learning.records import Turns
 from learning.requests import Cancel, Generate, Keep
@@ -102,6 +110,8 @@ class Answerer:
             seen = self._seen.turns(request.ask, request.turns)
             turns = [(turn.role, turn.text) for turn in seen]
             ids = encode_prompt(tokenizer, turns, context, room)
+            if turns and (lost := left_out(tokenizer, turns[-1][1], context, room)):
+                self._emit(MessageCut(request.ask, len(turns[-1][1]), lost))
         seed = request.seed if request.seed is not None else self._seed
         generator = torch.Generator().manual_seed(secrets.randbits(63) if seed is None else seed)
         started, first, tokens = time.monotonic(), 0.0, 0

@@ -6,6 +6,7 @@ book by hand since then stays out. A book that is gone is written anew from the 
 
 from __future__ import annotations
 
+from learning.book_lines import of_exchange, write
 from learning.journal import Journal
 from learning.journal_lessons import RIDER_KINDS
 from learning.owner_book import OwnerBook
@@ -42,7 +43,7 @@ def mend_book(book: OwnerBook, journal: Journal) -> None:
         was, now = _answer(journal, ask, since), _answer(journal, ask, _FOREVER)
         question = journal.ask(ask).turns[-1].text
         if was != now and not (now is not None and book.has(question, now)):
-            book.replace(question, was, now)
+            write(book, journal, question, was, now, of_exchange(journal, journal.ask(ask)))
     for (number,) in journal.rows(_LOOSE, since):
         lesson = journal.lesson(number)
         if len(lesson.prompt) == 1:  # of a file of lessons, or written into the book

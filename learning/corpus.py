@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from engine.errors import DataError
+from engine.errors import DataError, reason
 
 HELD_OUT = 200
 """One document in so many is never trained on."""
@@ -89,7 +89,9 @@ def read_documents(path: Path, on_bad: OnBad | None = None) -> Iterator[Document
             else:
                 yield from _plain_text(lines, path)
     except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error})", "give a file of text") from error
+        raise DataError(
+            f"{path}: cannot be read ({reason(error)})", "give a file of text"
+        ) from error
 
 
 def writable(name: str) -> str:
@@ -122,7 +124,7 @@ def open_data(path: Path) -> Iterator[IO[bytes]]:
                 yield stream
     except broken as error:
         raise DataError(
-            f"{path}: cannot be decompressed ({error})", f"give a whole {kind} file"
+            f"{path}: cannot be decompressed ({reason(error)})", f"give a whole {kind} file"
         ) from error
 
 

@@ -24,6 +24,17 @@ class Ready:
 
 
 @dataclass(frozen=True)
+class MessageCut:
+    """The message of an ask is longer than the model's context: it reads the beginning and the end."""
+
+    ask: int
+    characters: int
+    """Of the message."""
+    left_out: int
+    """Of its middle, of these characters."""
+
+
+@dataclass(frozen=True)
 class CandidateText:
     """More of a candidate: whole UTF-8 characters to append."""
 
@@ -334,6 +345,7 @@ class Grown:
 
 Event = (
     Ready
+    | MessageCut
     | CandidateText
     | CandidateReset
     | CandidateDone

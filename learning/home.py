@@ -31,9 +31,7 @@ class Home:
 
         Raises HomeError where it cannot be made or written.
         """
-        if path is None:
-            named = os.environ.get("VIDYA_HOME")
-            path = Path(named or platformdirs.user_data_dir("vidya"))
+        path = path or usual_folder()
         advice = "make it writable, or name another folder with --home or VIDYA_HOME"
         try:
             self.path = path.expanduser().resolve()
@@ -136,6 +134,11 @@ class Home:
             yield
         finally:
             os.close(handle)
+
+
+def usual_folder() -> Path:
+    """The folder of a home where none is named; it need not be there."""
+    return Path(os.environ.get("VIDYA_HOME") or platformdirs.user_data_dir("vidya"))
 
 
 def _taken(handle: int) -> bool:

@@ -161,13 +161,18 @@ class OwnerBook:
             return 0
         return sum(one.strip() == line for one in self._lines())
 
-    def answer_to(self, question: str) -> str | None:
-        """The last answer to exactly this question; None where there is none."""
+    def answer_to(self, question: str, without: str | None = None) -> str | None:
+        """The last answer to exactly this question; None where there is none. without: an answer whose
+        last line does not count."""
+        passed = " ".join(without.split()) if without else None
         beginning = f"<|user|> {' '.join(question.split())} <|assistant|> "
         for line in reversed(self._lines()):
             answer = line.strip().removeprefix(beginning)
-            if answer != line.strip() and not MARKER.search(answer):
+            if answer == line.strip() or MARKER.search(answer):
+                continue
+            if answer != passed:
                 return answer
+            passed = None
         return None
 
     def written(self) -> float:

@@ -217,7 +217,7 @@ class Store:
         except JournalError as error:
             return str(error)
         if rows[0][0] == "ok" and broken:
-            return f"{len(broken)} rows point at rows that are gone, first in {broken[0][0]}"
+            return f"rows that point at rows that are gone: {len(broken)}, first in {broken[0][0]}"
         return str(rows[0][0])
 
     def mend_index(self) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 import pytest
 
-from vidya_tui.cli import cli
+from vidya_tui.cli import cli, is_message
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -52,9 +52,11 @@ def resolve(text: str) -> tuple[tuple[str, ...], list[str]]:
     command: click.Command = cli
     path: tuple[str, ...] = ()
     while isinstance(command, click.Group) and words and not words[0].startswith("-"):
-        path += (words[0],)
+        if command is cli and is_message(words[0]):
+            words.insert(0, "ask")
         found = command.get_command(CONTEXT, words[0])
         assert found is not None, f"{text}: there is no {words[0]}"
+        path += (words[0],)
         command = found
         words = words[1:]
     known = {name for option in command.params for name in (*option.opts, *option.secondary_opts)}

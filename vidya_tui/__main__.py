@@ -20,6 +20,9 @@ from vidya_tui.machine import MEMORY, prepare
 _LEARNING = {"teach", "train", "practice", "pretrain", "bench"}
 """Commands that are worth starting again with memory of another kind, which a process cannot give itself."""
 
+_COMPLETE = "_VIDYA_COMPLETE"
+"""Is set where a shell asks what could come next: the app must not open then."""
+
 
 def main() -> None:
     """Exits with 0 done, 1 could not be done, 2 wrong usage, 130 interrupted."""
@@ -55,7 +58,7 @@ def main() -> None:
 
 
 def _run(arguments: list[str]) -> int:
-    if arguments:
+    if arguments or _COMPLETE in os.environ:
         from vidya_tui.cli import run
 
         return run(arguments)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -27,7 +27,7 @@ from learning.home import Home
 from vidya_tui import launch, themes
 from vidya_tui.garbage import Rests, by_hand, collect_again
 from vidya_tui.inbox import Inbox
-from vidya_tui.keys import each, keymap, shown
+from vidya_tui.keys import each, keymap, known, shown
 from vidya_tui.leaving import LeavingApp
 from vidya_tui.plain import plain
 from vidya_tui.screens.chat import ChatScreen
@@ -88,6 +88,7 @@ class VidyaApp(LeavingApp):
         settings: Settings,
         *,
         seed: int | None = None,
+        strange: Sequence[SettingsError] = (),
     ) -> None:
         """Raises SettingsError where the keys of the settings cannot be.
 
@@ -114,7 +115,9 @@ class VidyaApp(LeavingApp):
         self.register_theme(themes.DARK)
         self.register_theme(themes.LIGHT)
         self._look(settings)  # before the styles are read, which would be read again
-        self.keys = keymap(settings.keys)
+        keys, unknown = known(settings.keys)
+        self.keys = keymap(keys)
+        self._strange = [*strange, *(placed(home.settings_path, error) for error in unknown)]
         self._bindings.key_to_bindings.pop("ctrl+q", None)
         for key in each(self.keys["quit"]):
             self._bindings.bind(key, "quit", "quit", show=False, priority=True)
@@ -190,6 +193,10 @@ class VidyaApp(LeavingApp):
             self.chat.notice.say(
                 f"a book training was broken off{where}; {key} goes on with it", stay=True
             )
+        if self._strange:
+            folder = f"{self._home.path}/"
+            told = "; ".join(str(error).replace(folder, "") for error in self._strange)
+            self.chat.notice.say(told, trouble=True, stay=True)
 
     def on_vidya_app_arrived(self) -> None:
         if self._frames is not None:
@@ -342,11 +349,13 @@ def run_app(
     settings: Settings,
     *,
     seed: int | None = None,
+    strange: Sequence[SettingsError] = (),
 ) -> int:
     """Runs the app until the owner leaves. Returns the exit status. Raises VidyaError where the
-    journal cannot be opened, or the settings' keys cannot be."""
+    journal cannot be opened, or the settings' keys cannot be. strange: what in the settings counts for
+    nothing."""
     try:
-        app = VidyaApp(home, open_journal, make_teacher, settings, seed=seed)
+        app = VidyaApp(home, open_journal, make_teacher, settings, seed=seed, strange=strange)
     except SettingsError as error:
         raise placed(home.settings_path, error) from None
     try:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from vidya_tui.progress_words import percent
+from vidya_tui.words import counted
 
 if TYPE_CHECKING:  # the first frame waits for no more than it needs
     from learning.records import Candidate, Ending
@@ -40,7 +41,7 @@ class Card:
         """How long it is, how sure the model was and how it ended, in a few words; how it ended is
         what stays where there is no room for more."""
         count = len(self.text.split())
-        words = f"{count} word{'' if count == 1 else 's'}" if count else ""
+        words = counted(count, "word") if count else ""
         sure = ""
         if self.confidence is not None and self.ending != "cancelled":
             sure = f"{percent(self.confidence)} sure"

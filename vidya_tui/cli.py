@@ -5,14 +5,17 @@ A command is loaded when it is called for; neither torch nor textual is until th
 
 from __future__ import annotations
 
+import difflib
 import importlib
-import io
+import shlex
 from typing import Any
 
 import click
 
 from vidya_tui import __version__
 from vidya_tui.cli_common import common, say
+from vidya_tui.cli_complete import check_instruction
+from vidya_tui.cli_help import Group, wrong_usage
 from vidya_tui.options import Options
 
 COMMANDS = {
@@ -30,11 +33,17 @@ COMMANDS = {
 """Name -> module of this package and the command in it."""
 
 
+def is_message(word: str) -> bool:
+    """Whether the first word of a command line is a message in quotes: it holds a space, or ends as
+    a question does."""
+    return len(word.split()) > 1 or word.endswith(("?", "\uff1f"))
+
+
 class ReaderGone(Exception):  # noqa: N818 - no error: whoever read stdout has enough
     """Nobody reads what is printed any more."""
 
 
-class _Commands(click.Group):
+class _Commands(Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
 
@@ -45,6 +54,24 @@ class _Commands(click.Group):
         found = getattr(importlib.import_module(f"vidya_tui.{module}"), name)
         assert isinstance(found, click.Command)
         return found
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """What is no command but reads as a message is asked; one word is taken for a slip."""
+        first = args[0]
+        if first in COMMANDS or ctx.resilient_parsing or first.startswith("-"):
+            return super().resolve_command(ctx, args)
+        if is_message(first):
+            return "ask", self.get_command(ctx, "ask"), args
+        near = difflib.get_close_matches(first.lower(), COMMANDS, n=2)
+        maybe = f"did you mean {' or '.join(near)}? " if near else ""
+        ask = shlex.join(["vidya", "ask", first, *args[1:]])
+        raise click.UsageError(
+            f"there is no command {first!r}; {maybe}"
+            f"`{ask}` asks it, `vidya --help` lists the commands",
+            ctx,
+        )
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -65,7 +92,8 @@ class _Commands(click.Group):
 def cli(context: click.Context, plain: bool, options: Options) -> None:
     """A language model that lives in your terminal and learns from you while you talk.
 
-    Without a command it opens the app.
+    Without a command it opens the app. A question in quotes is asked: vidya "Who are you?" does what
+    vidya ask "Who are you?" does.
     """
     if context.invoked_subcommand is None:
         from vidya_tui.opening import open_app
@@ -78,13 +106,15 @@ def cli(context: click.Context, plain: bool, options: Options) -> None:
 def run(arguments: list[str]) -> int:
     """Carries out a command line; its exit status. Raises VidyaError and whatever is a bug."""
     try:
-        status = cli.main(arguments, standalone_mode=False)
+        check_instruction()
+        status = cli.main(arguments, prog_name="vidya", standalone_mode=False)
     except click.exceptions.Exit as stop:
         return stop.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        return 2
     except click.UsageError as error:
-        shown = io.StringIO()
-        error.show(shown)
-        say(shown.getvalue().rstrip())
+        say(wrong_usage(error))
         return 2
     except click.ClickException as error:
         say(f"vidya: {error.format_message()}")

@@ -10,8 +10,19 @@ from vidya_tui.cli_common import common, print_json, say
 from vidya_tui.options import Options
 
 
+def _complete(context: click.Context, parameter: click.Parameter, begun: str) -> list[str]:
+    from benchmarks import BENCHMARKS
+
+    return sorted(name for name in BENCHMARKS if name.startswith(begun))
+
+
 @click.command()
-@click.argument("name", required=False)
+@click.argument(
+    "name",
+    required=False,
+    shell_complete=_complete,
+    help="A benchmark; --list shows which there are.",
+)
 @click.option("--list", "listing", is_flag=True, help="Which there are, and what they measure.")
 @click.option("--quick", is_flag=True, help="Only to see that it works.")
 @click.option(

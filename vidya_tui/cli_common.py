@@ -20,8 +20,11 @@ from learning.home import Home
 from learning.journal import Journal
 from learning.messages import TeacherPort
 from learning.requests import Learn
+from vidya_tui import cli_complete
+from vidya_tui.cli_help import WholeNumber
 from vidya_tui.options import Options
 from vidya_tui.plain import plain
+from vidya_tui.words import counted
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Found = TypeVar("Found", bound=Event)
@@ -29,7 +32,7 @@ Found = TypeVar("Found", bound=Event)
 
 _C1 = re.compile("[\x7f-\x9f]")
 """Control characters that JSON leaves as they are, though some terminals obey them."""
-_SEEDS = click.IntRange(-(2**63), 2**63 - 1)
+_SEEDS = WholeNumber(-(2**63), 2**63 - 1)
 """What the journal can hold."""
 
 
@@ -48,7 +51,11 @@ def common(function: Function) -> Function:
         callback=_folder,
         help="The home folder; else VIDYA_HOME, else the platform's data folder.",
     )
-    @click.option("--model", help="Name or folder of a model; else that of `vidya model use`.")
+    @click.option(
+        "--model",
+        shell_complete=cli_complete.models,
+        help="Name or folder of a model; else that of `vidya model use`.",
+    )
     @click.option("--device", help="cpu or cuda.")
     @click.option("--seed", type=_SEEDS, help="For answers that can be repeated.")
     @click.option("--json", "as_json", is_flag=True, help="One JSON object a line on stdout.")
@@ -118,6 +125,12 @@ def sure(question: str) -> bool:
             raise
         click.echo(err=True)
         return False
+
+
+def lessons_wait(count: int) -> str:
+    """What becomes of lessons that are in the journal only."""
+    wait = counted(count, "lesson waits", "lessons wait")
+    return f"{wait}; the next `vidya` learns {'it' if count == 1 else 'them'}"
 
 
 @dataclass

@@ -17,6 +17,7 @@ from learning.unlearn import forget as forget_everywhere
 from vidya_tui.cli_common import common, desk, print_json, say, sure
 from vidya_tui.options import Options
 from vidya_tui.unsent import Unsent
+from vidya_tui.words import counted
 
 
 @click.command()
@@ -69,13 +70,16 @@ def forget(
             journal.close()
     relearned = 0
     if done["models"] and waiting and not no_relearn:
-        say(f"{waiting} later lessons are learned again")
+        say(counted(waiting, "later lesson is learned again", "later lessons are learned again"))
         relearned = _learn(options)
     if options.as_json:
         print_json({**done, "relearned": relearned, "waiting": waiting - relearned})
         return
-    lines = f", {done['book_lines']} lines of your book" if done["book_lines"] else ""
-    click.echo(f"{done['forgotten']} asks, lessons and titles are erased{lines}")
+    erased = (
+        f"erased: {counted(done['forgotten'], 'ask, lesson or title', 'asks, lessons and titles')}"
+    )
+    lines = f", {counted(done['book_lines'], 'line')} of your book" if done["book_lines"] else ""
+    click.echo(erased + lines)
     if keep_weights:
         click.echo("the weights were kept: they may still say what they learned from it")
     for name in done["models"]:
@@ -111,9 +115,9 @@ def _doomed(
 
 
 def _sure(doomed: Doomed) -> bool:
-    what = f"{len(doomed.asks)} asks and {len(doomed.lessons)} lessons"
+    what = f"{counted(len(doomed.asks), 'ask')} and {counted(len(doomed.lessons), 'lesson')}"
     if doomed.titles:
-        what += f", and the titles of {len(doomed.titles)} conversations"
+        what += f", and the titles of {counted(len(doomed.titles), 'conversation')}"
     return sure(f"Erase {what}? This cannot be taken back.")
 
 

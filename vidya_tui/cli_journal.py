@@ -11,17 +11,21 @@ from typing import Any
 
 import click
 
-from engine.errors import DataError
+from engine.errors import DataError, VidyaError
 from learning.journal import Journal
+from learning.journal_search import read_query
 from learning.json_lines import parse
-from vidya_tui.cli_common import common, print_json, print_line, say
+from vidya_tui.cli_common import common, lessons_wait, print_json, print_line, say
 from vidya_tui.cli_forget import forget
+from vidya_tui.cli_help import Group
 from vidya_tui.cli_progress import progress
+from vidya_tui.exporting import check_free, write_export
 from vidya_tui.options import Options
 from vidya_tui.plain import one_line
+from vidya_tui.words import counted
 
 
-@click.group("journal")
+@click.group("journal", cls=Group)
 def journal_group() -> None:
     """What was said and taught."""
 
@@ -40,13 +44,18 @@ def _journal(options: Options) -> Iterator[Journal]:
 
 
 @journal_group.command()
-@click.option("--limit", type=click.IntRange(1), default=20, show_default=True)
+@click.option(
+    "--limit", type=click.IntRange(1), default=20, show_default=True, help="At most so many."
+)
 @click.option("--asks", is_flag=True, help="The messages and their answers, instead of lessons.")
 @common
 def show(limit: int, asks: bool, options: Options) -> None:
     """The last lessons and what became of them, or (--asks) what was said."""
     with _journal(options) as journal:
-        for row in list(_said(journal) if asks else _taught(journal))[-limit:]:
+        rows = list(_said(journal) if asks else _taught(journal))[-limit:]
+        if not rows:
+            say("nothing was said yet" if asks else "nothing was taught yet")
+        for row in rows:
             if options.as_json:
                 print_json(row)
             elif asks:
@@ -83,13 +92,18 @@ def _said(journal: Journal) -> Iterator[dict[str, Any]]:
 
 
 @journal_group.command()
-@click.argument("text")
+@click.argument("text", help="Words, or the beginnings of words.")
 @common
 def search(text: str, options: Options) -> None:
     """Finds TEXT in all that was said, newest first: words by their beginning, "side by side" in
     quotes."""
+    if not read_query(text).words:
+        raise VidyaError("there is no word to look for", "give words: vidya journal search hello")
     with _journal(options) as journal:
-        for hit in journal.search(text):
+        hits = journal.search(text)
+        if not hits:
+            say(f"nothing was said with {text!r} in it")
+        for hit in hits:
             row = {k: getattr(hit, k) for k in hit.__dataclass_fields__}
             if options.as_json:
                 print_json(row)
@@ -100,27 +114,36 @@ def search(text: str, options: Options) -> None:
 
 @journal_group.command()
 @click.option(
-    "--format", "form", type=click.Choice(["jsonl", "trl"]), default="jsonl", show_default=True
+    "--format",
+    "form",
+    type=click.Choice(["jsonl", "trl"]),
+    default="jsonl",
+    show_default=True,
+    help="jsonl is everything; trl is preferences for other programs.",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="A file; standard output if left out.")
+@click.option("--force", is_flag=True, help="Write over a file that is there.")
 @common
-def export(form: str, out: Path | None, options: Options) -> None:
+def export(form: str, out: Path | None, force: bool, options: Options) -> None:
     """Writes everything (jsonl, what import reads), or prompt/chosen/rejected rows (trl)."""
+    check_free(out, force=force)
     with _journal(options) as journal:
         rows = journal.export_trl() if form == "trl" else journal.export_rows()
         lines = [json.dumps(row, ensure_ascii=False) for row in rows]
+    if form == "trl" and not lines:
+        say("there are no preferences yet: pick an answer, or correct one")
     if out is None:
         for line in lines:
             print_line(line)
         return
-    from vidya_tui.exporting import write_export
-
     write_export(out, "".join(line + "\n" for line in lines))
-    say(f"{len(lines)} rows written to {out}")
+    say(f"{counted(len(lines), 'row')} written to {out}")
 
 
 @journal_group.command("import")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument(
+    "file", type=click.Path(path_type=Path), help="What `journal export` wrote; `-` is stdin."
+)
 @common
 def import_journal(file: Path, options: Options) -> None:
     """Adds what is new in FILE (or `-`), as `journal export` wrote it: conversations and lessons, and what
@@ -132,9 +155,10 @@ def import_journal(file: Path, options: Options) -> None:
     if options.as_json:
         print_json({"added": added, "waiting": waiting})
         return
-    click.echo(f"{added} conversations and lessons added or brought up to date")
+    what = counted(added, "conversation or lesson", "conversations and lessons")
+    click.echo(f"{what} added or brought up to date")
     if waiting:
-        say(f"{waiting} lessons wait; the next `vidya` learns them")
+        say(lessons_wait(waiting))
 
 
 def _rows(file: Path) -> list[dict[str, Any]]:
@@ -149,7 +173,7 @@ def _rows(file: Path) -> list[dict[str, Any]]:
         if "prompt" in row and "chosen" in row and "table" not in row:
             raise DataError(
                 f"{file}:{number}: is of the trl format, which has only the preferences",
-                "import what `vidya journal export --format jsonl` wrote",
+                "`vidya teach --file` learns it; import takes what `vidya journal export` wrote",
             )
         rows.append(row | {"line": number})
     return rows

@@ -19,7 +19,12 @@ from vidya_tui.progress_words import lines_known
 
 
 @click.command()
-@click.argument("book", required=False, type=click.Path(path_type=Path))
+@click.argument(
+    "book",
+    required=False,
+    type=click.Path(path_type=Path),
+    help="A book; else Vidya's, yours and all your lessons.",
+)
 @click.option("--epochs", type=click.IntRange(1), help="Exactly so many; else until all is known.")
 @click.option("--batch-size", type=click.IntRange(1), help="Lines a step.")
 @click.option(
@@ -159,9 +164,13 @@ def evaluate(book: Path | None, lessons: Path | None, text: Path | None, options
         return
     for part, numbers in result.items():
         shown = ", ".join(
-            f"{k} {v:.3f}" if isinstance(v, float) else f"{k} {v}" for k, v in numbers.items()
+            f"{name.replace('_', ' ')} {value:.3f}"
+            if isinstance(value, float)
+            else f"{name} {value}"
+            for name, value in numbers.items()
+            if value is not None  # nothing of this kind was asked for
         )
-        click.echo(f"{part}: {shown}")
+        click.echo(f"{part}: {shown or 'there is nothing to measure in it'}")
 
 
 def _text_rows(path: Path) -> list[dict[str, Any]]:

@@ -10,11 +10,13 @@ from pathlib import Path
 import click
 
 from engine.errors import VidyaError
+from vidya_tui import cli_complete
 from vidya_tui.cli_common import common, print_json, say, show, sure
+from vidya_tui.cli_help import Group
 from vidya_tui.options import Options
 
 
-@click.group("model")
+@click.group("model", cls=Group)
 def model_group() -> None:
     """Models and their snapshots."""
 
@@ -48,7 +50,9 @@ def list_models(options: Options) -> None:
 
 
 @model_group.command("show")
-@click.argument("name", required=False)
+@click.argument(
+    "name", required=False, shell_complete=cli_complete.models, help="A model; else the one in use."
+)
 @common
 def show_model(name: str | None, options: Options) -> None:
     """What a model is."""
@@ -71,7 +75,7 @@ def show_model(name: str | None, options: Options) -> None:
 
 
 @model_group.command("use")
-@click.argument("name")
+@click.argument("name", shell_complete=cli_complete.models, help="A model, by name or folder.")
 @common
 def use_model(name: str, options: Options) -> None:
     """Makes NAME (or a folder) the model of the app and of every command from now on."""
@@ -89,8 +93,13 @@ def use_model(name: str, options: Options) -> None:
 
 
 @model_group.command("grow")
-@click.argument("config")
-@click.option("--from", "source", help="The model to grow; the one in use if left out.")
+@click.argument("config", help="The size of the new model: 49m.")
+@click.option(
+    "--from",
+    "source",
+    shell_complete=cli_complete.models,
+    help="The model to grow; the one in use if left out.",
+)
 @click.option("--name", help="Its name in the home; CONFIG if left out.")
 @common
 def grow_into(config: str, source: str | None, name: str | None, options: Options) -> None:
@@ -111,7 +120,7 @@ def grow_into(config: str, source: str | None, name: str | None, options: Option
 
 
 @model_group.command("import")
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", type=click.Path(path_type=Path), help="The folder of the model.")
 @click.option("--name", help="Its name in the home; the folder's if left out.")
 @common
 def import_model(folder: Path, name: str | None, options: Options) -> None:
@@ -129,8 +138,8 @@ def import_model(folder: Path, name: str | None, options: Options) -> None:
 
 
 @model_group.command("export")
-@click.argument("name")
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("name", shell_complete=cli_complete.models, help="A model, by name or folder.")
+@click.argument("folder", type=click.Path(path_type=Path), help="A folder that is not there yet.")
 @common
 def export_model(name: str, folder: Path, options: Options) -> None:
     """Writes model NAME into a new FOLDER, as transformers loads it."""
@@ -174,14 +183,19 @@ def remove(name: str, yes: bool, options: Options) -> None:
 
 
 @model_group.command()
-@click.argument("name", required=False)
+@click.argument(
+    "name", required=False, shell_complete=cli_complete.models, help="A model; else the one in use."
+)
 @common
 def snapshots(name: str | None, options: Options) -> None:
     """Weights that can be rolled back to."""
     from learning.model_store import ModelStore
 
-    store, name = ModelStore(options.home), name or options.chosen_model
-    for shot in store.snapshots(name):
+    store, model = ModelStore(options.home), name or options.chosen_model
+    shots = store.snapshots(model)
+    if not shots:
+        say(f"{model} has no earlier weights yet; each lesson keeps those before it")
+    for shot in shots:
         row = {
             "version": shot.version,
             "created": shot.created,
@@ -191,13 +205,14 @@ def snapshots(name: str | None, options: Options) -> None:
         if options.as_json:
             print_json(row)
         else:
-            show(f"{shot.version:6d}  {time.ctime(shot.created)}  {shot.note}")
-    for error in store.broken_snapshots(name):
+            note = shot.note or ("as it came" if shot.version == 0 else "")
+            show(f"{shot.version:6d}  {time.ctime(shot.created)}  {note}".rstrip())
+    for error in store.broken_snapshots(model):
         say(f"left out: {error}")
 
 
 @model_group.command()
-@click.argument("version", type=int)
+@click.argument("version", type=int, help="The number that `vidya model snapshots` shows.")
 @common
 def rollback(version: int, options: Options) -> None:
     """Goes back to a snapshot; lessons since then wait for the next `vidya train`."""

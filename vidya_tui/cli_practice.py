@@ -11,13 +11,18 @@ import click
 from engine.errors import NotFound, VidyaError
 from learning.events import Event, PracticeDone, PracticeSample, PracticeStage, PracticeStep
 from learning.requests import CancelPractice, Practise
-from vidya_tui import practice_words
+from vidya_tui import cli_complete, practice_words
 from vidya_tui.cli_common import Desk, common, desk, print_json, say
 from vidya_tui.options import Options
 
 
 @click.command()
-@click.argument("task", required=False)
+@click.argument(
+    "task",
+    required=False,
+    shell_complete=cli_complete.tasks,
+    help="What to practise; --list names the tasks.",
+)
 @click.option("--list", "listing", is_flag=True, help="Which tasks there are.")
 @click.option("--report", is_flag=True, help="What was practised in the last day, and gained.")
 @click.option("--steps", type=click.IntRange(0), help="So many; 0 only measures, or warms up.")

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from engine.errors import DataError
+from engine.errors import DataError, reason
 from engine.reading import read_json
 from vidya_tui.cli_common import common, print_json, say
 from vidya_tui.options import Options
+from vidya_tui.words import counted
 
 if TYPE_CHECKING:
     from learning.parallel import Team
@@ -26,7 +27,7 @@ FOLDER = click.Path(path_type=Path)
 
 
 @click.command()
-@click.argument("data", nargs=-1, required=True, type=FOLDER)
+@click.argument("data", nargs=-1, required=True, type=FOLDER, help="Files or folders of text.")
 @click.option("--config", "config_name", default="10m", show_default=True, help="tiny, 10m or 49m.")
 @click.option("--out", type=FOLDER, help="Folder; resumed if it exists. Else in the home, by name.")
 @click.option("--minutes", type=float, help="Train so long in all.")
@@ -43,7 +44,9 @@ FOLDER = click.Path(path_type=Path)
 @click.option("--adam-lr", type=float, default=0.003, show_default=True, help="For the rest.")
 @click.option("--warm-up", type=float, default=0.01, show_default=True, help="Share of the run.")
 @click.option("--decay", type=float, default=0.3, show_default=True, help="Share of the run.")
-@click.option("--checkpoint-minutes", type=float, default=5.0, show_default=True)
+@click.option(
+    "--checkpoint-minutes", type=float, default=5.0, show_default=True, help="Time between saves."
+)
 @click.option("--fp32", is_flag=True, help="Products in float32 even where bfloat16 is fast.")
 @click.option("--compile/--no-compile", "compiled", default=None, help="Else on a GPU only.")
 @common
@@ -139,11 +142,11 @@ def _run(job: Job, chosen: dict[str, Any], device: str, team: Team, options: Opt
         chosen["rows"], team, device
     )
     settings = PretrainSettings(**chosen)
-    limit = f"{settings.tokens:,} tokens" if settings.tokens else f"{settings.minutes:g} minutes"
+    limit = f"{settings.tokens:,} tokens" if settings.tokens else f"{settings.minutes:g} min"
     tell(
         f"{job.out}: {model.config.parameters / 1e6:.1f}M weights, {limit}, of "
-        f"{stream.tokens:,} tokens in {int((~stream.corpus.held).sum()):,} documents; "
-        f"{int(stream.corpus.held.sum()):,} documents are held out"
+        f"{stream.tokens:,} tokens in {counted(int((~stream.corpus.held).sum()), 'document')}; "
+        f"held out: {counted(int(stream.corpus.held.sum()), 'document')}"
     )
     told = ready.told({})
     if team.leads:
@@ -210,7 +213,7 @@ def _live(as_json: bool) -> Callable[[PretrainReport], None]:
         line = (
             f"{r.done:6.1%}  {_clock(r.seconds_left)} left  loss {r.loss:.3f}  "
             f"{r.tokens:,} tokens, {r.tokens_per_second:,.0f} a second"
-        ) + (f"  {r.skipped} steps skipped" if r.skipped else "")
+        ) + (f"  {counted(r.skipped, 'step')} skipped" if r.skipped else "")
         click.echo(f"\r\x1b[K{line}" if on_terminal else line, err=True, nl=last or not on_terminal)
 
     return show
@@ -249,5 +252,5 @@ def _mixture(path: Path | None) -> dict[str, float]:
         return {str(k): float(v) for k, v in raw.items()}
     except (OSError, ValueError, AttributeError, TypeError) as error:
         raise DataError(
-            f"{path}: is no mixture ({error})", 'write {"source": weight, ...}'
+            f"{path}: is no mixture ({reason(error)})", 'write {"source": weight, ...}'
         ) from error

@@ -10,16 +10,19 @@ from learning.journal import Journal
 from learning.progress import as_csv, read_progress, summary
 from learning.progress_svg import as_svg
 from vidya_tui.cli_common import common, print_json, say
-from vidya_tui.exporting import write_export
+from vidya_tui.exporting import check_free, write_export
 from vidya_tui.options import Options
 
 
 @click.command()
 @click.option("--csv", "csv_path", type=click.Path(path_type=Path), help="Write a table there.")
 @click.option("--svg", "svg_path", type=click.Path(path_type=Path), help="Draw a picture there.")
+@click.option("--force", is_flag=True, help="Write over a file that is there.")
 @common
-def progress(csv_path: Path | None, svg_path: Path | None, options: Options) -> None:
+def progress(csv_path: Path | None, svg_path: Path | None, force: bool, options: Options) -> None:
     """How the model does over time: recall, loss, reward, ratings, picks, your words."""
+    for path in (csv_path, svg_path):
+        check_free(path, force=force)
     journal = Journal(options.home.journal_path)
     try:
         found = read_progress(journal)

@@ -2,32 +2,45 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 
 import click
 
-from engine.errors import VidyaError
-from learning.events import AskDone, CandidateDone, CandidateReset, CandidateText, Event, Ready
+from learning.events import AskDone, CandidateDone, Event, MessageCut, Ready
 from learning.plain_text import ADVICE
 from learning.records import Turn
 from learning.requests import Generate
-from vidya_tui.cli_common import common, desk, print_json, say
+from vidya_tui import cli_answers, progress_words
+from vidya_tui.cli_common import Desk, common, desk, print_json, say
+from vidya_tui.cli_input import message
 from vidya_tui.options import Options
-from vidya_tui.plain import plain as harmless
-from vidya_tui.settings import load
 
 
 @click.command()
-@click.argument("prompt")
-@click.option("-n", "count", type=click.IntRange(1, 9), default=5, show_default=True)
+@click.argument(
+    "prompt",
+    required=False,
+    help="The message, in quotes; what is piped in follows it, `-` stands for that alone.",
+)
+@click.option(
+    "-n",
+    "count",
+    type=click.IntRange(1, 9),
+    default=5,
+    show_default=True,
+    help="How many answers; 1 is plain chat.",
+)
 @click.option("--temperature", type=click.FloatRange(0, 10), help="0 is the likeliest answer.")
-@click.option("--top-p", type=click.FloatRange(0, 1, min_open=True))
-@click.option("--max-tokens", type=click.IntRange(1, 4096))
+@click.option(
+    "--top-p",
+    type=click.FloatRange(0, 1, min_open=True),
+    help="Draw only from the likeliest tokens that together have this probability.",
+)
+@click.option("--max-tokens", type=click.IntRange(1, 4096), help="Longest answer, in tokens.")
 @click.option("--raw", is_flag=True, help="Go on with PROMPT as with any text; kept nowhere.")
 @common
 def ask(
-    prompt: str,
+    prompt: str | None,
     count: int,
     temperature: float | None,
     top_p: float | None,
@@ -35,59 +48,69 @@ def ask(
     raw: bool,
     options: Options,
 ) -> None:
-    """Answers PROMPT with several candidates; `-` reads it from standard input."""
+    """Answers PROMPT with several candidates, and what is piped in with it."""
     from vidya_tui.preferences import prepare
     from vidya_tui.session import Session
 
-    if prompt == "-":
-        prompt = sys.stdin.buffer.read().decode("utf-8-sig", "replace")
-    if not prompt.strip():
-        raise VidyaError("the message is empty", 'give a text: vidya ask "hello"')
-    settings = load(options.home.settings_path)
+    text = message(prompt)
+    settings = options.settings
     sampling = settings.sampling.with_(temperature=temperature, top_p=top_p, max_tokens=max_tokens)
     with desk(options) as place:
         assert place.teacher is not None
-        session = Session(place.journal, place.teacher, seed=options.seed)
-        number: int | None = None
         if raw:
-            turns = (Turn("user", prompt),)
-            place.teacher.send(Generate(0, turns, count, sampling, options.seed, raw=True))
-        else:
-            prepare(session, replace(settings, candidates=count))
-            session.sampling = sampling
-            number = session.say(prompt).id
+            request = Generate(0, (Turn("user", text),), count, sampling, options.seed, raw=True)
+            _go_on(place, request, options)
+            return
+        session = Session(place.journal, place.teacher, seed=options.seed)
+        prepare(session, replace(settings, candidates=count))
+        session.sampling = sampling
+        asked = session.say(text)
 
-        def show(event: Event) -> None:
-            if not raw:
+        with cli_answers.while_written(options.as_json) as show:
+
+            def heard(event: Event) -> None:
                 session.handle(event)
-            if isinstance(event, Ready) and event.continues_only and not raw:
-                say(f"{event.model} was trained on plain text only: {ADVICE}")
-            if isinstance(event, CandidateDone):
-                if options.as_json:
-                    print_json(
-                        {
-                            "index": event.index,
-                            "text": event.text,
-                            "tokens": len(event.tokens),
-                            "logprob": sum(event.logprobs),
-                        }
-                    )
-                elif count > 1:
-                    click.echo(f"{event.index}. {harmless(event.text)}")
-                else:
-                    click.echo()
-            elif count == 1 and not options.as_json and isinstance(event, CandidateText):
-                click.echo(harmless(event.delta), nl=False)
-            elif count == 1 and not options.as_json and isinstance(event, CandidateReset):
-                click.echo()
+                if isinstance(event, MessageCut):
+                    say(progress_words.cut(event))
+                if isinstance(event, Ready) and event.continues_only:
+                    say(f"{event.model} was trained on plain text only: {ADVICE}")
+                if isinstance(event, CandidateDone) and options.as_json:
+                    cli_answers.as_row(event)
+                show(session.cards)
 
-        done = place.next(show, AskDone)
+            done = place.next(heard, AskDone)
+        surest = session.cards[0].index if session.cards and session.cards[0].said else None
         if options.as_json:
-            print_json(
-                {
-                    "event": "done",
-                    "ask": number,
-                    "tokens_per_second": done.tokens_per_second,
-                    "seconds_to_first_token": done.seconds_to_first_token,
-                }
-            )
+            _print_done(done, ask=asked.id, surest=surest)
+            return
+        cli_answers.print_all(session.cards, asked.id)
+        if count > 1 and surest is not None:
+            click.echo(f"surest: {surest}")
+
+
+def _go_on(place: Desk, request: Generate, options: Options) -> None:
+    """Goes on with a text; nothing of it reaches the journal."""
+    assert place.teacher is not None
+    place.teacher.send(request)
+
+    def heard(event: Event) -> None:
+        if isinstance(event, CandidateDone) and options.as_json:
+            cli_answers.as_row(event)
+        elif isinstance(event, CandidateDone):
+            cli_answers.print_one(event.index if request.n > 1 else None, event.text)
+
+    done = place.next(heard, AskDone)
+    if options.as_json:
+        _print_done(done, ask=None, surest=None)
+
+
+def _print_done(done: AskDone, *, ask: int | None, surest: int | None) -> None:
+    print_json(
+        {
+            "event": "done",
+            "ask": ask,
+            "surest": surest,
+            "tokens_per_second": done.tokens_per_second,
+            "seconds_to_first_token": done.seconds_to_first_token,
+        }
+    )

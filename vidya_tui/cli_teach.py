@@ -11,13 +11,16 @@ from pathlib import Path
 import click
 
 from engine.errors import DataError, VidyaError
+from learning.book_lines import in_vidyas
 from learning.events import Event, LessonDone
 from learning.journal import Journal
 from learning.owner_book import OwnerBook
-from learning.records import Lesson
+from learning.records import Ask, Lesson
 from learning.requests import Request
-from vidya_tui.cli_common import Desk, common, desk, print_json, say
+from vidya_tui import progress_words
+from vidya_tui.cli_common import Desk, common, desk, lessons_wait, print_json, say
 from vidya_tui.options import Options
+from vidya_tui.words import counted
 
 
 @click.command()
@@ -53,7 +56,11 @@ def teach(
 
     with _silent(options) if no_wait else desk(options) as place:
         if file is None:
-            _judge(place, pick, text, rate, ask_id)
+            ask = _asked(place, ask_id)
+            before = len(place.journal.judgements(ask.id))
+            _judge(place, ask, pick, text, rate)
+            if len(place.journal.judgements(ask.id)) == before:
+                say(f"ask {ask.id} was judged so already: there is nothing new to learn")
             place.learn(show)
         for lesson in lessons:
             _teach(place, lesson)
@@ -62,7 +69,7 @@ def teach(
     if no_wait:
         if options.as_json:
             print_json({"event": "journaled", "waiting": waiting})
-        say(f"{waiting} lessons wait; the next `vidya` learns them")
+        say(lessons_wait(waiting))
 
 
 class _Nobody:
@@ -105,6 +112,8 @@ def _teach(place: Desk, lesson: Lesson) -> None:
         with suppress(DataError):  # it will be said when it is written
             old = book.answer_to(lesson.prompt[-1].text)
         written = old != " ".join(lesson.answer.split())
+        if old is None and in_vidyas(lesson.prompt[-1].text, lesson.answer):
+            written = False
     place.journal.add_lessons([replace(lesson, replaces=old) if written else lesson])
     if written:
         try:
@@ -118,26 +127,23 @@ def _print_lesson(event: LessonDone, options: Options) -> None:
         left_out = ("version", "state", *(() if event.why else ("why",)))
         print_json({k: v for k, v in asdict(event).items() if k not in left_out})
         return
-    words = "learned" if event.known_after else "needs practice"
-    if event.rolled_back:
-        words = "needs practice (rolled back, it would have cost too much of the book)"
-    if event.why:
-        words = f"not learned: {event.why}"
+    steps = f", {counted(event.steps, 'step')}" if event.steps else ""
     recall = f"book recall {event.book_recall:.1%}"
-    click.echo(
-        f"lesson {event.lesson}: {words} in {event.seconds:.1f} s, {event.steps} steps, {recall}"
-    )
+    click.echo(f"lesson {event.lesson}: {progress_words.outcome(event)}{steps}, {recall}")
 
 
-def _judge(
-    place: Desk, pick: int | None, text: str | None, rate: str | None, ask_id: int | None
-) -> None:
+def _asked(place: Desk, number: int | None) -> Ask:
+    """The ask of that number, else the latest. Raises VidyaError where there is none."""
+    ask = place.journal.ask(number) if number is not None else place.journal.latest_ask()
+    if ask is None:
+        raise VidyaError("nothing was asked yet", 'ask first: vidya ask "hello"')
+    return ask
+
+
+def _judge(place: Desk, ask: Ask, pick: int | None, text: str | None, rate: str | None) -> None:
     """One judgement, as in the app: an earlier one of the same ask is taken back."""
     from vidya_tui.session import Session
 
-    ask = place.journal.ask(ask_id) if ask_id is not None else place.journal.latest_ask()
-    if ask is None:
-        raise VidyaError("nothing was asked yet", 'ask first: vidya ask "hello"')
     session = Session(place.journal, _Nobody(), book_path=place.home.book_path)
     session.reopen(ask)
     try:

@@ -17,6 +17,7 @@ from learning.events import (
     Failed,
     Grown,
     LessonDone,
+    MessageCut,
     ModelChanging,
     Ready,
     TrainDone,
@@ -339,6 +340,8 @@ class Desk:
                 return Words(event.what)
             case TrainDone():
                 return Words(progress_words.trained(event))
+            case MessageCut():
+                return Words(progress_words.cut(event), trouble=True)
             case Failed():
                 step = f"; {event.next_step}" if event.next_step else ""
                 stay = event.where in ("load", "worker")

@@ -24,6 +24,14 @@ def write_export(path: Path, text: str) -> None:
         raise VidyaError(*unwritable(path, error, "choose another file", len(text))) from error
 
 
+def check_free(path: Path | None, *, force: bool) -> None:
+    """Raises VidyaError where a file of the owner's would be written over that was not meant to be."""
+    if path is not None and path.is_file() and not force:
+        raise VidyaError(
+            f"{path}: is there already", "add --force to write over it, or name another file"
+        )
+
+
 def exported(home: Home, name: str, text: str) -> Path:
     """Writes `name` into the home's folder for copies; where that is. Raises VidyaError."""
     try:

@@ -10,19 +10,17 @@ from pathlib import Path
 from typing import Literal
 
 from engine.errors import VidyaError
+from learning import book_lines
 from learning.channels import learn_from_correction, learn_from_rating, learn_from_selection
 from learning.journal import Journal
 from learning.journal_judgements import Judged
 from learning.messages import TeacherPort
 from learning.owner_book import OwnerBook
-from learning.records import Ask, Correction, Lesson, LessonKind, Pick, Rating, Turn, Turns
+from learning.records import Ask, Correction, Lesson, Pick, Rating, Turn, Turns
 from learning.requests import Cancel, Keep, Learn, Undo
 from personality.book import shipped_book_path
 from vidya_tui.card import Card
 from vidya_tui.exchange import EarlyPick, Exchange
-
-WRITTEN: tuple[LessonKind, ...] = ("pick", "correction", "example")
-"""Lessons whose answers stand in the owner's book."""
 
 
 class Judging:
@@ -245,7 +243,9 @@ class Judging:
             self._reload()
             self._follow_book()
         elif self._book and lesson and lesson.kind in ("pick", "correction"):
-            self._book.add(ask.turns[-1].text, text)
+            question = ask.turns[-1].text
+            mine = book_lines.of_exchange(self.journal, ask)
+            book_lines.write(self._book, self.journal, question, None, text, mine)
 
     def standing(self) -> list[Judged]:
         """Judgements of this ask that count, in order."""
@@ -279,8 +279,12 @@ class Judging:
     def _follow_book(self) -> None:
         """Makes the owner's book say what this exchange's answer is now."""
         wanted = self._for_book()
-        if self._book and self._said:
-            self._book.replace(self._said[-1].text, self._in_book, wanted)
+        if self._book and self._said and self._now:
+            question, mine = (
+                self._said[-1].text,
+                book_lines.of_exchange(self.journal, self._now.ask),
+            )
+            book_lines.write(self._book, self.journal, question, self._in_book, wanted, mine)
         self._in_book = wanted
 
     def _taken_back(self, lesson: Lesson) -> None:
@@ -289,7 +293,7 @@ class Judging:
         if lesson.judgement in {judged.id for judged in here}:
             self._reload()
             self._follow_book()
-        elif self._book and lesson.prompt and lesson.kind in WRITTEN:
+        elif self._book and lesson.prompt and lesson.kind in book_lines.WRITTEN:
             self._out_of_book(self._book, lesson)
 
     def _out_of_book(self, book: OwnerBook, lesson: Lesson) -> None:
@@ -299,21 +303,13 @@ class Judging:
         old = lesson.replaces if lesson.judgement is None else None
         if old is not None:
             shipped = OwnerBook(shipped_book_path()).has(question, old)
-            taught, there = self._taught(question, old), book.answer_to(question)
+            taught, there = book_lines.taught(self.journal, question, old), book.answer_to(question)
             if shipped or there != said or (taught and not any(taught)):
                 old = None
-        if said is None or book.count(question, said) > sum(self._taught(question, said)):
+        if said is None or book.count(question, said) > sum(
+            book_lines.taught(self.journal, question, said)
+        ):
             book.replace(question, said, old)
-
-    def _taught(self, question: str, answer: str) -> list[bool]:
-        """Of each lesson that wrote this answer to this question into the book, whether it stands."""
-        wanted = (question.split(), answer.split())
-        gone = {lesson.id for lesson in self.journal.to_undo()}
-        return [
-            lesson.state != "undone" and lesson.id not in gone
-            for lesson in self.journal.lessons(kinds=WRITTEN)
-            if lesson.prompt and (lesson.prompt[-1].text.split(), lesson.answer.split()) == wanted
-        ]
 
     def _send_undos(self) -> None:
         """Asks the teacher to take out what was withdrawn, once each."""

@@ -46,14 +46,24 @@ def usual() -> dict[str, str]:
     return {command.name: command.keys for command in COMMANDS} | named
 
 
-def keymap(changes: Mapping[str, str]) -> dict[str, str]:
-    """All keys after the owner's changes. Raises SettingsError for what could not work."""
+def known(changes: Mapping[str, str]) -> tuple[dict[str, str], list[SettingsError]]:
+    """The changes of keys that there are, and what to tell the owner of the others."""
     made = usual()
-    for name, keys in changes.items():
+    errors = []
+    for name in changes:
         if name not in made:
             near = difflib.get_close_matches(name, made, n=1, cutoff=0.5)
             advice = f"did you mean {near[0]}?" if near else f"choose of {', '.join(sorted(made))}"
-            raise _wrong(name, "there is nothing of that name", advice)
+            errors.append(_wrong(name, "there is nothing of that name", advice))
+    return {name: keys for name, keys in changes.items() if name in made}, errors
+
+
+def keymap(changes: Mapping[str, str]) -> dict[str, str]:
+    """All keys after the owner's changes. Raises SettingsError for what could not work."""
+    made, (_, errors) = usual(), known(changes)
+    if errors:
+        raise errors[0]
+    for name, keys in changes.items():
         made[name] = ",".join(_checked(name, key) for key in keys.split(",") if key.strip())
     owner: dict[str, str] = dict(FIXED)
     for name, keys in made.items():

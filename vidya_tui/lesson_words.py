@@ -10,6 +10,7 @@ import time
 from learning.records import Lesson
 from learning.taught import State, Taught
 from vidya_tui.plain import one_line
+from vidya_tui.words import counted
 
 KINDS = {
     "pick": "picked",
@@ -69,7 +70,7 @@ def understood(lesson: Lesson) -> str:
         return f"{said}, no longer {quote(lesson.replaces)}"
     if len(others) == 1:
         return f"{said} rather than {quote(others[0])}"
-    return f"{said} rather than {len(others)} others" if others else said
+    return f"{said} rather than {counted(len(others), 'other')}" if others else said
 
 
 def short(lesson: Lesson) -> str:

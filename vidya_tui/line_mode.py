@@ -49,6 +49,7 @@ from vidya_tui.preferences import how_to_learn, prepare
 from vidya_tui.session import Session
 from vidya_tui.settings import Settings
 from vidya_tui.typed import Run, find, parse
+from vidya_tui.words import counted
 
 ROOMS = (
     *("lessons", "compare", "book", "history", "progress"),
@@ -372,4 +373,4 @@ class LineMode:
 
 
 def _lessons(count: int) -> str:
-    return f"{count} lesson{'' if count == 1 else 's'} stay" + ("s" if count == 1 else "")
+    return counted(count, "lesson stays", "lessons stay")

@@ -27,6 +27,7 @@ from vidya_tui.revising import lesson_to_compare
 from vidya_tui.setting_rows import groups
 from vidya_tui.settings import Settings
 from vidya_tui.training_log import TrainingLog
+from vidya_tui.words import counted
 
 LISTED = 20
 """Lines of a list; the rest is found by its words."""
@@ -86,7 +87,7 @@ def history(journal: Journal, search: str) -> Iterator[str]:
         found = f": {one_line(excerpt(talk.found, pieces, 80))}" if talk.found else ""
         when = words.when(talk.last, now).strip()
         title = one_line(talk.title, 80)
-        yield f"#{talk.id}, {when}, {talk.turns} turns, {title}{found}"
+        yield f"#{talk.id}, {when}, {counted(talk.turns, 'turn')}, {title}{found}"
     nothing = "nothing was found" if search else "there is none yet"
     yield from _more(len(wanted.ids), "conversations", "/history WORDS finds them", nothing)
 

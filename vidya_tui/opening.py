@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from vidya_tui import launch
 from vidya_tui.options import Options
-from vidya_tui.settings import load
+from vidya_tui.settings import SettingsError, load
 from vidya_tui.terminal_mode import waiting_for_the_app
 
 if TYPE_CHECKING:
@@ -57,7 +57,8 @@ def _open(options: Options, plain: bool) -> int:
 
     plain = plain or not _paintable()
     with contextlib.nullcontext() if plain else waiting_for_the_app(), home.lock():
-        settings = load(home.settings_path)
+        strange: list[SettingsError] = []
+        settings = load(home.settings_path, strange.append)
         if options.model:
             settings = replace(settings, model=options.model)
         if plain:
@@ -65,6 +66,8 @@ def _open(options: Options, plain: bool) -> int:
 
             gc.enable()
             journal = open_journal()
+            for error in strange:
+                sys.stderr.write(f"vidya: {error}\n")
             try:
                 return run_lines(home, journal, teacher, settings, seed=options.seed)
             finally:
@@ -72,7 +75,9 @@ def _open(options: Options, plain: bool) -> int:
         with launch.shown(home):
             from vidya_tui.app import run_app
 
-            return run_app(home, open_journal, teacher, settings, seed=options.seed)
+            return run_app(
+                home, open_journal, teacher, settings, seed=options.seed, strange=strange
+            )
 
 
 def _paintable() -> bool:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from dataclasses import dataclass
+import sys
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine.errors import ConfigError
 from learning.home import Home
+from vidya_tui.settings import Settings, SettingsError
 from vidya_tui.settings import load as load_settings
 
 
@@ -27,10 +30,21 @@ class Options:
         """Raises HomeError where it cannot be made."""
         return Home(self.home_path)
 
+    @functools.cached_property
+    def settings(self) -> Settings:
+        """Of the home, with --model in place of its model. What in the file counts for nothing is told
+        once, on standard error. Raises SettingsError."""
+
+        def warn(error: SettingsError) -> None:
+            sys.stderr.write(f"vidya: {error}\n")
+
+        found = load_settings(self.home.settings_path, warn)
+        return replace(found, model=self.model) if self.model else found
+
     @property
     def chosen_model(self) -> str:
         """--model, else what `vidya model use` chose. Raises SettingsError."""
-        return self.model or load_settings(self.home.settings_path).model
+        return self.model or self.settings.model
 
     @property
     def chosen_device(self) -> str:

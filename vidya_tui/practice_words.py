@@ -6,6 +6,7 @@ from learning.events import PracticeDone, PracticeSample, PracticeStage, Practic
 from learning.practice.report import Gain
 from vidya_tui.plain import one_line
 from vidya_tui.progress_words import percent, seconds
+from vidya_tui.words import counted
 
 
 def staged(event: PracticeStage) -> str:
@@ -79,12 +80,12 @@ def done(event: PracticeDone) -> str:
     before = event.accuracy_before if event.accuracy_warm is None else event.accuracy_warm
     gained = (
         f"{event.task}: held-out accuracy {percent(before)} \u2192 {percent(event.accuracy_after)}"
-        f" on {event.held_out} problems after {event.steps}"
-        f" step{'' if event.steps == 1 else 's'} in {seconds(event.seconds)}"
+        f" on {counted(event.held_out, 'problem')} after {counted(event.steps, 'step')}"
+        f" in {seconds(event.seconds)}"
     )
     if event.accuracy_warm is not None:
         gained += (
-            f" (warm-up, {event.warm_up_steps} steps: {percent(event.accuracy_before)} \u2192 "
+            f" (warm-up, {counted(event.warm_up_steps, 'step')}: {percent(event.accuracy_before)} \u2192 "
             f"{percent(event.accuracy_warm)})"
         )
     if event.book_before is not None and event.book_after is not None:
@@ -95,6 +96,6 @@ def done(event: PracticeDone) -> str:
 def gained(gain: Gain) -> str:
     """One task of the morning report."""
     return (
-        f"{gain.task}: {gain.steps} step{'' if gain.steps == 1 else 's'} in {seconds(gain.seconds)}, "
+        f"{gain.task}: {counted(gain.steps, 'step')} in {seconds(gain.seconds)}, "
         f"held-out accuracy {percent(gain.accuracy_before)} \u2192 {percent(gain.accuracy_after)}"
     )

@@ -10,8 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from vidya_tui.words import counted
+
 if TYPE_CHECKING:  # the first frame waits for no more than it needs
-    from learning.events import LearnerState, LessonDone, TrainDone, TrainProgress
+    from learning.events import LearnerState, LessonDone, MessageCut, TrainDone, TrainProgress
 
 PHASES = {
     "idle": "",
@@ -85,6 +87,15 @@ def outcome(done: LessonDone) -> str:
     return f"learned in {seconds(done.seconds)}"
 
 
+def cut(event: MessageCut) -> str:
+    """That a message is longer than what the model can read at once, and what it reads of it."""
+    read = event.characters - event.left_out
+    return (
+        f"the message is too long for this model: of its {counted(event.characters, 'character')} "
+        f"it reads {read:,}, the beginning and the end; send a part of it"
+    )
+
+
 def trained(done: TrainDone) -> str:
     """What book training did, in a sentence."""
     if not done.left_out:
@@ -106,7 +117,7 @@ def _trained(done: TrainDone) -> str:
         return f"nothing to train: book recall is {percent(after)} already"
     if not done.steps:
         return "training stopped; nothing of it was kept, what it had cost was not known yet"
-    epochs = f"{done.epochs} epoch{'' if done.epochs == 1 else 's'}"
+    epochs = counted(done.epochs, "epoch")
     took, end = seconds(done.seconds), f"trained after {epochs} in"
     if done.cancelled:
         end = f"training stopped in epoch {done.epochs} after"
@@ -172,7 +183,7 @@ def doing(now: Learning) -> str:
 def waiting(now: Learning) -> str:
     """How many lessons wait; empty where none does."""
     count = now.state.waiting if now.state else 0
-    return f"{count} lesson{'' if count == 1 else 's'} waiting" if count else ""
+    return f"{counted(count, 'lesson')} waiting" if count else ""
 
 
 def recall(now: Learning) -> str:

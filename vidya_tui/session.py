@@ -40,6 +40,7 @@ from learning.weak import weak_lessons
 from vidya_tui.card import Card
 from vidya_tui.exchange import EarlyPick, Exchange
 from vidya_tui.judging import Judging, tidy
+from vidya_tui.words import counted
 
 __all__ = ["Card", "Session"]
 
@@ -147,7 +148,7 @@ class Session(Judging):
         beside = self._branches.beside(node.ask)
         at = beside.index(node.ask) + step
         if not 0 <= at < len(beside) or self.conversation is None:
-            many = f"{len(beside)} variants" if len(beside) > 1 else "only one variant"
+            many = counted(len(beside), "variant") if len(beside) > 1 else "only one variant"
             raise VidyaError(f"this message has {many}", "/edit makes another")
         self.open(self.conversation, self._branches.end(beside[at]))
 

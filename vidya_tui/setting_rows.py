@@ -11,6 +11,7 @@ from learning.methods import METHODS, RECIPE
 from learning.rewards.task import tasks
 from vidya_tui.settings import EAGER, Settings, SettingsError
 from vidya_tui.themes import NAMES
+from vidya_tui.words import counted
 
 Value = int | float | str | bool
 
@@ -86,7 +87,7 @@ def _switch(value: Value) -> str:
 
 
 def _minutes(value: Value) -> str:
-    return f"{value} minutes" if value else "off"
+    return counted(int(value), "minute") if value else "off"
 
 
 def _method(value: Value) -> str:

@@ -6,10 +6,11 @@ Knows the values and their bounds; which themes and models exist, those who use 
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -113,8 +114,13 @@ class Settings:
 _HEAD = "# Settings of vidya; /settings in the app changes them too."
 
 
-def load(path: Path) -> Settings:
-    """The settings in a file; defaults where it or a key is missing. Raises SettingsError."""
+Warn = Callable[[SettingsError], None]
+"""Hears of what in the file counts for nothing."""
+
+
+def load(path: Path, warn: Warn | None = None) -> Settings:
+    """The settings in a file; defaults where it or a key is missing. What is no setting, of another
+    version perhaps, is passed over and told to `warn`. Raises SettingsError."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
         raw = tomllib.loads(text)
@@ -133,11 +139,12 @@ def load(path: Path) -> Settings:
     known = [part.name for part in fields(Settings)]
     try:
         for key in raw:
-            if key not in known:
-                raise _wrong(
-                    _name(key), "no such setting", f"the settings are {', '.join(known)}", key
-                )
-        return Settings(**raw)
+            if key not in known and warn:
+                near = difflib.get_close_matches(key, known, n=1)
+                advice = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+                strange = _wrong(_name(key), "no such setting, passed over", advice, key)
+                warn(_at_line(path, text, strange))
+        return Settings(**{key: value for key, value in raw.items() if key in known})
     except SettingsError as error:
         raise _at_line(path, text, error) from None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.chat_format import encode_chat, encode_document, encode_prompt
+from engine.chat_format import encode_chat, encode_document, encode_prompt, left_out
 from engine.tokenizer import Tokenizer
 
 T = Tokenizer({bytes([b]): b for b in range(256)})  # one id per byte: lengths are easy to count
@@ -58,3 +58,10 @@ def test_typed_special_cannot_end_a_turn() -> None:
     ids = encode_prompt(T, [("user", "<|end|><|assistant|>")], context=128, reserve=10)
     assert ids.count(T.end) == 0
     assert ids.count(T.assistant) == 1
+
+
+@pytest.mark.parametrize("length", [1, 17, 18, 19, 20, 100, 1000])
+def test_what_is_left_out_is_what_the_prompt_lacks(length: int) -> None:
+    message = "x" * length
+    ids = encode_prompt(T, [("user", message)], context=30, reserve=10)
+    assert left_out(T, message, context=30, reserve=10) == length - len(T.decode(ids))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from learning.home import Home
@@ -52,15 +54,82 @@ def test_a_line_that_the_owner_wrote_stands_again(start: Start) -> None:
     assert talk.book == [(QUESTION, "Rome.")]
 
 
-def test_each_of_two_conversations_has_a_line_of_its_own(start: Start) -> None:
-    talk = start()
+def pick_again(talk: Talk) -> list[Lesson]:
     for _ in range(2):
         talk.session.new()
         talk.session.say("hello")
         talk.session.pick(2)
+        assert talk.book == [("hello", "Good day.")]
+    return talk.journal.lessons(kinds=("pick",))
+
+
+def test_what_is_picked_twice_is_written_once_and_stays_until_both_are_taken_back(
+    start: Start,
+) -> None:
+    talk = start()
+    first, second = pick_again(talk)
     talk.session.new()
-    first, second = talk.journal.lessons(kinds=("pick",))
     talk.session.take_back(first)
     assert talk.book == [("hello", "Good day.")]
     talk.session.take_back(second)
     assert talk.book == []
+
+
+@pytest.mark.parametrize("then", ["undo", "another", "bad", "correct"])
+def test_the_open_exchange_leaves_a_line_that_another_lesson_needs(start: Start, then: str) -> None:
+    talk = start()
+    pick_again(talk)
+    if then == "undo":
+        talk.session.undo()
+    elif then == "another":
+        talk.session.pick(3)
+    elif then == "correct":
+        talk.session.correct("Good night.")
+    else:
+        talk.session.rate("bad")
+    new = {"another": [("hello", "Hi!")], "correct": [("hello", "Good night.")]}.get(then, [])
+    assert talk.book == [("hello", "Good day."), *new]
+    if then == "bad":
+        talk.session.rate(None)
+        assert talk.book == [("hello", "Good day.")]
+
+
+def test_what_vidyas_book_says_is_not_written_into_the_owners(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shipped = tmp_path / "shipped.txt"
+    shipped.write_text("<|user|> hello <|assistant|> Good day.\n", "utf-8")
+    monkeypatch.setattr("personality.book.shipped_book_path", lambda: shipped)
+    talk = start()
+    talk.session.say("hello")
+    talk.session.pick(2)
+    assert talk.book == []
+    assert talk.lessons == [("pick", "Good day.", "learned")]
+    talk.session.pick(3)
+    assert talk.book == [("hello", "Hi!")]
+    talk.session.pick(2)
+    assert talk.book == []
+    talk.session.undo()
+    assert talk.book == []
+
+
+def test_after_a_restart_the_book_is_as_it_was(start: Start) -> None:
+    pick_again(start())
+    talk = start()
+    talk.session.recover()
+    assert talk.book == [("hello", "Good day.")]
+    for lesson in talk.journal.lessons(kinds=("pick",)):
+        talk.session.take_back(lesson)
+    assert talk.book == []
+
+
+def test_what_is_picked_while_it_is_written_is_written_once_too(start: Start) -> None:
+    talk = start(manual=True)
+    for _ in range(2):
+        talk.session.new()
+        talk.session.say("hello")
+        talk.teacher.pump(1)
+        talk.session.pick(2)
+        talk.session.new()  # the rest comes while something else is open
+        talk.teacher.finish()
+    assert talk.book == [("hello", "Good day.")]

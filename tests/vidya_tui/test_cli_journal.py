@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,56 @@ def test_show_search_and_limits(shell: Shell) -> None:
     (hit,) = shell.rows("journal", "search", "GOOD DAY")
     assert hit["place"] == "answer" and hit["ask"] == 1
     assert "ask 1, answer: Good day." in shell.run("journal", "search", "good day").stdout
+
+
+def test_preferences_that_were_written_can_be_taught_elsewhere(
+    shell: Shell, tmp_path: Path
+) -> None:
+    shell.rows("ask", "hello", "-n", "2")
+    shell.rows("teach", "--say", "Good day.", "--no-wait")
+    out = tmp_path / "pairs.jsonl"
+    shell.run("journal", "export", "--format", "trl", "--out", str(out))
+    shell.run("journal", "forget", "--all", "--yes", "--keep-weights")
+    assert shell.rows("teach", "--file", str(out), "--no-wait")[0]["waiting"] == 2
+    lessons = shell.rows("journal", "show")
+    assert [(row["kind"], row["prompt"], row["answer"]) for row in lessons] == [
+        ("pick", "hello", "Good day.")
+    ] * 2
+    assert all(len(row["rejected"]) == 1 for row in lessons)
+    (measured,) = shell.rows("evaluate", "--lessons", str(out))
+    assert measured["lessons"]["recall"] is not None
+
+
+def test_what_was_exported_is_not_written_over(shell: Shell, tmp_path: Path) -> None:
+    shell.rows("ask", "hello", "-n", "1")
+    for command, option in (
+        (("journal", "export"), "--out"),
+        (("journal", "progress"), "--csv"),
+        (("journal", "progress"), "--svg"),
+    ):
+        out = tmp_path / f"out{option}"
+        out.write_text("mine")
+        message = shell.fails(*command, option, str(out))
+        assert str(out) in message and "--force" in message
+        assert out.read_text() == "mine"
+        shell.run(*command, option, str(out), "--force")
+        assert out.read_text() != "mine"
+    assert "rows written" in shell.run("journal", "export", "--out", os.devnull).stderr
+
+
+def test_what_is_empty_is_told(shell: Shell) -> None:
+    for nothing in ("", " ", '"'):
+        assert "no word to look for" in shell.fails("journal", "search", nothing)
+    for command, words in {
+        ("journal", "show"): "nothing was taught yet",
+        ("journal", "show", "--asks"): "nothing was said yet",
+        ("journal", "search", "swordfish"): "nothing was said with 'swordfish' in it",
+        ("journal", "export", "--format", "trl"): "there are no preferences yet",
+        ("model", "snapshots"): "has no earlier weights",
+    }.items():
+        result = shell.run(*command, "--json")
+        assert result.stdout == "" and words in result.stderr, command
+        assert words in shell.run(*command).output
 
 
 def test_export_and_import_are_lossless_and_idempotent(shell: Shell, tmp_path: Path) -> None:
@@ -159,7 +210,10 @@ def test_forget_asks_first_and_needs_one_thing(shell: Shell) -> None:
     shell.rows("ask", "hello", "-n", "1")
     for answer in ("n\n", ""):
         assert "nothing was erased" in shell.fails("journal", "forget", "--ask", "1", stdin=answer)
-    assert "1 asks" in shell.run("journal", "forget", "--ask", "1", stdin="y\n").stderr
+    assert (
+        "Erase 1 ask and 0 lessons?"
+        in shell.run("journal", "forget", "--ask", "1", stdin="y\n").stderr
+    )
     shell.run("journal", "forget", "--yes", status=2)
     shell.run("journal", "forget", "--all", "--ask", "1", status=2)
     assert "not in the journal" in shell.fails("journal", "forget", "--ask", "7", "--yes")

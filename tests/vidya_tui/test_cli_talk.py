@@ -56,6 +56,38 @@ def test_ask_reads_standard_input(shell: Shell) -> None:
     assert "empty" in shell.fails("ask", "-", stdin="  \n")
 
 
+def test_a_question_in_quotes_is_asked(shell: Shell) -> None:
+    (row, _) = shell.rows("Who are you?", "-n", "1")
+    assert row["index"] == 1
+    (row,) = shell.rows("journal", "show", "--asks")
+    assert row["message"] == "Who are you?"
+
+
+def test_what_is_piped_in_follows_the_message(shell: Shell) -> None:
+    shell.run("ask", "What is this?", "-n", "1", stdin="a b\nc\n")
+    shell.run("ask", "What is this?", "-n", "1", stdin=" \n")
+    shell.run("What is that?", "-n", "1", stdin="d")
+    shell.run("ask", "-n", "1", stdin="e")
+    said = [row["message"] for row in shell.rows("journal", "show", "--asks")]
+    assert said == ["What is this?\na b\nc", "What is this?", "What is that?\nd", "e"]
+
+
+def test_answers_come_in_their_order_with_the_number_that_teach_wants(shell: Shell) -> None:
+    for number in (1, 2):
+        result = shell.run("ask", "hello", "-n", "4")
+        assert [line[:3] for line in result.stdout.splitlines() if line[1:2] == "."] == [
+            "1. ",
+            "2. ",
+            "3. ",
+            "4. ",
+        ]
+        assert f"vidya teach --ask {number} --pick" in result.stderr
+    alone = shell.run("ask", "hello", "-n", "1")
+    assert (
+        alone.stdout.count("\n") == 1 and "--ask 3" in alone.stderr and "--pick" not in alone.stderr
+    )
+
+
 def test_settings_say_what_is_kept_of_an_ask(shell: Shell) -> None:
     with shell.home.settings_path.open("a") as file:
         file.write("keep_unchosen = false\n")
@@ -84,6 +116,14 @@ def test_pick_say_and_rate_are_learned_before_they_return(shell: Shell) -> None:
     assert all(row["state"] != "waiting" for row in shell.rows("journal", "show")[1:])
     lines = shell.home.book_path.read_text().splitlines()
     assert lines[-1] == "<|user|> hello <|assistant|> Hello to you." and len(lines) == 2
+
+
+def test_a_judgement_that_stands_already_is_told(shell: Shell) -> None:
+    shell.rows("ask", "hello", "-n", "2")
+    for judgement in (["--pick", "2"], ["--rate", "good"], ["--say", "Hello to you."]):
+        assert "already" not in shell.run("teach", *judgement, "--no-wait").stderr
+        result = shell.run("teach", *judgement, "--no-wait")
+        assert "ask 1 was judged so already: there is nothing new" in result.stderr
 
 
 def test_an_answer_that_is_too_long_is_told(shell: Shell) -> None:
@@ -154,6 +194,13 @@ def test_a_file_taught_twice_or_with_other_answers_leaves_one_line_of_the_book(
             "<|user|> what <|assistant|> a b",
             "<|user|> who <|assistant|> we",
         ]
+
+
+def test_what_vidyas_book_says_is_not_written_into_the_owners(shell: Shell) -> None:
+    file = shell.file("l.jsonl", '{"prompt": "hello", "answer": "Hello, I am  well."}\n')
+    shell.run("teach", "--file", str(file), "--no-wait")
+    assert not shell.home.book_path.exists()
+    assert len(shell.rows("journal", "show")) == 1
 
 
 def test_lessons_of_a_pipe_are_read_as_those_of_a_file(shell: Shell) -> None:
@@ -235,6 +282,13 @@ def test_evaluate_every_part(shell: Shell) -> None:
     # a random model spreads over its 384 ids: the log of 384 nats a token
     assert math.isclose(result["text"]["nll"], math.log(384), rel_tol=0.05)
     assert 1 < result["text"]["bits_per_byte"] < 9
+    plain = shell.file("plain.jsonl", '{"prompt": "a", "answer": "b"}\n')
+    words = shell.run("evaluate", "--lessons", str(plain)).stdout
+    assert (
+        words.startswith("lessons: recall ") and "None" not in words and "paraphrase" not in words
+    )
+    bad = shell.file("bad.jsonl", '{"prompt": "a", "answer": "b", "rating": "bad"}\n')
+    assert "nothing to measure" in shell.run("evaluate", "--lessons", str(bad)).stdout
     words = shell.run("evaluate", "--book", str(shell.home.path.parent / "shipped.txt")).stdout
     assert words.startswith("book: pairs 2, recall ")
 
@@ -282,7 +336,24 @@ def test_options_before_the_command_count_too(tmp_path: Path, monkeypatch: objec
     assert (tmp_path / "mine").exists() and not (tmp_path / "other").exists()
 
 
+def test_a_setting_of_another_version_is_told_once_and_stops_nothing(shell: Shell) -> None:
+    with shell.home.settings_path.open("a") as file:
+        file.write("colour = 1\n")
+    result = shell.run("ask", "hello", "-n", "1", "--json")
+    assert result.stderr.count("settings.toml:3: colour: no such setting") == 1
+    assert "no such setting" in shell.run("model", "list").stderr
+    assert "no such setting" not in shell.run("journal", "show").stderr
+
+
 def test_a_damaged_settings_file_is_named(shell: Shell) -> None:
     shell.home.settings_path.write_text("model = ")
     with pytest.raises(VidyaError, match="settings.toml"):
         _ = Options(home_path=shell.home.path).chosen_model
+
+
+def test_a_message_longer_than_the_context_is_told(shell: Shell) -> None:
+    message = "the cat sat on the mat " * 2_000
+    result = shell.run("ask", message, "-n", "1", "--json")
+    assert "of its 45,999 characters it reads" in result.stderr
+    assert "too long" not in result.stdout
+    assert "too long" not in shell.run("ask", "hello", "-n", "1").stderr

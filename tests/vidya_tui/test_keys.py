@@ -44,6 +44,15 @@ def test_changes(changes: dict[str, str], name: str, keys: str) -> None:
     assert keymap(changes)[name] == keys
 
 
+def test_what_is_no_command_is_passed_over_and_told(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.sees("keys: trian: there is nothing of that name; did you mean train?")
+        assert stage.app.keys["quit"] == "f10"
+
+    keys = {"trian": "f5", "quit": "f10", "copy": ""}
+    play(scenario, tmp_path, size=(160, 48), settings=Settings(keys=keys))
+
+
 @pytest.mark.parametrize(
     ("changes", "what"),
     [

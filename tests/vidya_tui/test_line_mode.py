@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from learning.events import Event, Failed, Ready, TrainDone, TrainProgress, WorkerLost
+from learning.events import Event, Failed, MessageCut, Ready, TrainDone, TrainProgress, WorkerLost
 from learning.home import Home
 from learning.journal import Journal
 from learning.requests import Learn, Request, Train
@@ -199,6 +199,12 @@ def test_a_model_that_cannot_be_loaded_ends_it(tmp_path: Path) -> None:
     here = AtTerminal(tmp_path)
     here.mode.heard(Failed("load", "no such model", "choose another"))
     assert here.mode.status == 1 and "no such model; choose another" in here.out.getvalue()
+
+
+def test_a_message_that_the_model_cannot_read_whole_is_told(tmp_path: Path) -> None:
+    here = AtTerminal(tmp_path)
+    here.mode.heard(MessageCut(1, 166_742, 165_000))
+    assert "of its 166,742 characters it reads 1,742" in here.out.getvalue()
 
 
 def test_a_lost_worker_is_told(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ from vidya_tui.place import Place
 from vidya_tui.plain import plain
 from vidya_tui.screens.room import Room
 from vidya_tui.widgets.line_field import LineField
+from vidya_tui.words import counted
 
 DRAWN = 3
 """Answers of each side besides the likeliest."""
@@ -168,7 +169,7 @@ class BeforeAfterScreen(Room[None]):
         self.columns["before"].title(f"before: {_version(event.before)}")
         self.columns["after"].title(f"now: {_version(event.after)}")
         count = event.lessons
-        self._say(f"{count} lesson{'' if count == 1 else 's'} between them; they answer \u2026")
+        self._say(f"{counted(count, 'lesson')} between them; they answer \u2026")
         self.refresh_bindings()
 
     def _finished(self, event: CompareDone) -> None:
@@ -187,7 +188,7 @@ class BeforeAfterScreen(Room[None]):
         first = "the same" if pairs[0][0].split() == pairs[0][1].split() else "another"
         drawn = f"{changed} of {DRAWN} drawn changed"
         count = self._began.lessons if self._began else 0
-        between = f"{count} lesson{'' if count == 1 else 's'} between them"
+        between = f"{counted(count, 'lesson')} between them"
         self._say(f"the likeliest answer is {first}; {drawn}; {between}")
 
     def _say(self, words: str, *, trouble: bool = False) -> None:

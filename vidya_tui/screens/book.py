@@ -18,6 +18,7 @@ from vidya_tui.place import Place
 from vidya_tui.plain import one_line, plain
 from vidya_tui.screens.entry import EntryScreen, Typed
 from vidya_tui.screens.list_room import ListRoom
+from vidya_tui.words import counted
 
 SHOWS: tuple[Show, ...] = get_args(Show)
 """What `f` goes through."""
@@ -83,13 +84,13 @@ class BookScreen(ListRoom[None, BookLine]):
         clash = sum(line.contradicted for line in self._lines)
         twice = sum(line.twice for line in self._lines)
         bad = sum(bool(line.problem) for line in self._lines)
-        counted = [(clash, "contradict"), (twice, "said twice"), (bad, "cannot be read")]
+        flags = [(clash, "contradict"), (twice, "said twice"), (bad, "cannot be read")]
         return (
             "book",
             SHOW_WORDS[self.shows] and f"only {SHOW_WORDS[self.shows]}",
-            f"{len(self.rows.keys):,} entries",
+            counted(len(self.rows.keys), "entry", "entries"),
             f"{own:,} yours",
-            *(f"{count} {name}" for count, name in counted if count),
+            *(f"{count} {name}" for count, name in flags if count),
         )
 
     def line(self, row: BookLine, width: int) -> Content:

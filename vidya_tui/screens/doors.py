@@ -22,7 +22,7 @@ from vidya_tui.widgets.conversation import ConversationView
 from vidya_tui.widgets.entry import NAMES
 from vidya_tui.widgets.notice import Notice
 from vidya_tui.widgets.prompt import Prompt
-from vidya_tui.words import Words
+from vidya_tui.words import Words, counted
 
 if TYPE_CHECKING:  # the first frame waits for no more than it needs
     from learning.home import Home
@@ -138,7 +138,7 @@ class Doors:
 
         text = plain(text)
         self.app.copy_to_clipboard(text)
-        what = f"\u201c{one_line(text, 40)}\u201d, {len(text):,} characters"
+        what = f"\u201c{one_line(text, 40)}\u201d, {counted(len(text), 'character')}"
         words = Words(f"sent to the terminal's clipboard: {what}")
         if clipboard.is_here(os.environ):
             self._clipboard = self._clipboard or clipboard.Clipboard()

@@ -26,6 +26,7 @@ from vidya_tui.screens.list_room import ListRoom
 from vidya_tui.screens.steady import Steady
 from vidya_tui.typed import Run, find
 from vidya_tui.widgets.line_field import LineField
+from vidya_tui.words import counted
 
 SHOWN_TURNS = 12
 """Of a conversation, beside the list."""
@@ -173,11 +174,12 @@ class HistoryScreen(ListRoom[int | None, Conversation]):
                 lambda: self._erase(event.conversation, keep_weights=True),
             )
             return
-        book = f", {event.book_lines} lines of your book" if event.book_lines else ""
+        book = f", {counted(event.book_lines, 'line')} of your book" if event.book_lines else ""
         again = "; later lessons are learned again" if event.went_back else ""
+        erased = counted(event.records, "message or lesson", "messages and lessons")
         names = ", ".join(event.unvouched)
         unsure = f"; {names} may still know it (`vidya model remove`)" if names else ""
-        self.question.say(f"erased: {event.records} messages and lessons{book}{again}{unsure}")
+        self.question.say(f"erased: {erased}{book}{again}{unsure}")
         self.reload()
 
     def weights_changed(self) -> None:

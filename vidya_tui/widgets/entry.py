@@ -17,6 +17,7 @@ from textual.strip import Strip
 from textual.widgets import Static
 
 from vidya_tui.plain import plain
+from vidya_tui.words import counted
 
 if TYPE_CHECKING:  # the first frame waits for no more than it needs
     from learning.records import Role
@@ -106,7 +107,5 @@ def shortened(text: str) -> str:
     if lines <= LONG_LINES and len(text) <= LONG:
         return ""
     head = "\n".join(plain(text[: LONG // 2]).strip("\n").split("\n")[: LONG_LINES // 2])
-    size = f"{lines:,} lines, " if lines > 1 else ""
-    return (
-        f"{head}\u2026\n({size}{len(text):,} characters in all; shift+tab and the arrows open it)"
-    )
+    size = f"{counted(lines, 'line')}, " if lines > 1 else ""
+    return f"{head}\u2026\n({size}{counted(len(text), 'character')} in all; shift+tab and the arrows open it)"

@@ -19,6 +19,7 @@ from textual.message import Message
 from vidya_tui.keys import each, keymap
 from vidya_tui.plain import plain
 from vidya_tui.widgets.text_field import TextField
+from vidya_tui.words import counted
 
 PICK = Binding.Group("pick", compact=True)
 DIGITS = "123456789"
@@ -226,7 +227,9 @@ class Prompt(TextField):
         text = self.text
         lines = text.count("\n") + 1
         long = lines > LONG_LINES or len(text) > LONG
-        self.border_subtitle = f"{lines:,} lines, {len(text):,} characters" if long else None
+        self.border_subtitle = (
+            f"{counted(lines, 'line')}, {counted(len(text), 'character')}" if long else None
+        )
 
     # ------------------------------------------------------------ parts
 

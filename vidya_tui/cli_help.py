@@ -1,0 +1,45 @@
+"""How the shell commands explain themselves: whole sentences in lists of commands, one line for wrong usage.
+
+Left out: the texts, which stand beside each command and option.
+"""
+
+from __future__ import annotations
+
+import click
+
+
+class Group(click.Group):
+    """A group whose list of commands wraps what click would cut off with dots."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        rows = [
+            (name, command.get_short_help_str(limit=1_000))
+            for name, command in found
+            if command is not None and not command.hidden
+        ]
+        if rows:
+            with formatter.section("Commands"):
+                formatter.write_dl(rows)
+
+
+class WholeNumber(click.IntRange):
+    """A whole number whose bounds are those of the machine, of which the help says nothing."""
+
+    def _describe_range(self) -> str:
+        return ""
+
+
+def wrong_usage(error: click.UsageError) -> str:
+    """One line: the command, what is wrong with its use, and where to look."""
+    command = error.ctx.command_path if error.ctx else "vidya"
+    what = (
+        " ".join(error.format_message().split())
+        .rstrip(".")
+        .replace(". Did", "; did")
+        .replace(". (Did", " (did")
+    )
+    if what[:1].isupper() and not what[1:2].isupper():
+        what = what[:1].lower() + what[1:]
+    more = "" if "--help" in what else f"; `{command} --help` shows how"
+    return f"{command}: {what}{more}"
