@@ -34,6 +34,7 @@ from vidya_tui.screens.chat import ChatScreen
 from vidya_tui.settings import Settings, SettingsError, placed
 from vidya_tui.typed import Run, find
 from vidya_tui.unsent import Unsent
+from vidya_tui.widgets.prompt import DIGITS
 
 if TYPE_CHECKING:  # the first frame waits for no more than it needs
     from learning.journal import Journal
@@ -234,6 +235,14 @@ class VidyaApp(LeavingApp):
         early, self._early = self._early, None
         for event in early or ():
             await self.on_event(event)
+
+    def simulate_key(self, key: str) -> None:
+        """A click on the line of keys. On a digit it is a click on that candidate, and no key that
+        picks."""
+        if key in DIGITS and self.screen is self.chat:
+            self.chat.prompt.action_pick(int(key))
+        else:
+            super().simulate_key(key)
 
     def _bound(self, key: str) -> bool:
         """Whether a key that is held with another does something here."""

@@ -59,6 +59,8 @@ class LeavingApp(App[None]):
         self, result: None = None, return_code: int = 0, message: RenderableType | None = None
     ) -> None:
         """Whichever way it ends, what was typed and not sent is kept for the next start."""
+        if self.chat.is_mounted:
+            self.chat.prompt.settle()  # a digit that was about to pick
         self._unsent.keep(self._typed())
         super().exit(result, return_code, message)
 

@@ -39,7 +39,7 @@ def find(name: str, commands: Sequence[Command] = COMMANDS) -> Command:
     """The command of that name. Raises CommandError that suggests one which is spelled alike."""
     wanted = name.lower()
     for command in commands:
-        if command.name == wanted:
+        if wanted == command.name or wanted in command.aliases:
             return command
     names = [command.name for command in commands]
     near = [n for n in names if wanted and n.startswith(wanted)]

@@ -87,7 +87,7 @@ async def rate(stage: Stage) -> None:
     await stage.say("/rate off")
     await stage.sees("rating withdrawn")
     assert judgements(stage)[-1] == Rating(1, None)
-    await stage.press("ctrl+f")
+    await stage.press("alt+down")
     await stage.sees("rated bad")
     assert judgements(stage)[-1] == Rating(1, "bad")
 
@@ -411,10 +411,10 @@ def test_the_footer_keeps_what_matters_most(tmp_path: Path) -> None:
         await stage.until(lambda: all(key in stage.footer() for key in (*keys, "^p palette")))
 
     async def scenario(stage: Stage) -> None:
-        await shows(stage, "^t train", "^o history", "^l settings", "f1 help")
+        await shows(stage, "f5 train", "^o history", "alt+s settings", "f1 help")
         await waiting(stage)
         await shows(stage, "12345 pick", "f2 none of these", "^r others", "f1 help")
         await stage.press("3")
-        await shows(stage, "^g good", "^f bad", "f2 correct", "f8 undo", "^n new")
+        await shows(stage, "alt+↑ good", "alt+↓ bad", "f2 correct", "f8 undo", "^n new")
 
     play(scenario, tmp_path, manual=True)

@@ -262,7 +262,7 @@ def test_undo_of_a_correction_tells_of_the_pick_again(tmp_path: Path) -> None:
 def test_undo_of_a_rating_tells_of_the_pick_alone(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await picked(stage)
-        await stage.press("ctrl+g")
+        await stage.press("alt+up")
         rated = "preferred 3 over 1, 2, 4, 5 \u00b7 rated good \u00b7 learned in 0.1 s"
         await stage.until(lambda: note(stage) == rated)
         await undone(stage)
@@ -290,7 +290,7 @@ def test_undo_of_an_early_pick_leaves_no_note(tmp_path: Path) -> None:
 def test_undo_of_what_the_talk_went_on_from_says_so_there(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await picked(stage)
-        await stage.press("ctrl+g")
+        await stage.press("alt+up")
         await stage.sees("rated good")
         await stage.say("more")
         await stage.until(lambda: len(stage.session.turns) == 3 and stage.session.waiting)

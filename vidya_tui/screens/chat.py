@@ -30,6 +30,7 @@ from vidya_tui.typed import Run, find, parse
 from vidya_tui.widgets.candidates import CandidatePanel
 from vidya_tui.widgets.completion import CompletionList
 from vidya_tui.widgets.conversation import ConversationView
+from vidya_tui.widgets.find_bar import FindBar
 from vidya_tui.widgets.flight import Flight
 from vidya_tui.widgets.key_line import KeyLine
 from vidya_tui.widgets.learning import LearningLine, LearningPanel
@@ -54,6 +55,8 @@ PAST = 500
 """How many messages of earlier sessions the up key brings back."""
 ROOMS = ("lessons", "compare", "book", "history", "progress")
 """Commands that open a screen of their own (screens/rooms.py)."""
+MOVES = ("regenerate", "new", "branch")
+"""Commands after which the end of the talk is looked at."""
 PLACEHOLDER = "Say something, or / for commands"
 AWAY_EVERY = 5.0
 """Seconds between two looks whether the owner has been away for long."""
@@ -98,6 +101,7 @@ class ChatScreen(Steady, Keyed, Doors, Screen[None]):
         self.candidates = CandidatePanel(id="candidates")
         jump = shown(keys["jump"]) or "pagedown"
         self.back = Static(f"reading back \u00b7 {jump} jumps to the end", markup=False, id="back")
+        self.find_bar = FindBar(id="find-bar")
         self.notice = Notice(id="notice")
         self.prompt = Prompt(self, PLACEHOLDER, keys=keys, id="prompt")
         self.completions = CompletionList(id="completions")
@@ -110,6 +114,7 @@ class ChatScreen(Steady, Keyed, Doors, Screen[None]):
             yield self.panel
         yield self.candidates
         yield self.back
+        yield self.find_bar
         yield self.notice
         yield self.prompt
         yield self.completions
@@ -226,11 +231,28 @@ class ChatScreen(Steady, Keyed, Doors, Screen[None]):
 
     @on(CandidatePanel.Picked)
     def _picked(self, message: CandidatePanel.Picked) -> None:
-        if message.typed and not self.prompt.may_pick(message.index):
-            self.prompt.type_in(message.typed)
+        if message.typed:
+            self.set_focus(self.prompt)
+            if self.prompt.may_pick(message.index):
+                self.prompt.hold(message.index)
+            else:
+                self.prompt.type_in(message.typed)
             return
         self.pick(message.index)
         self.set_focus(self.prompt)
+
+    @on(CandidatePanel.Chosen)
+    def _card_chosen(self, message: CandidatePanel.Chosen) -> None:
+        n = message.index
+        self.prompt.announce(f"enter, or a second click, picks {n}" if n else "")
+
+    @on(Prompt.Clicked)
+    def _digit_clicked(self, message: Prompt.Clicked) -> None:
+        self.candidates.click(message.number)
+
+    @on(Prompt.Held)
+    def _digit_held(self, message: Prompt.Held) -> None:
+        self.candidates.hold(message.number)
 
     @on(CandidatePanel.Typed)
     @on(ConversationView.Typed)
@@ -270,6 +292,7 @@ class ChatScreen(Steady, Keyed, Doors, Screen[None]):
             "practice": lambda: self._practise(run),
             "quit": self._quit,
             "editor": self._write_outside,
+            "find": lambda: self._find(str(run.argument or "")),
             "copy": lambda: self._copy_said(run.argument == "all"),
             "export": lambda: self._export("json" if run.argument == "json" else "md"),
         }
@@ -278,7 +301,8 @@ class ChatScreen(Steady, Keyed, Doors, Screen[None]):
         if run.argument is None:
             opens |= {"correct": self._retype, "edit": self._choose_mine}
         self._attempt(opens.get(name, lambda: self._need().carry_out(run)), typed)
-        if name in ("regenerate", "new", "branch") or (name == "edit" and run.argument is not None):
+        if name in MOVES or (name == "edit" and run.argument is not None):
+            self._end_find()
             self.conversation.jump_to_end()
 
     def _want(self, name: str) -> None:
@@ -371,6 +395,8 @@ class ChatScreen(Steady, Keyed, Doors, Screen[None]):
         self.line.learning = self.panel.learning = desk.learning
         self.line.wide = wide
         self.conversation.show(desk.log())
+        if self.conversation.finding:
+            self.find_bar.show(*self.conversation.found)
         cards = desk.session.cards if desk.session.waiting else []
         prompt = max(3, self.prompt.outer_size.height)
         boxed = wide and picture.side_by_side(self.size.width, len(cards))

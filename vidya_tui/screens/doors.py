@@ -20,6 +20,7 @@ from vidya_tui.typed import Run
 from vidya_tui.widgets.candidates import CandidatePanel
 from vidya_tui.widgets.conversation import ConversationView
 from vidya_tui.widgets.entry import NAMES
+from vidya_tui.widgets.find_bar import FindBar
 from vidya_tui.widgets.notice import Notice
 from vidya_tui.widgets.prompt import Prompt
 from vidya_tui.words import Words
@@ -47,6 +48,7 @@ class Doors:
     keys: Mapping[str, str]
     conversation: ConversationView
     candidates: CandidatePanel
+    find_bar: FindBar
     notice: Notice
     prompt: Prompt
     _clipboard: Clipboard | None = None
@@ -169,6 +171,31 @@ class Doors:
         self.app.push_screen(PracticeScreen(lambda: desk.practice.state, stop))
         return words
 
+    def _find(self, words: str) -> None:
+        """Opens the line to look for words in."""
+        if not self._need().session.turns:
+            raise VidyaError("nothing was said yet", "type a message, then press Enter")
+        self.find_bar.open(words)
+
+    def on_find_bar_wanted(self, message: FindBar.Wanted) -> None:
+        self.conversation.find(message.words)
+        self.find_bar.show(*self.conversation.found)
+
+    def on_find_bar_stepped(self, message: FindBar.Stepped) -> None:
+        self.conversation.find_next(message.step)
+        self.find_bar.show(*self.conversation.found)
+
+    def on_find_bar_closed(self) -> None:
+        self._end_find()
+
+    def _end_find(self) -> None:
+        """Stays where it is: what was found is read now."""
+        if self.find_bar.display:
+            self.find_bar.display = False
+            self.conversation.find_no_more()
+            if self.find_bar.field.has_focus or self.app.focused is None:
+                self.app.screen.set_focus(self.prompt)
+
     def _retype(self) -> None:
         from vidya_tui.screens.correct import CorrectScreen
 
@@ -184,5 +211,6 @@ class Doors:
 
     def _chosen(self, conversation: int | None) -> None:
         if conversation is not None:
+            self._end_find()
             self._attempt(lambda: self._need().open(conversation))
             self.conversation.jump_to_end()

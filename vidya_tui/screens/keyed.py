@@ -12,7 +12,7 @@ from textual.actions import SkipAction
 from textual.binding import Binding
 
 from vidya_tui.commands import COMMANDS, Situation
-from vidya_tui.keys import Keymap
+from vidya_tui.keys import Keymap, way
 from vidya_tui.typed import Run, find
 from vidya_tui.widgets.conversation import ConversationView
 from vidya_tui.widgets.prompt import Prompt
@@ -24,9 +24,12 @@ def bindings(keys: Keymap) -> Iterator[Binding]:
     yield Binding("tab", "app.focus_next", show=False)
     yield Binding("shift+tab", "choose_last", show=False)
     yield Binding("ctrl+c,super+c", "screen.copy_text", show=False)
-    for name, action in (("good", "rate('good')"), ("bad", "rate('bad')"), ("jump", "jump")):
+    for name in ("good", "bad"):
         if keys[name]:
-            yield Binding(keys[name], action, "to the end" if name == "jump" else name)
+            yield Binding(keys[name], f"shown_rate('{name}')", name)
+            yield Binding(keys[name], f"rate('{name}')", show=False)
+    if keys["jump"]:
+        yield Binding(keys["jump"], "jump", "to the end")
     # those with alt last: where the footer has no room for all, they are left out
     for command in sorted(COMMANDS, key=lambda command: command.keys.startswith("alt+")):
         name = command.name
@@ -40,6 +43,7 @@ def bindings(keys: Keymap) -> Iterator[Binding]:
 class Keyed:
     """An action for each key, and whether it can be taken."""
 
+    keys: Keymap
     situation: Situation
     conversation: ConversationView
     prompt: Prompt
@@ -67,7 +71,7 @@ class Keyed:
             return works
         if action == "none_of_these":
             return self.situation.waiting
-        if action == "rate":
+        if action == "shown_rate":
             return self.situation.ratable
         if action == "jump":
             return not self.conversation.following
@@ -88,7 +92,16 @@ class Keyed:
     def action_none_of_these(self) -> None:
         self.action_command("correct")
 
+    def action_shown_rate(self, value: Literal["good", "bad"]) -> None:
+        self.action_rate(value)
+
     def action_rate(self, value: Literal["good", "bad"]) -> None:
+        if not self.situation.ratable:
+            cards = self.situation.cards
+            first = f"press {cards[0]} to {cards[-1]} to pick one" if cards else "say something"
+            key = way(self.keys, value) if self.keys[value] else f"/rate {value}"
+            self._tell(Words(f"no answer to rate yet: {first}, then {key} rates it", trouble=True))
+            return
         current = self.situation.rating
         self.run(Run(find("rate"), "off" if current == value else value))
 
