@@ -24,7 +24,7 @@ from textual.timer import Timer
 
 from engine.errors import VidyaError
 from learning.home import Home
-from vidya_tui import launch, themes
+from vidya_tui import last_call, launch, themes
 from vidya_tui.garbage import Rests, by_hand, collect_again
 from vidya_tui.inbox import Inbox
 from vidya_tui.keys import each, keymap, shown
@@ -129,7 +129,7 @@ class VidyaApp(LeavingApp):
     def get_driver_class(self) -> type[Driver]:
         from vidya_tui.pasting import whole_pastes
 
-        return whole_pastes(super().get_driver_class())
+        return last_call.outlives_its_terminal(whole_pastes(super().get_driver_class()))
 
     def on_mount(self) -> None:
         launch.taken_over()

@@ -286,6 +286,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "undo",
         "take the last lesson back, from the journal and from the model",
+        read=_one_of("yes"),
         keys="f8",
         label="undo",
         footer=lambda s: s.taught and not s.waiting,

@@ -23,6 +23,8 @@ STATES: dict[Show, str] = {
     "needs_practice": "practice",
     "taken_back": "taken back",
 }
+ARROW = " \u2192 "
+"""Between question and answer."""
 LONG_STATES: dict[Show, str] = {
     "waiting": "waits to be learned",
     "learned": "learned",
@@ -61,10 +63,20 @@ def understood(lesson: Lesson) -> str:
     return f"{said} rather than {len(others)} others" if others else said
 
 
-def short(lesson: Lesson) -> str:
-    """Question and answer on one line."""
+def short(lesson: Lesson, room: int = 0) -> str:
+    """Question and answer on one line. room: columns for both; a long question leaves at least half of
+    them to the answer. 0: as long as they are."""
+    asked = one_line(question(lesson))
     answer = one_line(lesson.answer) if lesson.answer else f"not {quote(lesson.rejected[0])}"
-    return f"{one_line(question(lesson))} \u2192 {answer}"
+    if room and len(asked) + len(answer) + len(ARROW) > room:
+        asked = one_line(asked, max(room // 2 - len(ARROW), room - len(ARROW) - len(answer), 8))
+    return f"{asked}{ARROW}{answer}"
+
+
+def named(lesson: Lesson) -> str:
+    """A lesson within a sentence, by what was said."""
+    said = quote(lesson.answer, 50) if lesson.answer else f"not {quote(lesson.rejected[0], 50)}"
+    return f"{quote(question(lesson), 50)}{ARROW}{said}" if question(lesson) else said
 
 
 def state(taught: Taught) -> str:

@@ -51,12 +51,18 @@ def find(name: str, commands: Sequence[Command] = COMMANDS) -> Command:
     )
 
 
+def is_command(text: str) -> bool:
+    """Whether it is meant as one, be it of the table or not."""
+    stripped = text.strip()
+    return stripped.startswith("/") and not stripped.startswith("//")
+
+
 def parse(text: str) -> Say | Run:
     """What was typed, as a message or a command. `//text` is the message `/text`."""
     stripped = text.strip()
     if stripped.startswith("//"):
         return Say(stripped[1:])
-    if not stripped.startswith("/"):
+    if not is_command(stripped):
         return Say(stripped)
     name = re.split(r"\s", stripped[1:], maxsplit=1)[0]
     argument = stripped[1 + len(name) :].strip()
@@ -69,6 +75,8 @@ def complete(text: str) -> list[Completion]:
     if not text.startswith("/") or text.startswith("//") or "\n" in text:
         return []
     name, space, argument = text[1:].partition(" ")
+    if any(name.lower() in command.aliases for command in COMMANDS):
+        return []  # it is complete as it stands
     if not space:
         return [
             Completion(f"/{c.name} " if c.hint else f"/{c.name}", c.usage, c.help)

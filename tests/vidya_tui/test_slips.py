@@ -226,3 +226,39 @@ def test_alt_enter_makes_a_line(tmp_path: Path) -> None:
         assert stage.prompt == "a\nb" and stage.journal.latest_ask() is None
 
     play(scenario, tmp_path)
+
+
+# ---------------------------------------------------------------- commands that were refused
+
+
+def test_what_is_typed_replaces_a_refused_command(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.say("/leave now")
+        await stage.sees("there is no command /leave")
+        assert stage.prompt == "/leave now"
+        await stage.write("/quit")
+        assert stage.prompt == "/quit"
+        await stage.press("enter")
+        await stage.until(lambda: stage.teacher.closed)
+
+    play(scenario, tmp_path)
+
+
+def test_a_command_refused_behind_fast_fingers_is_not_glued_on(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.press("slash", "z", "z", "enter", "h", "i")
+        await stage.sees("there is no command /zz")
+        assert stage.prompt == "hi"
+        await stage.press("up")
+        assert stage.prompt == "/zz"
+
+    play(scenario, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["/exit", "/q", "/bye", "/EXIT"])
+def test_other_names_of_leaving(tmp_path: Path, name: str) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.say(name)
+        await stage.until(lambda: stage.teacher.closed)
+
+    play(scenario, tmp_path)

@@ -26,7 +26,7 @@ from vidya_tui.keys import Keymap, shown
 from vidya_tui.screens.doors import Doors
 from vidya_tui.screens.keyed import Keyed, bindings
 from vidya_tui.screens.steady import Steady
-from vidya_tui.typed import Run, find, parse
+from vidya_tui.typed import Run, find, is_command, parse
 from vidya_tui.widgets.candidates import CandidatePanel
 from vidya_tui.widgets.completion import CompletionList
 from vidya_tui.widgets.conversation import ConversationView
@@ -36,6 +36,7 @@ from vidya_tui.widgets.key_line import KeyLine
 from vidya_tui.widgets.learning import LearningLine, LearningPanel
 from vidya_tui.widgets.notice import Notice
 from vidya_tui.widgets.prompt import Prompt
+from vidya_tui.widgets.question import Question
 from vidya_tui.words import Words
 
 if TYPE_CHECKING:  # the first frame waits for no more than it needs
@@ -103,6 +104,7 @@ class ChatScreen(Steady, Keyed, Doors, Screen[None]):
         self.back = Static(f"reading back \u00b7 {jump} jumps to the end", markup=False, id="back")
         self.find_bar = FindBar(id="find-bar")
         self.notice = Notice(id="notice")
+        self.question = Question(id="question")
         self.prompt = Prompt(self, PLACEHOLDER, keys=keys, id="prompt")
         self.completions = CompletionList(id="completions")
         self.flight = Flight(id="flight")
@@ -116,6 +118,7 @@ class ChatScreen(Steady, Keyed, Doors, Screen[None]):
         yield self.back
         yield self.find_bar
         yield self.notice
+        yield self.question
         yield self.prompt
         yield self.completions
         yield self.flight
@@ -256,7 +259,10 @@ class ChatScreen(Steady, Keyed, Doors, Screen[None]):
 
     @on(CandidatePanel.Typed)
     @on(ConversationView.Typed)
-    def _typed_elsewhere(self, message: CandidatePanel.Typed | ConversationView.Typed) -> None:
+    @on(Question.Typed)
+    def _typed_elsewhere(
+        self, message: CandidatePanel.Typed | ConversationView.Typed | Question.Typed
+    ) -> None:
         self.prompt.type_in(message.text)
 
     @on(ConversationView.Used)
@@ -299,7 +305,7 @@ class ChatScreen(Steady, Keyed, Doors, Screen[None]):
         opens |= {wanted: lambda: self._want(name) for wanted in APPS}
         opens |= {wanted: lambda: self._open_room(run) for wanted in ROOMS}
         if run.argument is None:
-            opens |= {"correct": self._retype, "edit": self._choose_mine}
+            opens |= {"undo": self._undo, "correct": self._retype, "edit": self._choose_mine}
         self._attempt(opens.get(name, lambda: self._need().carry_out(run)), typed)
         if name in MOVES or (name == "edit" and run.argument is not None):
             self._end_find()
@@ -378,7 +384,10 @@ class ChatScreen(Steady, Keyed, Doors, Screen[None]):
             self.prompt.replace_all("")
         self._tell(Words(str(error), trouble=True))
         if typed:
-            self.prompt.put_back(typed)
+            if is_command(typed):
+                self.prompt.refuse(typed)
+            else:
+                self.prompt.put_back(typed)
             self.completions.close(self.prompt.text)  # completions would cover what was just said
 
     def _tell(self, words: Words) -> None:

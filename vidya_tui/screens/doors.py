@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
@@ -16,13 +17,14 @@ from textual.message import Message
 from engine.errors import VidyaError
 from vidya_tui.plain import one_line, plain
 from vidya_tui.terminal_mode import as_it_was
-from vidya_tui.typed import Run
+from vidya_tui.typed import Run, find
 from vidya_tui.widgets.candidates import CandidatePanel
 from vidya_tui.widgets.conversation import ConversationView
 from vidya_tui.widgets.entry import NAMES
 from vidya_tui.widgets.find_bar import FindBar
 from vidya_tui.widgets.notice import Notice
 from vidya_tui.widgets.prompt import Prompt
+from vidya_tui.widgets.question import Question
 from vidya_tui.words import Words
 
 if TYPE_CHECKING:  # the first frame waits for no more than it needs
@@ -31,6 +33,9 @@ if TYPE_CHECKING:  # the first frame waits for no more than it needs
     from vidya_tui.clipboard import Clipboard
     from vidya_tui.desk import Desk
     from vidya_tui.screens.correct import Retyped
+
+UNDO_AGAIN = 1.0
+"""Seconds after an undo in which its key does nothing."""
 
 
 class Doors:
@@ -49,6 +54,7 @@ class Doors:
     conversation: ConversationView
     candidates: CandidatePanel
     find_bar: FindBar
+    question: Question
     notice: Notice
     prompt: Prompt
     _clipboard: Clipboard | None = None
@@ -170,6 +176,21 @@ class Doors:
 
         self.app.push_screen(PracticeScreen(lambda: desk.practice.state, stop))
         return words
+
+    def _just_undone(self) -> bool:
+        """Whether what was taken back has only just been told."""
+        return self._need().undone > time.monotonic() - UNDO_AGAIN
+
+    def _undo(self) -> Words | None:
+        """Takes the last lesson back; asks where that is of another conversation."""
+        desk, undo = self._need(), find("undo")
+        if other := desk.other_undo():
+            self.question.ask(
+                f"{other[0].upper()}{other[1:]}. Take it back?",
+                lambda: self._attempt(lambda: desk.carry_out(Run(undo, "yes"))),
+            )
+            return None
+        return desk.carry_out(Run(undo))
 
     def _find(self, words: str) -> None:
         """Opens the line to look for words in."""

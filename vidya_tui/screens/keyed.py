@@ -52,6 +52,7 @@ class Keyed:
 
         def get_selected_text(self) -> str | None: ...
         def _copy(self, text: str) -> Words: ...
+        def _just_undone(self) -> bool: ...
 
     def run(self, run: Run, typed: str = "") -> None:
         raise NotImplementedError
@@ -82,6 +83,8 @@ class Keyed:
 
     def action_command(self, name: str) -> None:
         command = find(name)
+        if name == "undo" and self._just_undone():
+            return  # the key was struck twice: one lesson was meant, and what it was is being read
         if command.bare:
             self.run(Run(command))
         elif self.prompt.text:

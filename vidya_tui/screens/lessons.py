@@ -83,7 +83,7 @@ class LessonsScreen(ListRoom[None, Taught]):
             (head, "$foreground 60%"),
             (state, "" if due else "dim"),
             (f"{mark} ", "$success" if mark == "\u2713" else "$warning"),
-            words.short(lesson),
+            words.short(lesson, width - len(head) - len(state) - len(mark) - 1),
         )
 
     def detail(self, row: Taught) -> Content:

@@ -1,7 +1,9 @@
 """Where the owner types. Enter sends; digits pick only where they can mean nothing else.
 
 A digit that could pick is held for a moment: where another letter follows, it was the beginning of a
-message ("2 apples"), and both are typed. Keys are decided on here, inside the widget's own queue, and not by priority bindings: those run
+message ("2 apples"), and both are typed.
+
+Keys are decided on here, inside the widget's own queue, and not by priority bindings: those run
 before letters that were typed earlier have arrived, so that a fast "h1" would pick candidate 1.
 Left out: what a message or a command does.
 """
@@ -174,6 +176,13 @@ class Prompt(TextField):
             self._keep(self.text)
         self._fill(aside)
 
+    def refuse(self, text: str) -> None:
+        """Returns a command that was refused, marked: whatever is typed replaces it. Where something
+        was typed since, up brings it back."""
+        if not self.text:
+            self.put_back(text)
+            self.select_all()
+
     def put_back(self, text: str) -> None:
         """Returns a text that could not be sent, before whatever was typed since."""
         if self._past and self._past[-1] == text:
@@ -191,10 +200,6 @@ class Prompt(TextField):
         self.as_text()
         self.screen.set_focus(self)
         self._take(text)
-
-    def mark_all(self) -> None:
-        """Marks what stands here: whatever is typed next replaces it."""
-        self.select_all()
 
     def announce(self, words: str) -> None:
         """Says in the frame what happens next, where nothing is being edited; "" no longer."""
