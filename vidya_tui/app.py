@@ -37,6 +37,8 @@ from vidya_tui.unsent import Unsent
 from vidya_tui.widgets.prompt import DIGITS
 
 if TYPE_CHECKING:  # the first frame waits for no more than it needs
+    from textual.command import Provider
+
     from learning.journal import Journal
     from vidya_tui.control import Control
     from vidya_tui.desk import Desk
@@ -58,6 +60,13 @@ IDLE_FRAMES = 6
 """Frames without an event after which the drawing rests."""
 
 
+def _palette_commands() -> type[Provider]:
+    """Loaded with the palette."""
+    from vidya_tui.screens.palette import Commands
+
+    return Commands
+
+
 class VidyaApp(LeavingApp):
     """The app. `run_app` runs it; tests use `run_test` with a scripted teacher."""
 
@@ -71,6 +80,7 @@ class VidyaApp(LeavingApp):
         STYLES / "control.tcss",
     ]
     ENABLE_COMMAND_PALETTE = True
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {_palette_commands}
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "skip_welcome", "skip", show=False, priority=True),
     ]

@@ -6,7 +6,7 @@ Left out: what was typed (typed.py), other keys than these by the owner's wish (
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from engine.errors import VidyaError
@@ -113,6 +113,13 @@ def _rating(name: str, argument: str) -> Argument:
     return value
 
 
+def _tasks() -> Mapping[str, str]:
+    """Every task that can be practised, with one line on it; loaded when it is asked for."""
+    from learning.rewards.task import tasks
+
+    return tasks()
+
+
 @dataclass(frozen=True)
 class Command:
     """A row of the table."""
@@ -128,6 +135,8 @@ class Command:
     """A word for the footer."""
     values: tuple[str, ...] = ()
     """Arguments that can be completed."""
+    offers: Callable[[], Mapping[str, str]] | None = None
+    """Makes what can follow the name, each with what it is: for more than `values` can hold."""
     read: Callable[[str, str], Argument] = _no_argument
     """(name, what followed) -> argument; raises CommandError."""
     when: Callable[[Situation], bool] = _always
@@ -273,6 +282,7 @@ COMMANDS: tuple[Command, ...] = (
         keys="alt+r",
         label="practice",
         values=("chain_sum", "basic_arithmetic", "syllogism", "propositional_logic"),
+        offers=_tasks,
         read=_text,
         footer=lambda s: False,
     ),

@@ -45,6 +45,12 @@ def when(seconds: float, now: float) -> str:
     return time.strftime("today %H:%M" if today else "%Y-%m-%d", then).ljust(12)
 
 
+def when_short(seconds: float, now: float) -> str:
+    """Five characters: the time today, else month and day."""
+    said = when(seconds, now).strip()
+    return said.rpartition(" ")[2] if " " in said else said[-5:]
+
+
 def question(lesson: Lesson) -> str:
     """What was said last before the answer."""
     return lesson.prompt[-1].text if lesson.prompt else ""

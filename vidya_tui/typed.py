@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from vidya_tui.commands import COMMANDS, Argument, Command, CommandError
@@ -84,12 +84,21 @@ def complete(text: str) -> list[Completion]:
         ]
     for command in COMMANDS:
         if command.name == name.lower():
+            offered = command.offers() if command.offers else dict.fromkeys(command.values, "")
             return [
-                Completion(f"/{command.name} {value}", value, command.help)
-                for value in command.values
-                if value.startswith(argument.lower()) and value != argument.lower()
+                Completion(f"/{command.name} {value}", value, offered[value] or command.help)
+                for value in _following(offered, argument.lower())
             ]
     return []
+
+
+def _following(offered: Mapping[str, str], begun: str) -> list[str]:
+    """What can follow a command: what begins so, else what has it in its name, else in what it is."""
+    if begun in offered:
+        return []
+    starts = [value for value in offered if value.startswith(begun)]
+    holds = [value for value in offered if begun in value]
+    return starts or holds or [value for value, what in offered.items() if begun in what.lower()]
 
 
 def _matching(prefix: str) -> Iterable[Command]:

@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Literal
 from textual.actions import SkipAction
 from textual.binding import Binding
 
-from vidya_tui.commands import COMMANDS, Situation
-from vidya_tui.keys import Keymap, way
+from vidya_tui.commands import COMMANDS, Command, Situation
+from vidya_tui.keys import Keymap, shown, way
 from vidya_tui.typed import Run, find
 from vidya_tui.widgets.conversation import ConversationView
 from vidya_tui.widgets.prompt import Prompt
 from vidya_tui.words import Words
+
+FIRST = ("correct", "undo", "new")
+"""Commands whose keys come first in the footer."""
 
 
 def bindings(keys: Keymap) -> Iterator[Binding]:
@@ -26,18 +29,27 @@ def bindings(keys: Keymap) -> Iterator[Binding]:
     yield Binding("ctrl+c,super+c", "screen.copy_text", show=False)
     for name in ("good", "bad"):
         if keys[name]:
-            yield Binding(keys[name], f"shown_rate('{name}')", name)
+            # "alt+up good" and then "down bad", where the second is held with the same key
+            held, _, last = shown(keys["bad"]).rpartition("+")
+            short = name == "bad" and held and shown(keys["good"]).rpartition("+")[0] == held
+            display = {"up": "\u2191", "down": "\u2193"}.get(last, last) if short else None
+            yield Binding(keys[name], f"shown_rate('{name}')", name, key_display=display)
             yield Binding(keys[name], f"rate('{name}')", show=False)
     if keys["jump"]:
         yield Binding(keys["jump"], "jump", "to the end")
     # those with alt last: where the footer has no room for all, they are left out
-    for command in sorted(COMMANDS, key=lambda command: command.keys.startswith("alt+")):
+    for command in sorted(COMMANDS, key=_late):
         name = command.name
         if keys[name] and name != "quit":
             if name == "correct":  # the same key, called by what it means while candidates wait
                 yield Binding(keys[name], "none_of_these", "none of these")
             yield Binding(keys[name], f"shown('{name}')", command.label or name)
             yield Binding(keys[name], f"command('{name}')", command.label, show=False)
+
+
+def _late(command: Command) -> tuple[bool, bool]:
+    """How late in the footer a command comes."""
+    return command.keys.startswith("alt+"), command.name not in FIRST
 
 
 class Keyed:

@@ -29,6 +29,8 @@ SHOW_WORDS = {
     "taken_back": "taken back",
     "not_known": "not known now",
 }
+ROOM_FOR_DATES = 100
+"""Columns from which a row has its whole date."""
 SWEEP = 256
 """Lessons that are read at once when all are asked about."""
 
@@ -76,7 +78,10 @@ class LessonsScreen(ListRoom[None, Taught]):
 
     def line(self, row: Taught, width: int) -> Content:
         due, lesson = words.due(row), row.lesson
-        head = f"{words.when(row.created, time.time())} {words.KINDS[lesson.kind]:<9} "
+        now = time.time()
+        # the whole date stands below, where the row is told in full
+        when = (words.when if width >= ROOM_FOR_DATES else words.when_short)(row.created, now)
+        head = f"{when} {words.KINDS[lesson.kind]:<9} "
         state = f"{words.state(row):<10} "
         mark = words.mark(self.known(lesson.id), due)
         return Content.assemble(
