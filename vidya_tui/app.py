@@ -18,6 +18,7 @@ from textual.app import SystemCommand
 from textual.binding import Binding, BindingType
 from textual.constants import TEXTUAL_ANIMATIONS
 from textual.driver import Driver
+from textual.filter import Monochrome, NoColor
 from textual.message import Message
 from textual.screen import Screen
 from textual.timer import Timer
@@ -105,6 +106,8 @@ class VidyaApp(LeavingApp):
         open_journal: called after the first frame; `run_app` closes the journal. seed: of the first
         candidates; None draws them anew each time."""
         super().__init__()
+        # Textual's own for NO_COLOR leaves greys of its theme: no colour is the terminal's own two
+        self._filters = [NoColor() if isinstance(one, Monochrome) else one for one in self._filters]
         self._seed = seed
         self._home = home
         self._open_journal = open_journal
