@@ -20,9 +20,9 @@ from typing import IO
 
 from textual.driver import Driver
 
-SAVES = 1.2
+SAVES = 1.0
 """Seconds in which the teacher may save."""
-GRACE = 0.5
+GRACE = 0.4
 """Seconds after that in which the app may end by itself."""
 NUMBERS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 _called = threading.Event()

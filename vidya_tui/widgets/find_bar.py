@@ -16,6 +16,21 @@ from vidya_tui.widgets.line_field import LineField
 
 
 class _Field(LineField):
+    """What the words are typed in. The keys are here: those of a field that scrolls come before the
+    keys of what is around it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "step(-1)", "earlier"),
+        Binding("down", "step(1)", "later"),
+        Binding("escape", "leave", "back"),
+    ]
+
+    def action_step(self, step: int) -> None:
+        self.post_message(FindBar.Stepped(step))
+
+    def action_leave(self) -> None:
+        self.post_message(FindBar.Closed())
+
     def on_blur(self, _: events.Blur) -> None:
         if self.app.app_focus and self.parent is not None:  # else another window is looked at
             self.post_message(FindBar.Closed())
@@ -23,12 +38,6 @@ class _Field(LineField):
 
 class FindBar(Horizontal):
     """Hidden until `open`; goes when the keys go elsewhere."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "step(-1)", "earlier"),
-        Binding("down", "step(1)", "later"),
-        Binding("escape", "close", "back"),
-    ]
 
     class Wanted(Message):
         """These words are looked for."""
@@ -86,10 +95,4 @@ class FindBar(Horizontal):
     @on(LineField.Submitted)
     def _entered(self, event: LineField.Submitted) -> None:
         event.stop()
-        self.action_step(-1)
-
-    def action_step(self, step: int) -> None:
-        self.post_message(self.Stepped(step))
-
-    def action_close(self) -> None:
-        self.post_message(self.Closed())
+        self.field.action_step(-1)
