@@ -27,13 +27,11 @@ from learning.events import (
 from learning.journal import Journal
 from learning.messages import TeacherPort
 from learning.requests import CancelTraining, SetLearning, Train
-from learning.taught import taught
-from vidya_tui import growing, hearing, picture, practising, progress_words
+from vidya_tui import growing, hearing, picture, practising, progress_words, undoing
 from vidya_tui.commands import Argument, Situation
 from vidya_tui.drafts import Drafts
 from vidya_tui.growing import Growing
 from vidya_tui.keys import Keymap, usual, way
-from vidya_tui.lesson_words import named
 from vidya_tui.picture import Log, Notes, note_of
 from vidya_tui.plain import plain
 from vidya_tui.practice_desk import PracticeDesk
@@ -287,13 +285,7 @@ class Desk:
         open one, or of none that is open; else ""."""
         if picture.running_card(self.session) is not None or self.session.undoing:
             return ""
-        lesson = self.journal.last_lesson()
-        found = taught(self.journal, [lesson.id]) if lesson else []
-        if not found or found[0].ask is None:
-            return ""
-        if self.journal.ask(found[0].ask).conversation == self.session.conversation:
-            return ""
-        return f"the last lesson is of another conversation: {named(found[0].lesson)}"
+        return undoing.elsewhere(self.journal, self.session.conversation)
 
     def _undo(self, argument: Argument) -> Words:
         """argument: "yes": whatever conversation it is of."""
@@ -350,7 +342,7 @@ class Desk:
                     self._annotate(event.lesson, "taken back", undone=True)
                 self.undone = time.monotonic()
                 self._taught = self.journal.last_lesson() is not None
-                return Words(self._taken_back(event))
+                return Words(undoing.taken_back(self.journal, event))
             case TrainDone():
                 return Words(progress_words.trained(event))
             case Failed():
@@ -378,13 +370,6 @@ class Desk:
                 self._promised = False
                 return Words("")
         return None
-
-    def _taken_back(self, event: UndoDone) -> str:
-        """What was taken back, by name."""
-        with contextlib.suppress(VidyaError):  # a lesson that was forgotten meanwhile
-            if event.lesson is not None:
-                return f"{event.what} \u00b7 {named(self.journal.lesson(event.lesson))}"
-        return event.what
 
     def _worker_lost(self, event: WorkerLost) -> Words | None:
         training = self.training.running

@@ -25,6 +25,7 @@ from vidya_tui.commands import Situation
 from vidya_tui.keys import Keymap, shown
 from vidya_tui.screens.doors import Doors
 from vidya_tui.screens.keyed import Keyed, bindings
+from vidya_tui.screens.other_words import OtherWords
 from vidya_tui.screens.steady import Steady
 from vidya_tui.typed import Run, find, is_command, parse
 from vidya_tui.widgets.candidates import CandidatePanel
@@ -65,7 +66,7 @@ ACTIVE_EVERY = 0.25
 """Seconds between two messages to the learner that keys are being pressed."""
 
 
-class ChatScreen(Steady, Keyed, Doors, Screen[None]):
+class ChatScreen(Steady, Keyed, OtherWords, Doors, Screen[None]):
     """The conversation, the candidates, the prompt and the learning panel."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (120, "-wide")]
@@ -91,8 +92,6 @@ class ChatScreen(Steady, Keyed, Doors, Screen[None]):
         self.situation = Situation()
         self._last_active = 0.0
         self._empty = True
-        self._edited: int | None = None
-        """Position of the message that is being said in other words."""
 
         self.line = LearningLine(id="top")
         key = shown(keys["correct"])
@@ -244,19 +243,6 @@ class ChatScreen(Steady, Keyed, Doors, Screen[None]):
         self.pick(message.index)
         self.set_focus(self.prompt)
 
-    @on(CandidatePanel.Chosen)
-    def _card_chosen(self, message: CandidatePanel.Chosen) -> None:
-        n = message.index
-        self.prompt.announce(f"enter, or a second click, picks {n}" if n else "")
-
-    @on(Prompt.Clicked)
-    def _digit_clicked(self, message: Prompt.Clicked) -> None:
-        self.candidates.click(message.number)
-
-    @on(Prompt.Held)
-    def _digit_held(self, message: Prompt.Held) -> None:
-        self.candidates.hold(message.number)
-
     @on(CandidatePanel.Typed)
     @on(ConversationView.Typed)
     @on(Question.Typed)
@@ -332,32 +318,6 @@ class ChatScreen(Steady, Keyed, Doors, Screen[None]):
             else:
                 self._attempt(lambda: desk.say_anew(position, said), text, position)
             self.conversation.jump_to_end()
-
-    # ------------------------------------------------------------ messages in other words
-
-    def _choose_mine(self) -> None:
-        """Chooses the owner's last message; where one is chosen already, takes it up."""
-        mine = self._need().mine()
-        if not mine:
-            raise VidyaError("nothing was said yet", "type a message, then press Enter")
-        if self.conversation.chosen in mine:
-            self._take_up(self.conversation.chosen)
-        else:
-            self._choose(mine[-1])
-
-    def _choose(self, position: int) -> None:
-        if position >= 0:
-            self.conversation.choose(position)
-            self._tell(Words("up and down choose, enter edits yours, esc goes back"))
-
-    def _take_up(self, position: int) -> None:
-        """Puts a message of the owner into the prompt, to be said in other words."""
-        desk = self._need()
-        if position in desk.mine():
-            self._edited = position
-            text = desk.session.turns[position].text
-            self.prompt.begin_edit(text, "in other words \u00b7 enter asks, esc leaves it")
-            self.completions.close(self.prompt.text)
 
     def _need(self) -> Desk:
         if self._desk is None:

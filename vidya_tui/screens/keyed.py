@@ -14,6 +14,7 @@ from textual.binding import Binding
 from vidya_tui.commands import COMMANDS, Command, Situation
 from vidya_tui.keys import Keymap, shown, way
 from vidya_tui.typed import Run, find
+from vidya_tui.widgets.candidates import CandidatePanel
 from vidya_tui.widgets.conversation import ConversationView
 from vidya_tui.widgets.prompt import Prompt
 from vidya_tui.words import Words
@@ -58,6 +59,7 @@ class Keyed:
     keys: Keymap
     situation: Situation
     conversation: ConversationView
+    candidates: CandidatePanel
     prompt: Prompt
 
     if TYPE_CHECKING:
@@ -65,6 +67,7 @@ class Keyed:
         def get_selected_text(self) -> str | None: ...
         def _copy(self, text: str) -> Words: ...
         def _just_undone(self) -> bool: ...
+        def _choose(self, position: int) -> None: ...
 
     def run(self, run: Run, typed: str = "") -> None:
         raise NotImplementedError
@@ -72,8 +75,19 @@ class Keyed:
     def _tell(self, words: Words) -> None:
         raise NotImplementedError
 
-    def _choose(self, position: int) -> None:
-        raise NotImplementedError
+    # ------------------------------------------------------------ before something is picked
+
+    def on_candidate_panel_chosen(self, message: CandidatePanel.Chosen) -> None:
+        n = message.index
+        self.prompt.announce(f"enter, or a second click, picks {n}" if n else "")
+
+    def on_prompt_clicked(self, message: Prompt.Clicked) -> None:
+        self.candidates.click(message.number)
+
+    def on_prompt_held(self, message: Prompt.Held) -> None:
+        self.candidates.hold(message.number)
+
+    # ------------------------------------------------------------ keys
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action in ("shown", "command"):
