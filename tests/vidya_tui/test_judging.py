@@ -12,6 +12,7 @@ from learning.events import LessonDone
 from learning.records import Correction, Pick
 from learning.requests import Keep, Learn
 from tests.stage import TEXTS, Stage, play
+from vidya_tui.screens.doors import UNDO_AGAIN
 from vidya_tui.widgets.candidates import CardView
 
 
@@ -230,7 +231,7 @@ async def undone(stage: Stage) -> None:
     await stage.press("f8")
     await stage.until(lambda: stage.teacher.version > version)
     await stage.until(lambda: not stage.session.undoing)
-    await stage.pilot.pause(0.2)
+    await stage.pilot.pause(UNDO_AGAIN + 0.1)
 
 
 def test_undo_of_a_pick_leaves_no_note(tmp_path: Path) -> None:

@@ -283,7 +283,8 @@ class Prompt(TextField):
 
     def may_pick(self, number: int) -> bool:
         """Whether that digit can mean a pick."""
-        return not self.text and not self.editing and self._host.can_pick(number)
+        free = not (self.text or self.editing or self._held)
+        return free and self._host.can_pick(number)
 
     def action_read(self, pages: int) -> None:
         self.post_message(self.Read(pages))
