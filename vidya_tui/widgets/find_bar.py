@@ -95,4 +95,4 @@ class FindBar(Horizontal):
     @on(LineField.Submitted)
     def _entered(self, event: LineField.Submitted) -> None:
         event.stop()
-        self.field.action_step(-1)
+        self.post_message(self.Stepped(-1))
