@@ -164,7 +164,7 @@ async def taught(stage: Stage) -> None:
     await stage.until(lambda: "pick" in stage.footer())
     await stage.say("/correct At night it is dark, like everything that waits for the sun.")
     await stage.until(lambda: stage.text().count("learned in") >= 2)
-    await stage.press("ctrl+g")
+    await stage.press("alt+up")
     await stage.sees("rated good")
 
 
@@ -183,7 +183,7 @@ async def helping(stage: Stage) -> None:
 
 
 async def settings(stage: Stage) -> None:
-    await stage.press("ctrl+l")
+    await stage.press("alt+s")
     await stage.sees("answers to choose among")
     await stage.press("down", "right")
     await stage.sees("The default is")

@@ -18,13 +18,14 @@ from textual.app import SystemCommand
 from textual.binding import Binding, BindingType
 from textual.constants import TEXTUAL_ANIMATIONS
 from textual.driver import Driver
+from textual.filter import Monochrome, NoColor
 from textual.message import Message
 from textual.screen import Screen
 from textual.timer import Timer
 
 from engine.errors import VidyaError
 from learning.home import Home
-from vidya_tui import launch, themes
+from vidya_tui import last_call, launch, themes
 from vidya_tui.garbage import Rests, by_hand, collect_again
 from vidya_tui.inbox import Inbox
 from vidya_tui.keys import each, keymap, known, shown
@@ -34,8 +35,11 @@ from vidya_tui.screens.chat import ChatScreen
 from vidya_tui.settings import Settings, SettingsError, placed
 from vidya_tui.typed import Run, find
 from vidya_tui.unsent import Unsent
+from vidya_tui.widgets.prompt import DIGITS
 
 if TYPE_CHECKING:  # the first frame waits for no more than it needs
+    from textual.command import Provider
+
     from learning.journal import Journal
     from vidya_tui.control import Control
     from vidya_tui.desk import Desk
@@ -57,6 +61,13 @@ IDLE_FRAMES = 6
 """Frames without an event after which the drawing rests."""
 
 
+def _palette_commands() -> type[Provider]:
+    """Loaded with the palette."""
+    from vidya_tui.screens.palette import Commands
+
+    return Commands
+
+
 class VidyaApp(LeavingApp):
     """The app. `run_app` runs it; tests use `run_test` with a scripted teacher."""
 
@@ -70,6 +81,7 @@ class VidyaApp(LeavingApp):
         STYLES / "control.tcss",
     ]
     ENABLE_COMMAND_PALETTE = True
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {_palette_commands}
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "skip_welcome", "skip", show=False, priority=True),
     ]
@@ -95,6 +107,8 @@ class VidyaApp(LeavingApp):
         open_journal: called after the first frame; `run_app` closes the journal. seed: of the first
         candidates; None draws them anew each time."""
         super().__init__()
+        # Textual's own for NO_COLOR leaves greys of its theme: no colour is the terminal's own two
+        self._filters = [NoColor() if isinstance(one, Monochrome) else one for one in self._filters]
         self._seed = seed
         self._home = home
         self._open_journal = open_journal
@@ -131,7 +145,7 @@ class VidyaApp(LeavingApp):
     def get_driver_class(self) -> type[Driver]:
         from vidya_tui.pasting import whole_pastes
 
-        return whole_pastes(super().get_driver_class())
+        return last_call.outlives_its_terminal(whole_pastes(super().get_driver_class()))
 
     def on_mount(self) -> None:
         launch.taken_over()
@@ -241,6 +255,14 @@ class VidyaApp(LeavingApp):
         early, self._early = self._early, None
         for event in early or ():
             await self.on_event(event)
+
+    def simulate_key(self, key: str) -> None:
+        """A click on the line of keys. On a digit it is a click on that candidate, and no key that
+        picks."""
+        if key in DIGITS and self.screen is self.chat:
+            self.chat.prompt.action_pick(int(key))
+        else:
+            super().simulate_key(key)
 
     def _bound(self, key: str) -> bool:
         """Whether a key that is held with another does something here."""

@@ -6,7 +6,7 @@ Left out: what was typed (typed.py), other keys than these by the owner's wish (
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from engine.errors import VidyaError
@@ -113,6 +113,13 @@ def _rating(name: str, argument: str) -> Argument:
     return value
 
 
+def _tasks() -> Mapping[str, str]:
+    """Every task that can be practised, with one line on it; loaded when it is asked for."""
+    from learning.rewards.task import tasks
+
+    return tasks()
+
+
 @dataclass(frozen=True)
 class Command:
     """A row of the table."""
@@ -128,6 +135,8 @@ class Command:
     """A word for the footer."""
     values: tuple[str, ...] = ()
     """Arguments that can be completed."""
+    offers: Callable[[], Mapping[str, str]] | None = None
+    """Makes what can follow the name, each with what it is: for more than `values` can hold."""
     read: Callable[[str, str], Argument] = _no_argument
     """(name, what followed) -> argument; raises CommandError."""
     when: Callable[[Situation], bool] = _always
@@ -136,6 +145,8 @@ class Command:
     """Whether its key is worth a place in the footer now; None: as `when`."""
     plain: bool = True
     """Whether it works line by line too (`vidya --plain`), without a screen."""
+    aliases: tuple[str, ...] = ()
+    """Other names of it: those that other programs give to the same."""
 
     @property
     def usage(self) -> str:
@@ -218,6 +229,17 @@ COMMANDS: tuple[Command, ...] = (
         plain=False,
     ),
     Command(
+        "find",
+        "find words in this conversation",
+        hint="[WORDS]",
+        keys="ctrl+f",
+        label="find",
+        read=_text,
+        when=lambda s: s.asked,
+        footer=lambda s: s.answered,
+        plain=False,
+    ),
+    Command(
         "export",
         "write this conversation into a file: md to read, json for programs",
         hint="[md|json]",
@@ -247,7 +269,7 @@ COMMANDS: tuple[Command, ...] = (
         "train",
         "learn the whole book again, while you go on chatting",
         hint="[EPOCHS]",
-        keys="ctrl+t",
+        keys="f5",
         label="train",
         read=_epochs,
         when=lambda s: not s.training,
@@ -260,6 +282,7 @@ COMMANDS: tuple[Command, ...] = (
         keys="alt+r",
         label="practice",
         values=("chain_sum", "basic_arithmetic", "syllogism", "propositional_logic"),
+        offers=_tasks,
         read=_text,
         footer=lambda s: False,
     ),
@@ -273,6 +296,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "undo",
         "take the last lesson back, from the journal and from the model",
+        read=_one_of("yes"),
         keys="f8",
         label="undo",
         footer=lambda s: s.taught and not s.waiting,
@@ -338,12 +362,18 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "settings",
         "answers, learning, privacy, looks",
-        keys="ctrl+l",
+        keys="alt+s",
         label="settings",
         footer=lambda s: not s.waiting and not s.answered,
     ),
     Command("help", "keys and commands", keys="f1", label="help"),
-    Command("quit", "save and leave", keys="ctrl+q", label="quit"),
+    Command(
+        "quit",
+        "save and leave; so do /exit, /q and /bye",
+        keys="ctrl+q",
+        label="quit",
+        aliases=("exit", "q", "bye"),
+    ),
 )
 
 
@@ -360,12 +390,18 @@ class Key:
 KEYS: tuple[Key, ...] = (
     Key("", "enter", "send"),
     Key("newline", "ctrl+j,shift+enter,alt+enter", "a new line (the first works in any terminal)"),
-    Key("", "1 \u2026 9", "pick that candidate, while candidates wait and the prompt is empty"),
+    Key(
+        "",
+        "1 \u2026 9",
+        "pick that candidate, while candidates wait and the prompt is empty; where more is typed "
+        "within 0.3 s, it is text",
+    ),
+    Key("", "click", "choose a candidate; a second click, or enter, picks it"),
     Key("", "tab", "complete a command; move to the candidates (arrows, then enter)"),
     Key("", "shift+tab", "move to the conversation: choose a message to copy or to edit"),
     Key("", "up / down", "earlier messages of yours, at the first and the last line"),
-    Key("good", "ctrl+g", "the last answer was good; again withdraws it"),
-    Key("bad", "ctrl+f", "the last answer was bad; again withdraws it"),
+    Key("good", "alt+up", "the last answer was good; again withdraws it"),
+    Key("bad", "alt+down", "the last answer was bad; again withdraws it"),
     Key("back", "pageup", "read back"),
     Key("on", "pagedown", "read on"),
     Key("jump", "ctrl+end", "jump to the end"),

@@ -7,6 +7,7 @@ Knows no widgets. Left out: how answers, judgements and lessons work (session.py
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal
@@ -27,7 +28,7 @@ from learning.events import (
 from learning.journal import Journal
 from learning.messages import TeacherPort
 from learning.requests import CancelTraining, SetLearning, Train
-from vidya_tui import growing, hearing, picture, practising, progress_words
+from vidya_tui import growing, hearing, picture, practising, progress_words, undoing
 from vidya_tui.commands import Argument, Situation
 from vidya_tui.drafts import Drafts
 from vidya_tui.growing import Growing
@@ -65,6 +66,8 @@ class Desk:
         self._begun = False
         self._notes = Notes(lambda at: recalled(self.journal, self.session, at))
         self.training = TrainingLog()
+        self.undone = 0.0
+        """Seconds by the monotonic clock at which the last undo ended; 0: none has."""
         self._taught = False
         self._lost = False
         self._cannot_load = False
@@ -288,7 +291,19 @@ class Desk:
             f"learning the book; go on chatting; {shows} shows how it goes, {stops} stops it"
         )
 
-    def _undo(self, _: Argument) -> Words:
+    def other_undo(self) -> str:
+        """What an undo would take back, in a sentence, where that is of another conversation than the
+        open one, or of none that is open; else ""."""
+        if picture.running_card(self.session) is not None or self.session.undoing:
+            return ""
+        return undoing.elsewhere(self.journal, self.session.conversation)
+
+    def _undo(self, argument: Argument) -> Words:
+        """argument: "yes": whatever conversation it is of."""
+        if self.session.undoing:
+            return Words("the last undo is still at work; once more when it is done takes another")
+        if argument is None and (other := self.other_undo()):
+            return Words(f"{other}; /undo yes takes it back", trouble=True, stay=True)
         early = picture.running_card(self.session) is not None
         self.session.undo()
         self._note()
@@ -336,8 +351,9 @@ class Desk:
             case UndoDone():
                 if event.lesson is not None:
                     self._annotate(event.lesson, "taken back", undone=True)
-                self._taught = event.lesson is not None
-                return Words(event.what)
+                self.undone = time.monotonic()
+                self._taught = self.journal.last_lesson() is not None
+                return Words(undoing.taken_back(self.journal, event))
             case TrainDone():
                 return Words(progress_words.trained(event))
             case MessageCut():

@@ -36,6 +36,9 @@ TYPING = frozenset((*_PLAIN, "enter", "tab", "space", "insert", "f6", "f7")) | {
 THE_SAME = {"ctrl+i": "tab", "ctrl+m": "enter", "ctrl+h": "backspace"}
 """What terminals cannot tell from another key."""
 FIXED = {"ctrl+p": "the palette"}
+GIVES_WAY = ("find", "good", "bad", "train", "settings")
+"""Names whose usual keys are younger than somebody's `[keys]`: where the owner gave one of these keys
+to something else, that is what it does, and the name here has none."""
 _HELD = ("ctrl", "alt", "shift", "super")
 _NAMES = ("escape", "pageup", "pagedown", "slash", "backslash", "at", "minus", "plus", "underscore")
 
@@ -65,6 +68,9 @@ def keymap(changes: Mapping[str, str]) -> dict[str, str]:
         raise errors[0]
     for name, keys in changes.items():
         made[name] = ",".join(_checked(name, key) for key in keys.split(",") if key.strip())
+    taken = {key for name in changes for key in each(made[name])}
+    for name in set(GIVES_WAY) - set(changes):
+        made[name] = ",".join(key for key in each(made[name]) if key not in taken)
     owner: dict[str, str] = dict(FIXED)
     for name, keys in made.items():
         for key in each(keys):

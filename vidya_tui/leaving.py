@@ -15,6 +15,7 @@ from textual.app import App
 from textual.message import Message
 
 from learning.home import Home
+from vidya_tui import last_call
 from vidya_tui.keys import Keymap, shown
 from vidya_tui.log import write_log
 from vidya_tui.screens.chat import ChatScreen
@@ -59,6 +60,8 @@ class LeavingApp(App[None]):
         self, result: None = None, return_code: int = 0, message: RenderableType | None = None
     ) -> None:
         """Whichever way it ends, what was typed and not sent is kept for the next start."""
+        if self.chat.is_mounted:
+            self.chat.prompt.settle()  # a digit that was about to pick
         self._unsent.keep(self._typed())
         super().exit(result, return_code, message)
 
@@ -91,10 +94,20 @@ class LeavingApp(App[None]):
         if self.is_headless:
             return
         loop = asyncio.get_running_loop()
-        ways = {signal.SIGTERM: self.exit, signal.SIGHUP: self.exit, signal.SIGINT: self._interrupt}
-        for number, way in ways.items():
-            with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
-                loop.add_signal_handler(number, way)
+        with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
+            loop.add_signal_handler(signal.SIGINT, self._interrupt)
+
+        def leave() -> None:
+            self._unsent.keep(self._typed())  # at once: the loop may be stuck
+            with contextlib.suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(self.exit)
+
+        last_call.on_signals(leave, self._end_teacher)
+
+    def _end_teacher(self) -> None:
+        """Ends a teacher that is a process, now; what it has not saved is in the journal."""
+        if end := getattr(self.teacher, "end", None):
+            end()
 
     def _interrupt(self) -> None:
         """No key: the app gets those itself."""

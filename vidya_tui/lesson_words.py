@@ -31,6 +31,8 @@ STATES: dict[State, str] = {
     "needs_practice": "practice",
     "taken_back": "taken back",
 }
+ARROW = " \u2192 "
+"""Between question and answer."""
 LONG_STATES: dict[State, str] = {
     "waiting": "waits to be learned",
     "learned": "learned",
@@ -49,6 +51,12 @@ def when(seconds: float, now: float) -> str:
     then = time.localtime(seconds)
     today = time.strftime("%Y%j", then) == time.strftime("%Y%j", time.localtime(now))
     return time.strftime("today %H:%M" if today else "%Y-%m-%d", then).ljust(12)
+
+
+def when_short(seconds: float, now: float) -> str:
+    """Five characters: the time today, else month and day."""
+    said = when(seconds, now).strip()
+    return said.rpartition(" ")[2] if " " in said else said[-5:]
 
 
 def question(lesson: Lesson) -> str:
@@ -73,12 +81,22 @@ def understood(lesson: Lesson) -> str:
     return f"{said} rather than {counted(len(others), 'other')}" if others else said
 
 
-def short(lesson: Lesson) -> str:
-    """Question and answer on one line; of the owner's own words, these."""
+def short(lesson: Lesson, room: int = 0) -> str:
+    """Question and answer on one line; of the owner's own words, these. room: columns for both; a long
+    question leaves at least half of them to the answer. 0: as long as they are."""
     if lesson.kind == "owner_words":
         return one_line(lesson.answer)
+    asked = one_line(question(lesson))
     answer = one_line(lesson.answer) if lesson.answer else f"not {quote(lesson.rejected[0])}"
-    return f"{one_line(question(lesson))} \u2192 {answer}"
+    if room and len(asked) + len(answer) + len(ARROW) > room:
+        asked = one_line(asked, max(room // 2 - len(ARROW), room - len(ARROW) - len(answer), 8))
+    return f"{asked}{ARROW}{answer}"
+
+
+def named(lesson: Lesson) -> str:
+    """A lesson within a sentence, by what was said."""
+    said = quote(lesson.answer, 50) if lesson.answer else f"not {quote(lesson.rejected[0], 50)}"
+    return f"{quote(question(lesson), 50)}{ARROW}{said}" if question(lesson) else said
 
 
 def state(taught: Taught) -> str:

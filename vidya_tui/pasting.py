@@ -2,7 +2,9 @@
 
 Textual's parser (8.2.8) reads escape sequences inside a bracketed paste too: of those that it does not
 know it makes key presses. A pasted line of a coloured log so answered, sent and rearranged what stood in
-the prompt. Here a paste is taken out before the parser sees it. Left out: what is done with a paste.
+the prompt. Here a paste is taken out before the parser sees it. Nor does it know the way in which xterm
+and tmux send Alt+Enter, escape and a carriage return: it sent the message that was half written. Left
+out: what is done with a paste.
 """
 
 from __future__ import annotations
@@ -16,6 +18,8 @@ from textual._xterm_parser import BRACKETED_PASTE_END, BRACKETED_PASTE_START, XT
 from textual.driver import Driver
 from textual.message import Message
 
+ALT_ENTER = "\x1b[13;3u"
+"""As terminals send it that have a sequence of its own for it."""
 _ENDS = len(BRACKETED_PASTE_END) - 1
 
 
@@ -43,7 +47,7 @@ class PasteParser(XTermParser):
                     keys, self._held = _split(keys)
                     self._held_since = get_time()
                 if keys:
-                    yield from super().feed(keys)
+                    yield from super().feed(keys.replace("\x1b\r", ALT_ENTER))
             else:
                 data = yield from self._paste(self._pasted, data)
 

@@ -74,6 +74,12 @@ class SwitchingTeacher:
         if self._now is not None:
             self._now.close()
 
+    def end(self) -> None:
+        """Ends whichever it is, now, without saving; from any thread, without waiting for a lock."""
+        self._closed = True
+        if end := getattr(self._now, "end", None):
+            end()
+
     def _begin(self) -> TeacherPort:
         if self._model is None:
             return self._make(self._on_event)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from vidya_tui.commands import COMMANDS, Argument, Command, CommandError
@@ -39,7 +39,7 @@ def find(name: str, commands: Sequence[Command] = COMMANDS) -> Command:
     """The command of that name. Raises CommandError that suggests one which is spelled alike."""
     wanted = name.lower()
     for command in commands:
-        if command.name == wanted:
+        if wanted == command.name or wanted in command.aliases:
             return command
     names = [command.name for command in commands]
     near = [n for n in names if wanted and n.startswith(wanted)]
@@ -51,12 +51,18 @@ def find(name: str, commands: Sequence[Command] = COMMANDS) -> Command:
     )
 
 
+def is_command(text: str) -> bool:
+    """Whether it is meant as one, be it of the table or not."""
+    stripped = text.strip()
+    return stripped.startswith("/") and not stripped.startswith("//")
+
+
 def parse(text: str) -> Say | Run:
     """What was typed, as a message or a command. `//text` is the message `/text`."""
     stripped = text.strip()
     if stripped.startswith("//"):
         return Say(stripped[1:])
-    if not stripped.startswith("/"):
+    if not is_command(stripped):
         return Say(stripped)
     name = re.split(r"\s", stripped[1:], maxsplit=1)[0]
     argument = stripped[1 + len(name) :].strip()
@@ -69,6 +75,8 @@ def complete(text: str) -> list[Completion]:
     if not text.startswith("/") or text.startswith("//") or "\n" in text:
         return []
     name, space, argument = text[1:].partition(" ")
+    if any(name.lower() in command.aliases for command in COMMANDS):
+        return []  # it is complete as it stands
     if not space:
         return [
             Completion(f"/{c.name} " if c.hint else f"/{c.name}", c.usage, c.help)
@@ -76,12 +84,21 @@ def complete(text: str) -> list[Completion]:
         ]
     for command in COMMANDS:
         if command.name == name.lower():
+            offered = command.offers() if command.offers else dict.fromkeys(command.values, "")
             return [
-                Completion(f"/{command.name} {value}", value, command.help)
-                for value in command.values
-                if value.startswith(argument.lower()) and value != argument.lower()
+                Completion(f"/{command.name} {value}", value, offered[value] or command.help)
+                for value in _following(offered, argument.lower())
             ]
     return []
+
+
+def _following(offered: Mapping[str, str], begun: str) -> list[str]:
+    """What can follow a command: what begins so, else what has it in its name, else in what it is."""
+    if begun in offered:
+        return []
+    starts = [value for value in offered if value.startswith(begun)]
+    holds = [value for value in offered if begun in value]
+    return starts or holds or [value for value, what in offered.items() if begun in what.lower()]
 
 
 def _matching(prefix: str) -> Iterable[Command]:

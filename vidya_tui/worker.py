@@ -107,6 +107,14 @@ class WorkerTeacher:
             if thread is not threading.current_thread():
                 thread.join(timeout=2.0)
 
+    def end(self) -> None:
+        """Ends the worker now, without saving: what it was to learn is in the journal. From any thread,
+        without waiting for a lock."""
+        self._closing = True
+        if (process := self._process) is not None:
+            with contextlib.suppress(OSError):
+                process.kill()
+
     # ------------------------------------------------------------ reading and restarting
 
     def _supervise(self) -> None:

@@ -173,3 +173,21 @@ def test_reading_back_is_not_disturbed_by_what_comes(tmp_path: Path) -> None:
         assert view.scroll_y == before and not view.following
 
     play(scenario, tmp_path)
+
+
+def test_no_colour_is_left_where_none_is_wanted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    async def scenario(stage: Stage) -> None:
+        await stage.say("hello")
+        await stage.sees("5 five answers")
+        app = stage.app
+        for strip in stage.strips():
+            for segment in strip.apply_filter(app._filters[-1], app.screen.background_colors[1]):
+                style = segment.style
+                for colour in (style and style.color, style and style.bgcolor):
+                    assert not colour or colour.is_default
+
+    play(scenario, tmp_path)

@@ -128,7 +128,7 @@ def test_a_pick_flies_a_moment_and_is_not_waited_for(tmp_path: Path) -> None:
         flown: list[tuple[str, int, int]] = []
         fly = flight.fly
         flight.fly = lambda text, a, b: (flown.append((text, a.y, b.y)), fly(text, a, b))[1]  # type: ignore[method-assign]
-        await stage.press("4", "o", "n")
+        await stage.press("4", "enter", "o", "n")
         await stage.until(lambda: bool(flown))
         text, above, below = flown[0]
         assert text == "four answers" and above == start[1].y > below

@@ -92,7 +92,7 @@ def test_names_and_keys_are_given_once() -> None:
     names = [command.name for command in COMMANDS]
     assert len(set(names)) == len(names)
     keys = [key for c in COMMANDS for key in c.keys.split(",") if key]
-    keys += ["ctrl+g", "ctrl+f", "ctrl+end", "ctrl+p"]
+    keys += ["alt+up", "alt+down", "ctrl+end", "ctrl+p"]
     assert len(set(keys)) == len(keys)
     for command in COMMANDS:
         assert command.help and len(command.help) < 70
@@ -104,13 +104,13 @@ def test_no_key_is_taken_from_the_text_field() -> None:
     taken = {key for b in TextArea.BINDINGS for key in b.key.split(",")}  # type: ignore[union-attr]
     taken |= {"ctrl+b", "ctrl+c", "ctrl+i", "ctrl+m", "ctrl+h", "ctrl+j", "ctrl+z", "f10", "f11"}
     ours = {key for c in COMMANDS for key in c.keys.split(",") if key}
-    ours |= {"ctrl+g", "ctrl+f", "ctrl+end"}
+    ours |= {"alt+up", "alt+down", "ctrl+end"}
     assert not ours & taken
 
 
 def test_every_key_of_a_rating_is_in_the_help() -> None:
     listed = " ".join(key.keys for key in KEYS)
-    assert all(key in listed for key in ("ctrl+g", "ctrl+f", "ctrl+end", "ctrl+j"))
+    assert all(key in listed for key in ("alt+up", "alt+down", "ctrl+end", "ctrl+j"))
 
 
 def works(**facts: object) -> set[str]:

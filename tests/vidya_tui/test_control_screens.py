@@ -24,7 +24,7 @@ from vidya_tui.welcome import advice, seen
 
 def test_a_setting_changes_by_arrows_and_is_saved_at_once(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
-        await stage.press("ctrl+l")
+        await stage.press("alt+s")
         await stage.sees("answers to choose among   5")
         await stage.press("left", "left")
         await stage.sees("answers to choose among   3")
@@ -63,7 +63,7 @@ def test_a_value_is_typed_and_a_wrong_one_says_what_to_write(tmp_path: Path) -> 
 
 def test_a_theme_is_seen_at_once_and_motion_can_be_off(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
-        await stage.press("ctrl+l")
+        await stage.press("alt+s")
         await stage.sees("answers to choose among")
         assert stage.app.control is not None
         stage.app.control.set("theme", "light")
@@ -79,7 +79,7 @@ def test_a_theme_is_seen_at_once_and_motion_can_be_off(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_written_is_said_and_nothing_changes(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         stage.home.settings_path.write_text("candidates: 3\n")
-        await stage.press("ctrl+l")
+        await stage.press("alt+s")
         await stage.sees("answers to choose among")
         await stage.press("right")
         await stage.sees("not TOML")
@@ -184,7 +184,7 @@ def test_growing_is_asked_for_twice_and_told_when_done(tmp_path: Path) -> None:
 
 def test_the_model_row_of_the_settings_leads_to_the_models(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
-        await stage.press("ctrl+l")
+        await stage.press("alt+s")
         await stage.sees("answers to choose among")
         await stage.press("end", "enter")
         await stage.sees("earlier weights of 10m")
@@ -266,8 +266,8 @@ def test_a_training_that_was_broken_off_is_offered(tmp_path: Path) -> None:
     write_unfinished(folder, Unfinished(Train(), 3, (), 2, 31))
 
     async def scenario(stage: Stage) -> None:
-        await stage.sees("a book training was broken off in epoch 3; ctrl+t goes on with it")
-        await stage.press("ctrl+t")
+        await stage.sees("a book training was broken off in epoch 3; f5 goes on with it")
+        await stage.press("f5")
         await stage.until(lambda: stage.teacher.sent(Train) == [Train()])
 
     play(scenario, tmp_path)
@@ -392,7 +392,7 @@ def test_any_size_without_colours_in_the_terminals_own_theme(
         await resize(stage, "about 4 min left")
         await stage.press("escape")
         await stage.until(lambda: stage.app.screen is stage.app.chat)
-        await stage.press("ctrl+l")
+        await stage.press("alt+s")
         await stage.sees("answers to choose among")
         await resize(stage, "answers to choose among")
         await stage.press("escape")

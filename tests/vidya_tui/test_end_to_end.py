@@ -81,7 +81,7 @@ def teach_and_leave(terminal: Terminal, question: str, answer: str, epochs: int)
     see(terminal, "preferred 2 over")
     say(terminal, f"/correct {answer}")
     see(terminal, f"will answer \u201c{answer}\u201d \u00b7 learned in")
-    terminal.press("\x07")  # ctrl+g
+    terminal.press("\x1b[1;3A")  # alt+up
     see(terminal, "rated good")
     terminal.wait(lambda: not terminal.sees("waiting"), PATIENCE, "no lesson waits")
     say(terminal, f"/train {epochs}")
@@ -132,7 +132,7 @@ def test_a_training_that_is_left_goes_on_at_the_next_start(home: Home, tmp_path:
     with start(home, tmp_path) as terminal:
         see(terminal, "a book training was broken off")
         see(terminal, "half a thought")
-        terminal.press("\x14")  # ctrl+t
+        terminal.press("\x1b[15~")  # f5
         see(terminal, "of 1000, loss")
         assert not terminal.sees("book, epoch 1 of")
 

@@ -87,7 +87,7 @@ async def rate(stage: Stage) -> None:
     await stage.say("/rate off")
     await stage.sees("rating withdrawn")
     assert judgements(stage)[-1] == Rating(1, None)
-    await stage.press("ctrl+f")
+    await stage.press("alt+down")
     await stage.sees("rated bad")
     assert judgements(stage)[-1] == Rating(1, "bad")
 
@@ -199,10 +199,18 @@ def opens(name: str) -> Callable[[Stage], Awaitable[None]]:
     return scenario
 
 
+async def finds(stage: Stage) -> None:
+    await answered(stage)
+    await stage.say("/find hello")
+    await stage.sees("1 of 1")
+    await stage.press("escape")
+    await stage.until(lambda: stage.app.focused is stage.app.chat.prompt)
+
+
 EFFECTS: dict[str, Callable[[Stage], Awaitable[None]]] = {
     **{"pick": pick, "correct": correct, "rate": rate, "regenerate": regenerate, "edit": edit},
     **{"branch": branch, "copy": copy, "export": export, "editor": editor, "cancel": cancel},
-    **{"train": train, "undo": undo, "new": new, "quit": leave},
+    **{"train": train, "undo": undo, "new": new, "quit": leave, "find": finds},
     **{name: opens(name) for name in OPENS},
 }
 
@@ -411,10 +419,10 @@ def test_the_footer_keeps_what_matters_most(tmp_path: Path) -> None:
         await stage.until(lambda: all(key in stage.footer() for key in (*keys, "^p palette")))
 
     async def scenario(stage: Stage) -> None:
-        await shows(stage, "^t train", "^o history", "^l settings", "f1 help")
+        await shows(stage, "f5 train", "^o history", "f1 help", "^q quit")
         await waiting(stage)
         await shows(stage, "12345 pick", "f2 none of these", "^r others", "f1 help")
         await stage.press("3")
-        await shows(stage, "^g good", "^f bad", "f2 correct", "f8 undo", "^n new")
+        await shows(stage, "alt+↑ good ↓ bad", "f2 correct", "f8 undo", "^n new")
 
     play(scenario, tmp_path, manual=True)

@@ -21,7 +21,7 @@ from vidya_tui.settings import Settings
 
 def test_without_changes_the_table_holds() -> None:
     assert keymap({}) == usual()
-    assert usual()["train"] == "ctrl+t" and usual()["newline"].startswith("ctrl+j,")
+    assert usual()["train"] == "f5" and usual()["newline"].startswith("ctrl+j,")
 
 
 def test_what_the_text_field_needs_is_known() -> None:
@@ -85,16 +85,16 @@ def test_what_could_not_work_is_told(changes: dict[str, str], what: str) -> None
 
 def test_changed_keys_work_and_are_shown_everywhere(tmp_path: Path) -> None:
     changes = {
-        **{"train": "f5", "correct": "f14", "help": "alt+h", "newline": "ctrl+b"},
+        **{"train": "f15", "correct": "f14", "help": "alt+h", "newline": "ctrl+b"},
         **{"back": "ctrl+up", "quit": "f10", "jump": "ctrl+down"},
     }
 
     async def scenario(stage: Stage) -> None:
         await stage.sees("press F14 and type")
-        await stage.until(lambda: "f5 train" in stage.footer())
-        await stage.press("ctrl+t")
-        assert stage.teacher.sent(Train) == []
+        await stage.until(lambda: "f15 train" in stage.footer())
         await stage.press("f5")
+        assert stage.teacher.sent(Train) == []
+        await stage.press("f15")
         assert stage.teacher.sent(Train) == [Train(epochs=None)]
         stage.app.post_message(events.Key("alt+h", "h"))
         await stage.sees("f14")

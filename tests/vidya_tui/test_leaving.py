@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from benchmarks.app_terminal import HINT
+from benchmarks.processes import children
 from benchmarks.terminal import Terminal, TerminalError
 from benchmarks.typist import prompt_text
 from learning.home import Home
@@ -76,6 +79,70 @@ def test_a_signal_leaves_what_was_typed(home: Home, number: signal.Signals) -> N
         terminal.process.send_signal(number)
         ended(terminal)
     assert home.unsent_path.read_text() == "not sent yet"
+
+
+WITHIN = 2.0
+"""Seconds in which app and worker are gone, whatever they are at."""
+
+
+def begun(terminal: Terminal, home: Home) -> list[int]:
+    """Waits until the worker has its model; numbers of both processes."""
+    terminal.wait(lambda: terminal.sees("ready"), 60, "the model did not come")
+    terminal.wait(home.first_frame_path.exists, 60, "not begun")
+    terminal.rest(0.5)
+    (worker,) = children(terminal.process.pid)
+    return [terminal.process.pid, worker]
+
+
+def gone_in_time(processes: list[int], since: float, terminal: Terminal) -> None:
+    """Waits for the processes to end, without reading from the terminal."""
+    while any(Path(f"/proc/{number}").exists() for number in processes):
+        terminal.process.poll()  # so that it is no zombie
+        assert time.monotonic() < since + WITHIN, "still alive"
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("training", [False, True])
+def test_a_signal_ends_app_and_worker_in_time(
+    home: Home, number: signal.Signals, training: bool
+) -> None:
+    with start(home) as terminal:
+        processes = begun(terminal, home)
+        if training:
+            terminal.press("/train 3\r")
+            terminal.wait(lambda: terminal.sees("f12 curve"), 60, "it does not train")
+        write(terminal, "not sent yet")
+        terminal.rest(0.5)
+        terminal.process.send_signal(number)
+        gone_in_time(processes, time.monotonic(), terminal)
+    assert home.unsent_path.read_text() == "not sent yet"
+
+
+def test_the_end_of_the_terminal_ends_both(home: Home) -> None:
+    """Nothing sends SIGHUP here: the terminal does not control the process."""
+    with start(home) as terminal:
+        processes = begun(terminal, home)
+        write(terminal, "not sent yet")
+        terminal.rest(0.5)
+        since = time.monotonic()
+        os.close(terminal._master)
+        gone_in_time(processes, since, terminal)
+        terminal._master = os.open(os.devnull, os.O_RDWR)  # for the end of the test
+    assert home.unsent_path.read_text() == "not sent yet"
+
+
+def test_a_terminal_that_nobody_reads_does_not_keep_it(home: Home) -> None:
+    """The screen cannot be written then, and the event loop waits for that."""
+    with start(home) as terminal:
+        processes = begun(terminal, home)
+        for _ in range(300):
+            with contextlib.suppress(BlockingIOError):
+                os.write(terminal._master, b"words words words \x0a")
+            time.sleep(0.01)
+        terminal.process.send_signal(signal.SIGTERM)
+        gone_in_time(processes, time.monotonic(), terminal)
+    assert home.unsent_path.read_text().startswith("words words")
 
 
 @pytest.mark.parametrize(("typed", "kept"), [("", "for later"), (" mine", "for later\nmine")])

@@ -92,7 +92,8 @@ def test_correct_rate_undo_new(tmp_path: Path) -> None:
     assert lines.count("lesson 1: learned in 0.1 s") == 1
     assert any(line.endswith("rated good") for line in lines)
     assert any(line.endswith("rating withdrawn") for line in lines)
-    assert "taking the last lesson back" in lines and "lesson 1 taken back" in lines
+    assert "taking the last lesson back" in lines
+    assert "lesson 1 taken back \u00b7 \u201chello\u201d \u2192 \u201cHello!\u201d" in lines
     assert "a new conversation" in lines
     assert [talk.title for talk in journal.conversations()] == ["again", "hello"]
     assert journal.lesson(2).state == "undone"

@@ -97,8 +97,10 @@ def test_digits_pick_only_what_can_be_picked() -> None:
         app.cards = {1, 2}
         await type_in(app, pilot, "3")
         assert app.prompt.text == "3" and app.picked == []
-        await type_in(app, pilot, "2", "backspace", "backspace", "2", "1")
-        assert app.picked == [2] and app.prompt.text == "1"
+        await type_in(app, pilot, "backspace", "2", "1")
+        assert app.picked == [] and app.prompt.text == "21"
+        await type_in(app, pilot, "ctrl+u", "2", "backspace", "1", "enter", "2")
+        assert app.picked == [1] and app.prompt.text == "2"
 
     play(scenario)
 

@@ -25,16 +25,19 @@ from vidya_tui.commands import Situation
 from vidya_tui.keys import Keymap, shown
 from vidya_tui.screens.doors import Doors
 from vidya_tui.screens.keyed import Keyed, bindings
+from vidya_tui.screens.other_words import OtherWords
 from vidya_tui.screens.steady import Steady
-from vidya_tui.typed import Run, find, parse
+from vidya_tui.typed import Run, find, is_command, parse
 from vidya_tui.widgets.candidates import CandidatePanel
 from vidya_tui.widgets.completion import CompletionList
 from vidya_tui.widgets.conversation import ConversationView
+from vidya_tui.widgets.find_bar import FindBar
 from vidya_tui.widgets.flight import Flight
 from vidya_tui.widgets.key_line import KeyLine
 from vidya_tui.widgets.learning import LearningLine, LearningPanel
 from vidya_tui.widgets.notice import Notice
 from vidya_tui.widgets.prompt import Prompt
+from vidya_tui.widgets.question import Question
 from vidya_tui.words import Words
 
 if TYPE_CHECKING:  # the first frame waits for no more than it needs
@@ -54,6 +57,8 @@ PAST = 500
 """How many messages of earlier sessions the up key brings back."""
 ROOMS = ("lessons", "compare", "book", "history", "progress")
 """Commands that open a screen of their own (screens/rooms.py)."""
+MOVES = ("regenerate", "new", "branch")
+"""Commands after which the end of the talk is looked at."""
 PLACEHOLDER = "Say something, or / for commands"
 AWAY_EVERY = 5.0
 """Seconds between two looks whether the owner has been away for long."""
@@ -61,7 +66,7 @@ ACTIVE_EVERY = 0.25
 """Seconds between two messages to the learner that keys are being pressed."""
 
 
-class ChatScreen(Steady, Keyed, Doors, Screen[None]):
+class ChatScreen(Steady, Keyed, OtherWords, Doors, Screen[None]):
     """The conversation, the candidates, the prompt and the learning panel."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (120, "-wide")]
@@ -87,8 +92,6 @@ class ChatScreen(Steady, Keyed, Doors, Screen[None]):
         self.situation = Situation()
         self._last_active = 0.0
         self._empty = True
-        self._edited: int | None = None
-        """Position of the message that is being said in other words."""
 
         self.line = LearningLine(id="top")
         key = shown(keys["correct"])
@@ -98,7 +101,9 @@ class ChatScreen(Steady, Keyed, Doors, Screen[None]):
         self.candidates = CandidatePanel(id="candidates")
         jump = shown(keys["jump"]) or "pagedown"
         self.back = Static(f"reading back \u00b7 {jump} jumps to the end", markup=False, id="back")
+        self.find_bar = FindBar(id="find-bar")
         self.notice = Notice(id="notice")
+        self.question = Question(id="question")
         self.prompt = Prompt(self, PLACEHOLDER, keys=keys, id="prompt")
         self.completions = CompletionList(id="completions")
         self.flight = Flight(id="flight")
@@ -110,7 +115,9 @@ class ChatScreen(Steady, Keyed, Doors, Screen[None]):
             yield self.panel
         yield self.candidates
         yield self.back
+        yield self.find_bar
         yield self.notice
+        yield self.question
         yield self.prompt
         yield self.completions
         yield self.flight
@@ -226,15 +233,22 @@ class ChatScreen(Steady, Keyed, Doors, Screen[None]):
 
     @on(CandidatePanel.Picked)
     def _picked(self, message: CandidatePanel.Picked) -> None:
-        if message.typed and not self.prompt.may_pick(message.index):
-            self.prompt.type_in(message.typed)
+        if message.typed:
+            self.set_focus(self.prompt)
+            if self.prompt.may_pick(message.index):
+                self.prompt.hold(message.index)
+            else:
+                self.prompt.type_in(message.typed)
             return
         self.pick(message.index)
         self.set_focus(self.prompt)
 
     @on(CandidatePanel.Typed)
     @on(ConversationView.Typed)
-    def _typed_elsewhere(self, message: CandidatePanel.Typed | ConversationView.Typed) -> None:
+    @on(Question.Typed)
+    def _typed_elsewhere(
+        self, message: CandidatePanel.Typed | ConversationView.Typed | Question.Typed
+    ) -> None:
         self.prompt.type_in(message.text)
 
     @on(ConversationView.Used)
@@ -270,15 +284,17 @@ class ChatScreen(Steady, Keyed, Doors, Screen[None]):
             "practice": lambda: self._practise(run),
             "quit": self._quit,
             "editor": self._write_outside,
+            "find": lambda: self._find(str(run.argument or "")),
             "copy": lambda: self._copy_said(run.argument == "all"),
             "export": lambda: self._export("json" if run.argument == "json" else "md"),
         }
         opens |= {wanted: lambda: self._want(name) for wanted in APPS}
         opens |= {wanted: lambda: self._open_room(run) for wanted in ROOMS}
         if run.argument is None:
-            opens |= {"correct": self._retype, "edit": self._choose_mine}
+            opens |= {"undo": self._undo, "correct": self._retype, "edit": self._choose_mine}
         self._attempt(opens.get(name, lambda: self._need().carry_out(run)), typed)
-        if name in ("regenerate", "new", "branch") or (name == "edit" and run.argument is not None):
+        if name in MOVES or (name == "edit" and run.argument is not None):
+            self._end_find()
             self.conversation.jump_to_end()
 
     def _want(self, name: str) -> None:
@@ -302,32 +318,6 @@ class ChatScreen(Steady, Keyed, Doors, Screen[None]):
             else:
                 self._attempt(lambda: desk.say_anew(position, said), text, position)
             self.conversation.jump_to_end()
-
-    # ------------------------------------------------------------ messages in other words
-
-    def _choose_mine(self) -> None:
-        """Chooses the owner's last message; where one is chosen already, takes it up."""
-        mine = self._need().mine()
-        if not mine:
-            raise VidyaError("nothing was said yet", "type a message, then press Enter")
-        if self.conversation.chosen in mine:
-            self._take_up(self.conversation.chosen)
-        else:
-            self._choose(mine[-1])
-
-    def _choose(self, position: int) -> None:
-        if position >= 0:
-            self.conversation.choose(position)
-            self._tell(Words("up and down choose, enter edits yours, esc goes back"))
-
-    def _take_up(self, position: int) -> None:
-        """Puts a message of the owner into the prompt, to be said in other words."""
-        desk = self._need()
-        if position in desk.mine():
-            self._edited = position
-            text = desk.session.turns[position].text
-            self.prompt.begin_edit(text, "in other words \u00b7 enter asks, esc leaves it")
-            self.completions.close(self.prompt.text)
 
     def _need(self) -> Desk:
         if self._desk is None:
@@ -354,7 +344,10 @@ class ChatScreen(Steady, Keyed, Doors, Screen[None]):
             self.prompt.replace_all("")
         self._tell(Words(str(error), trouble=True))
         if typed:
-            self.prompt.put_back(typed)
+            if is_command(typed):
+                self.prompt.refuse(typed)
+            else:
+                self.prompt.put_back(typed)
             self.completions.close(self.prompt.text)  # completions would cover what was just said
 
     def _tell(self, words: Words) -> None:
@@ -371,6 +364,8 @@ class ChatScreen(Steady, Keyed, Doors, Screen[None]):
         self.line.learning = self.panel.learning = desk.learning
         self.line.wide = wide
         self.conversation.show(desk.log())
+        if self.conversation.finding:
+            self.find_bar.show(*self.conversation.found)
         cards = desk.session.cards if desk.session.waiting else []
         prompt = max(3, self.prompt.outer_size.height)
         boxed = wide and picture.side_by_side(self.size.width, len(cards))

@@ -10,10 +10,11 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
-from textual.widgets import Footer, Static, TextArea
+from textual.widgets import Static, TextArea
 
 from vidya_tui.plain import one_line, plain
 from vidya_tui.screens.steady import Steady
+from vidya_tui.widgets.key_line import KeyLine
 from vidya_tui.widgets.text_field import LongField
 
 EMPTY = "the correction is empty: type what the answer should have been"
@@ -52,7 +53,7 @@ class CorrectScreen(Steady, ModalScreen[Retyped]):
             yield Static(one_line(self._message, 300), markup=False, classes="quiet")
             yield self.editor
             yield self.trouble
-            yield Footer(show_command_palette=False, compact=True)
+            yield KeyLine(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
         self.editor.move_cursor(self.editor.document.end)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
@@ -16,12 +17,14 @@ from textual.message import Message
 from engine.errors import VidyaError
 from vidya_tui.plain import one_line, plain
 from vidya_tui.terminal_mode import as_it_was
-from vidya_tui.typed import Run
+from vidya_tui.typed import Run, find
 from vidya_tui.widgets.candidates import CandidatePanel
 from vidya_tui.widgets.conversation import ConversationView
 from vidya_tui.widgets.entry import NAMES
+from vidya_tui.widgets.find_bar import FindBar
 from vidya_tui.widgets.notice import Notice
 from vidya_tui.widgets.prompt import Prompt
+from vidya_tui.widgets.question import Question
 from vidya_tui.words import Words, counted
 
 if TYPE_CHECKING:  # the first frame waits for no more than it needs
@@ -30,6 +33,9 @@ if TYPE_CHECKING:  # the first frame waits for no more than it needs
     from vidya_tui.clipboard import Clipboard
     from vidya_tui.desk import Desk
     from vidya_tui.screens.correct import Retyped
+
+UNDO_AGAIN = 1.0
+"""Seconds after an undo in which its key does nothing."""
 
 
 class Doors:
@@ -47,6 +53,8 @@ class Doors:
     keys: Mapping[str, str]
     conversation: ConversationView
     candidates: CandidatePanel
+    find_bar: FindBar
+    question: Question
     notice: Notice
     prompt: Prompt
     _clipboard: Clipboard | None = None
@@ -169,6 +177,46 @@ class Doors:
         self.app.push_screen(PracticeScreen(lambda: desk.practice.state, stop))
         return words
 
+    def _just_undone(self) -> bool:
+        """Whether what was taken back has only just been told."""
+        return self._need().undone > time.monotonic() - UNDO_AGAIN
+
+    def _undo(self) -> Words | None:
+        """Takes the last lesson back; asks where that is of another conversation."""
+        desk, undo = self._need(), find("undo")
+        if other := desk.other_undo():
+            self.question.ask(
+                f"{other[0].upper()}{other[1:]}. Take it back?",
+                lambda: self._attempt(lambda: desk.carry_out(Run(undo, "yes"))),
+            )
+            return None
+        return desk.carry_out(Run(undo))
+
+    def _find(self, words: str) -> None:
+        """Opens the line to look for words in."""
+        if not self._need().session.turns:
+            raise VidyaError("nothing was said yet", "type a message, then press Enter")
+        self.find_bar.open(words)
+
+    def on_find_bar_wanted(self, message: FindBar.Wanted) -> None:
+        self.conversation.find(message.words)
+        self.find_bar.show(*self.conversation.found)
+
+    def on_find_bar_stepped(self, message: FindBar.Stepped) -> None:
+        self.conversation.find_next(message.step)
+        self.find_bar.show(*self.conversation.found)
+
+    def on_find_bar_closed(self) -> None:
+        self._end_find()
+
+    def _end_find(self) -> None:
+        """Stays where it is: what was found is read now."""
+        if self.find_bar.display:
+            self.find_bar.display = False
+            self.conversation.find_no_more()
+            if self.find_bar.field.has_focus or self.app.focused is None:
+                self.app.screen.set_focus(self.prompt)
+
     def _retype(self) -> None:
         from vidya_tui.screens.correct import CorrectScreen
 
@@ -184,5 +232,6 @@ class Doors:
 
     def _chosen(self, conversation: int | None) -> None:
         if conversation is not None:
+            self._end_find()
             self._attempt(lambda: self._need().open(conversation))
             self.conversation.jump_to_end()

@@ -9,10 +9,11 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from vidya_tui.plain import one_line, plain
 from vidya_tui.screens.steady import Steady
+from vidya_tui.widgets.key_line import KeyLine
 from vidya_tui.widgets.text_field import LongField
 
 
@@ -58,7 +59,7 @@ class EntryScreen(Steady, ModalScreen[Typed]):
             yield Static("Vidya answers", markup=False, classes="quiet")
             yield self.answer_field
             yield self.trouble
-            yield Footer(show_command_palette=False, compact=True)
+            yield KeyLine(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
         field = self.answer_field if self.question_field.text else self.question_field

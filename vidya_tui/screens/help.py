@@ -11,11 +11,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen, Screen
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from vidya_tui.commands import COMMANDS, KEYS
 from vidya_tui.keys import Keymap, each, shown
 from vidya_tui.screens.steady import Steady
+from vidya_tui.widgets.key_line import KeyLine
 
 INTRODUCTION = (
     "Say something, and Vidya offers several answers. Press the number of the one you like best: "
@@ -58,7 +59,7 @@ class HelpScreen(Steady, ModalScreen[None]):
                     yield Static(INTRODUCTION, markup=False)
                 yield Static(table("commands", command_rows(self._keys)), expand=True)
                 yield Static(table("keys", key_rows(self._keys)), expand=True)
-            yield Footer(show_command_palette=False, compact=True)
+            yield KeyLine(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
         self.set_focus(self.query_one("#help-text"))
@@ -67,11 +68,12 @@ class HelpScreen(Steady, ModalScreen[None]):
 def room_rows(screen: Screen[object]) -> list[tuple[str, ...]]:
     """(key, what it does) of what works now on a screen beside the chat."""
     active = [one for one in screen.active_bindings.values() if one.node is screen and one.enabled]
-    return [
+    listed = [
         (screen.app.get_key_display(one.binding), one.binding.description)
         for one in active
         if one.binding.show
     ]
+    return list(dict.fromkeys(listed))  # "e,enter" are two keys, and one line
 
 
 def table(title: str, listed: Sequence[tuple[str, ...]]) -> Table:

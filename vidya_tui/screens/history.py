@@ -12,7 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from learning.events import Event, Forgotten
 from learning.history import LONGEST_TITLE, Conversation, Listing, conversations, listing
@@ -25,6 +25,7 @@ from vidya_tui.plain import one_line, plain
 from vidya_tui.screens.list_room import ListRoom
 from vidya_tui.screens.steady import Steady
 from vidya_tui.typed import Run, find
+from vidya_tui.widgets.key_line import KeyLine
 from vidya_tui.widgets.line_field import LineField
 from vidya_tui.words import counted
 
@@ -206,7 +207,7 @@ class TitleScreen(Steady, ModalScreen[str | None]):
         with Vertical(classes="box", id="titling"):
             yield Static("What is it called? (empty: its first message)", classes="title")
             yield LineField(self._title, max_length=LONGEST_TITLE, id="title-field")
-            yield Footer(show_command_palette=False, compact=True)
+            yield KeyLine(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
         self.set_focus(self.query_one(LineField))

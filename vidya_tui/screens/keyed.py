@@ -11,12 +11,16 @@ from typing import TYPE_CHECKING, Literal
 from textual.actions import SkipAction
 from textual.binding import Binding
 
-from vidya_tui.commands import COMMANDS, Situation
-from vidya_tui.keys import Keymap
+from vidya_tui.commands import COMMANDS, Command, Situation
+from vidya_tui.keys import Keymap, shown, way
 from vidya_tui.typed import Run, find
+from vidya_tui.widgets.candidates import CandidatePanel
 from vidya_tui.widgets.conversation import ConversationView
 from vidya_tui.widgets.prompt import Prompt
 from vidya_tui.words import Words
+
+FIRST = ("correct", "undo", "new")
+"""Commands whose keys come first in the footer."""
 
 
 def bindings(keys: Keymap) -> Iterator[Binding]:
@@ -24,11 +28,18 @@ def bindings(keys: Keymap) -> Iterator[Binding]:
     yield Binding("tab", "app.focus_next", show=False)
     yield Binding("shift+tab", "choose_last", show=False)
     yield Binding("ctrl+c,super+c", "screen.copy_text", show=False)
-    for name, action in (("good", "rate('good')"), ("bad", "rate('bad')"), ("jump", "jump")):
+    for name in ("good", "bad"):
         if keys[name]:
-            yield Binding(keys[name], action, "to the end" if name == "jump" else name)
+            # "alt+up good" and then "down bad", where the second is held with the same key
+            held, _, last = shown(keys["bad"]).rpartition("+")
+            short = name == "bad" and held and shown(keys["good"]).rpartition("+")[0] == held
+            display = {"up": "\u2191", "down": "\u2193"}.get(last, last) if short else None
+            yield Binding(keys[name], f"shown_rate('{name}')", name, key_display=display)
+            yield Binding(keys[name], f"rate('{name}')", show=False)
+    if keys["jump"]:
+        yield Binding(keys["jump"], "jump", "to the end")
     # those with alt last: where the footer has no room for all, they are left out
-    for command in sorted(COMMANDS, key=lambda command: command.keys.startswith("alt+")):
+    for command in sorted(COMMANDS, key=_late):
         name = command.name
         if keys[name] and name != "quit":
             if name == "correct":  # the same key, called by what it means while candidates wait
@@ -37,17 +48,26 @@ def bindings(keys: Keymap) -> Iterator[Binding]:
             yield Binding(keys[name], f"command('{name}')", command.label, show=False)
 
 
+def _late(command: Command) -> tuple[bool, bool]:
+    """How late in the footer a command comes."""
+    return command.keys.startswith("alt+"), command.name not in FIRST
+
+
 class Keyed:
     """An action for each key, and whether it can be taken."""
 
+    keys: Keymap
     situation: Situation
     conversation: ConversationView
+    candidates: CandidatePanel
     prompt: Prompt
 
     if TYPE_CHECKING:
 
         def get_selected_text(self) -> str | None: ...
         def _copy(self, text: str) -> Words: ...
+        def _just_undone(self) -> bool: ...
+        def _choose(self, position: int) -> None: ...
 
     def run(self, run: Run, typed: str = "") -> None:
         raise NotImplementedError
@@ -55,8 +75,19 @@ class Keyed:
     def _tell(self, words: Words) -> None:
         raise NotImplementedError
 
-    def _choose(self, position: int) -> None:
-        raise NotImplementedError
+    # ------------------------------------------------------------ before something is picked
+
+    def on_candidate_panel_chosen(self, message: CandidatePanel.Chosen) -> None:
+        n = message.index
+        self.prompt.announce(f"enter, or a second click, picks {n}" if n else "")
+
+    def on_prompt_clicked(self, message: Prompt.Clicked) -> None:
+        self.candidates.click(message.number)
+
+    def on_prompt_held(self, message: Prompt.Held) -> None:
+        self.candidates.hold(message.number)
+
+    # ------------------------------------------------------------ keys
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action in ("shown", "command"):
@@ -67,7 +98,7 @@ class Keyed:
             return works
         if action == "none_of_these":
             return self.situation.waiting
-        if action == "rate":
+        if action == "shown_rate":
             return self.situation.ratable
         if action == "jump":
             return not self.conversation.following
@@ -78,6 +109,8 @@ class Keyed:
 
     def action_command(self, name: str) -> None:
         command = find(name)
+        if name == "undo" and self._just_undone():
+            return  # the key was struck twice: one lesson was meant, and what it was is being read
         if command.bare:
             self.run(Run(command))
         elif self.prompt.text:
@@ -88,7 +121,16 @@ class Keyed:
     def action_none_of_these(self) -> None:
         self.action_command("correct")
 
+    def action_shown_rate(self, value: Literal["good", "bad"]) -> None:
+        self.action_rate(value)
+
     def action_rate(self, value: Literal["good", "bad"]) -> None:
+        if not self.situation.ratable:
+            cards = self.situation.cards
+            first = f"press {cards[0]} to {cards[-1]} to pick one" if cards else "say something"
+            key = way(self.keys, value) if self.keys[value] else f"/rate {value}"
+            self._tell(Words(f"no answer to rate yet: {first}, then {key} rates it", trouble=True))
+            return
         current = self.situation.rating
         self.run(Run(find("rate"), "off" if current == value else value))
 

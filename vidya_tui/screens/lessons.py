@@ -31,6 +31,8 @@ SHOW_WORDS = {
 }
 """What `f` goes through, and how it is said; what is not known now is asked of the model."""
 SHOWS = tuple(SHOW_WORDS)
+ROOM_FOR_DATES = 100
+"""Columns from which a row has its whole date."""
 SWEEP = 256
 """Lessons that are read at once when all are asked about."""
 
@@ -78,14 +80,17 @@ class LessonsScreen(ListRoom[None, Taught]):
 
     def line(self, row: Taught, width: int) -> Content:
         due, lesson = words.due(row), row.lesson
-        head = f"{words.when(row.created, time.time())} {words.KINDS[lesson.kind]:<9} "
+        now = time.time()
+        # the whole date stands below, where the row is told in full
+        when = (words.when if width >= ROOM_FOR_DATES else words.when_short)(row.created, now)
+        head = f"{when} {words.KINDS[lesson.kind]:<9} "
         state = f"{words.state(row):<10} "
         mark = words.mark(self.known(lesson.id), due)
         return Content.assemble(
             (head, "$foreground 60%"),
             (state, "" if due else "dim"),
             (f"{mark} ", "$success" if mark == "\u2713" else "$warning"),
-            words.short(lesson),
+            words.short(lesson, width - len(head) - len(state) - len(mark) - 1),
         )
 
     def detail(self, row: Taught) -> Content:

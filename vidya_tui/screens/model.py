@@ -12,7 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Footer, OptionList, Static
+from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from engine.errors import VidyaError
@@ -22,6 +22,7 @@ from vidya_tui.control import Control
 from vidya_tui.plain import one_line, plain
 from vidya_tui.screens.steady import Steady
 from vidya_tui.widgets.choices import Choices
+from vidya_tui.widgets.key_line import KeyLine
 
 HELP = (
     "Enter talks to the model under the bar; this talk goes on with it. Lessons that it lacks are "
@@ -57,7 +58,7 @@ class ModelScreen(Steady, ModalScreen[None]):
             yield Choices(id="model-list", markup=False)
             yield self._growing
             yield Static(HELP, markup=False, id="model-help")
-            yield Footer(show_command_palette=False, compact=True)
+            yield KeyLine(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
         self._list()

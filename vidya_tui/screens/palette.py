@@ -1,4 +1,5 @@
-"""The command palette: what it offers, and mends for no room and for a second Enter.
+"""The command palette: what it offers, by name and by what it does, and mends for no room and for a
+second Enter.
 
 Beside the chat it offers the chat's commands too, which go back there first; not where that would
 lose what is being typed. In Textual 8.2.8 page up and page down ask for the line of an option, and
@@ -13,16 +14,34 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from textual.await_complete import AwaitComplete
-from textual.command import CommandPalette, DiscoveryHit
+from textual.command import CommandPalette, DiscoveryHit, Hit, Hits
 from textual.screen import Screen
+from textual.system_commands import SystemCommandsProvider
 from textual.widgets import Input, TextArea
 
 from vidya_tui.commands import COMMANDS, Situation
 from vidya_tui.screens.steady import Steady
 from vidya_tui.typed import Run
 
+BY_ITS_WORDS = 0.01
+"""Score of what was found by what it does: behind all that were found by name."""
 ANYWHERE = ("help", "quit")
 """Commands for which no screen is left."""
+
+
+class Commands(SystemCommandsProvider):
+    """Textual's, which looks in what a command does too, and not only in its name."""
+
+    async def search(self, query: str) -> Hits:
+        found = set()
+        async for hit in super().search(query):
+            found.add(getattr(hit, "text", None) or str(hit.prompt))
+            yield hit
+        words = query.casefold().split()
+        for title, what, callback, *_ in self.app.get_system_commands(self.screen):
+            said = f"{title} {what}".casefold()
+            if title not in found and words and all(word in said for word in words):
+                yield Hit(BY_ITS_WORDS, title, callback, help=what)
 
 
 class Palette(Steady, CommandPalette):

@@ -15,13 +15,14 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from vidya_tui import practice_words, practising
 from vidya_tui.practising import Practising
 from vidya_tui.progress_words import percent
 from vidya_tui.screens.steady import Steady
 from vidya_tui.widgets.bar import Bar, bar
+from vidya_tui.widgets.key_line import KeyLine
 
 WIDE = 40
 """Columns from which the time left stands behind the bar."""
@@ -55,7 +56,7 @@ class PracticeScreen(Steady, ModalScreen[None]):
             yield self._figures
             with VerticalScroll(id="practice-scroll"):
                 yield self._samples
-            yield Footer(show_command_palette=False, compact=True)
+            yield KeyLine(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
         self.set_focus(self.query_one("#practice-scroll"))

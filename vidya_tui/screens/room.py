@@ -10,13 +10,14 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from engine.errors import VidyaError
 from learning.events import Event
 from vidya_tui.place import Place
 from vidya_tui.plain import one_line
 from vidya_tui.screens.steady import Steady
+from vidya_tui.widgets.key_line import KeyLine
 from vidya_tui.widgets.question import Question
 
 Result = TypeVar("Result")
@@ -41,7 +42,7 @@ class Room(Steady, Screen[Result]):
         yield self.heading
         yield from self.body()
         yield self.question
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeyLine(show_command_palette=False, compact=True)
 
     def body(self) -> ComposeResult:
         """The widgets between the title and the question."""

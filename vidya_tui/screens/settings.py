@@ -11,7 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Footer, OptionList, Static
+from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from engine.errors import VidyaError
@@ -21,6 +21,7 @@ from vidya_tui.screens.steady import Steady
 from vidya_tui.setting_rows import Row, Value, groups
 from vidya_tui.settings import Settings
 from vidya_tui.widgets.choices import Choices
+from vidya_tui.widgets.key_line import KeyLine
 from vidya_tui.widgets.line_field import LineField
 
 MOVE = Binding.Group("change", compact=True)
@@ -53,7 +54,7 @@ class SettingsScreen(Steady, ModalScreen[Literal["model"] | None]):
             yield Choices(id="settings-list", markup=False)
             yield Static("", markup=False, id="settings-help")
             yield LineField(id="settings-input")
-            yield Footer(show_command_palette=False, compact=True)
+            yield KeyLine(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
         self.query_one(LineField).display = False

@@ -16,7 +16,7 @@ from textual.color import Color, ColorParseError
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 from textual_plotext import PlotextPlot
 
 from learning.events import Event
@@ -25,6 +25,7 @@ from vidya_tui.plain import plain
 from vidya_tui.screens.steady import Steady
 from vidya_tui.training_log import TrainingLog
 from vidya_tui.widgets.bar import Bar, bar
+from vidya_tui.widgets.key_line import KeyLine
 
 AVERAGED = 13
 """Steps that one point of the smooth curve is the mean of."""
@@ -60,7 +61,7 @@ class TrainScreen(Steady, Screen[None]):
             yield self.facts
             yield Static("loss, step by step", markup=False, classes="quiet")
             yield self.plot
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeyLine(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
         self.heading.update(Content.styled("Learning the book", "bold $primary"))

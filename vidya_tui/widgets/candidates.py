@@ -2,7 +2,8 @@
 
 Cards are plain text, updated by whoever drains the stream (about twelve times a second). Each card
 is cut to a number of lines that lets all of them be seen at once; the highlighted one is shown
-whole. Left out: what a pick means.
+whole. A click chooses a card and shows it whole; it picks only where that card was chosen by a click
+before. Left out: what a pick means.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ ROOM_FOR_FACTS = 56
 """Columns from which a stacked card says on its right how long and how sure it is."""
 FACTS = 27
 """Columns for that."""
+MARK = "\u25b8"
+"""Before the number of the card that is chosen."""
 
 
 class CardView(Widget):
@@ -45,6 +48,8 @@ class CardView(Widget):
         self.lines = 3
         """Lines of text it may take, unless it is highlighted."""
         self.boxed = False
+        self.held = False
+        """A digit picks it in a moment."""
         self.rows = 0
         """Lines it takes at least: side by side, all are as high as the highest."""
         self._wrapped: tuple[tuple[int, bool], list[Content]] | None = None
@@ -54,6 +59,17 @@ class CardView(Widget):
         self.set_class(highlighted, "-highlighted")
         self.clear_cached_dimensions()
 
+    def hold(self, held: bool) -> None:
+        """Shows that a digit picks it in a moment."""
+        self.held = held
+        self.set_class(held, "-held")
+        self.border_title = self._title()
+        self.refresh()
+
+    def _title(self) -> str | None:
+        """What stands in the border of a box."""
+        return f"{MARK if self.held else ''}{self.number}" if self.boxed else None
+
     def show(self, card: Card, lines: int, boxed: bool) -> None:
         """Shows a copy of the card."""
         fresh = Card(card.index, card.text, card.state, card.ending, card.tokens, card.confidence)
@@ -62,7 +78,7 @@ class CardView(Widget):
         was = (self.boxed, self._height())
         self.card, self.lines, self.boxed = fresh, lines, boxed
         self._wrapped = None
-        self.border_title = str(self.number) if boxed else None
+        self.border_title = self._title()
         self._tell()
         self.set_class(card.state == "done", "-done")
         # most of what streams needs no new arrangement; what was hidden has had no width to say
@@ -112,7 +128,7 @@ class CardView(Widget):
         lines = self.wrapped(width)
         if self.boxed:
             return Content("\n").join(lines)
-        mark = "\u25b8" if self.highlighted else " "
+        mark = MARK if self.highlighted or self.held else " "
         head = Content.styled(f"{mark}{self.number} ", self.get_visual_style("card--number"))
         first = head.append(lines[0])
         if self._facts_room(width):
@@ -130,7 +146,7 @@ class CardView(Widget):
 
 
 class CandidatePanel(VerticalScroll, can_focus=True):
-    """The cards. Arrows highlight one, Enter or a click picks it."""
+    """The cards. Arrows or a click choose one, Enter or a second click picks it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,left", "highlight(-1)", "previous", show=False),
@@ -147,6 +163,13 @@ class CandidatePanel(VerticalScroll, can_focus=True):
             self.index = index
             self.typed = typed
             """The digit, where it was a key: it picks only where it can mean nothing else."""
+
+    class Chosen(Message):
+        """A click chose candidate `index`, and nothing is picked yet; None: it is chosen no more."""
+
+        def __init__(self, index: int | None) -> None:
+            super().__init__()
+            self.index = index
 
     class Typed(Message):
         """The owner began to type: the words belong into the prompt."""
@@ -168,6 +191,8 @@ class CandidatePanel(VerticalScroll, can_focus=True):
         self._lines = 3
         self._boxed = False
         self._highlight: int | None = None
+        self._clicked: int | None = None
+        """Number of the card that a click chose; another click on it picks it."""
         self.display = False
 
     def compose(self) -> ComposeResult:
@@ -226,6 +251,7 @@ class CandidatePanel(VerticalScroll, can_focus=True):
     def action_highlight(self, step: int) -> None:
         if not self._cards:
             return
+        self._forget_click()
         if self._highlight is None:
             self._set_highlight(self._order[0 if step > 0 else -1])
         else:
@@ -244,7 +270,31 @@ class CandidatePanel(VerticalScroll, can_focus=True):
             self.action_highlight(1)
 
     def on_blur(self) -> None:
+        self._forget_click()
         self._set_highlight(None)
+
+    def _forget_click(self) -> None:
+        if self._clicked is not None:
+            self._clicked = None
+            self.post_message(self.Chosen(None))
+
+    def hold(self, number: int | None) -> None:
+        """Shows which card a digit picks in a moment."""
+        for view in self._views:
+            if view.held != (view.number == number):
+                view.hold(view.number == number)
+
+    def click(self, number: int) -> None:
+        """Chooses a card; where a click chose it before, picks it."""
+        if not 1 <= number <= len(self._cards) or not self._cards[number - 1].text:
+            return
+        if self._clicked == number:
+            self.post_message(self.Picked(number))
+            return
+        self.screen.set_focus(self)
+        self._clicked = number
+        self._set_highlight(number)
+        self.post_message(self.Chosen(number))
 
     def on_key(self, event: events.Key) -> None:
         number = int(event.key) if event.key in "123456789" and event.key.isascii() else 0
@@ -262,9 +312,11 @@ class CandidatePanel(VerticalScroll, can_focus=True):
         self.post_message(self.Typed(event.text))
 
     def on_click(self, event: events.Click) -> None:
+        if self.screen.get_selected_text():
+            return  # it was the end of marking a text with the mouse
         for view in self._views:
             if event.widget is view and view.display:
-                self.post_message(self.Picked(view.number))
+                self.click(view.number)
 
     def on_resize(self, _: events.Resize) -> None:
         if self._boxed:

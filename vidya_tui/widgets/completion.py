@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Sequence
+
 from textual.content import Content
 from textual.widgets import Static
 
 from vidya_tui.typed import Completion, complete
 
-ROWS = 6
+LINES = 8
+"""Lines of the list, where the screen has so many."""
+EDGES = 8
+"""Columns around it: margin, border, padding."""
+GAP = 2
+"""Columns between a name and what it does."""
 
 
 class CompletionList(Static):
@@ -53,12 +61,43 @@ class CompletionList(Static):
 
     def _draw(self) -> None:
         self.display = bool(self._completions)
-        first = max(0, min(self._at - ROWS // 2, len(self._completions) - ROWS))
-        shown = self._completions[first : first + ROWS]
-        width = max((len(c.label) for c in shown), default=0)
-        lines = []
-        for number, item in enumerate(shown, first):
+        listed = self._completions
+        if not listed:
+            return
+        width = max(20, self.app.size.width - EDGES)
+        column = min(max(len(item.label) for item in listed), width // 3) + 2 + GAP
+        helps = [textwrap.wrap(item.help, width - column) or [""] for item in listed]
+        heights = [
+            len(lines) + (len(item.label) > column - 2 - GAP)
+            for item, lines in zip(listed, helps, strict=True)
+        ]
+        most = max(2, min(LINES, self.app.size.height - 8))
+        lines: list[Content] = []
+        for number in around(heights, self._at, most):
             mark = "\u25b8 " if number == self._at else "  "
-            label = Content.styled(f"{mark}{item.label:<{width}}", "bold")
-            lines.append(label.append(Content.styled(f"  {item.help}", "dim")))
+            label, said = f"{mark}{listed[number].label}", list(helps[number])
+            if len(label) > column - GAP:  # a long name has a line of its own
+                lines.append(Content.styled(label, "bold"))
+                label = ""
+            first = Content.styled(label.ljust(column), "bold")
+            lines.append(first.append(Content.styled(said[0], "dim")))
+            lines += [Content.styled(" " * column + more, "dim") for more in said[1:]]
         self.update(Content("\n").join(lines))
+
+
+def around(heights: Sequence[int], at: int, most: int) -> range:
+    """The rows around one of them that have room together, as far as can be with some before it."""
+    first, last, used = at, at, heights[at]
+    while True:
+        before, after = first > 0, last + 1 < len(heights)
+        if before and (at - first <= last - at or not after) and used + heights[first - 1] <= most:
+            first -= 1
+            used += heights[first]
+        elif after and used + heights[last + 1] <= most:
+            last += 1
+            used += heights[last]
+        elif before and used + heights[first - 1] <= most:
+            first -= 1
+            used += heights[first]
+        else:
+            return range(first, last + 1)

@@ -23,6 +23,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from vidya_tui.widgets.entry import Entry, EntryView
+from vidya_tui.widgets.found import Found
 
 WINDOW = 50
 """Entries that are mounted while the owner is at the end; as many as there are lines, where those are
@@ -40,7 +41,7 @@ WIDEST = 108
 """Columns of text; longer lines are tiring to read."""
 
 
-class ConversationView(VerticalScroll, can_focus=False):
+class ConversationView(Found, VerticalScroll, can_focus=False):
     """The log. `show` replaces what is shown with as few changes as possible.
 
     It takes the keys only while a message is chosen (`choose`), to be copied, edited or turned to
@@ -138,6 +139,8 @@ class ConversationView(VerticalScroll, can_focus=False):
         else:
             end = max(self._start + len(self._views), min(len(entries), self._start + self._window))
             self._place(min(self._start, len(entries)), min(end, len(entries)))
+        if self.finding and len(entries) != before:
+            self._found_again()
         if self._chosen is not None:
             if self._chosen >= len(entries):
                 self._chosen = len(entries) - 1 if entries else None
@@ -160,15 +163,18 @@ class ConversationView(VerticalScroll, can_focus=False):
             self._followed = self.following
         self._chosen, self.following = position, False
         self.post_message(self.FollowingChanged(False))
-        if not self._start <= position < self._start + len(self._views):
-            window, count = self._window, len(self._entries)
-            start = max(0, min(position - window // 2, count - window))
-            self._place(start, min(count, start + window))
+        self._bring(position)
         self._mark()
         self.can_focus = True
         self.focus(scroll_visible=False)
         self.refresh_bindings()
         self.call_after_refresh(self._show_chosen)
+
+    def _bring(self, position: int) -> None:
+        if not self._start <= position < self._start + len(self._views):
+            window, count = self._window, len(self._entries)
+            start = max(0, min(position - window // 2, count - window))
+            self._place(start, min(count, start + window))
 
     def action_step(self, step: int) -> None:
         if self._chosen is not None:
@@ -221,7 +227,7 @@ class ConversationView(VerticalScroll, can_focus=False):
 
     def _mark(self) -> None:
         for position, view in enumerate(self._views, self._start):
-            view.mark(position == self._chosen)
+            view.mark(position == self._chosen, self._found_in(position))
 
     def _show_chosen(self, tries: int = 10) -> None:
         """Brings it into view, and once more when what was mounted or opened has its room."""
@@ -288,7 +294,8 @@ class ConversationView(VerticalScroll, can_focus=False):
         if new_value < old_value and not at_end and not self._moving:
             self.following = False
         if at_end and new_value > old_value and not self._more and not self._moving:
-            self.following = self.following or self._chosen is None
+            held = self._chosen is not None or self.finding
+            self.following = self.following or not held
         if not self.following:
             self.call_after_refresh(self._ahead, new_value < old_value)
 

@@ -48,6 +48,8 @@ class EntryView(Static):
         self.entry = entry
         self.whole = False
         """Whether a long text is shown to its end."""
+        self._found: tuple[list[tuple[int, int]], int] = ([], -1)
+        """Spans of what was found in the text, and which of them is shown."""
         super().__init__(self._words(), markup=False, classes=f"entry -{entry.role}")
 
     @property
@@ -64,13 +66,16 @@ class EntryView(Static):
         if entry != old:
             self.update(self._words())
 
-    def mark(self, chosen: bool) -> None:
-        """Shows that the keys are about this one; then it is shown to its end."""
+    def mark(self, chosen: bool, found: tuple[list[tuple[int, int]], int] = ([], -1)) -> None:
+        """Shows that the keys are about this one; then it is shown to its end. found: spans of what
+        was found in its text, and which of them is shown; -1: none."""
         self.set_class(chosen, "-chosen")
-        if chosen != self.whole:
-            self.whole = chosen
-            if shortened(self.entry.text):
-                self.update(self._words())
+        whole = chosen or found[1] >= 0
+        changed = whole != self.whole and bool(shortened(self.entry.text))
+        if changed or found != self._found:
+            self.whole, self._found = whole, found
+            self.update(self._words())
+        self.whole = whole
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """The name stands in the padding of the first line: what is marked with the mouse is the
@@ -91,11 +96,19 @@ class EntryView(Static):
     def _words(self) -> Content:
         entry = self.entry
         short = "" if self.whole or entry.streaming else shortened(entry.text)
-        text = short or plain(entry.text).strip("\n")
+        text = short or shown_text(entry.text)
         body = Content(text + "\u258c" if entry.streaming else text or " ")
+        spans, now = self._found
+        for number, (start, end) in enumerate(spans if not short else ()):
+            body = body.stylize("bold reverse" if number == now else "underline", start, end)
         if entry.note:
             body = body.append("\n").append(Content.styled(plain(entry.note), "dim"))
         return body
+
+
+def shown_text(text: str) -> str:
+    """A text as an entry shows it."""
+    return plain(text).strip("\n")
 
 
 def shortened(text: str) -> str:

@@ -15,6 +15,15 @@ from vidya_tui.widgets.bar import bar
 BAR = 24
 
 
+def fitting(words: str, room: int) -> str:
+    """As many whole parts of a line as have room: those behind are left out first. Only where not even
+    the first has room is it cut."""
+    for mark in (" \u00b7 ", ", "):
+        while Content(words).cell_length > room and mark in words:
+            words = words.rpartition(mark)[0]
+    return Content(words).truncate(room, ellipsis=True).plain
+
+
 class LearningLine(Static):
     """Everything on one line, with the program's name."""
 
@@ -47,7 +56,7 @@ class LearningLine(Static):
         room = width - len(name) - 2
         if room < 4:
             return
-        shown = Content(right).truncate(room, ellipsis=True)
+        shown = Content(fitting(right, room))
         gap = max(2, width - len(name) - shown.cell_length)
         self.update(Content.styled(name, "bold").append(" " * gap).append(shown.stylize("dim")))
 

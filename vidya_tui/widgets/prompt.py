@@ -1,5 +1,8 @@
 """Where the owner types. Enter sends; digits pick only where they can mean nothing else.
 
+A digit that could pick is held for a moment: where another letter follows, it was the beginning of a
+message ("2 apples"), and both are typed.
+
 Keys are decided on here, inside the widget's own queue, and not by priority bindings: those run
 before letters that were typed earlier have arrived, so that a fast "h1" would pick candidate 1.
 Left out: what a message or a command does.
@@ -15,6 +18,7 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
+from textual.timer import Timer
 
 from vidya_tui.keys import each, keymap
 from vidya_tui.plain import plain
@@ -23,6 +27,8 @@ from vidya_tui.words import counted
 
 PICK = Binding.Group("pick", compact=True)
 DIGITS = "123456789"
+HOLD = 0.3
+"""Seconds without another letter after which a digit picks."""
 LONG_LINES, LONG = 6, 600
 """Lines and characters from which the size of a text is shown."""
 
@@ -74,6 +80,20 @@ class Prompt(TextField):
     class Active(Message):
         """A key was pressed."""
 
+    class Held(Message):
+        """A digit will pick this candidate in a moment; None: no longer."""
+
+        def __init__(self, number: int | None) -> None:
+            super().__init__()
+            self.number = number
+
+    class Clicked(Message):
+        """The digit of this candidate was clicked, in the line of keys."""
+
+        def __init__(self, number: int) -> None:
+            super().__init__()
+            self.number = number
+
     class Read(Message):
         """The owner reads back (-1) or on (1)."""
 
@@ -97,6 +117,10 @@ class Prompt(TextField):
             show_line_numbers=False,
         )
         self._host = host
+        self._invitation = placeholder
+        self._held = 0
+        """The digit that picks in a moment; 0: none."""
+        self._hold: Timer | None = None
         keys = keys or keymap({})
         for name, action in self.ACTIONS.items():
             for key in each(keys[name]):
@@ -126,7 +150,8 @@ class Prompt(TextField):
     def unsent(self) -> str:
         """All that was typed and not sent, what was put aside for something else first."""
         recalled = self._at < len(self._past)
-        aside = (self._aside or "", self._draft if recalled else "")
+        held = str(self._held or "")
+        aside = (self._aside or "", self._draft if recalled else "", held)
         parts = [text for text in aside if text.strip()]
         known = self._taken_up if self.editing else self._past[self._at] if recalled else ""
         if self.text != known or not (parts or self.editing):
@@ -152,6 +177,13 @@ class Prompt(TextField):
             self._keep(self.text)
         self._fill(aside)
 
+    def refuse(self, text: str) -> None:
+        """Returns a command that was refused, marked: whatever is typed replaces it. Where something
+        was typed since, up brings it back."""
+        if not self.text:
+            self.put_back(text)
+            self.select_all()
+
     def put_back(self, text: str) -> None:
         """Returns a text that could not be sent, before whatever was typed since."""
         if self._past and self._past[-1] == text:
@@ -165,15 +197,71 @@ class Prompt(TextField):
         self.screen.set_focus(self)
 
     def type_in(self, text: str) -> None:
-        """Inserts text at the cursor, as if typed here."""
+        """Inserts text at the cursor, or in place of what is marked, as if typed here."""
+        self.as_text()
         self.screen.set_focus(self)
-        self.insert(plain(text))
+        self._take(text)
+
+    def announce(self, words: str) -> None:
+        """Says in the frame what happens next, where nothing is being edited; "" no longer."""
+        if not self.editing:
+            self.border_title = Content(words) if words else None
+
+    # ------------------------------------------------------------ a digit that may pick
+
+    def hold(self, number: int) -> None:
+        """Picks a candidate in a moment, unless something else is typed. Shown meanwhile."""
+        self._held = number
+        self._hold = self.set_timer(HOLD, self.settle)
+        self.placeholder = str(number)
+        self.announce(f"{number} is picked \u00b7 type on to make it text")
+        self.post_message(self.Held(number))
+
+    def settle(self) -> None:
+        """The digit that is held picks now; where there is nothing left to pick, it is text."""
+        if number := self._held:
+            if not self._host.can_pick(number):
+                self.as_text()
+                return
+            self._let_go()
+            self._host.pick(number)
+
+    def as_text(self) -> None:
+        """The digit that is held was the beginning of a message."""
+        if number := self._held:
+            self._let_go()
+            self.insert(str(number))
+
+    def _let_go(self) -> None:
+        """Nothing is held any more."""
+        if self._hold is not None:
+            self._hold.stop()
+        self._held, self._hold = 0, None
+        self.placeholder = self._invitation
+        self.announce("")
+        self.post_message(self.Held(None))
+
+    def _after_held(self, event: events.Key) -> bool:
+        """What a key makes of the digit that is held; whether that was all it did."""
+        if event.is_printable:
+            self.as_text()
+            return False
+        if event.key in ("escape", "backspace", "delete", "ctrl+c"):
+            self._let_go()
+            return event.key != "ctrl+c"
+        self.settle()
+        return event.key == "enter"
+
+    def on_blur(self) -> None:
+        self.as_text()
 
     # ------------------------------------------------------------ keys
 
     async def _on_key(self, event: events.Key) -> None:
         self.post_message(self.Active())
-        if event.key == "enter":
+        if self._held and self._after_held(event):
+            pass
+        elif event.key == "enter":
             self._enter()
         elif event.key == "tab" and self._host.completion_open():
             self._complete()
@@ -183,20 +271,21 @@ class Prompt(TextField):
             self.end_edit()
             self.post_message(self.EditLeft())
         elif event.key in DIGITS and self.may_pick(int(event.key)):
-            self._host.pick(int(event.key))
+            self.hold(int(event.key))
         else:
             return  # TextField's own handler is next
         event.stop()
         event.prevent_default()
 
     def action_pick(self, number: int) -> None:
-        """For the mouse on the footer; digits on the keyboard are seen by `_on_key` first."""
-        if self.may_pick(number):
-            self._host.pick(number)
+        """For the mouse on the line of keys; digits on the keyboard are seen by `_on_key` first."""
+        if self._host.can_pick(number):
+            self.post_message(self.Clicked(number))
 
     def may_pick(self, number: int) -> bool:
-        """Whether that digit can mean nothing else than a pick."""
-        return not self.text and not self.editing and self._host.can_pick(number)
+        """Whether that digit can mean a pick."""
+        free = not (self.text or self.editing or self._held)
+        return free and self._host.can_pick(number)
 
     def action_read(self, pages: int) -> None:
         self.post_message(self.Read(pages))
@@ -230,6 +319,10 @@ class Prompt(TextField):
         self.border_subtitle = (
             f"{counted(lines, 'line')}, {counted(len(text), 'character')}" if long else None
         )
+
+    def _take(self, text: str) -> None:
+        self.as_text()  # a paste right behind a digit
+        super()._take(text)
 
     # ------------------------------------------------------------ parts
 

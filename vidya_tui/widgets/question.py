@@ -6,16 +6,24 @@ from collections.abc import Callable
 
 from textual import events
 from textual.content import Content
+from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
 from vidya_tui.plain import one_line
 
-YES = ("y", "Y")
+YES, NO = ("y", "Y"), ("n", "N")
 
 
 class Question(Static, can_focus=True):
     """`ask` takes the keys until it is answered: y is yes, any other key is no."""
+
+    class Typed(Message):
+        """The answer was a letter of a message, and so no; where there is a prompt it goes there."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__("", markup=False, id=id)
@@ -44,7 +52,10 @@ class Question(Static, can_focus=True):
         if self._then is not None:
             event.stop()
             event.prevent_default()
-            self._answer(event.key in YES)
+            yes = event.key in YES
+            self._answer(yes)
+            if event.is_printable and event.character and not yes and event.key not in NO:
+                self.post_message(self.Typed(event.character))
 
     def on_blur(self) -> None:
         if self._then is not None and not self.has_focus:  # a click elsewhere is no yes

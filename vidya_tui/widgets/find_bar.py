@@ -1,0 +1,98 @@
+"""The line in which one looks for words in the conversation that is open."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Static
+
+from vidya_tui.widgets.line_field import LineField
+
+
+class _Field(LineField):
+    """What the words are typed in. The keys are here: those of a field that scrolls come before the
+    keys of what is around it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "step(-1)", "earlier"),
+        Binding("down", "step(1)", "later"),
+        Binding("escape", "leave", "back"),
+    ]
+
+    def action_step(self, step: int) -> None:
+        self.post_message(FindBar.Stepped(step))
+
+    def action_leave(self) -> None:
+        self.post_message(FindBar.Closed())
+
+    def on_blur(self, _: events.Blur) -> None:
+        if self.app.app_focus and self.parent is not None:  # else another window is looked at
+            self.post_message(FindBar.Closed())
+
+
+class FindBar(Horizontal):
+    """Hidden until `open`; goes when the keys go elsewhere."""
+
+    class Wanted(Message):
+        """These words are looked for."""
+
+        def __init__(self, words: str) -> None:
+            super().__init__()
+            self.words = words
+
+    class Stepped(Message):
+        """The owner goes to an earlier (-1) or a later (1) place."""
+
+        def __init__(self, step: int) -> None:
+            super().__init__()
+            self.step = step
+
+    class Closed(Message):
+        """The owner has found it."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.field = _Field(placeholder="find in this conversation", compact=True, id="find-words")
+        self.count = Static("", markup=False, id="find-count")
+        self.display = False
+
+    def compose(self) -> ComposeResult:
+        yield self.field
+        yield self.count
+
+    def open(self, words: str = "") -> None:
+        """Takes the keys. words: what to look for; "": what was looked for last, marked."""
+        self.display = True
+        if words:
+            self.field.value = words
+        self.screen.set_focus(self.field)
+        self.field.action_select_all()
+        self.post_message(self.Wanted(self.field.value))
+
+    def show(self, which: int, many: int) -> None:
+        """which: the place that is shown, from 1; of how many."""
+        words = (
+            ""
+            if not self.field.value.strip()
+            else f"{which} of {many}"
+            if many
+            else "not said here"
+        )
+        self.count.update(Content(words))
+
+    @on(LineField.Changed)
+    def _typed(self, event: LineField.Changed) -> None:
+        event.stop()
+        if self.display:
+            self.post_message(self.Wanted(event.value))
+
+    @on(LineField.Submitted)
+    def _entered(self, event: LineField.Submitted) -> None:
+        event.stop()
+        self.post_message(self.Stepped(-1))

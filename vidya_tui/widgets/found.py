@@ -1,0 +1,118 @@
+"""Words that were found in the conversation: marked where they stand, and brought into view one by one.
+
+Mixed into the conversation, whose entries and views it uses. Left out: where they are typed
+(find_bar.py), and what finds them (finding.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+from textual.geometry import Region
+
+from vidya_tui.finding import Place, places
+from vidya_tui.widgets.entry import Entry, EntryView, shown_text
+
+if TYPE_CHECKING:
+    from textual.containers import VerticalScroll as Base
+else:  # a base that is a widget would come before the one that this is mixed into
+    Base = object
+
+MARGIN = 1
+"""Lines that are seen above and below a place that was found."""
+
+
+class Found(Base):
+    """`find` looks for words, `find_next` goes on, `find_no_more` ends it and stays where it is."""
+
+    following: bool
+    _entries: Sequence[Entry]
+    _views: list[EntryView]
+    _start: int
+    _places: Sequence[Place] = ()
+    _at: int = -1
+    """Which of the places is shown; -1: none."""
+    _words = ""
+
+    def _bring(self, position: int) -> None:
+        """Mounts the entry at a position where it is not."""
+        raise NotImplementedError
+
+    def _mark(self) -> None:
+        raise NotImplementedError
+
+    @property
+    def finding(self) -> bool:
+        """Whether words are looked for, so that what comes does not move what is read."""
+        return bool(self._words)
+
+    @property
+    def found(self) -> tuple[int, int]:
+        """(which place is shown, from 1; 0: none, how many there are)."""
+        return self._at + 1, len(self._places)
+
+    def find(self, words: str) -> None:
+        """Looks for words, and shows the last place up to where the owner was reading."""
+        before = self._places[self._at] if self._at >= 0 else None
+        self._words = words.strip()
+        self._look()
+        here = (before.position, before.start) if before else (len(self._entries), 0)
+        earlier = [n for n, at in enumerate(self._places) if (at.position, at.start) <= here]
+        self._at = earlier[-1] if earlier else len(self._places) - 1
+        self._show_place()
+
+    def find_next(self, step: int) -> None:
+        """Goes to a later (1) or an earlier (-1) place, and round at the ends."""
+        if self._places:
+            self._at = (self._at + step) % len(self._places)
+            self._show_place()
+
+    def find_no_more(self) -> None:
+        """What was found is marked no longer."""
+        self._words, self._places, self._at = "", (), -1
+        self._mark()
+
+    def _look(self) -> None:
+        self._places = places([shown_text(entry.text) for entry in self._entries], self._words)
+
+    def _found_again(self) -> None:
+        """The entries are others now."""
+        now = self._places[self._at] if self._at >= 0 else None
+        self._look()
+        self._at = self._places.index(now) if now in self._places else len(self._places) - 1
+        self._mark()
+
+    def _found_in(self, position: int) -> tuple[list[tuple[int, int]], int]:
+        """(spans of what was found in an entry, which of them is shown; -1: none)."""
+        here = [n for n, at in enumerate(self._places) if at.position == position]
+        spans = [(self._places[n].start, self._places[n].end) for n in here]
+        return spans, here.index(self._at) if self._at in here else -1
+
+    def _show_place(self) -> None:
+        if self._at >= 0:
+            self.following = False
+            self._bring(self._places[self._at].position)
+        self._mark()
+        self.call_after_refresh(self._scroll_to_place)
+
+    def _scroll_to_place(self, tries: int = 10) -> None:
+        """Brings the line into view, and once more when what was mounted or opened has its room."""
+        if not self.is_attached or self._at < 0 or self._at >= len(self._places):
+            return
+        place = self._places[self._at]
+        at = place.position - self._start
+        if not 0 <= at < len(self._views):
+            return
+        view = self._views[at]
+        if view.size.height and (width := view.content_size.width) > 0:
+            text = shown_text(view.entry.text)
+            word = text[place.start :].split(None, 1)[0] if text[place.start :].strip() else ""
+            lines = Content(text[: place.start] + word).wrap(width)
+            y = view.virtual_region.y + view.gutter.top + len(lines) - 1
+            region = Region(0, max(0, y - MARGIN), 1, 1 + 2 * MARGIN)
+            self.scroll_to_region(region, animate=False, immediate=True, force=True)
+            tries = min(tries, 1)
+        if tries:
+            self.call_after_refresh(self._scroll_to_place, tries - 1)
