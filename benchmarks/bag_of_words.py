@@ -9,7 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from learning.folding import fold
+from learning.text.normalise import fold
 
 Bag = dict[str, float]
 

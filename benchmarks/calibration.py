@@ -2,7 +2,7 @@
 
 Asked are taught questions, in their own and in other words, book questions, sums, and questions to which
 nothing was taught; each before and after the lessons. All cards that are shown count. "I do not know"
-is right where none of the other cards is. The exponent of learning.certainty is fitted on
+is right where none of the other cards is. The exponent of learning.teacher.certainty is fitted on
 lessons_tune*.jsonl, and judged on lessons20 and lessons100. Left out: open talk, which is not right or
 wrong.
 """
@@ -32,13 +32,13 @@ from engine.generate import Restart, generate
 from engine.model import Model
 from engine.selection import Finished
 from engine.tokenizer import Tokenizer
-from learning.answer_check import NOT_KNOWN_FOLD, AnswerCheck, Known
-from learning.certainty import EXPONENT, SURE, calibration_error
-from learning.folding import fold
 from learning.home import Home
-from learning.model_store import SHIPPED, ModelStore
-from learning.records import Lesson, Turn
-from personality.book import Entry, read_book, shipped_book_path
+from learning.models.store import SHIPPED, ModelStore
+from learning.protocol.records import Lesson, Turn
+from learning.teacher.answer_check import NOT_KNOWN_FOLD, AnswerCheck, Known
+from learning.teacher.certainty import EXPONENT, SURE, calibration_error
+from learning.text.normalise import fold
+from personality.book import BookEntry, read_book, shipped_book_path
 
 CARDS = 5
 BOOK = 15
@@ -196,7 +196,7 @@ def collect(
 def _ask(
     model: Model,
     tokenizer: Tokenizer,
-    book: Sequence[Entry],
+    book: Sequence[BookEntry],
     lessons: Sequence[Lesson],
     questions: Sequence[Question],
     seed: int,
@@ -250,7 +250,7 @@ def personal(folder: Path, checked: bool) -> dict[str, Any]:
     """The shipped weights, asked about the owner: nothing was taught, so to claim anything is wrong.
 
     checked: with the check, and the certainty of today; else as it was before both."""
-    from engine.checkpoint import load_model
+    from engine.storage.checkpoint import load_model
 
     model, tokenizer = load_model(folder), Tokenizer.load(folder)
     known = Known.of(read_book(shipped_book_path()), ()) if checked else None

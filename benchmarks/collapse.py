@@ -46,21 +46,21 @@ from benchmarks.processes import forget_peak, peak_bytes
 from benchmarks.report import machine
 from benchmarks.scratch import DEFAULT_MODEL
 from engine.chat_format import encode_prompt
-from engine.checkpoint import load_model, load_tensors
-from engine.checkpoint_files import WEIGHTS
 from engine.config import CONFIGS, Sampling
 from engine.errors import NotFound
 from engine.generate import Finished, generate
 from engine.model import Model
+from engine.storage.checkpoint import load_model, load_tensors
+from engine.storage.checkpoint_files import WEIGHTS
 from engine.tokenizer import Tokenizer
-from learning.examples import Example
-from learning.folding import fold
-from learning.forward import knowledge, mean_loss, share_known
-from learning.growth import grow_model
+from learning.data.examples import Example
 from learning.home import Home
-from learning.memory import own_talk
-from learning.model_store import ModelStore
-from learning.records import Lesson, Turn
+from learning.memory.own_talk import own_talk
+from learning.models.grow import grow_model
+from learning.models.store import ModelStore
+from learning.objectives.forward import knowledge, mean_loss, share_known
+from learning.protocol.records import Lesson, Turn
+from learning.text.normalise import fold
 from personality.book import read_book, shipped_book_path
 
 EVERY = 10

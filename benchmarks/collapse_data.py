@@ -17,10 +17,10 @@ from benchmarks.talk_data import load
 from engine.errors import DataError
 from engine.model import Model
 from engine.tokenizer import Tokenizer
-from learning.dream import dream, looking_back
-from learning.examples import Example, from_answer, from_turns
-from learning.memory import LOOK_BACK_LENGTH, TALK_LENGTH, book_examples
-from learning.records import Lesson, Turn
+from learning.data.examples import Example, from_answer, from_turns
+from learning.memory.book_rows import book_examples
+from learning.memory.own_talk import LOOK_BACK_LENGTH, TALK_LENGTH, generate_talk, recall_talk
+from learning.protocol.records import Lesson, Turn
 from personality.book import shipped_book_path
 
 DATA = Path(__file__).with_name("data")
@@ -111,10 +111,13 @@ def make_yardstick(
 
 
 def other_talk(model: Model, tokenizer: Tokenizer, replayed: Sequence[Example]) -> list[Example]:
-    """Talk of the model as learning.memory.own_talk makes it, by other dice: none of it is replayed."""
+    """Talk of the model as learning.memory.own_talk.own_talk makes it, by other dice: none of it
+    is replayed."""
     back = TALK_ROWS // 5
-    rows = dream(model, tokenizer, TALK_ROWS - back, TALK_LENGTH, torch.Generator().manual_seed(1))
-    rows += looking_back(tokenizer, back, min(LOOK_BACK_LENGTH, model.config.context), seed=1)
+    rows = generate_talk(
+        model, tokenizer, TALK_ROWS - back, TALK_LENGTH, torch.Generator().manual_seed(1)
+    )
+    rows += recall_talk(tokenizer, back, min(LOOK_BACK_LENGTH, model.config.context), seed=1)
     trained = {e.ids for e in replayed}
     return [e for e in rows if e.targets and e.ids not in trained]
 

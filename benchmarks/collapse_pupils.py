@@ -14,15 +14,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
-from engine.checkpoint import load_model
 from engine.model import Model
+from engine.storage.checkpoint import load_model
 from engine.tokenizer import Tokenizer
-from learning.attempts import ATTEMPTS
 from learning.home import Home
-from learning.journal import Journal
-from learning.learner import Learner
-from learning.memory import book_examples, to_task
-from learning.records import Lesson
+from learning.journal.journal import Journal
+from learning.lessons.baselines import ATTEMPTS
+from learning.lessons.learner import Learner
+from learning.memory.book_rows import book_examples
+from learning.memory.tasks import to_task
+from learning.protocol.records import Lesson
 from personality.book import shipped_book_path
 
 RECIPE, WITHOUT_PAUSES = "recipe", "recipe-without-pauses"
@@ -104,7 +105,7 @@ class LearnerPupil:
 
 
 class AttemptPupil:
-    """One of learning.attempts, which knows no pause, no journal and no guard."""
+    """One of learning.lessons.baselines, which knows no pause, no journal and no guard."""
 
     def __init__(self, method: str, folder: Path) -> None:
         self._model, self._tokenizer = load_model(folder), Tokenizer.load(folder)

@@ -11,7 +11,7 @@ from benchmarks.collapse_pupils import METHODS
 from benchmarks.collapse_svg import Line, picture
 from benchmarks.report import deviation, table, write
 from engine.errors import DataError
-from engine.files import write_atomically
+from engine.storage.files import write_atomically
 
 TITLE = "Does teaching destroy what was known?"
 CURVES = ("book", "known", "rewordings", "paraphrases", "talk_nll")

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from engine.errors import DataError
-from learning.corpus import Document, data_files, read_documents
+from learning.data.corpus import Document, data_files, read_documents
 
 
 def named_corpus() -> list[Path]:

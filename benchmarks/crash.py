@@ -32,7 +32,7 @@ from benchmarks import BenchOptions
 from benchmarks.crash_look import book_lines, forgotten, known, look, settled, states
 from benchmarks.report import machine, table, write
 from benchmarks.scratch import scratch_home
-from engine.checkpoint_files import WEIGHTS
+from engine.storage.checkpoint_files import WEIGHTS
 from learning.home import Home
 
 KILLS = 50

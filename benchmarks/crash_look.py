@@ -11,11 +11,11 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from engine.checkpoint_files import WEIGHTS, read_metadata
+from engine.storage.checkpoint_files import WEIGHTS, read_metadata
 from learning.home import Home
-from learning.home_files import home_files
-from learning.journal import Journal
-from learning.records import Rating
+from learning.journal.journal import Journal
+from learning.models.home_files import home_files
+from learning.protocol.records import Rating
 from personality.book import BookError, LineError, format_line, read_book
 
 
@@ -53,8 +53,8 @@ def look(home: Home, model: str, confirmed: dict[int, tuple[int, str]]) -> list[
 
 
 def _look_at_model(folder: Path) -> list[str]:
-    from engine.checkpoint import load_model
     from engine.errors import VidyaError
+    from engine.storage.checkpoint import load_model
 
     try:
         load_model(folder)
@@ -121,10 +121,10 @@ def states(home: Home) -> dict[str, int]:
 
 def known(home: Home, model: str) -> dict[str, int]:
     """Of the lessons that are called learned, how many the saved weights say word for word."""
-    from engine.checkpoint import load_model
+    from engine.storage.checkpoint import load_model
     from engine.tokenizer import Tokenizer
-    from learning.forward import knowledge
-    from learning.memory import answer_example
+    from learning.memory.tasks import answer_example
+    from learning.objectives.forward import knowledge
 
     folder = home.models_path / model
     weights, tokenizer = load_model(folder), Tokenizer.load(folder)
@@ -142,8 +142,8 @@ def known(home: Home, model: str) -> dict[str, int]:
 
 def forgotten(home: Home, model: str, first: Path) -> list[str]:
     """What still holds something after `forget --all`. first: the weights as they were in the beginning."""
-    from engine.checkpoint import load_model
     from engine.errors import VidyaError
+    from engine.storage.checkpoint import load_model
 
     command = [sys.executable, "-m", "vidya_tui", "journal", "forget", "--all", "--yes"]
     command += ["--no-relearn", "--home", str(home.path), "--model", model]

@@ -17,7 +17,9 @@ from pathlib import Path
 
 from engine.config import Sampling
 from engine.errors import VidyaError
-from learning.events import (
+from learning.home import Home
+from learning.journal.journal import Journal
+from learning.protocol.events import (
     AskDone,
     CandidateText,
     Event,
@@ -29,11 +31,9 @@ from learning.events import (
     TrainProgress,
     WorkerLost,
 )
-from learning.home import Home
-from learning.journal import Journal
-from learning.requests import Train
-from vidya_tui.session import Session
-from vidya_tui.worker import WorkerTeacher
+from learning.protocol.requests import Train
+from vidya_tui.session.session import Session
+from vidya_tui.worker.supervisor import WorkerTeacher
 
 THINGS = ("stone", "river", "lamp", "bread", "window", "garden", "bell", "ladder", "basket")
 PATIENCE = 240.0

@@ -20,7 +20,7 @@ from benchmarks.report import machine, median, table, write
 from benchmarks.scratch import scratch_home
 from benchmarks.workers import Worker
 from engine.config import CONFIGS, GREEDY, Sampling
-from vidya_tui.machine import prepare
+from vidya_tui.worker.environment import prepare
 
 ROUNDS, QUICK_ROUNDS = 3, 1
 PROMPT = 60
@@ -90,8 +90,8 @@ def load_size(shipped: Path, size: str) -> Any:
     """The model of a folder, grown where the size asks for more."""
     import torch
 
-    from engine.checkpoint import load_model
     from engine.grow import grow
+    from engine.storage.checkpoint import load_model
 
     model = load_model(shipped)
     config = CONFIGS[size]
@@ -105,7 +105,7 @@ def make_model(shipped: Path, size: str) -> Path:
     """A folder with the model in that size, its end token silenced."""
     import torch
 
-    from engine.checkpoint import save_model
+    from engine.storage.checkpoint import save_model
     from engine.tokenizer import Tokenizer
 
     folder = Path(tempfile.mkdtemp(prefix="vidya-decode-"))

@@ -40,9 +40,9 @@ class Vidya:
     def __init__(self, folder: Path) -> None:
         import torch
 
-        from engine.checkpoint import load_model
         from engine.packed import HalfProduct, product_for
         from engine.precision import fast_dtype
+        from engine.storage.checkpoint import load_model
         from engine.tokenizer import Tokenizer
 
         self._dtype = fast_dtype("cpu")
@@ -55,7 +55,7 @@ class Vidya:
         self.publish()
 
     def publish(self) -> None:
-        """As learning.weights does, and the packing that the first answer would do."""
+        """As learning.models.weights does, and the packing that the first answer would do."""
         import copy
 
         from engine.packed import packed
@@ -169,7 +169,7 @@ class LlamaCpp:
         import llama_cpp
 
         from benchmarks.decode_gguf import write_gguf
-        from engine.checkpoint import load_config
+        from engine.storage.checkpoint import load_config
 
         self._c: Any = llama_cpp
         self._quiet = llama_cpp.llama_log_callback(lambda *_: None)

@@ -13,9 +13,9 @@ import numpy as np
 from gguf import GGMLQuantizationType, GGUFWriter
 from gguf.quants import quantize
 
-from engine.checkpoint import load_config, load_tensors
-from engine.checkpoint_files import WEIGHTS
 from engine.config import ModelConfig
+from engine.storage.checkpoint import load_config, load_tensors
+from engine.storage.checkpoint_files import WEIGHTS
 
 KINDS = {
     "f32": GGMLQuantizationType.F32,

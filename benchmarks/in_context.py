@@ -1,6 +1,7 @@
 """What a model makes of what was said just before: copying, recall of facts told, small sums.
 
-Rows are those of learning.synthetic with seeds that its files do not have; every answer is asked for given
+Rows are those of learning.text.synthetic with seeds that its files do not have; every answer is
+asked for given
 the right talk before it, and counts where greedy decoding says exactly it. Without --model: both models
 that come with vidya. Left out: facts taught to the weights (bench collapse).
 """
@@ -16,14 +17,14 @@ import torch
 
 from benchmarks import BenchOptions
 from benchmarks.report import deviation, machine, table, with_deviation, write
-from engine.checkpoint import load_model
 from engine.model import Model
+from engine.storage.checkpoint import load_model
 from engine.tokenizer import Tokenizer
-from learning.examples import Example, from_answer
-from learning.forward import knowledge, share_known
+from learning.data.examples import Example, from_answer
 from learning.home import Home
-from learning.model_store import SHIPPED, ModelStore
-from learning.synthetic import Row, recall, sums
+from learning.models.store import SHIPPED, ModelStore
+from learning.objectives.forward import knowledge, share_known
+from learning.text.synthetic import Row, recall, sums
 
 ROWS, QUICK_ROWS = 300, 20
 WIDTH = 16

@@ -24,15 +24,15 @@ from benchmarks.report import deviation, machine, table, with_deviation, write
 from benchmarks.scratch import scratch_home
 from engine.config import Sampling
 from engine.errors import VidyaError
-from learning.events import AskDone, Event, Failed, LessonDone
-from learning.folding import fold_answer
 from learning.home import Home
-from learning.journal import Journal
-from learning.messages import TeacherPort
-from learning.records import Lesson, Turn, Turns
-from learning.requests import Learn
-from learning.teacher import open_teacher
-from vidya_tui.session import Session
+from learning.journal.journal import Journal
+from learning.protocol.events import AskDone, Event, Failed, LessonDone
+from learning.protocol.messages import TeacherPort
+from learning.protocol.records import Lesson, Turn, Turns
+from learning.protocol.requests import Learn
+from learning.teacher.teacher import open_teacher
+from learning.text.normalise import fold_answer
+from vidya_tui.session.session import Session
 
 LESSONS, INVENTIONS, QUICK_LESSONS = 20, 10, 2
 UNTAUGHT = (

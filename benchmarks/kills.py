@@ -23,8 +23,8 @@ from benchmarks import BenchOptions
 from benchmarks.report import machine, table, write
 from benchmarks.scratch import DEFAULT_MODEL
 from learning.home import Home
-from learning.journal import Journal
-from learning.model_store import SHIPPED
+from learning.journal.journal import Journal
+from learning.models.store import SHIPPED
 
 KILLS = 200
 """At random moments."""
@@ -62,9 +62,9 @@ def _small_model(folder: Path) -> None:
     """Of half a million weights that have learned nothing, with the shipped tokenizer."""
     import torch
 
-    from engine.checkpoint import save_model
     from engine.config import CONFIGS
     from engine.model import Model
+    from engine.storage.checkpoint import save_model
     from engine.tokenizer import Tokenizer
 
     tokenizer = Tokenizer.load(SHIPPED / DEFAULT_MODEL)

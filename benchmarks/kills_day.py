@@ -22,26 +22,26 @@ from typing import Any, NoReturn
 
 import torch
 
-import engine.checkpoint
-from engine.checkpoint import load_tensors, save_tensors
-from engine.checkpoint_files import WEIGHTS
+import engine.storage.checkpoint
 from engine.errors import NotFound, VidyaError
-from engine.files import is_leftover, write_atomically
-from learning.book_mend import mend_book
-from learning.forget import Doomed
+from engine.storage.checkpoint import load_tensors, save_tensors
+from engine.storage.checkpoint_files import WEIGHTS
+from engine.storage.files import is_leftover, write_atomically
+from learning.book.owner_book import OwnerBook
+from learning.book.repair import mend_book
 from learning.home import Home
-from learning.home_files import home_files, problems
-from learning.journal import Journal
-from learning.learner import Learner
-from learning.model_store import ModelStore
-from learning.owner_book import OwnerBook
-from learning.porting import import_model
-from learning.records import Lesson, Turn
-from learning.requests import Train
-from learning.unfinished import TRAINED, Unfinished, write_unfinished
-from learning.unlearn import finish, forget
-from vidya_tui.exporting import exported
-from vidya_tui.unsent import Unsent
+from learning.journal.erase import ErasurePlan
+from learning.journal.journal import Journal
+from learning.lessons.forget import finish, forget
+from learning.lessons.learner import Learner
+from learning.models.home_files import home_files, problems
+from learning.models.import_export import import_model
+from learning.models.store import ModelStore
+from learning.models.unfinished_training import TRAINED, Unfinished, write_unfinished
+from learning.protocol.records import Lesson, Turn
+from learning.protocol.requests import Train
+from vidya_tui.controller.export import exported
+from vidya_tui.terminal.saved_prompt import Unsent
 
 EVERY = 10
 """Random kills after which a copy of the home forgets, and is looked at."""
@@ -60,10 +60,10 @@ class Killer:
 
     def __init__(self, folder: Path, at: int) -> None:
         self.folder, self.at, self.count = str(folder), at, 0
-        self.checkpoint: Any = engine.checkpoint
+        self.checkpoint: Any = engine.storage.checkpoint
         self.save = self.checkpoint.save_file
 
-    def watch(self) -> None:
+    def tracker(self) -> None:
         self.checkpoint.save_file = self.save_file
         sys.addaudithook(lambda *told: self.heard(*told))
 
@@ -142,13 +142,13 @@ def next_day(home: Home) -> None:
         journal, folder = Journal(home.journal_path), home.models_path / "tiny"
         Learner(home, folder, journal, seed=0)  # whole weights, whatever happened
         mend_book(OwnerBook(home.book_path), journal)
-        doomed: Doomed | None
+        doomed: ErasurePlan | None
         try:
             doomed = journal.to_forget(text="swordfish")
         except NotFound:  # it never was said, or the erasing came to the journal
             finish(home, journal)
             book = OwnerBook(home.book_path).holds("swordfish")
-            doomed = Doomed((), ()) if book else None
+            doomed = ErasurePlan((), ()) if book else None
         if doomed is not None:
             store = ModelStore(home)
             done = forget(home, journal, doomed, [folder], text="swordfish")
@@ -216,7 +216,7 @@ def at_every_call(source: Path, copy: Path, known: dict[str, torch.Tensor]) -> N
         home = Home(copy)
 
         def killed(home: Home = home, at: int = at) -> None:
-            Killer(home.path, at).watch()
+            Killer(home.path, at).tracker()
             day(home)
 
         status = in_child(killed)

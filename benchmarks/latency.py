@@ -91,7 +91,8 @@ def run(options: BenchOptions) -> dict[str, Any]:
 
 def measure_starts(home: Home, model: str, count: int, options: BenchOptions) -> dict[str, Any]:
     """Start to first frame, to a letter that is typed as soon as that stands, and to the model being
-    awake. Each start twice: with the frame that the start before kept (vidya_tui.launch), and without
+    awake. Each start twice: with the frame that the start before kept
+    (vidya_tui.terminal.first_frame), and without
     one, when the app itself has to be loaded first. The first start, which makes the journal and may
     have to read the program from the disk, is told apart."""
     frames, own, letters, awake, spent = [], [], [], [], []

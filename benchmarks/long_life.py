@@ -20,10 +20,10 @@ from benchmarks.corpus import named_corpus
 from benchmarks.long_life_lessons import make_lessons
 from benchmarks.processes import resident_bytes
 from benchmarks.report import machine, median, table, write
-from engine.checkpoint import load_model
+from engine.storage.checkpoint import load_model
 from engine.tokenizer import Tokenizer
-from learning.forward import knowledge, mean_loss, share_known
-from learning.memory import own_talk
+from learning.memory.own_talk import own_talk
+from learning.objectives.forward import knowledge, mean_loss, share_known
 
 LESSONS, EVERY, EARLY, RESTS = 1000, 50, 100, 10
 """Lessons; between two measurements; that are called early; between two pauses."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 
-from learning.records import Lesson, Turn
+from learning.protocol.records import Lesson, Turn
 
 _FIRST = "Ar Bel Cor Dan El Fen Gre Hal Ir Jor Kas Lin Mar Nor Or Per Quin Ros Sel Tor"
 _LAST = "a eno ika"

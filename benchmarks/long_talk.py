@@ -20,7 +20,7 @@ from benchmarks.terminal import Terminal
 from benchmarks.typist import strokes, type_out
 from engine.config import Sampling
 from learning.home import Home
-from learning.journal import Journal
+from learning.journal.journal import Journal
 
 TURNS, OPENINGS, PAGES, WHEELS, KEYS = 2000, 7, 120, 240, 200
 QUICK = (200, 2, 10, 20, 20)

@@ -22,14 +22,14 @@ from benchmarks.report import machine, table, write
 from engine.config import ModelConfig
 from engine.model import Model
 from engine.tokenizer import Tokenizer
-from learning.corpus import Document
-from learning.held_out import bits_of_tokens
-from learning.model_store import SHIPPED
-from learning.optim import AdamWAlone, Optimizers
-from learning.pretrain import fresh_model, muon_adamw, pretrain
-from learning.pretrain_settings import PretrainSettings
-from learning.token_stream import TokenStream
-from learning.tokens import encode
+from learning.data.corpus import Document
+from learning.data.token_stream import TokenStream
+from learning.data.tokens import encode
+from learning.maths.optim import AdamWAlone, Optimizers
+from learning.models.store import SHIPPED
+from learning.pretraining.held_out import bits_of_tokens
+from learning.pretraining.loop import fresh_model, muon_adamw, pretrain
+from learning.pretraining.settings import PretrainSettings
 
 CONFIG = ModelConfig(dim=192, layers=4, heads=3, kv_heads=1, hidden=512, context=256)
 """2.8M weights, two fifths of them in the embedding."""

@@ -23,22 +23,23 @@ from benchmarks.practice_idle import stopping
 from benchmarks.practice_trl import compare_losses, their_steps
 from benchmarks.report import machine, median, table, write
 from benchmarks.scratch import scratch_home
-from engine.checkpoint import load_model, save_model
 from engine.model import Model
+from engine.storage.checkpoint import load_model, save_model
 from engine.tokenizer import Tokenizer
-from learning.memory import book_examples, own_talk
-from learning.model_store import ModelStore
-from learning.practice.keeping import KeepSettings
-from learning.practice.session import Session
+from learning.memory.book_rows import book_examples
+from learning.memory.own_talk import own_talk
+from learning.memory.replay import Replay
+from learning.models.store import ModelStore
+from learning.practice.retention import RetentionSettings
 from learning.practice.settings import PracticeSettings, WarmUpSettings
-from learning.replay import Replay
-from learning.rewards.task import find_task
+from learning.practice.trainer import GrpoTrainer
+from learning.rewards.registry import find_task
 from personality.book import shipped_book_path
 
 TASK = "syllogism"
 PROBLEMS = 64
-KEEP = KeepSettings()
-NOTHING = KeepSettings(lines=0, talk=0)
+KEEP = RetentionSettings()
+NOTHING = RetentionSettings(lines=0, talk=0)
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
     return result
 
 
-def _our_steps(options: BenchOptions, session: Session, work: Work) -> list[dict[str, float]]:
+def _our_steps(options: BenchOptions, session: GrpoTrainer, work: Work) -> list[dict[str, float]]:
     steps = []
     for _ in range(work.steps):
         report = session.step()
@@ -124,8 +125,8 @@ def _our_steps(options: BenchOptions, session: Session, work: Work) -> list[dict
 
 
 def _session(
-    model: Model, tokenizer: Tokenizer, folder: Path, work: Work, keep: KeepSettings
-) -> Session:
+    model: Model, tokenizer: Tokenizer, folder: Path, work: Work, keep: RetentionSettings
+) -> GrpoTrainer:
     book = book_examples(tokenizer, [shipped_book_path()], model.config.context)
     replay = Replay(model, book, [], own_talk(model, tokenizer, folder))
     warm_up = WarmUpSettings(enough=2.0, steps=work.warm_up, measure_every=10_000, measured=4)
@@ -139,7 +140,7 @@ def _session(
         keep=keep,
         warm_up=warm_up,
     )
-    return Session(model, tokenizer, find_task(TASK), replay, settings, seed=0)
+    return GrpoTrainer(model, tokenizer, find_task(TASK), replay, settings, seed=0)
 
 
 def _worst(found: list[dict[str, float]]) -> dict[str, float]:

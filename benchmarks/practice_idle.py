@@ -10,11 +10,11 @@ import random
 import time
 from pathlib import Path
 
-from learning.events import Event, Failed, PracticeDone
 from learning.home import Home
-from learning.journal import Journal
-from learning.requests import OwnerActive, Practise
-from learning.teacher import Teacher
+from learning.journal.journal import Journal
+from learning.protocol.events import Event, Failed, PracticeDone
+from learning.protocol.requests import OwnerActive, Practise
+from learning.teacher.teacher import Teacher
 
 
 def stopping(

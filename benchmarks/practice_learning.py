@@ -23,19 +23,21 @@ from benchmarks import BenchOptions
 from benchmarks.collapse_data import make_yardstick
 from benchmarks.report import deviation, machine, table, with_deviation, write
 from benchmarks.scratch import DEFAULT_MODEL, scratch_home
-from engine.checkpoint import load_model
 from engine.model import Model
+from engine.storage.checkpoint import load_model
 from engine.tokenizer import Tokenizer
-from learning.examples import Example
-from learning.forward import knowledge, mean_loss, share_known
-from learning.memory import book_examples, own_talk
-from learning.model_store import ModelStore
-from learning.practice.run import Look, Run
-from learning.practice.session import Session, StepReport
+from learning.data.examples import Example
+from learning.memory.book_rows import book_examples
+from learning.memory.own_talk import own_talk
+from learning.memory.replay import Replay
+from learning.models.store import ModelStore
+from learning.objectives.forward import knowledge, mean_loss, share_known
+from learning.practice.run import Look, PracticeRun
 from learning.practice.settings import PracticeSettings, WarmUpSettings
+from learning.practice.trainer import GrpoTrainer, StepReport
 from learning.practice.warm_up import WarmUpReport
-from learning.replay import Replay
-from learning.rewards.task import TaskOptions, find_task
+from learning.rewards.registry import find_task
+from learning.rewards.task import TaskOptions
 from personality.book import shipped_book_path
 
 
@@ -127,7 +129,9 @@ def _practise(folder: Path, plan: Plan, seed: int, options: BenchOptions) -> dic
     book = book_examples(tokenizer, [shipped_book_path()], model.config.context)
     before, began = _measured(model, book, yard.talk), time.process_time()
     task = find_task(plan.task, TaskOptions(difficulty=plan.difficulty))
-    session = Session(model, tokenizer, task, Replay(model, book, [], talk), settings, seed=seed)
+    session = GrpoTrainer(
+        model, tokenizer, task, Replay(model, book, [], talk), settings, seed=seed
+    )
     curve: list[dict[str, Any]] = []
     looks: list[dict[str, Any]] = []
 
@@ -152,7 +156,7 @@ def _practise(folder: Path, plan: Plan, seed: int, options: BenchOptions) -> dic
             options.say(f"{plan.task} {seed}: warm-up {report.step}: {report.success:.2f}")
 
     kept = Kept(model)
-    outcome = Run(session, kept, on_step=stepped, on_look=looked, on_warm_up=warmed).run(
+    outcome = PracticeRun(session, kept, on_step=stepped, on_look=looked, on_warm_up=warmed).run(
         warm_up=True
     )
     task.close()
@@ -174,7 +178,7 @@ def _practise(folder: Path, plan: Plan, seed: int, options: BenchOptions) -> dic
     }
 
 
-def _sample(session: Session, options: BenchOptions) -> None:
+def _sample(session: GrpoTrainer, options: BenchOptions) -> None:
     rng = random.Random(1)
     problems = [next(session.task.problems("train", rng)) for _ in range(2)]
     drawn = session.roller.draw(session.model, problems, 1, session.generator, greedy=True)

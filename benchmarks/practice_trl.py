@@ -19,12 +19,7 @@ from torch import Tensor
 from engine.errors import ConfigError
 from engine.tokenizer import Tokenizer
 from learning.maths.kl import k3
-from learning.maths.policy import (
-    clipped,
-    clipped_surrogate,
-    standardised_advantages,
-    token_mean,
-)
+from learning.maths.policy import clipped, clipped_surrogate, standardised_advantages, token_mean
 from learning.rewards.task import Problem, Task
 
 LOW, HIGH, BETA = 0.2, 0.28, 0.07

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import DataError
-from engine.files import write_atomically
+from engine.storage.files import write_atomically
 
 Row = Sequence[object]
 

@@ -24,10 +24,10 @@ from benchmarks.processes import descendants
 from benchmarks.report import machine, median, percentile, table, write
 from benchmarks.sandbox_hostile import ENDLESS, PROGRAMS, SLOW, TESTS, Targets, filled
 from engine.errors import DataError
-from learning.rewards.answer import read_answer
-from learning.rewards.code import humaneval, mbpp, program_of
-from learning.rewards.sandbox import Outcome, Sandbox
+from learning.rewards.sandbox.pool import Sandbox, SandboxOutcome
 from learning.rewards.task import Problem
+from learning.rewards.verifiers.answer import read_answer
+from learning.rewards.verifiers.code import humaneval, mbpp, program_of
 
 WORKERS = 2
 SECONDS = 20.0
@@ -70,7 +70,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
     started = time.perf_counter()
     with Sandbox(workers=WORKERS) as sandbox:
         result["start_seconds"] = time.perf_counter() - started
-        own: list[Callable[[Sandbox], Outcome]] = [
+        own: list[Callable[[Sandbox], SandboxOutcome]] = [
             lambda pool: pool.run(OWN, OWN_TESTS, SECONDS)
         ] * count
         sandbox.map(own[: 2 * WORKERS])
@@ -80,7 +80,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
             if problems := _problems(variable, read, options.quick):
                 options.say(f"{len(problems)} of {name}")
                 result["checks"][name] = _rate(sandbox, [_job(problem) for problem in problems])
-        calls: list[Callable[[Sandbox], Outcome]] = [
+        calls: list[Callable[[Sandbox], SandboxOutcome]] = [
             lambda pool: pool.call("math:isclose", [1.0, 1.0], SECONDS)
         ] * count
         sandbox.map(calls[: 2 * WORKERS])
@@ -93,7 +93,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
     return result
 
 
-def _rate(sandbox: Sandbox, jobs: Sequence[Callable[[Sandbox], Outcome]]) -> dict[str, Any]:
+def _rate(sandbox: Sandbox, jobs: Sequence[Callable[[Sandbox], SandboxOutcome]]) -> dict[str, Any]:
     started = time.perf_counter()
     outcomes = sandbox.map(jobs)
     took = time.perf_counter() - started
@@ -119,7 +119,7 @@ def _problems(variable: str, read: Any, quick: bool) -> list[Problem]:
     return rows[:20] if quick else rows
 
 
-def _job(problem: Problem) -> Callable[[Sandbox], Outcome]:
+def _job(problem: Problem) -> Callable[[Sandbox], SandboxOutcome]:
     truth, worked = problem.truth, problem.worked or ""
     program = program_of(read_answer(worked), worked, truth["begin"])
     return lambda pool: pool.run(
@@ -139,7 +139,7 @@ def _hostile(sandbox: Sandbox, quick: bool) -> dict[str, Any]:
             str(folder), str(secret), sleeper.pid, server.getsockname()[1], f"{room}/no", "PATH"
         )
 
-        def job(name: str) -> Callable[[Sandbox], Outcome]:
+        def job(name: str) -> Callable[[Sandbox], SandboxOutcome]:
             seconds = HOSTILE_SECONDS if name in ENDLESS or name in SLOW else SECONDS
             program = filled(PROGRAMS[name], targets)
             return lambda pool: pool.run(program, TESTS, seconds)

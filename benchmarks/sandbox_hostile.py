@@ -317,7 +317,7 @@ BREAKING = {
         "            if not key.startswith('__'): setattr(module, key, lambda *a, **k: True)\n"
         "def solve(n): return 0"
     ),
-    "imports vidya": "import learning.journal\ndef solve(n): return 42",
+    "imports vidya": "import learning.journal.journal\ndef solve(n): return 42",
     "a trace on everything": (
         "import sys\nsys.settrace(lambda *a: sys.exit(0))\nsys.setprofile(lambda *a: sys.exit(0))\n"
         "def solve(n): return 0"

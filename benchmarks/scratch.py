@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmarks import BenchOptions
 from learning.home import Home
-from learning.model_store import SHIPPED, ModelStore
+from learning.models.store import SHIPPED, ModelStore
 
 DEFAULT_MODEL = "10m"
 
@@ -44,9 +44,9 @@ def random_model(home: Home, name: str, size: str) -> Path:
     """A model of that size that has learned nothing, with the shipped tokenizer."""
     import torch
 
-    from engine.checkpoint import save_model
     from engine.config import CONFIGS
     from engine.model import Model
+    from engine.storage.checkpoint import save_model
 
     folder = home.models_path / name
     folder.mkdir(parents=True)

@@ -45,13 +45,13 @@ from benchmarks.talk_samples import (
 from benchmarks.talk_words import HUMAN_CLAIMS
 from engine.config import GREEDY, Sampling
 from learning.home import Home
-from learning.model_store import SHIPPED, ModelStore
+from learning.models.store import SHIPPED, ModelStore
 from personality.book import read_book, shipped_book_path
 
 if TYPE_CHECKING:
     from engine.model import Model
     from engine.tokenizer import Tokenizer
-    from learning.corpus import Document
+    from learning.data.corpus import Document
 
 MODELS = ("10m-base", "10m")
 """Measured where no model is named."""
@@ -134,7 +134,7 @@ def model_folders(options: BenchOptions) -> list[tuple[str, Path]]:
 
 
 def _load(folder: Path) -> tuple[Model, Tokenizer]:
-    from engine.checkpoint import load_model
+    from engine.storage.checkpoint import load_model
     from engine.tokenizer import Tokenizer
 
     return load_model(folder).eval(), Tokenizer.load(folder)
@@ -229,7 +229,7 @@ def _book_answers() -> set[tuple[str, ...]]:
 
 def held_out(corpus: Sequence[Path]) -> list[Document]:
     """The corpus's documents that are never trained on. Raises DataError."""
-    from learning.corpus import read_documents
+    from learning.data.corpus import read_documents
 
     files = [
         file
@@ -244,6 +244,6 @@ def held_out(corpus: Sequence[Path]) -> list[Document]:
 def _bits(
     model: Model, tokenizer: Tokenizer, documents: Sequence[Document], limit: int
 ) -> dict[str, float]:
-    from learning.pretrain import bits_per_byte
+    from learning.pretraining.loop import bits_per_byte
 
     return bits_per_byte(model, tokenizer, documents, limit=limit) if documents else {}

@@ -14,7 +14,7 @@ from typing import Any
 from benchmarks.talk_data import Question
 from engine.config import Sampling
 from engine.errors import DataError
-from engine.files import write_atomically
+from engine.storage.files import write_atomically
 
 OPENING_SAMPLES = 3
 OPENINGS = (

@@ -17,7 +17,7 @@ from benchmarks.corpus import corpus_documents
 from benchmarks.report import machine, table, write
 from engine.config import CONFIGS
 from engine.tokenizer import PATTERN, RESERVED, SPECIALS, Tokenizer, train_tokenizer
-from learning.corpus import Document
+from learning.data.corpus import Document
 
 SIZES = (2048, 4096, 6144, 8192, 16384)
 SPECIAL_IDS = len(SPECIALS) + RESERVED

@@ -20,7 +20,7 @@ from benchmarks.scratch import scratch_home
 from benchmarks.training_engines import BATCH, BATCHES, MICRO_ROWS
 from benchmarks.workers import Worker
 from engine.config import CONFIGS, ModelConfig
-from learning.model_store import SHIPPED
+from learning.models.store import SHIPPED
 
 ENGINES = {
     "pretrain": (

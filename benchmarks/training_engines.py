@@ -54,14 +54,14 @@ def documents_of(ids: Any, documents: Any) -> list[Any]:
 def book(folder: Path, context: int) -> list[Any]:
     """The shipped book as examples."""
     from engine.tokenizer import Tokenizer
-    from learning.memory import book_examples
+    from learning.memory.book_rows import book_examples
     from personality.book import shipped_book_path
 
     return book_examples(Tokenizer.load(folder), [shipped_book_path()], context)
 
 
 class Vidya:
-    """learning.pretrain and learning.book."""
+    """learning.pretraining.loop and learning.book_training.loop."""
 
     def __init__(self, folder: Path, size: str, muon: bool, compiled: bool) -> None:
         from benchmarks.decode import load_size
@@ -73,8 +73,13 @@ class Vidya:
         """Of the steps after the first; that one, which compiles, is told apart."""
         import torch
 
-        from learning.optim import AdamWAlone
-        from learning.pretrain import PretrainSettings, accumulate, muon_adamw, next_token_loss
+        from learning.maths.optim import AdamWAlone
+        from learning.pretraining.loop import (
+            PretrainSettings,
+            accumulate,
+            muon_adamw,
+            next_token_loss,
+        )
 
         model, took = self._model, []
         rows, width = batch
@@ -98,9 +103,9 @@ class Vidya:
 
     def book(self, epochs: int) -> dict[str, Any]:
         """The whole book, lines of a step sorted by length; no talk, so that the work is the same."""
-        from learning.book import BookSettings, train_book
-        from learning.book_asking import EpochReport
-        from learning.forward import knowledge, share_known
+        from learning.book_training.asking import EpochReport
+        from learning.book_training.loop import BookSettings, train_book
+        from learning.objectives.forward import knowledge, share_known
 
         lines = book(self._folder, self._model.config.context)
         settings = BookSettings(
@@ -139,7 +144,7 @@ class Trainer:
         import transformers
 
         from benchmarks.decode import load_size
-        from engine.checkpoint import save_model
+        from engine.storage.checkpoint import save_model
 
         transformers.logging.set_verbosity_error()
         self._t, self._folder, self._padded = transformers, folder, padded
@@ -173,7 +178,7 @@ class Trainer:
 
     def book(self, epochs: int) -> dict[str, Any]:
         """Padded to the longest of a batch; only answers are learned."""
-        from learning.forward import knowledge, share_known
+        from learning.objectives.forward import knowledge, share_known
 
         lines = book(self._folder, self._model.config.max_position_embeddings)
         data = [
@@ -260,7 +265,7 @@ def _clip(model: Any) -> None:
 
 def _ours(theirs: Any) -> Any:
     """Their model as ours, so that both are asked the same way."""
-    from engine.checkpoint import load_model
+    from engine.storage.checkpoint import load_model
 
     with tempfile.TemporaryDirectory() as folder:
         theirs.save_pretrained(folder)

@@ -17,8 +17,9 @@ from typing import Any
 
 from benchmarks import BenchOptions
 from benchmarks.report import machine, table, write
-from learning.rewards.sandbox import Sandbox
-from learning.rewards.task import Problem, Task, TaskOptions, find_task
+from learning.rewards.registry import find_task
+from learning.rewards.sandbox.pool import Sandbox
+from learning.rewards.task import Problem, Task, TaskOptions
 
 ANSWERS = 10_000
 LARGE = (

@@ -27,7 +27,7 @@ def fold(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-class Branches:
+class DistinctTexts:
     """The beginnings that one prompt's answers had, and could have had."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from engine.errors import ConfigError
-from engine.reading import shown
+from engine.storage.reading import shown
 
 LONGEST = 1 << 20
 """The longest context; tables of that many rows are made when a model is loaded."""

@@ -17,18 +17,18 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from engine.branches import Branches
+from engine.branches import DistinctTexts
 from engine.cache import KeyValueCache
-from engine.config import Sampling
+from engine.config import GREEDY, Sampling
 from engine.errors import DataError
 from engine.model import Model
 from engine.packed import PackedModel, packed
 from engine.sampling import NEVER, draw, shape_logits
-from engine.selection import Control, Finished, Row, Selection, Standards, temperature_of
+from engine.selection import Finished, GenerationControl, Row, Selection, Standards, temperature_of
 from engine.threads import one_core
 from engine.tokenizer import StreamDecoder, Tokenizer
 
-__all__ = ["Control", "Delta", "Event", "Finished", "Restart", "Standards", "generate"]
+__all__ = ["GenerationControl", "Delta", "Event", "Finished", "Restart", "Standards", "generate"]
 
 MANY = 100_000_000
 """Weights from which a step of some rows is worth more than one core."""
@@ -71,7 +71,7 @@ def generate(
     sampling: Sampling,
     *,
     generator: torch.Generator,
-    control: Control | None = None,
+    control: GenerationControl | None = None,
     distinct: bool = True,
     standards: Standards | None = None,
 ) -> Iterator[Event]:
@@ -88,9 +88,9 @@ def generate(
             f"{model.config.context}",
             "shorten it, or begin a new conversation",
         )
-    control = control or Control()
+    control = control or GenerationControl()
     distinct = distinct and n > 1
-    branches = Branches(tokenizer) if distinct or standards else None
+    branches = DistinctTexts(tokenizer) if distinct or standards else None
     fast = packed(model)
     prompt, first_logits = prefill(fast, prompt_ids, limit)
     rows = [Row(i, temperature_of(sampling, i), StreamDecoder(tokenizer)) for i in range(1, n + 1)]
@@ -120,8 +120,8 @@ def _stream(
     limit: int,
     sampling: Sampling,
     generator: torch.Generator,
-    control: Control,
-    branches: Branches | None,
+    control: GenerationControl,
+    branches: DistinctTexts | None,
     selection: Selection,
 ) -> Iterator[Event]:
     """Everything after the prompt."""
@@ -183,7 +183,7 @@ def _step(
     wave: _Wave,
     sampling: Sampling,
     generator: torch.Generator,
-    control: Control,
+    control: GenerationControl,
     limit: int,
 ) -> Iterator[Event]:
     """Draws one token for each row of the wave; rows that end leave it."""
@@ -249,3 +249,9 @@ def _draw(
     chosen = torch.tensor(ids, device=logits.device)[:, None]
     own = logits.gather(1, chosen)[:, 0] - logits.logsumexp(-1)
     return ids, logprobs, own.tolist()
+
+
+def greedy(model: Model, tokenizer: Tokenizer, ids: list[int]) -> Finished:
+    """What greedy decoding answers after these ids."""
+    events = generate(model, tokenizer, ids, 1, GREEDY, generator=torch.Generator().manual_seed(0))
+    return next(event for event in events if isinstance(event, Finished))

@@ -1,7 +1,7 @@
 """The Llama-architecture decoder (2302.13971): RMSNorm, RoPE, SwiGLU, grouped-query attention.
 
 One projection makes q, k and v and one makes gate and up: on a CPU fewer, larger products win.
-engine.checkpoint splits them into the Hugging Face names. Left out: dropout (rollouts, references
+engine.storage.checkpoint splits them into the Hugging Face names. Left out: dropout (rollouts, references
 and training must agree), biases, untied output embeddings.
 
 Notation: B batch, T tokens, D dim, H heads, K key/value heads, G = H / K, E head_dim, V vocabulary.

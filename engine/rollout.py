@@ -91,7 +91,7 @@ class RowCache(KeyValueCache):
 
 
 @dataclass
-class _Row:
+class _RolloutRow:
     """An answer while it is drawn."""
 
     prompt: int
@@ -152,7 +152,7 @@ class Rollout:
         cache = RowCache(model.config, self._count, self._size, model.dtype, model.device)
         waiting = deque(i for i in range(len(self._prompts)) for _ in range(self._group))
         ready: dict[int, _Prompt] = {}
-        rows: list[_Row | None] = [None] * self._count
+        rows: list[_RolloutRow | None] = [None] * self._count
         logits = torch.zeros(self._count, model.config.vocab_size, device=model.device)
         while True:
             for place, row in enumerate(rows):
@@ -189,7 +189,7 @@ class Rollout:
         ids, logprobs = sample(logits / self._temperature, self._generator)
         return ids.tolist(), logprobs.tolist()
 
-    def _take(self, row: _Row, token: int, logprob: float) -> Answered | None:
+    def _take(self, row: _RolloutRow, token: int, logprob: float) -> Answered | None:
         """The answer with one more token, where that ends it."""
         row.tokens.append(token)
         row.logprobs.append(logprob)
@@ -205,7 +205,7 @@ class Rollout:
         place: int,
         cache: RowCache,
         logits: Tensor,
-    ) -> _Row:
+    ) -> _RolloutRow:
         index = waiting.popleft()
         if index not in ready:
             ready.update(self._prefill(index))
@@ -215,7 +215,7 @@ class Rollout:
         prompt.left -= 1
         if not prompt.left:
             del ready[index]
-        return _Row(index)
+        return _RolloutRow(index)
 
     def _prefill(self, first: int) -> dict[int, _Prompt]:
         """This prompt and those after it that fit into one pass, padded on the right: causality

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from engine.branches import Beginning, Branches, fold
+from engine.branches import Beginning, DistinctTexts, fold
 from engine.config import Sampling
 from engine.tokenizer import StreamDecoder, Tokenizer
 
@@ -57,7 +57,7 @@ class Standards:
     """Whether the last of several candidates is to say the fallback instead. All are given."""
 
 
-class Control:
+class GenerationControl:
     """Lets another thread stop candidates between two steps."""
 
     def __init__(self) -> None:
@@ -117,8 +117,8 @@ class Selection:
     """By index, each as it is drawn now."""
     distinct: bool
     standards: Standards | None
-    control: Control
-    branches: Branches | None
+    control: GenerationControl
+    branches: DistinctTexts | None
     taken: set[str] = field(default_factory=set)
     """Folds of those that stay ..."""
     refused: set[str] = field(default_factory=set)

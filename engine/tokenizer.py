@@ -15,9 +15,9 @@ from pathlib import Path
 import tiktoken
 
 from engine.errors import CheckpointError, ConfigError
-from engine.files import write_atomically
 from engine.pattern_trial import try_pattern
-from engine.reading import read_json, read_regular
+from engine.storage.files import write_atomically
+from engine.storage.reading import read_json, read_regular
 
 PATTERN = r"""'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"""  # noqa: E501
 """Splits before merging: contractions, words with one leading space, single digits, punctuation."""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-from learning.records import Ask, Candidate, Correction, Judgement, Lesson, Pick, Turns
+from learning.protocol.records import Ask, Candidate, Correction, Judgement, Lesson, Pick, Turns
 
 RATING_WEIGHT = 0.5
 """A rating says less than a chosen or typed answer: it judges what was already said."""

@@ -15,23 +15,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from engine.checkpoint import load_config, load_model, load_tensors
-from engine.checkpoint_files import WEIGHTS
-from engine.disk import free_bytes, size
 from engine.errors import VidyaError
-from engine.reading import open_regular, read_json
+from engine.storage.checkpoint import load_config, load_model, load_tensors
+from engine.storage.checkpoint_files import WEIGHTS
+from engine.storage.disk import free_bytes, size
+from engine.storage.reading import open_regular, read_json
 from engine.tokenizer import Tokenizer
 from learning.home import Home
-from learning.home_files import problems as strays
-from learning.journal import Journal
-from learning.memory import TALK, TALK_BYTES
-from learning.migrations import backups
-from learning.mind import WATCH
-from learning.old_weights import SHIPPED
-from learning.store import ROOM
-from learning.unfinished import RECORD, TRAINED
-from learning.voice import VOICE
-from learning.watch import WATCH_BYTES
+from learning.journal.database import ROOM
+from learning.journal.journal import Journal
+from learning.journal.migrations import backups
+from learning.memory.caches import WATCH
+from learning.memory.margins import WATCH_BYTES
+from learning.memory.reference import REFERENCE
+from learning.models.files import TALK, TALK_BYTES
+from learning.models.home_files import problems as strays
+from learning.models.snapshots import SHIPPED
+from learning.models.unfinished_training import RECORD, TRAINED
 from personality.book import BookError, EmptyBookError, read_book
 
 _SNAPSHOT = re.compile(r"\d+\.safetensors")
@@ -64,7 +64,7 @@ def check_home(home: Home) -> list[Problem]:
 
 
 def _strays(home: Home) -> Iterator[Problem]:
-    """What a crash or a hand left in the home (learning.home_files)."""
+    """What a crash or a hand left in the home (learning.models.home_files)."""
     for line in strays(home):
         what, _, remedy = line.partition("; ")
         yield Problem(what, remedy or "move it out of the home")
@@ -226,7 +226,7 @@ def _check_kept(folder: Path) -> Iterator[Problem]:
     kept: dict[str, tuple[Callable[[Path], object], str]] = {
         TALK: (lambda path: read_json(path, TALK_BYTES), _AGAIN),
         WATCH: (lambda path: read_json(path, WATCH_BYTES), _AGAIN),
-        VOICE: (load_tensors, _AGAIN),
+        REFERENCE: (load_tensors, _AGAIN),
         RECORD: (read_json, begin),
         TRAINED: (load_tensors, begin),
     }

@@ -6,18 +6,16 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import torch
-
 from engine.chat_format import encode_prompt
 from engine.config import GREEDY
-from engine.generate import Finished, generate
+from engine.generate import greedy
 from engine.model import Model
 from engine.tokenizer import Tokenizer
-from learning.examples import Example, excess, from_answer, from_turns
-from learning.folding import fold_answer
-from learning.forward import Knowledge, knowledge, mean_loss
-from learning.lesson_file import to_lessons
-from personality.book import Entry
+from learning.data.examples import Example, excess, from_answer, from_turns
+from learning.data.lesson_file import to_lessons
+from learning.objectives.forward import Knowledge, knowledge, mean_loss
+from learning.text.normalise import fold_answer
+from personality.book import BookEntry
 
 Turns = Sequence[tuple[str, str]]
 
@@ -26,7 +24,7 @@ def evaluate(
     model: Model,
     tokenizer: Tokenizer,
     *,
-    book: Sequence[Entry] | None = None,
+    book: Sequence[BookEntry] | None = None,
     lessons: Sequence[dict[str, Any]] | None = None,
     text: Sequence[dict[str, Any]] | None = None,
 ) -> dict[str, Any]:
@@ -77,12 +75,6 @@ def greedy_answer(model: Model, tokenizer: Tokenizer, prompt: Turns) -> str:
     """The one answer of greedy decoding."""
     ids = encode_prompt(tokenizer, prompt, model.config.context, GREEDY.max_tokens)
     return greedy(model, tokenizer, ids).text
-
-
-def greedy(model: Model, tokenizer: Tokenizer, ids: list[int]) -> Finished:
-    """What greedy decoding answers after these ids."""
-    events = generate(model, tokenizer, ids, 1, GREEDY, generator=torch.Generator().manual_seed(0))
-    return next(event for event in events if isinstance(event, Finished))
 
 
 def share(flags: Sequence[bool]) -> float:

@@ -16,7 +16,7 @@ from pathlib import Path
 import platformdirs
 
 from engine.errors import VidyaError
-from engine.files import make_private_folder
+from engine.storage.files import make_private_folder
 
 
 class HomeError(VidyaError):

@@ -26,13 +26,13 @@ HEADING = "# My book. One conversation a line: a question, then the answer I sho
 
 NEED = "Comfort in need"
 """How the heading begins under which stand answers to somebody in need: such an answer is said only to
-what it was written for (learning.comfort)."""
+what it was written for (learning.text.comfort)."""
 
 Turns = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
-class Entry:
+class BookEntry:
     """One conversation of a book."""
 
     turns: Turns
@@ -127,7 +127,7 @@ def parse_line(text: str) -> Turns:
     return tuple(turns)
 
 
-def read_book(path: str | os.PathLike[str], skip_bad: bool = False) -> list[Entry]:
+def read_book(path: str | os.PathLike[str], skip_bad: bool = False) -> list[BookEntry]:
     """Every conversation of the book, in order. `skip_bad` passes over the lines that are wrong.
 
     Raises BookError where the file cannot be read, is no text, holds no conversation at all, or
@@ -141,7 +141,7 @@ def read_book(path: str | os.PathLike[str], skip_bad: bool = False) -> list[Entr
         reason = getattr(error, "strerror", None) or str(error)
         problem = (0, f"cannot be read ({reason})", "check the path and its permissions")
         raise BookError(path, [problem]) from None
-    entries: list[Entry] = []
+    entries: list[BookEntry] = []
     problems: list[tuple[int, str, str]] = []
     heading = ""
     # Not splitlines(): it also breaks at rarer characters, which editors do not count as lines.
@@ -151,7 +151,7 @@ def read_book(path: str | os.PathLike[str], skip_bad: bool = False) -> list[Entr
             if text.lstrip().startswith("#"):
                 heading = text.strip().lstrip("#").strip()
             elif text.strip():
-                entries.append(Entry(parse_line(text), number, heading))
+                entries.append(BookEntry(parse_line(text), number, heading))
         except UnicodeDecodeError:
             if b"\0" in data:
                 problem = (0, "is not a text file in UTF-8", "save the book as UTF-8 text")

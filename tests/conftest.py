@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from vidya_tui.machine import prepare
+from vidya_tui.worker.environment import prepare
 
 if TYPE_CHECKING:
     from engine.model import Model

@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from learning.events import (
+from learning.journal.journal import Journal
+from learning.protocol.events import (
     AskDone,
     CandidateDone,
     CandidateReset,
@@ -22,9 +23,8 @@ from learning.events import (
     UndoDone,
     WorkerLost,
 )
-from learning.journal import Journal
-from learning.records import Ending
-from learning.requests import (
+from learning.protocol.records import Ending
+from learning.protocol.requests import (
     Cancel,
     Check,
     Compare,

@@ -21,13 +21,13 @@ from pathlib import Path
 from textual import events
 from textual.widgets import Input, TextArea
 
-from learning.events import LearnerState
+from learning.protocol.events import LearnerState
 from tests.stage import Stage, play
-from vidya_tui.commands import COMMANDS
-from vidya_tui.keys import usual
-from vidya_tui.screens.chat import ChatScreen
-from vidya_tui.session import tidy
-from vidya_tui.typed import Say, parse
+from vidya_tui.commands.keymap import usual
+from vidya_tui.commands.parse import Say, parse
+from vidya_tui.commands.table import COMMANDS
+from vidya_tui.screens.chat.screen import ChatScreen
+from vidya_tui.session.session import tidy
 
 KEYS = (
     *"123456789abc/ ",

@@ -20,7 +20,9 @@ from unittest.mock import patch
 
 from textual.pilot import Pilot
 
-from learning.events import (
+from learning.home import Home
+from learning.journal.journal import Journal
+from learning.protocol.events import (
     Event,
     LearnerState,
     PracticeSample,
@@ -30,12 +32,10 @@ from learning.events import (
     TrainDone,
     TrainProgress,
 )
-from learning.home import Home
-from learning.journal import Journal
 from tests.fakes import ScriptedTeacher
 from tests.stage import Stage
-from vidya_tui.app import VidyaApp
-from vidya_tui.settings import Settings
+from vidya_tui.app.app import VidyaApp
+from vidya_tui.settings.file import Settings
 
 SIZES = ((80, 24), (160, 48))
 """Of the pictures in the documentation."""

@@ -12,13 +12,13 @@ from textual.pilot import Pilot
 from textual.strip import Strip
 from textual.widgets import Input, TextArea
 
-from learning.events import Event, LearnerState, Ready
 from learning.home import Home
-from learning.journal import Journal
+from learning.journal.journal import Journal
+from learning.protocol.events import Event, LearnerState, Ready
 from tests.fakes import ScriptedTeacher
-from vidya_tui.app import VidyaApp
-from vidya_tui.session import Session
-from vidya_tui.settings import Settings
+from vidya_tui.app.app import VidyaApp
+from vidya_tui.session.session import Session
+from vidya_tui.settings.file import Settings
 
 TEXTS = ("one answer", "two answers", "three answers", "four answers", "five answers")
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 import learning.rewards.task as registry
-from learning.rewards.task import Problem, Score, Split, Task, TaskOptions, Weights
+from learning.rewards.task import Problem, RewardWeights, Score, Split, Task, TaskOptions
 
 
 class Sums:
@@ -21,7 +21,7 @@ class Sums:
     def __init__(self, most: int = 9, other: int | None = None) -> None:
         """other: the largest second number; `most` where it is left out."""
         self._most, self._other = most, most if other is None else other
-        self._weights = Weights()
+        self._weights = RewardWeights()
         self.closed = 0
 
     def describe(self) -> str:
@@ -72,7 +72,7 @@ def make(name: str, options: TaskOptions) -> Task:
 
 def register(monkeypatch: pytest.MonkeyPatch) -> None:
     """Makes tasks of the names "easy" and "hard", for one test."""
-    monkeypatch.setitem(sys.modules, "learning.rewards.sums_for_tests", sys.modules[__name__])
+    monkeypatch.setitem(sys.modules, "learning.rewards.tasks.sums_for_tests", sys.modules[__name__])
     ours = {"easy": "any number will do", "hard": "sums"}
     known = {name: ("sums_for_tests:make", line) for name, line in ours.items()}
     monkeypatch.setattr(registry, "_TASKS", {**registry._TASKS, **known})

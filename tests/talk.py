@@ -7,10 +7,10 @@ from pathlib import Path
 
 from fakes import ScriptedTeacher
 
-from learning.journal import Journal
-from learning.records import Lesson, Turn, Turns
+from learning.journal.journal import Journal
+from learning.protocol.records import Lesson, Turn, Turns
 from personality.book import read_book
-from vidya_tui.session import Session
+from vidya_tui.session.session import Session
 
 TEXTS = ["Hello there.", "Good day.", "Hi!", "Hm?", "Hello you."]
 

@@ -19,19 +19,19 @@ MAY_IMPORT = {
     "benchmarks": {"benchmarks", "vidya_tui", "learning", "engine", "personality"},
 }
 """vidya_tui -> learning -> engine, and the text of the personality, which imports nothing."""
-ALSO_MAY = {"vidya_tui/cli_bench.py": {"benchmarks"}}
+ALSO_MAY = {"vidya_tui/cli/bench.py": {"benchmarks"}}
 """What single files may import besides."""
 TORCH_FREE = [
-    "vidya_tui.session",
-    "vidya_tui.settings",
-    "learning.journal",
+    "vidya_tui.session.session",
+    "vidya_tui.settings.file",
+    "learning.journal.journal",
     "learning.channels",
     "learning.home",
-    "learning.events",
-    "learning.messages",
-    "learning.methods",
-    "learning.records",
-    "learning.requests",
+    "learning.protocol.events",
+    "learning.protocol.messages",
+    "learning.protocol.methods",
+    "learning.protocol.records",
+    "learning.protocol.requests",
     "learning.rewards.task",
     "personality.book",
     "engine.config",
@@ -71,9 +71,9 @@ def test_imports_go_from_left_to_right_only(file: Path) -> None:
 @pytest.mark.parametrize(
     ("room", "source"),
     [
-        ("engine", "def f():\n    from learning.records import Turn"),
+        ("engine", "def f():\n    from learning.protocol.records import Turn"),
         ("engine", "import personality.book as book"),
-        ("learning", "if True:\n    import vidya_tui.session"),
+        ("learning", "if True:\n    import vidya_tui.session.session"),
         ("personality", "from engine import errors"),
         ("vidya_tui", "from benchmarks import find"),
     ],
@@ -114,5 +114,5 @@ def test_no_file_of_the_interface_but_the_workers_brings_torch() -> None:
         check=False,
     )
     assert loaded.returncode == 0, loaded.stderr
-    assert "vidya_tui.session" in loaded.stdout.split()
+    assert "vidya_tui.session.session" in loaded.stdout.split()
     assert "torch" not in loaded.stdout.split()

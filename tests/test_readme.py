@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 import pytest
 
-from vidya_tui.cli import cli, is_message
+from vidya_tui.cli.main import cli, is_message
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")

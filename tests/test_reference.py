@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from vidya_tui.commands import COMMANDS
-from vidya_tui.reference import reference
+from vidya_tui.cli.reference import reference
+from vidya_tui.commands.table import COMMANDS
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference.md"
 
 
 def test_the_reference_is_up_to_date() -> None:
-    advice = "run: python -m vidya_tui.reference docs/reference.md"
+    advice = "run: python -m vidya_tui.cli.reference docs/reference.md"
     assert PAGE.read_text("utf-8") == reference(), advice
 
 

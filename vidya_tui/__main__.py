@@ -13,9 +13,9 @@ import sys
 import traceback
 from pathlib import Path
 
-from engine.disk import full_disk, is_full
 from engine.errors import VidyaError
-from vidya_tui.machine import MEMORY, prepare
+from engine.storage.disk import full_disk, is_full
+from vidya_tui.worker.environment import MEMORY, prepare
 
 _LEARNING = {"teach", "train", "practice", "pretrain", "bench"}
 """Commands that are worth starting again with memory of another kind, which a process cannot give itself."""
@@ -59,11 +59,11 @@ def main() -> None:
 
 def _run(arguments: list[str]) -> int:
     if arguments or _COMPLETE in os.environ:
-        from vidya_tui.cli import run
+        from vidya_tui.cli.main import run
 
         return run(arguments)
-    from vidya_tui.opening import open_app
     from vidya_tui.options import Options
+    from vidya_tui.start import open_app
 
     return open_app(Options())
 
@@ -87,7 +87,7 @@ def _interrupt(number: int, frame: object) -> None:
 
 def _say(text: str) -> None:
     """Names of files, and what is in them, may be anybody's: nothing in it is a command to the terminal."""
-    from vidya_tui.plain import plain
+    from vidya_tui.text.sanitise import plain
 
     sys.stderr.write(f"{plain(text).rstrip()}\n")
     sys.stderr.flush()

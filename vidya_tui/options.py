@@ -10,8 +10,8 @@ from pathlib import Path
 
 from engine.errors import ConfigError
 from learning.home import Home
-from vidya_tui.settings import Settings, SettingsError
-from vidya_tui.settings import load as load_settings
+from vidya_tui.settings.file import Settings, SettingsError
+from vidya_tui.settings.file import load as load_settings
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,4 @@
-"""Pure functions of tensors: no model, device, logger or config."""
+"""Pure functions of tensors, and optimizers.
+
+Imports nothing else of learning.
+"""

@@ -1,7 +1,7 @@
 """Policy gradients on groups of answers: advantages, the clipped surrogate, entropy.
 
 Notation: N prompts, G answers to each, L tokens of all answers together. A variant is another
-function, passed in. Left out: where log-probabilities come from (learning.direct.grpo).
+function, passed in. Left out: where log-probabilities come from (learning.objectives.grpo).
 """
 
 from __future__ import annotations

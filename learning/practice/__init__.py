@@ -1,1 +1,4 @@
-"""Practice alone: problems with an answer that a program can check, and learning from the scores."""
+"""Practice alone by GRPO on verifiable rewards.
+
+Imports memory, rewards and below; never lessons or book_training.
+"""

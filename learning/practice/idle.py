@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from learning.events import Event, Failed, ModelChanging, PracticeDone, WorkerLost
-from learning.requests import Practise
+from learning.protocol.events import Event, Failed, ModelChanging, PracticeDone, WorkerLost
+from learning.protocol.requests import Practise
 
 POINTLESS = ("too_hard", "solved", "rolled_back")
 """Ends after which the same practice would end the same way."""

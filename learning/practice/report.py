@@ -6,8 +6,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from learning.events import PracticeDone
-from learning.journal import Journal
+from learning.journal.journal import Journal
+from learning.protocol.events import PracticeDone
 
 DAY = 86_400.0
 """Seconds."""

@@ -57,7 +57,7 @@ class Drawn:
         return [sample for group in self.groups for sample in group]
 
 
-class Roller:
+class RolloutSampler:
     """Draws and scores for one task."""
 
     def __init__(

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from engine.errors import NumericsError
-from learning.guard import Verdict, examine
-from learning.practice.session import Session, StepReport
+from learning.memory.guard import Verdict, examine
+from learning.practice.trainer import GrpoTrainer, StepReport
 from learning.practice.warm_up import WarmUpReport
 
 Stage = Literal["before", "warmed_up", "during", "after"]
@@ -43,7 +43,7 @@ class Interrupted(Exception):  # noqa: N818 - not an error: somebody else needs 
     """Raised by `pause`: give up at once what was not saved, keep the rest."""
 
 
-class Weights(Protocol):
+class PublishedWeights(Protocol):
     """The learner, as practice sees it."""
 
     def save(self, note: str) -> None:
@@ -73,7 +73,7 @@ class Look:
 
 
 @dataclass
-class Outcome:
+class PracticeOutcome:
     """What a run came to."""
 
     ended: Ended = "steps"
@@ -95,11 +95,11 @@ class Outcome:
 
 
 @dataclass
-class Run:
+class PracticeRun:
     """Takes a session through its run. The callbacks are told as things happen."""
 
-    session: Session
-    weights: Weights
+    session: GrpoTrainer
+    weights: PublishedWeights
     on_step: Callable[[StepReport], None] = lambda _: None
     on_look: Callable[[Look], None] = lambda _: None
     on_warm_up: Callable[[WarmUpReport], None] = lambda _: None
@@ -110,10 +110,10 @@ class Run:
     """Updates in the weights that are published ..."""
     _looked: int = 0
     """... and in those that were looked at last."""
-    _outcome: Outcome = field(default_factory=Outcome)
+    _outcome: PracticeOutcome = field(default_factory=PracticeOutcome)
     _started: float = field(default_factory=time.monotonic)
 
-    def run(self, *, warm_up: bool | None) -> Outcome:
+    def run(self, *, warm_up: bool | None) -> PracticeOutcome:
         """warm_up: None where the task cannot be done at all without. Raises what the task or the weights
         raise; the weights are then those of the last save."""
         outcome = self._outcome

@@ -10,9 +10,9 @@ from torch import Tensor
 
 from engine.errors import ConfigError
 from engine.rollout import ROWS
-from learning.direct.grpo import GrpoSettings
 from learning.maths.policy import standardised_advantages
-from learning.practice.keeping import KeepSettings
+from learning.objectives.grpo import GrpoSettings
+from learning.practice.retention import RetentionSettings
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class WarmUpSettings:
     """Success rate at which it ends, 0 to 1: far from where there is nothing left to prefer."""
     steps: int = 200
     """The limit: the tasks that come with vidya took 32 at most."""
-    keep: KeepSettings = field(default_factory=lambda: KeepSettings(talk_weight=10.0))
+    keep: RetentionSettings = field(default_factory=lambda: RetentionSettings(talk_weight=10.0))
     """Worked examples are far from what the model would say, so own talk weighs more than later."""
 
 
@@ -60,7 +60,7 @@ class PracticeSettings:
     """Optimizer steps until the full rate."""
     advantages: Callable[[Tensor], Tensor] = standardised_advantages
     objective: GrpoSettings = field(default_factory=GrpoSettings)
-    keep: KeepSettings = field(default_factory=KeepSettings)
+    keep: RetentionSettings = field(default_factory=RetentionSettings)
     warm_up: WarmUpSettings = field(default_factory=WarmUpSettings)
     held_out: int = 100
     """Problems that accuracy is measured on."""

@@ -15,10 +15,10 @@ import torch
 
 from engine.errors import DataError, NumericsError
 from engine.model import Model
-from learning.direct.supervised import likelihood_gradients
-from learning.examples import Example, from_answer
-from learning.practice.keeping import Keeper
-from learning.practice.rollouts import Roller
+from learning.data.examples import Example, from_answer
+from learning.objectives.supervised import likelihood_gradients
+from learning.practice.retention import Retention
+from learning.practice.rollouts import RolloutSampler
 from learning.practice.settings import WarmUpSettings
 from learning.rewards.task import Problem
 
@@ -41,9 +41,9 @@ class WarmUpReport:
 
 def warm_up(
     model: Model,
-    roller: Roller,
+    roller: RolloutSampler,
     problems: Iterator[Problem],
-    keeper: Keeper,
+    keeper: Retention,
     settings: WarmUpSettings,
     generator: torch.Generator,
     *,
@@ -90,7 +90,7 @@ def warm_up(
     return replace(last, step=step)
 
 
-def _worked(model: Model, roller: Roller, problem: Problem) -> Example:
+def _worked(model: Model, roller: RolloutSampler, problem: Problem) -> Example:
     if problem.worked is None:
         raise DataError(
             f"{roller.task.name}: its problems have no worked answers",

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import ConfigError, DataError
-from learning.corpus import open_data, plain_suffix, text_lines
+from learning.data.text_files import open_data, plain_suffix, text_lines
 
 SUFFIXES = (".json", ".jsonl", ".parquet")
 """The first two may end in `.zst` or `.gz`."""

@@ -7,20 +7,17 @@ Left out: how answers are made, and what is learned from their scores. No torch 
 
 from __future__ import annotations
 
-import difflib
-import importlib
 import random
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from engine.errors import ConfigError, NotFound
-from learning.rewards.gym_names import GYM
+from engine.errors import ConfigError
 
 if TYPE_CHECKING:
-    from learning.rewards.sandbox import Sandbox
+    from learning.rewards.sandbox.pool import Sandbox
 
 Split = Literal["train", "held_out"]
 HELD_OUT = 5
@@ -28,7 +25,7 @@ HELD_OUT = 5
 
 
 @dataclass(frozen=True)
-class Weights:
+class RewardWeights:
     """How much each component pays. A component without a weight is only recorded.
 
     Raises ConfigError where the others together reach what correctness gives.
@@ -80,7 +77,7 @@ class Score:
         return self.components["correct"] == 1.0
 
     @classmethod
-    def of(cls, components: Mapping[str, float], weights: Weights) -> Score:
+    def of(cls, components: Mapping[str, float], weights: RewardWeights) -> Score:
         """The weighted score. Raises ValueError where a component is outside [0, 1]."""
         if not all(0.0 <= value <= 1.0 for value in components.values()):
             raise ValueError(f"components outside 0 to 1: {dict(components)}")
@@ -144,7 +141,7 @@ class Task(Protocol):
 class TaskOptions:
     """What a task may be given."""
 
-    weights: Weights = Weights()
+    weights: RewardWeights = RewardWeights()
     data: Path | None = None
     """File or folder of problems of a published set; None: from the Hugging Face hub. Tasks that make
     their own problems take none."""
@@ -154,51 +151,3 @@ class TaskOptions:
     """Settings of the task's generator, e.g. {"max_terms": 3}; the rest keeps its default."""
     sandbox: Sandbox | None = None
     """Where model text is run or evaluated; None: the task opens its own when it needs one."""
-
-
-Make = Callable[[str, TaskOptions], Task]
-
-_PUBLISHED = "data_sets:data_set"
-_TASKS: dict[str, tuple[str, str]] = {
-    "chain_sum": ("sums:chain_sum", "sums and differences: 4 + 3"),
-    "basic_arithmetic": ("sums:basic_arithmetic", "all four operations with brackets"),
-    "syllogism": ("syllogism:syllogism", "whether a statement follows from two others"),
-    "propositional_logic": ("propositions:propositional_logic", "what follows from if, or, not"),
-    "gsm8k": (_PUBLISHED, "sums in words, of primary school"),
-    "svamp": (_PUBLISHED, "short sums in words, one operation"),
-    "math": (_PUBLISHED, "competition mathematics, answers in LaTeX"),
-    "triviaqa": (_PUBLISHED, "facts with one right answer"),
-    "humaneval": (
-        _PUBLISHED,
-        "Python functions from their description, run against tests",
-    ),
-    "mbpp": (_PUBLISHED, "short Python programs, run against tests"),
-} | {f"gym/{name}": ("gym:gym_task", line) for name, line in GYM.items()}
-"""Name, (module:function of this package that makes it, one line)."""
-
-
-def tasks() -> dict[str, str]:
-    """Every task by name, with one line on it."""
-    return {name: line for name, (_, line) in _TASKS.items()}
-
-
-def find_task(name: str, options: TaskOptions | None = None) -> Task:
-    """The task of that name. Raises NotFound with the nearest names, ConfigError where a setting is
-    unknown, a package missing, or data given to a task that makes its own problems."""
-    if name not in _TASKS:
-        lower = name.lower()
-        near = difflib.get_close_matches(lower, list(_TASKS), 3, 0.6)
-        near += [f"gym/{n}" for n in difflib.get_close_matches(lower, list(GYM), 2, 0.8)]
-        hint = f"did you mean {' or '.join(dict.fromkeys(near))}? " if near else ""
-        raise NotFound(f"task {name!r} does not exist", hint + "vidya practice --list names them")
-    options = options or TaskOptions()
-    where = _TASKS[name][0]
-    if options.data is not None and where != _PUBLISHED:
-        published = [one for one, (made_by, _) in _TASKS.items() if made_by == _PUBLISHED]
-        raise ConfigError(
-            f"task {name} makes its own problems and takes no data",
-            f"leave out --data, or practise one that takes it: {', '.join(published)}",
-        )
-    module, function = where.split(":")
-    make = cast(Make, getattr(importlib.import_module(f"learning.rewards.{module}"), function))
-    return make(name, options)

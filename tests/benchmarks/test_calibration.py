@@ -19,7 +19,7 @@ from benchmarks.calibration import (
     _tuning,
     fit_exponent,
 )
-from learning.instead import NOT_KNOWN
+from learning.memory.tasks import NOT_KNOWN
 
 
 def _card(certainty: float, right: bool, text: str = "x", log_probability: float = -0.5) -> Shown:

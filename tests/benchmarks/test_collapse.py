@@ -28,13 +28,13 @@ from benchmarks.collapse_pupils import METHODS
 from benchmarks.collapse_report import parts, picture_of, summary
 from benchmarks.collapse_rows import FILE, Rows
 from benchmarks.collapse_svg import Line, picture
-from engine.checkpoint import load_tensors, save_model, save_tensors
 from engine.errors import NotFound
 from engine.model import Model
+from engine.storage.checkpoint import load_tensors, save_model, save_tensors
 from engine.tokenizer import Tokenizer
-from learning.attempts import ATTEMPTS
-from learning.folding import fold, fold_prompt
-from learning.memory import own_talk
+from learning.lessons.baselines import ATTEMPTS
+from learning.memory.own_talk import own_talk
+from learning.text.normalise import fold, fold_prompt
 from personality.book import read_book, shipped_book_path
 
 START = {"model": "10m", "start": "abc", "quick": False}

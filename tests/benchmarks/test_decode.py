@@ -9,9 +9,9 @@ import torch
 
 from benchmarks.decode import SAME, environment_of, parts
 from benchmarks.decode_engines import make
-from engine.checkpoint import save_model
 from engine.config import GREEDY, Sampling
 from engine.model import Model
+from engine.storage.checkpoint import save_model
 from engine.tokenizer import Tokenizer
 
 

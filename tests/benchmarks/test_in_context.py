@@ -10,10 +10,10 @@ import torch
 
 from benchmarks import BenchOptions
 from benchmarks.in_context import copied, last_answer, parts, run
-from engine.checkpoint import save_model
 from engine.model import Model
+from engine.storage.checkpoint import save_model
 from engine.tokenizer import Tokenizer
-from learning.synthetic import recall
+from learning.text.synthetic import recall
 
 
 class Copies:

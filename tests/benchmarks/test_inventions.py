@@ -14,7 +14,7 @@ from benchmarks.inventions import (
     parts,
     read_facts,
 )
-from learning.folding import fold
+from learning.text.normalise import fold
 
 
 def test_every_lesson_has_an_invention_of_its_own() -> None:

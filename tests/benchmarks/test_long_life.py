@@ -9,11 +9,11 @@ import pytest
 
 from benchmarks import BenchOptions, long_life
 from benchmarks.long_life_lessons import make_lessons
-from engine.checkpoint import save_model
 from engine.model import Model
+from engine.storage.checkpoint import save_model
 from engine.tokenizer import Tokenizer
-from learning.folding import fold
 from learning.home import Home
+from learning.text.normalise import fold
 
 
 def test_a_thousand_lessons_of_which_no_two_ask_the_same() -> None:

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 import benchmarks
 from benchmarks import BENCHMARKS, BenchOptions, find
 from engine.errors import NotFound
-from vidya_tui.cli import cli
+from vidya_tui.cli.main import cli
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -5,15 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.report import (
-    machine,
-    machine_words,
-    median,
-    percentile,
-    spread,
-    table,
-    write,
-)
+from benchmarks.report import machine, machine_words, median, percentile, spread, table, write
 from engine.errors import DataError
 
 

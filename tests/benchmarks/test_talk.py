@@ -112,7 +112,7 @@ def test_a_tiny_model_from_end_to_end(
 ) -> None:
     import torch
 
-    from engine.checkpoint import save_model
+    from engine.storage.checkpoint import save_model
 
     monkeypatch.setattr("benchmarks.talk.QUICK_QUESTIONS", 11)
     monkeypatch.setattr("benchmarks.talk_samples.OPENINGS", OPENINGS[:2])

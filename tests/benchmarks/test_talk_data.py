@@ -61,7 +61,7 @@ def test_no_question_is_in_the_book_or_in_other_measurements() -> None:
 
 @pytest.mark.skipif("VIDYA_CORPUS" not in os.environ, reason="VIDYA_CORPUS names no corpus")
 def test_no_question_is_in_the_corpus() -> None:
-    from learning.corpus import read_documents
+    from learning.data.corpus import read_documents
 
     def messages() -> Iterator[str]:
         for path in sorted(Path(os.environ["VIDYA_CORPUS"]).glob("*.jsonl*")):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from engine.branches import Branches, fold
+from engine.branches import DistinctTexts, fold
 from engine.tokenizer import Tokenizer
 
 
@@ -24,7 +24,7 @@ def _text(tokenizer: Tokenizer, beginning: tuple[int, ...] | None) -> str:
 
 def test_the_likeliest_beginning_that_none_has_comes_first(tiny_tokenizer: Tokenizer) -> None:
     a, b = (tiny_tokenizer.ranks[letter] for letter in (b"a", b"b"))
-    branches = Branches(tiny_tokenizer)
+    branches = DistinctTexts(tiny_tokenizer)
     branches.saw([()], _logits(tiny_tokenizer, {"a": 0.9, "c": 0.06, "d": 0.04})[None])
     branches.saw([(a,)], _logits(tiny_tokenizer, {"b": 0.8, "e": 0.15, "A": 0.05})[None])
     branches.saw([(a, b)], _logits(tiny_tokenizer, {"!": 0.99, "f": 0.01})[None])
@@ -38,7 +38,7 @@ def test_the_likeliest_beginning_that_none_has_comes_first(tiny_tokenizer: Token
 def test_nothing_but_marks_and_nothing_that_others_say_is_a_branch(
     tiny_tokenizer: Tokenizer,
 ) -> None:
-    branches = Branches(tiny_tokenizer)
+    branches = DistinctTexts(tiny_tokenizer)
     branches.saw([()], _logits(tiny_tokenizer, {"!": 0.5, "H": 0.3, "?": 0.15, "q": 0.05})[None])
     assert _text(tiny_tokenizer, branches.next({"hello"})) == "q"
 
@@ -50,7 +50,7 @@ def test_none_is_left_where_all_were_given() -> None:
         def decode_bytes(self, ids: list[int]) -> bytes:
             return b"a" * len(ids)
 
-    branches = Branches(Letters())  # type: ignore[arg-type]
+    branches = DistinctTexts(Letters())  # type: ignore[arg-type]
     assert branches.next(set()) is None, "nothing was drawn yet"
     branches.saw([()], torch.zeros(1, 1))
     assert branches.next(set()) == (0,)

@@ -11,14 +11,7 @@ from engine.branches import fold
 from engine.chat_format import encode_prompt
 from engine.config import GREEDY, Sampling
 from engine.errors import DataError
-from engine.generate import (
-    Control,
-    Delta,
-    Event,
-    Finished,
-    Restart,
-    generate,
-)
+from engine.generate import Delta, Event, Finished, GenerationControl, Restart, generate
 from engine.model import Model
 from engine.tokenizer import Tokenizer
 
@@ -180,7 +173,7 @@ def test_max_tokens_and_context_bound_the_length(
 
 
 def test_cancel_ends_all_with_what_was_said(tiny_model: Model, tiny_tokenizer: Tokenizer) -> None:
-    control, said = Control(), 0
+    control, said = GenerationControl(), 0
     events: list[Event] = []
     sampling = Sampling(temperature=3.0, max_tokens=60)
     for event in generate(
@@ -204,7 +197,7 @@ def test_cancel_ends_all_with_what_was_said(tiny_model: Model, tiny_tokenizer: T
 
 
 def test_keep_leaves_one_going_unchanged(tiny_model: Model, tiny_tokenizer: Tokenizer) -> None:
-    control = Control()
+    control = GenerationControl()
     events: list[Event] = []
     sampling = GREEDY.with_(max_tokens=20)
     prompt = _prompt(tiny_tokenizer)

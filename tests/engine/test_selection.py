@@ -12,7 +12,7 @@ from engine.chat_format import encode_prompt
 from engine.config import GREEDY, Sampling
 from engine.generate import Delta, Event, Restart, generate
 from engine.model import Model
-from engine.selection import MAX_REFUSALS, MAX_RETRIES, Control, Finished, Standards
+from engine.selection import MAX_REFUSALS, MAX_RETRIES, Finished, GenerationControl, Standards
 from engine.tokenizer import Tokenizer
 
 SAMPLING = Sampling(max_tokens=8)
@@ -110,7 +110,10 @@ def test_at_a_loss_the_last_one_says_the_fallback(
 def test_what_was_chosen_while_it_streams_is_neither_refused_nor_replaced(
     tiny_model: Model, tiny_tokenizer: Tokenizer
 ) -> None:
-    prompt, control = encode_prompt(tiny_tokenizer, [("user", "Hello!")], 128, 32), Control()
+    prompt, control = (
+        encode_prompt(tiny_tokenizer, [("user", "Hello!")], 128, 32),
+        GenerationControl(),
+    )
     standards = Standards(lambda _: False, _fallback(tiny_tokenizer), lambda _: True)
     events = list[Event]()
     for event in generate(

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.checkpoint import load_model, save_model
 from engine.config import GREEDY
 from engine.generate import generate
 from engine.model import Model
+from engine.storage.checkpoint import load_model, save_model
 from engine.tokenizer import Tokenizer
 
 transformers = pytest.importorskip("transformers")

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.checkpoint import save_model
 from engine.model import Model
+from engine.storage.checkpoint import save_model
 from engine.tokenizer import Tokenizer
 from learning.home import Home
-from learning.journal import Journal
+from learning.journal.journal import Journal
 
 Place = tuple[Home, Path, Journal]
 """A home, the folder of its model, its journal."""

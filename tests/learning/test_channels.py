@@ -12,7 +12,7 @@ from learning.channels import (
     learn_from_rating,
     learn_from_selection,
 )
-from learning.records import Ask, Candidate, Correction, Ending, Lesson, Pick, Rating, Turn
+from learning.protocol.records import Ask, Candidate, Correction, Ending, Lesson, Pick, Rating, Turn
 
 PROMPT = (Turn("user", "hello"), Turn("assistant", "Hi."), Turn("user", "who are you?"))
 ASK = Ask(3, 1, PROMPT, Sampling(), None, 0.0)

@@ -15,8 +15,8 @@ from engine.config import Sampling
 from learning import checkup
 from learning.checkup import check_home
 from learning.home import Home
-from learning.journal import Journal
-from learning.records import Turn
+from learning.journal.journal import Journal
+from learning.protocol.records import Turn
 
 if TYPE_CHECKING:
     from engine.tokenizer import Tokenizer
@@ -33,9 +33,9 @@ def whole(tmp_path_factory: pytest.TempPathFactory, tiny_tokenizer: Tokenizer) -
     """A home with nothing wrong: a model with an earlier version, a journal, a book, settings."""
     import torch
 
-    from engine.checkpoint import load_tensors, save_model, save_tensors
     from engine.config import CONFIGS
     from engine.model import Model
+    from engine.storage.checkpoint import load_tensors, save_model, save_tensors
 
     home = Home(tmp_path_factory.mktemp("whole") / "home")
     folder = home.models_path / "tiny"

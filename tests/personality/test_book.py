@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from personality import book as book_module
 from personality.book import (
+    BookEntry,
     BookError,
-    Entry,
     append_entry,
     format_line,
     parse_line,
@@ -44,7 +44,7 @@ def test_one_turn() -> None:
 def test_two_turns_ask_the_last_question() -> None:
     turns = parse_line("<|user|> a <|assistant|> b <|user|> c? <|assistant|> d.")
     assert turns == (("user", "a"), ("assistant", "b"), ("user", "c?"), ("assistant", "d."))
-    entry = Entry(turns, 7)
+    entry = BookEntry(turns, 7)
     assert (entry.question, entry.answer, entry.line) == ("c?", "d.", 7)
 
 
@@ -141,18 +141,21 @@ def test_a_mistake_is_reported_with_its_line(tmp_path: Path, line: str, what: st
 
 def test_comments_blank_lines_and_line_numbers(tmp_path: Path) -> None:
     path = write(tmp_path, f"# one\n\n   \n  # <|user|> two\n{GOOD}\n\t\n{GOOD}")
-    assert read_book(path) == [Entry(HI, 5), Entry(HI, 7)]
+    assert read_book(path) == [BookEntry(HI, 5), BookEntry(HI, 7)]
 
 
 @pytest.mark.parametrize("first", [GOOD, "# heading"])
 def test_a_windows_file(tmp_path: Path, first: str) -> None:
     path = write(tmp_path, f"\ufeff{first}\r\n\r\n{GOOD}\r\n")
-    assert read_book(path)[-1] == Entry(HI, 3)
+    assert read_book(path)[-1] == BookEntry(HI, 3)
 
 
 def test_rare_line_separators_do_not_shift_the_numbers(tmp_path: Path) -> None:
     path = write(tmp_path, f"<|user|> a\u2028b <|assistant|> c\u2029d\n{GOOD}\n")
-    assert read_book(path) == [Entry((("user", "a b"), ("assistant", "c d")), 1), Entry(HI, 2)]
+    assert read_book(path) == [
+        BookEntry((("user", "a b"), ("assistant", "c d")), 1),
+        BookEntry(HI, 2),
+    ]
 
 
 def test_other_alphabets_stay(tmp_path: Path) -> None:

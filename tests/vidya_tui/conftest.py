@@ -21,14 +21,14 @@ def shell(
     """A home whose model in use is tiny, and a short book in place of the shipped one."""
     import torch
 
-    import learning.memory
+    import learning.memory.build
     import personality.book
-    from engine.checkpoint import save_model
+    from engine.storage.checkpoint import save_model
 
     monkeypatch.delenv("VIDYA_HOME", raising=False)
     book = tmp_path / "shipped.txt"
     book.write_text(BOOK)
-    monkeypatch.setattr(learning.memory, "shipped_book_path", lambda: book)
+    monkeypatch.setattr(learning.memory.book_rows, "shipped_book_path", lambda: book)
     monkeypatch.setattr(personality.book, "shipped_book_path", lambda: book)
     home = Home(tmp_path / "home")
     folder = home.models_path / "tiny"

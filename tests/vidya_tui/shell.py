@@ -11,8 +11,8 @@ from click.testing import CliRunner, Result
 
 from engine.errors import VidyaError
 from learning.home import Home
-from learning.journal import Journal
-from vidya_tui.cli import cli
+from learning.journal.journal import Journal
+from vidya_tui.cli.main import cli
 
 BOOK = """<|user|> hello <|assistant|> Hello, I am well.
 <|user|> What is your name? <|assistant|> My name is Vidya.

@@ -13,7 +13,7 @@ import pytest
 from benchmarks.terminal import Terminal
 from benchmarks.typist import prompt_text
 from learning.home import Home
-from learning.journal import Journal
+from learning.journal.journal import Journal
 from tests.vidya_tui.shell import BOOK
 
 if TYPE_CHECKING:
@@ -28,10 +28,10 @@ SMALL = """
 import functools, os, pathlib, sys
 import personality.book
 personality.book.shipped_book_path = lambda: pathlib.Path(os.environ["SHORT_BOOK"])
-if "vidya_tui.worker_main" in sys.orig_argv:  # what so small a model needs
-    import learning.learner
-    settings = learning.learner.TeachSettings
-    learning.learner.TeachSettings = functools.partial(settings, lr=3e-3, steps=60, repair=40)
+if "vidya_tui.worker.main" in sys.orig_argv:  # what so small a model needs
+    import learning.lessons.learner
+    settings = learning.lessons.learner.TeachSettings
+    learning.lessons.learner.TeachSettings = functools.partial(settings, lr=3e-3, steps=60, repair=40)
 """
 """A short book in place of the shipped one, and lessons fit for 100,000 weights."""
 
@@ -40,7 +40,7 @@ if "vidya_tui.worker_main" in sys.orig_argv:  # what so small a model needs
 def home(tmp_path: Path, tiny_model: Model, tiny_tokenizer: Tokenizer) -> Home:
     import torch
 
-    from engine.checkpoint import save_model
+    from engine.storage.checkpoint import save_model
 
     (tmp_path / "book.txt").write_text(BOOK)
     (tmp_path / "sitecustomize.py").write_text(SMALL)

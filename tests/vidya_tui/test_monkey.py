@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.monkey import PASTES, monkey
-from vidya_tui.commands import COMMANDS
+from vidya_tui.commands.table import COMMANDS
 
 
 @pytest.mark.parametrize("seed", [1, 2])

@@ -1,1 +1,4 @@
-"""Screens: each arranges widgets and carries out what the owner asks for."""
+"""The app's screens.
+
+Imports widgets, controller, state.
+"""

@@ -9,16 +9,16 @@ from typing import ClassVar, get_args
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
-from learning.book_check import BookLine, Show, read_books, select
-from learning.requests import Probe
+from learning.book.check import BookLine, Show, read_books, select
+from learning.protocol.requests import Probe
 from personality.book import shipped_book_path
-from vidya_tui import lesson_words as words
-from vidya_tui.drafts import About
-from vidya_tui.place import Place
-from vidya_tui.plain import one_line, plain
-from vidya_tui.screens.entry import EntryScreen, Typed
-from vidya_tui.screens.list_room import ListRoom
-from vidya_tui.words import counted
+from vidya_tui.controller.context import ScreenContext
+from vidya_tui.controller.drafts import About
+from vidya_tui.screens.book_entry import EntryScreen, Typed
+from vidya_tui.screens.list_screen import ListRoom
+from vidya_tui.state import lessons as words
+from vidya_tui.text.numbers import counted
+from vidya_tui.text.sanitise import one_line, plain
 
 SHOWS: tuple[Show, ...] = get_args(Show)
 """What `f` goes through."""
@@ -51,7 +51,7 @@ class BookScreen(ListRoom[None, BookLine]):
     PLACEHOLDER = "find an entry by its words"
     EMPTY = "Nothing here. Press a to write an entry, or pick answers in the chat."
 
-    def __init__(self, place: Place, search: str = "") -> None:
+    def __init__(self, place: ScreenContext, search: str = "") -> None:
         super().__init__(place, search)
         self.shows: Show = "all"
         self._lines: list[BookLine] = []

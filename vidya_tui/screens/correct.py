@@ -12,8 +12,8 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Static, TextArea
 
-from vidya_tui.plain import one_line, plain
-from vidya_tui.screens.steady import Steady
+from vidya_tui.screens.textual_fixes import Steady
+from vidya_tui.text.sanitise import one_line, plain
 from vidya_tui.widgets.key_line import KeyLine
 from vidya_tui.widgets.text_field import LongField
 

@@ -13,9 +13,9 @@ from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen, Screen
 from textual.widgets import Static
 
-from vidya_tui.commands import COMMANDS, KEYS
-from vidya_tui.keys import Keymap, each, shown
-from vidya_tui.screens.steady import Steady
+from vidya_tui.commands.keymap import Keymap, each, shown
+from vidya_tui.commands.table import COMMANDS, KEYS
+from vidya_tui.screens.textual_fixes import Steady
 from vidya_tui.widgets.key_line import KeyLine
 
 INTRODUCTION = (

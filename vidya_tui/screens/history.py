@@ -14,20 +14,26 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from learning.events import Event, Forgotten
-from learning.history import LONGEST_TITLE, Conversation, Listing, conversations, listing
-from learning.journal_search import excerpt, read_query, spans
-from learning.requests import Forget
-from vidya_tui.exporting import export_conversation
-from vidya_tui.lesson_words import quote, when
-from vidya_tui.place import Place
-from vidya_tui.plain import one_line, plain
-from vidya_tui.screens.list_room import ListRoom
-from vidya_tui.screens.steady import Steady
-from vidya_tui.typed import Run, find
+from learning.journal.conversations import (
+    LONGEST_TITLE,
+    Conversation,
+    Listing,
+    conversations,
+    listing,
+)
+from learning.journal.search import excerpt, read_query, spans
+from learning.protocol.events import Event, Forgotten
+from learning.protocol.requests import Forget
+from vidya_tui.commands.parse import RunCommand, find
+from vidya_tui.controller.context import ScreenContext
+from vidya_tui.controller.export import export_conversation
+from vidya_tui.screens.list_screen import ListRoom
+from vidya_tui.screens.textual_fixes import Steady
+from vidya_tui.state.lessons import quote, when
+from vidya_tui.text.numbers import counted
+from vidya_tui.text.sanitise import one_line, plain
 from vidya_tui.widgets.key_line import KeyLine
 from vidya_tui.widgets.line_field import LineField
-from vidya_tui.words import counted
 
 SHOWN_TURNS = 12
 """Of a conversation, beside the list."""
@@ -48,7 +54,7 @@ class HistoryScreen(ListRoom[int | None, Conversation]):
     SEARCH_FIRST = True
     EMPTY = "No conversation yet: go back and say something."
 
-    def __init__(self, place: Place, search: str = "") -> None:
+    def __init__(self, place: ScreenContext, search: str = "") -> None:
         super().__init__(place, search)
         self._listing = Listing((), {})
         self._words: tuple[str, ...] = ()
@@ -158,7 +164,7 @@ class HistoryScreen(ListRoom[int | None, Conversation]):
 
     def _erase(self, conversation: int, *, keep_weights: bool = False) -> None:
         if self.place.session.conversation == conversation:
-            self.place.desk.carry_out(Run(find("new")))
+            self.place.desk.carry_out(RunCommand(find("new")))
         self.question.say("erasing \u2026")
         self.place.teacher.send(Forget(conversation, keep_weights))
 

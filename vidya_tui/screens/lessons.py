@@ -12,12 +12,12 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
-from learning.requests import Probe
-from learning.taught import Taught, taught, taught_ids
-from vidya_tui import lesson_words as words
-from vidya_tui.place import Place
-from vidya_tui.plain import one_line, plain
-from vidya_tui.screens.list_room import ListRoom
+from learning.journal.lesson_list import Taught, taught, taught_ids
+from learning.protocol.requests import Probe
+from vidya_tui.controller.context import ScreenContext
+from vidya_tui.screens.list_screen import ListRoom
+from vidya_tui.state import lessons as words
+from vidya_tui.text.sanitise import one_line, plain
 
 SHOW_WORDS = {
     "all": "",
@@ -51,7 +51,7 @@ class LessonsScreen(ListRoom[None, Taught]):
     PLACEHOLDER = "find a lesson by its words"
     EMPTY = "Nothing was taught yet: pick an answer, or /correct it in the chat."
 
-    def __init__(self, place: Place, search: str = "") -> None:
+    def __init__(self, place: ScreenContext, search: str = "") -> None:
         super().__init__(place, search)
         self.shows = "all"
         self._all: list[int] = []
@@ -191,7 +191,7 @@ class LessonsScreen(ListRoom[None, Taught]):
 
     def action_compare(self) -> None:
         if row := self.current():
-            from vidya_tui.screens.before_after import BeforeAfterScreen
+            from vidya_tui.screens.compare import BeforeAfterScreen
 
             self.app.push_screen(BeforeAfterScreen(self.place, row.lesson))
 

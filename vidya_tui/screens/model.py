@@ -16,13 +16,13 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from engine.errors import VidyaError
-from learning.events import Event, Failed, Grown, Ready, WorkerLost
-from learning.model_store import ModelInfo, Snapshot
-from vidya_tui.control import Control
-from vidya_tui.plain import one_line, plain
-from vidya_tui.screens.steady import Steady
-from vidya_tui.widgets.choices import Choices
+from learning.models.store import ModelInfo, Snapshot
+from learning.protocol.events import Event, Failed, Grown, Ready, WorkerLost
+from vidya_tui.controller.models import ModelControl
+from vidya_tui.screens.textual_fixes import Steady
+from vidya_tui.text.sanitise import one_line, plain
 from vidya_tui.widgets.key_line import KeyLine
+from vidya_tui.widgets.option_list import Choices
 
 HELP = (
     "Enter talks to the model under the bar; this talk goes on with it. Lessons that it lacks are "
@@ -45,7 +45,7 @@ class ModelScreen(Steady, ModalScreen[None]):
         Binding("g", "grow", "grow"),
     ]
 
-    def __init__(self, control: Control) -> None:
+    def __init__(self, control: ModelControl) -> None:
         super().__init__()
         self._control = control
         self._asked = ""

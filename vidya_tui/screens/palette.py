@@ -19,9 +19,9 @@ from textual.screen import Screen
 from textual.system_commands import SystemCommandsProvider
 from textual.widgets import Input, TextArea
 
-from vidya_tui.commands import COMMANDS, Situation
-from vidya_tui.screens.steady import Steady
-from vidya_tui.typed import Run
+from vidya_tui.commands.parse import RunCommand
+from vidya_tui.commands.table import COMMANDS, Situation
+from vidya_tui.screens.textual_fixes import Steady
 
 BY_ITS_WORDS = 0.01
 """Score of what was found by what it does: behind all that were found by name."""
@@ -58,7 +58,7 @@ class Palette(Steady, CommandPalette):
             super()._action_command_list(action)
 
 
-def offered(now: Situation, screens: Iterable[Screen[Any]]) -> Iterator[tuple[str, Run]]:
+def offered(now: Situation, screens: Iterable[Screen[Any]]) -> Iterator[tuple[str, RunCommand]]:
     """(what would be typed, what it does) of the slash commands, once for each argument.
 
     screens: those that are open, one above the other."""
@@ -69,7 +69,7 @@ def offered(now: Situation, screens: Iterable[Screen[Any]]) -> Iterator[tuple[st
         values = map(str, now.cards) if command.name == "pick" else command.values
         for value in ([""] if command.bare else []) + list(values):
             title = f"/{command.name} {value}".rstrip()
-            yield title, Run(command, command.read(command.name, value))
+            yield title, RunCommand(command, command.read(command.name, value))
 
 
 def _writing(screen: Screen[Any]) -> bool:

@@ -17,12 +17,12 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from vidya_tui import practice_words, practising
-from vidya_tui.practising import Practising
-from vidya_tui.progress_words import percent
-from vidya_tui.screens.steady import Steady
-from vidya_tui.widgets.bar import Bar, bar
+from vidya_tui.screens.textual_fixes import Steady
+from vidya_tui.state import practice as practice_state
+from vidya_tui.state.practice import Practising
+from vidya_tui.text.numbers import percent
 from vidya_tui.widgets.key_line import KeyLine
+from vidya_tui.widgets.progress_bar import Bar, bar
 
 WIDE = 40
 """Columns from which the time left stands behind the bar."""
@@ -89,7 +89,7 @@ class PracticeScreen(Steady, ModalScreen[None]):
         self._bar.show(partial(progress, now))
         self._bar.display = bool(now.task)
         self._figures.update(table(now))
-        self._samples.update(Text(practising.samples(now, self.size.width - 16)))
+        self._samples.update(Text(practice_state.samples(now, self.size.width - 16)))
         if was is None or was.running != now.running:
             self.refresh_bindings()
 
@@ -106,13 +106,13 @@ def title(now: Practising) -> str:
     if now.alarm:
         lines.append(f"alarm: {now.alarm}")
     if now.done is not None:
-        lines.append(practice_words.done(now.done))
+        lines.append(practice_state.done(now.done))
     return "\n".join(lines)
 
 
 def progress(now: Practising, width: int) -> Content:
     """The bar, and behind it as much as there is room for."""
-    share, left = practising.share(now), practising.left(now)
+    share, left = practice_state.share(now), practice_state.left(now)
     tail = f" {percent(share):>6}"
     if left and width >= WIDE:
         tail += f"  about {left}"
@@ -126,6 +126,6 @@ def table(now: Practising) -> Table:
     made = Table.grid(padding=(0, 2, 0, 1))
     made.add_column(no_wrap=True)
     made.add_column(ratio=1)
-    for name, value in practising.figures(now):
+    for name, value in practice_state.figures(now):
         made.add_row(Text(name), Text(value))
     return made

@@ -18,8 +18,7 @@ from textual.content import Content
 from textual.widgets import Static
 from textual_plotext import PlotextPlot
 
-from learning.events import Event, LessonDone, TrainDone, UndoDone
-from learning.progress import (
+from learning.journal.progress import (
     MEASURES,
     Series,
     as_csv,
@@ -28,10 +27,11 @@ from learning.progress import (
     summary,
     when_words,
 )
-from learning.progress_svg import as_svg, bounds
-from vidya_tui.exporting import exported
-from vidya_tui.place import Place
-from vidya_tui.screens.room import Room
+from learning.journal.progress_svg import as_svg, bounds
+from learning.protocol.events import Event, LessonDone, TrainDone, UndoDone
+from vidya_tui.controller.context import ScreenContext
+from vidya_tui.controller.export import exported
+from vidya_tui.screens.base import SubScreen
 from vidya_tui.widgets.row_list import RowList
 
 BLOCKS = "\u2581\u2582\u2583\u2584\u2585\u2586\u2587\u2588"
@@ -42,7 +42,7 @@ LABELS = 3
 them about in an order that is another one in each process."""
 
 
-class ProgressScreen(Room[None]):
+class ProgressScreen(SubScreen[None]):
     """`/progress`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -53,7 +53,7 @@ class ProgressScreen(Room[None]):
         Binding("c", "export('csv')", "CSV"),
     ]
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: ScreenContext) -> None:
         super().__init__(place)
         self._series: list[Series] = []
         self.rows: RowList[Series] = RowList(self._fetch, self._line, id="measures")

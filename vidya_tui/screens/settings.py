@@ -15,14 +15,14 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from engine.errors import VidyaError
-from vidya_tui.control import Control
-from vidya_tui.plain import plain
-from vidya_tui.screens.steady import Steady
-from vidya_tui.setting_rows import Row, Value, groups
-from vidya_tui.settings import Settings
-from vidya_tui.widgets.choices import Choices
+from vidya_tui.controller.models import ModelControl
+from vidya_tui.screens.textual_fixes import Steady
+from vidya_tui.settings.file import Settings
+from vidya_tui.settings.rows import SettingRow, Value, groups
+from vidya_tui.text.sanitise import plain
 from vidya_tui.widgets.key_line import KeyLine
 from vidya_tui.widgets.line_field import LineField
+from vidya_tui.widgets.option_list import Choices
 
 MOVE = Binding.Group("change", compact=True)
 LABEL = 26
@@ -41,12 +41,12 @@ class SettingsScreen(Steady, ModalScreen[Literal["model"] | None]):
         Binding("d", "default", "default"),
     ]
 
-    def __init__(self, control: Control, themes: Sequence[str]) -> None:
+    def __init__(self, control: ModelControl, themes: Sequence[str]) -> None:
         super().__init__()
         self._control = control
         self._groups = groups(themes)
         self._rows = {row.key: row for group in self._groups for row in group.rows}
-        self._editing: Row | None = None
+        self._editing: SettingRow | None = None
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="box", id="settings"):
@@ -76,7 +76,7 @@ class SettingsScreen(Steady, ModalScreen[Literal["model"] | None]):
         listed.set_options(options)
         listed.highlighted = at
 
-    def _line(self, row: Row) -> Content:
+    def _line(self, row: SettingRow) -> Content:
         settings = self._control.settings
         changed = getattr(settings, row.key) != getattr(Settings(), row.key)
         mark = Content.styled("\u25cf ", "$accent") if changed else Content("  ")
@@ -104,7 +104,7 @@ class SettingsScreen(Steady, ModalScreen[Literal["model"] | None]):
         help.update(lines)
 
     @property
-    def _row(self) -> Row | None:
+    def _row(self) -> SettingRow | None:
         listed = self.query_one(Choices)
         if listed.highlighted is None:
             return None
@@ -187,7 +187,7 @@ class SettingsScreen(Steady, ModalScreen[Literal["model"] | None]):
         self.set_focus(self.query_one(Choices))
         self.refresh_bindings()
 
-    def _set(self, row: Row, value: Value) -> None:
+    def _set(self, row: SettingRow, value: Value) -> None:
         try:
             self._control.set(row.key, value)
         except VidyaError as error:

@@ -19,13 +19,13 @@ from textual.screen import Screen
 from textual.widgets import Static
 from textual_plotext import PlotextPlot
 
-from learning.events import Event
-from vidya_tui import progress_words as words
-from vidya_tui.plain import plain
-from vidya_tui.screens.steady import Steady
-from vidya_tui.training_log import TrainingLog
-from vidya_tui.widgets.bar import Bar, bar
+from learning.protocol.events import Event
+from vidya_tui.screens.textual_fixes import Steady
+from vidya_tui.state.training import TrainingLog
+from vidya_tui.text.numbers import percent
+from vidya_tui.text.sanitise import plain
 from vidya_tui.widgets.key_line import KeyLine
+from vidya_tui.widgets.progress_bar import Bar, bar
 
 AVERAGED = 13
 """Steps that one point of the smooth curve is the mean of."""
@@ -147,7 +147,7 @@ def _progress(share: float, full: bool, width: int) -> Content:
     room = max(10, width - 7)
     if not full:
         return Content.styled(bar(0.0, room), "dim")
-    tail = Content.styled(f" {words.percent(share):>6}", "bold")
+    tail = Content.styled(f" {percent(share):>6}", "bold")
     return Content.styled(bar(share, room), "$accent").append(tail)
 
 

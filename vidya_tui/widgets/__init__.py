@@ -1,1 +1,4 @@
-"""Widgets: one control a file. Messages go up, plain values come down."""
+"""Textual widgets: they draw values and post messages.
+
+Imports state, commands, text.
+"""

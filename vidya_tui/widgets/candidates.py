@@ -9,7 +9,7 @@ before. Left out: what a pick means.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -21,8 +21,13 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from vidya_tui.card import Card
-from vidya_tui.plain import plain
+from vidya_tui.session.candidate import Card
+from vidya_tui.text.sanitise import plain
+
+if TYPE_CHECKING:  # the first frame waits for no more than it needs
+    pass
+if TYPE_CHECKING:  # the first frame waits for no more than it needs
+    from vidya_tui.session.candidate import Card
 
 INDENT = 3
 """Columns before the text of a stacked card: a mark, the number, a space."""
@@ -340,3 +345,23 @@ class CandidatePanel(VerticalScroll, can_focus=True):
                 view.rows = rows
                 view.clear_cached_dimensions()
                 view.refresh(layout=True)
+
+
+BOX = 22
+"""Columns of a card in a box, at least; four of them are its border."""
+
+
+def side_by_side(width: int, count: int) -> bool:
+    """Whether each of so many cards has room for some words in a box of its own."""
+    return width // max(1, count) >= BOX
+
+
+def card_lines(height: int, prompt: int, count: int, boxed: bool) -> int:
+    """Lines for each candidate's text, so that all of them are seen at once, with the prompt.
+
+    height: of the screen; prompt: of the prompt; boxed: side by side, else stacked.
+    """
+    if boxed:
+        return max(2, min(height - prompt - 9, max(8, height // 2 - 4)))
+    # a line of state, the keys, a rule, and three lines of the conversation
+    return max(1, (height - prompt - 6) // max(1, count))

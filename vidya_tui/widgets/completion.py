@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from textual.content import Content
 from textual.widgets import Static
 
-from vidya_tui.typed import Completion, complete
+from vidya_tui.commands.parse import Completion, complete
 
 LINES = 8
 """Lines of the list, where the screen has so many."""

@@ -22,8 +22,9 @@ from textual.scrollbar import ScrollBar
 from textual.widget import Widget
 from textual.widgets import Static
 
-from vidya_tui.widgets.entry import Entry, EntryView
+from vidya_tui.state.transcript import LogEntry
 from vidya_tui.widgets.found import Found
+from vidya_tui.widgets.message import EntryView
 
 WINDOW = 50
 """Entries that are mounted while the owner is at the end; as many as there are lines, where those are
@@ -93,7 +94,7 @@ class ConversationView(Found, VerticalScroll, can_focus=False):
 
     def __init__(self, welcome: str, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._entries: Sequence[Entry] = ()
+        self._entries: Sequence[LogEntry] = ()
         self._chosen: int | None = None
         self._followed = True
         """Whether it followed before a message was chosen."""
@@ -126,7 +127,7 @@ class ConversationView(Found, VerticalScroll, can_focus=False):
         region = self._views[-1].body_region
         return region if self.region.contains(region.x, region.y) else None
 
-    def show(self, entries: Sequence[Entry]) -> None:
+    def show(self, entries: Sequence[LogEntry]) -> None:
         """Shows these entries and, where it follows, their end."""
         before = len(self._entries)
         self._entries = entries

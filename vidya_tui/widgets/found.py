@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 from textual.geometry import Region
 
-from vidya_tui.finding import Place, places
-from vidya_tui.widgets.entry import Entry, EntryView, shown_text
+from vidya_tui.state.finding import Place, places
+from vidya_tui.state.transcript import LogEntry
+from vidya_tui.widgets.message import EntryView, shown_text
 
 if TYPE_CHECKING:
     from textual.containers import VerticalScroll as Base
@@ -28,7 +29,7 @@ class Found(Base):
     """`find` looks for words, `find_next` goes on, `find_no_more` ends it and stays where it is."""
 
     following: bool
-    _entries: Sequence[Entry]
+    _entries: Sequence[LogEntry]
     _views: list[EntryView]
     _start: int
     _places: Sequence[Place] = ()

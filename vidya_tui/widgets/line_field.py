@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual import events
 from textual.widgets import Input
 
-from vidya_tui.plain import one_line
+from vidya_tui.text.sanitise import one_line
 from vidya_tui.widgets.text_field import edited
 
 

@@ -6,7 +6,7 @@ from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Static
 
-from vidya_tui.plain import one_line
+from vidya_tui.text.sanitise import one_line
 
 SECONDS = 12.0
 

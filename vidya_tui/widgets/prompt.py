@@ -20,10 +20,10 @@ from textual.content import Content
 from textual.message import Message
 from textual.timer import Timer
 
-from vidya_tui.keys import each, keymap
-from vidya_tui.plain import plain
+from vidya_tui.commands.keymap import each, keymap
+from vidya_tui.text.numbers import counted
+from vidya_tui.text.sanitise import plain
 from vidya_tui.widgets.text_field import TextField
-from vidya_tui.words import counted
 
 PICK = Binding.Group("pick", compact=True)
 DIGITS = "123456789"

@@ -20,7 +20,7 @@ from textual.strip import Strip
 from textual.style import Style
 from textual.visual import Visual
 
-from vidya_tui.widgets.at_once import at_once
+from vidya_tui.widgets.ordered_keys import at_once
 
 PAGE = 64
 """Rows that are read at once."""

@@ -13,9 +13,9 @@ from textual.binding import Binding
 from textual.widget import Widget
 from textual.widgets import TextArea
 
-from vidya_tui.keys import each, keymap
-from vidya_tui.plain import plain
-from vidya_tui.widgets.at_once import at_once
+from vidya_tui.commands.keymap import each, keymap
+from vidya_tui.text.sanitise import plain
+from vidya_tui.widgets.ordered_keys import at_once
 
 
 async def edited(field: Widget, event: events.Key) -> None:

@@ -4,8 +4,8 @@ import pytest
 
 from engine.model import Model
 from engine.tokenizer import Tokenizer
-from learning.examples import Example, from_turns
-from learning.replay import Replay
+from learning.data.examples import Example, from_turns
+from learning.memory.replay import Replay
 
 LINES = (("hello", "Hello, I am well."), ("What is your name?", "My name is Vidya."))
 

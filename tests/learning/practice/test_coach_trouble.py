@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from learning.events import Failed, PracticeDone, PracticeStage, PracticeStep, UndoDone
-from learning.practice.coach import Coach
 from learning.practice.report import gains
-from learning.requests import OwnerActive, Practise, Undo
+from learning.practice.request import PracticeJob
+from learning.protocol.events import Failed, PracticeDone, PracticeStage, PracticeStep, UndoDone
+from learning.protocol.requests import OwnerActive, Practise, Undo
 from learning.rewards.task import Problem, Score
-from tests.learning.practice.test_coach import Room, room, same  # noqa: F401
+from tests.learning.practice.test_request import Room, room, same  # noqa: F401
 from tests.sums import EasySums, Sums
-from vidya_tui import practice_words
+from vidya_tui.state import practice as practice_state
 
 
 def test_practice_that_is_taken_back_while_it_runs_is_over(room: Room) -> None:  # noqa: F811
@@ -83,7 +83,7 @@ def test_a_key_ends_idle_practice_while_a_scorer_still_works(room: Room, slow: S
     done = room.until(PracticeDone)[-1]
     assert isinstance(done, PracticeDone) and done.ended == "stopped"
     assert (done.accuracy_before, done.book_after) == (None, None)
-    assert "%" not in practice_words.done(done), "nothing was measured"
+    assert "%" not in practice_state.done(done), "nothing was measured"
     assert not slow.closed.is_set(), "its task is ended when it is done"
     slow.end.set()
     assert slow.closed.wait(60.0)
@@ -119,7 +119,9 @@ def test_without_a_seed_the_problems_are_others_each_time(room: Room) -> None:  
 
     def seed(given: int | None) -> int:
         request = Practise("easy", seed=given)
-        return Coach(learner, room.journal, request, pause=lambda: None, emit=lambda _: None).seed
+        return PracticeJob(
+            learner, room.journal, request, pause=lambda: None, emit=lambda _: None
+        ).seed
 
     assert seed(None) != seed(None)
     assert seed(0) == 0

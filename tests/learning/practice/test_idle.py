@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from learning.events import Failed, PracticeDone, WorkerLost
 from learning.practice.idle import Idle
-from learning.requests import Practise
+from learning.protocol.events import Failed, PracticeDone, WorkerLost
+from learning.protocol.requests import Practise
 
 
 def done(ended: str, *, idle: bool = True) -> PracticeDone:

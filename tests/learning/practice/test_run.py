@@ -11,9 +11,9 @@ import pytest
 import torch
 
 from engine.errors import NumericsError
-from learning.practice.run import Interrupted, Look, Outcome, Run
-from learning.practice.session import StepReport
+from learning.practice.run import Interrupted, Look, PracticeOutcome, PracticeRun
 from learning.practice.settings import PracticeSettings
+from learning.practice.trainer import StepReport
 from learning.practice.warm_up import WarmUpReport
 
 STEP = StepReport(
@@ -90,9 +90,9 @@ class Kept:
 
 def practise(
     session: Scripted, *, warm_up: bool | None = False, **more: Any
-) -> tuple[Outcome, Kept, list[Look]]:
+) -> tuple[PracticeOutcome, Kept, list[Look]]:
     kept, looks = Kept(), list[Look]()
-    run = Run(session, kept, on_look=looks.append, **more)  # type: ignore[arg-type]
+    run = PracticeRun(session, kept, on_look=looks.append, **more)  # type: ignore[arg-type]
     return run.run(warm_up=warm_up), kept, looks
 
 
@@ -258,7 +258,7 @@ def test_whatever_interrupts_a_step_goes_back_to_the_last_save(raised: BaseExcep
 
     session = Scripted([STEP] * 9)
     kept = Kept()
-    run = Run(session, kept, on_step=at_three)  # type: ignore[arg-type]
+    run = PracticeRun(session, kept, on_step=at_three)  # type: ignore[arg-type]
     if isinstance(raised, KeyboardInterrupt):
         with pytest.raises(KeyboardInterrupt):
             run.run(warm_up=False)

@@ -8,10 +8,11 @@ import random
 import pytest
 
 from engine.errors import ConfigError, VidyaError
-from learning.rewards.propositions import new_literals, read_literal
-from learning.rewards.sums import Node, join, steps
-from learning.rewards.syllogism import FORMS, follows, reasoning
-from learning.rewards.task import Problem, Split, Task, TaskOptions, find_task
+from learning.rewards.registry import find_task
+from learning.rewards.task import Problem, Split, Task, TaskOptions
+from learning.rewards.tasks.propositions import new_literals, read_literal
+from learning.rewards.tasks.sums import SumNode, join, steps
+from learning.rewards.tasks.syllogism import FORMS, follows, reasoning
 
 GENERATED = ["chain_sum", "basic_arithmetic", "syllogism", "propositional_logic"]
 
@@ -135,13 +136,13 @@ def test_settings_without_a_problem_to_train_on_are_an_error() -> None:
 
 def test_sums_are_those_of_school() -> None:
     # 2 * (7 - 3) - 8 / 4 = 6
-    left = join("*", Node(2), join("-", Node(7), Node(3)))
-    whole = join("-", left, join("/", Node(8), Node(4)))
+    left = join("*", SumNode(2), join("-", SumNode(7), SumNode(3)))
+    whole = join("-", left, join("/", SumNode(8), SumNode(4)))
     assert whole.text() == "2 * (7 - 3) - 8 / 4"
     assert whole.value == 6
     assert steps(whole) == ["7 - 3 = 4", "2 * 4 = 8", "8 / 4 = 2", "8 - 2 = 6"]
-    assert join("-", Node(5), join("-", Node(3), Node(1))).text() == "5 - (3 - 1)"
-    assert join("*", Node(5), join("/", Node(6), Node(2))).text() == "5 * (6 / 2)"
+    assert join("-", SumNode(5), join("-", SumNode(3), SumNode(1))).text() == "5 - (3 - 1)"
+    assert join("*", SumNode(5), join("/", SumNode(6), SumNode(2))).text() == "5 * (6 / 2)"
 
 
 @pytest.mark.parametrize("brackets", [True, False])

@@ -16,7 +16,7 @@ import pytest
 
 from benchmarks.processes import descendants
 from benchmarks.sandbox_hostile import ENDLESS, PROGRAMS, SLOW, TESTS, Targets, filled
-from learning.rewards.sandbox import FAILURES, Sandbox
+from learning.rewards.sandbox.pool import FAILURES, Sandbox
 
 OWNERS = "VIDYA_OWNERS_SECRET"
 """An environment variable."""

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from learning.rewards import expression
-from learning.rewards.answer import read_answer
-from learning.rewards.expression import expression_check
-from learning.rewards.number import number_score
-from learning.rewards.sandbox import Sandbox
+from learning.rewards.sandbox.pool import Sandbox
 from learning.rewards.task import Problem
-from learning.rewards.verified import Lent
+from learning.rewards.verifiers import expression
+from learning.rewards.verifiers.answer import read_answer
+from learning.rewards.verifiers.expression import expression_check
+from learning.rewards.verifiers.number import number_score
+from learning.rewards.verifiers.verified import Lent
 
 
 def rows(name: str) -> Iterator[tuple[str, str, float]]:

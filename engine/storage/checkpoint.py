@@ -1,0 +1,193 @@
+"""Model directories in Hugging Face's layout: `config.json`, `model.safetensors`, the tokenizer.
+
+The fused projections are split into Llama's names on writing and joined on reading. Only
+safetensors is read, never pickle. Writing is atomic: a crash leaves the old file or the new one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from engine.config import ModelConfig
+from engine.errors import CheckpointError
+from engine.model import Model
+from engine.storage.checkpoint_files import WEIGHTS
+from engine.storage.disk import unwritable
+from engine.storage.files import make_private_folder, replacing, write_atomically
+from engine.storage.reading import open_regular, read_json
+
+_PICKLES = ("pytorch_model.bin", "model.pt", "model.pth", "consolidated.00.pth")
+
+
+def to_huggingface(state: Mapping[str, Tensor], config: ModelConfig) -> dict[str, Tensor]:
+    """Our state dict under LlamaForCausalLM's names (the tied lm_head is left out)."""
+    out = {
+        "model.embed_tokens.weight": state["embedding.weight"],
+        "model.norm.weight": state["norm.weight"],
+    }
+    e = config.head_dim
+    for i in range(config.layers):
+        ours, theirs = f"blocks.{i}.", f"model.layers.{i}."
+        q, k, v = state[ours + "attention.qkv.weight"].split(
+            [config.heads * e, config.kv_heads * e, config.kv_heads * e]
+        )
+        gate, up = state[ours + "ffn.gate_up.weight"].chunk(2)
+        out |= {
+            theirs + "self_attn.q_proj.weight": q,
+            theirs + "self_attn.k_proj.weight": k,
+            theirs + "self_attn.v_proj.weight": v,
+            theirs + "self_attn.o_proj.weight": state[ours + "attention.out.weight"],
+            theirs + "mlp.gate_proj.weight": gate,
+            theirs + "mlp.up_proj.weight": up,
+            theirs + "mlp.down_proj.weight": state[ours + "ffn.down.weight"],
+            theirs + "input_layernorm.weight": state[ours + "attention_norm.weight"],
+            theirs + "post_attention_layernorm.weight": state[ours + "ffn_norm.weight"],
+        }
+    return out
+
+
+def from_huggingface(tensors: Mapping[str, Tensor], config: ModelConfig) -> dict[str, Tensor]:
+    """The inverse of `to_huggingface`. Raises KeyError for a weight that is missing."""
+    out = {
+        "embedding.weight": tensors["model.embed_tokens.weight"],
+        "norm.weight": tensors["model.norm.weight"],
+    }
+    for i in range(config.layers):
+        ours, theirs = f"blocks.{i}.", f"model.layers.{i}."
+        attention, mlp = theirs + "self_attn.", theirs + "mlp."
+        out |= {
+            ours + "attention.qkv.weight": torch.cat(
+                [tensors[f"{attention}{name}_proj.weight"] for name in "qkv"]
+            ),
+            ours + "attention.out.weight": tensors[attention + "o_proj.weight"],
+            ours + "ffn.gate_up.weight": torch.cat(
+                [tensors[mlp + "gate_proj.weight"], tensors[mlp + "up_proj.weight"]]
+            ),
+            ours + "ffn.down.weight": tensors[mlp + "down_proj.weight"],
+            ours + "attention_norm.weight": tensors[theirs + "input_layernorm.weight"],
+            ours + "ffn_norm.weight": tensors[theirs + "post_attention_layernorm.weight"],
+        }
+    return out
+
+
+def save_tensors(
+    tensors: Mapping[str, Tensor], path: Path, metadata: Mapping[str, str] | None = None
+) -> None:
+    """Writes a safetensors file durably and atomically. Raises CheckpointError (disk full, no right)."""
+    try:
+        with replacing(path) as new:
+            save_file(
+                {k: v.contiguous() for k, v in tensors.items()},
+                new,
+                {"format": "pt", **(metadata or {})},
+            )
+    except (OSError, SafetensorError) as error:
+        needed = sum(tensor.nbytes for tensor in tensors.values())
+        raise CheckpointError(*unwritable(path, error, "choose another --home", needed)) from error
+
+
+def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """All tensors of a safetensors file and its metadata. Raises CheckpointError."""
+    try:
+        open_regular(path).close()  # safetensors would wait for a pipe
+        with safe_open(path, framework="pt") as file:
+            return {key: file.get_tensor(key) for key in file.keys()}, file.metadata() or {}  # noqa: SIM118
+    except (OSError, ValueError, SafetensorError) as error:
+        raise CheckpointError(
+            f"{path}: is no whole safetensors file ({error})",
+            "it may be cut short: roll back with `vidya model rollback`, or copy it again",
+        ) from error
+
+
+def save_config(config: ModelConfig, folder: Path) -> None:
+    """Writes config.json. Raises OSError."""
+    text = json.dumps(config.to_huggingface(), indent=1) + "\n"
+    write_atomically(folder / "config.json", text)
+
+
+def load_config(folder: Path) -> ModelConfig:
+    """Reads config.json. Raises CheckpointError or ConfigError."""
+    path = folder / "config.json"
+    try:
+        raw = read_json(path)
+    except (OSError, ValueError) as error:
+        raise CheckpointError(
+            f"{path}: cannot be read ({error})",
+            "a model folder needs the config.json of a Llama model",
+        ) from error
+    if not isinstance(raw, dict):
+        raise CheckpointError(f"{path}: is not an object", "it must be the config of a Llama model")
+    return ModelConfig.from_huggingface(raw)
+
+
+def save_model(
+    model: Model,
+    folder: Path,
+    *,
+    dtype: torch.dtype = torch.bfloat16,
+    metadata: Mapping[str, str] | None = None,
+) -> None:
+    """Writes config and weights; the tokenizer is saved by its own class."""
+    try:
+        make_private_folder(folder)
+        save_config(model.config, folder)
+    except OSError as error:
+        raise CheckpointError(*unwritable(folder, error, "choose another --home")) from error
+    state = {k: v.detach().to("cpu", dtype) for k, v in model.state_dict().items()}
+    save_tensors(to_huggingface(state, model.config), folder / WEIGHTS, metadata)
+
+
+def load_model(
+    folder: Path,
+    *,
+    dtype: torch.dtype = torch.float32,
+    device: str | torch.device = "cpu",
+    weights: Path | None = None,
+) -> Model:
+    """Builds the model of a directory; `weights` names another file of the same shape (a snapshot).
+
+    Raises CheckpointError for anything that is not a whole safetensors checkpoint of this config.
+    """
+    path = weights or folder / WEIGHTS
+    config = load_config(folder)
+    if not path.exists():
+        pickled = [name for name in _PICKLES if (folder / name).exists()]
+        if pickled:
+            raise CheckpointError(
+                f"{folder / pickled[0]}: is a pickled checkpoint, which can run code when loaded",
+                "convert it to safetensors with the program that wrote it",
+            )
+        raise CheckpointError(f"{path}: does not exist", "choose another model with --model")
+    tensors, _ = load_tensors(path)
+    if "lm_head.weight" in tensors and not torch.equal(
+        tensors["lm_head.weight"],
+        tensors.get("model.embed_tokens.weight", tensors["lm_head.weight"]),
+    ):
+        raise CheckpointError(
+            f"{path}: has an output layer of its own", "only tied embeddings are supported"
+        )
+    try:
+        state = from_huggingface(tensors, config)
+        with torch.device("meta"):
+            model = Model(config)
+        model.load_state_dict({k: v.to(device, dtype) for k, v in state.items()}, assign=True)
+    except (KeyError, RuntimeError) as error:
+        raise CheckpointError(
+            f"{path}: does not fit its config.json ({str(error).splitlines()[0]})",
+            "restore the folder from a whole copy",
+        ) from error
+    model.rope_cos, model.rope_sin = model.rope_cos.to(device), model.rope_sin.to(device)
+    for parameter in model.parameters():
+        parameter.requires_grad_(True)
+    if not all(torch.isfinite(p).all() for p in model.parameters()):
+        raise CheckpointError(
+            f"{path}: holds numbers that are not finite", "roll back to a snapshot"
+        )
+    return model

@@ -1,0 +1,92 @@
+"""Whether a file holds the weights of a model: whole, of its shapes, all numbers finite. No torch.
+
+For whoever must know before anything is replaced, in a process that has no torch. Left out: loading
+them (engine.storage.checkpoint), and whether they say anything sensible.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from engine.config import ModelConfig
+from engine.errors import CheckpointError
+from engine.storage.checkpoint_files import read_header
+
+_FLOATS = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
+_EXPONENT = 0x7F80
+"""Of a bfloat16: all its bits are set in what is not finite."""
+_BLOCK = 1 << 22
+"""Numbers that are looked at together."""
+
+
+def check_weights(path: Path, config: ModelConfig) -> None:
+    """Raises CheckpointError where the file is not whole, lacks a weight of the config, has one of
+    another shape or type, or one that is not finite. Reads all of it."""
+    header = read_header(path)
+    start = 8 + int.from_bytes(path.open("rb").read(8), "little")
+    for name, shape in _shapes(config).items():
+        entry = header.get(name)
+        if entry is None or entry.get("shape") != list(shape):
+            found = "is missing" if entry is None else f"has the shape {entry.get('shape')}"
+            raise CheckpointError(
+                f"{path}: does not fit its config.json ({name} {found})",
+                "restore the folder from a whole copy",
+            )
+        _check_finite(path, name, entry, start)
+
+
+def check_model(folder: Path, weights: Path) -> None:
+    """The same for a file of a model's folder. Raises CheckpointError or ConfigError."""
+    path = folder / "config.json"
+    try:
+        config = ModelConfig.from_huggingface(json.loads(path.read_text("utf-8")))
+    except (OSError, ValueError, RecursionError, AttributeError) as error:
+        raise CheckpointError(
+            f"{path}: cannot be read ({error})", "restore the folder from a whole copy"
+        ) from error
+    check_weights(weights, config)
+
+
+def _shapes(config: ModelConfig) -> dict[str, tuple[int, ...]]:
+    """Of each weight, under the names that files have."""
+    d, e, h = config.dim, config.head_dim, config.hidden
+    shapes: dict[str, tuple[int, ...]] = {
+        "model.embed_tokens.weight": (config.vocab_size, d),
+        "model.norm.weight": (d,),
+    }
+    for layer in range(config.layers):
+        block = {
+            "self_attn.q_proj": (config.heads * e, d),
+            "self_attn.k_proj": (config.kv_heads * e, d),
+            "self_attn.v_proj": (config.kv_heads * e, d),
+            "self_attn.o_proj": (d, config.heads * e),
+            "mlp.gate_proj": (h, d),
+            "mlp.up_proj": (h, d),
+            "mlp.down_proj": (d, h),
+            "input_layernorm": (d,),
+            "post_attention_layernorm": (d,),
+        }
+        shapes |= {f"model.layers.{layer}.{name}.weight": shape for name, shape in block.items()}
+    return shapes
+
+
+def _check_finite(path: Path, name: str, entry: dict[str, object], start: int) -> None:
+    kind, offsets = str(entry.get("dtype")), entry.get("data_offsets")
+    if kind not in _FLOATS:
+        raise CheckpointError(
+            f"{path}: {name} is of the type {kind}", f"convert it to one of {', '.join(_FLOATS)}"
+        )
+    assert isinstance(offsets, list)
+    dtype = np.dtype(_FLOATS[kind])
+    count = (offsets[1] - offsets[0]) // dtype.itemsize
+    numbers = np.memmap(path, dtype, "r", start + offsets[0], (count,))
+    for first in range(0, count, _BLOCK):
+        block = numbers[first : first + _BLOCK]
+        whole = (block & _EXPONENT) != _EXPONENT if kind == "BF16" else np.isfinite(block)
+        if not whole.all():
+            raise CheckpointError(
+                f"{path}: holds numbers that are not finite", "roll back to a snapshot"
+            )

@@ -1,0 +1,140 @@
+"""The two books as one list: what counts, what is said twice, what contradicts, what cannot be read.
+
+The shipped book comes first, then the owner's; of several answers to one question (folded, see
+learning.text.normalise) the last counts, as in learning.memory.build. Torch-free; whether the model knows an
+entry is asked of the teacher.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from engine.errors import DataError
+from learning.protocol.records import Turn
+from learning.protocol.requests import Probe
+from learning.text.normalise import fold, fold_prompt
+from personality.book import LineError, parse_line
+
+Show = Literal["all", "own", "shipped", "twice", "contradictions", "bad"]
+
+
+@dataclass(frozen=True)
+class BookLine:
+    """One line of a book that is neither blank nor a comment."""
+
+    own: bool
+    """Of the owner's book; else of the shipped one."""
+    line: int
+    """Counted from 1."""
+    text: str
+    """As it stands in the file, white space around it aside."""
+    turns: tuple[tuple[str, str], ...] = ()
+    """Empty where the line cannot be read."""
+    problem: str = ""
+    """Why it cannot be read, and what to do."""
+    replaced: bool = False
+    """A later line answers the same question, so this one does not count."""
+    twice: bool = False
+    """The same question with the same answer stands in the book once more."""
+    contradicted: bool = False
+    """The same question has another answer in the same book."""
+
+    @property
+    def question(self) -> str:
+        """What was said last before the answer; of a line that cannot be read, the line."""
+        return self.turns[-2][1] if self.turns else self.text
+
+    @property
+    def answer(self) -> str:
+        return self.turns[-1][1] if self.turns else ""
+
+    @property
+    def probe(self) -> Probe | None:
+        """Whether the model knows it; None for what does not count."""
+        if not self.turns or self.replaced:
+            return None
+        turns = tuple(Turn(role, said) for role, said in self.turns[:-1])  # type: ignore[arg-type]
+        return Probe(turns, self.answer)
+
+
+def read_books(shipped: Path, own: Path | None) -> list[BookLine]:
+    """Every line of both, marked. The owner's book may be missing. Raises DataError where a file
+    cannot be read."""
+    lines = [*_lines(shipped, False), *(_lines(own, True) if own else ())]
+    places: dict[str, list[int]] = defaultdict(list)
+    for place, line in enumerate(lines):
+        if line.turns:
+            places[fold_prompt(line.turns[:-1])].append(place)
+    for same in places.values():
+        if len(same) > 1:
+            _mark(lines, same)
+    return lines
+
+
+def select(lines: Iterable[BookLine], search: str = "", show: Show = "all") -> list[BookLine]:
+    """Lines of one kind that have all the words in them, folded; in their order."""
+    words = fold(search).split() or [search.casefold().strip()]
+    chosen = {
+        "all": lambda line: True,
+        "own": lambda line: line.own,
+        "shipped": lambda line: not line.own,
+        "twice": lambda line: line.twice,
+        "contradictions": lambda line: line.contradicted,
+        "bad": lambda line: bool(line.problem),
+    }[show]
+
+    def has(line: BookLine) -> bool:
+        if not words[0]:
+            return True
+        text = fold(line.text)
+        return all(word in text for word in words) or search.casefold() in line.text.casefold()
+
+    return [line for line in lines if chosen(line) and has(line)]
+
+
+def standing(lines: Iterable[BookLine], turns: Sequence[tuple[str, str]]) -> BookLine | None:
+    """The line that counts for what was said, the last of several."""
+    wanted = fold_prompt(turns)
+    same = [line for line in lines if line.turns and fold_prompt(line.turns[:-1]) == wanted]
+    return same[-1] if same else None
+
+
+def _mark(lines: list[BookLine], same: list[int]) -> None:
+    """Marks lines that ask the same; the last of them counts."""
+    answers = [fold(lines[place].answer) for place in same]
+    for at, place in enumerate(same):
+        line, others = lines[place], [n for n in range(len(same)) if n != at]
+        lines[place] = replace(
+            line,
+            replaced=at < len(same) - 1,
+            # what was picked of Vidya's own answers is no repetition, and the owner's word over the
+            # shipped one no contradiction: it is what editing does
+            twice=any(answers[n] == answers[at] and lines[same[n]].own == line.own for n in others),
+            contradicted=any(
+                answers[n] != answers[at] and lines[same[n]].own == line.own for n in others
+            ),
+        )
+
+
+def _lines(path: Path, own: bool) -> Iterable[BookLine]:
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise DataError(
+            f"{path}: cannot be read ({error.strerror})", "check its permissions"
+        ) from error
+    for number, raw in enumerate(data.split(b"\n"), start=1):
+        # surrogateescape: a line that is no UTF-8 can still be taken out
+        text = raw.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
+        if not text.strip() or text.lstrip().startswith("#"):
+            continue
+        try:
+            yield BookLine(own, number, text.strip(), parse_line(text))
+        except LineError as error:
+            yield BookLine(own, number, text.strip(), problem=str(error))

@@ -1,0 +1,4 @@
+"""From files to documents, to ids, to training examples.
+
+Imports protocol and text.
+"""

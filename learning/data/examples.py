@@ -1,0 +1,145 @@
+"""Examples: ids with the positions to learn, from books, lessons and talk; and padded batches of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from engine.chat_format import encode_chat, encode_prompt
+from engine.tokenizer import Tokenizer
+from learning.text.normalise import fold_prompt
+
+
+@dataclass(frozen=True)
+class Example:
+    """One row to learn or to check."""
+
+    ids: tuple[int, ...]
+    target: tuple[bool, ...]
+    """Same length as ids: True where the id is to be predicted."""
+    prompt: str = ""
+    """The folded question; equal prompts ask the same."""
+
+    @property
+    def targets(self) -> int:
+        return sum(self.target)
+
+    @property
+    def answer(self) -> tuple[int, ...]:
+        """The ids that are to be predicted."""
+        return tuple(i for i, wanted in zip(self.ids, self.target, strict=True) if wanted)
+
+
+def excess(tokenizer: Tokenizer, answer: str, context: int) -> int:
+    """Tokens by which an answer is too long to be learned whole: more than half of the context; 0
+    where it fits."""
+    return max(0, len(tokenizer.encode(answer)) - context // 2)
+
+
+def too_long(tokenizer: Tokenizer, answer: str, context: int) -> str:
+    """Why an answer cannot be learned, and what to do, for the owner; empty where it fits."""
+    if not (over := excess(tokenizer, answer, context)):
+        return ""
+    share = (context // 2) / (context // 2 + over)
+    return (
+        f"the answer is too long for this model, about {share:.0%} of it would fit; "
+        "shorten it, or divide it among several questions"
+    )
+
+
+def from_turns(tokenizer: Tokenizer, turns: Sequence[tuple[str, str]], context: int) -> Example:
+    """All of the assistant's words in the conversation are learned; cut to the context."""
+    encoded = encode_chat(tokenizer, turns)
+    prompt = fold_prompt(turns[:-1])
+    return Example(tuple(encoded.ids[:context]), tuple(encoded.target[:context]), prompt)
+
+
+def from_answer(
+    tokenizer: Tokenizer, prompt: Sequence[tuple[str, str]], answer: str, context: int
+) -> Example:
+    """Only the answer after the prompt is learned; old turns are dropped where the context is short,
+    and of an answer that is `too_long`, the end."""
+    body = [*tokenizer.encode(answer)[: context // 2], tokenizer.end]
+    return _answered(tokenizer, prompt, body, context)
+
+
+def after_question(
+    tokenizer: Tokenizer, question: str, answer: Sequence[int], context: int
+) -> Example:
+    """The ids of an answer, `<|end|>` among them, after another question."""
+    return _answered(tokenizer, [("user", question)], list(answer), context)
+
+
+def _answered(
+    tokenizer: Tokenizer, prompt: Sequence[tuple[str, str]], body: list[int], context: int
+) -> Example:
+    head = encode_prompt(tokenizer, prompt, context, len(body))
+    target = [False] * len(head) + [True] * len(body)
+    return Example(tuple(head + body), tuple(target), fold_prompt(prompt))
+
+
+def asked(example: Example) -> tuple[int, ...]:
+    """The ids before its last answer."""
+    length = len(example.ids)
+    while length and example.target[length - 1]:
+        length -= 1
+    return example.ids[:length]
+
+
+def answered_by(example: Example, answer: Sequence[int]) -> Example:
+    """The same question with these ids, `<|end|>` among them, for its last answer."""
+    head = asked(example)
+    target = (False,) * len(head) + (True,) * len(answer)
+    return Example((*head, *answer), target, example.prompt)
+
+
+def after(talk: Example, example: Example, context: int) -> Example:
+    """The example asked when `talk` was said before it; by itself where the two are too long, or
+    where the talk does not end with an answer."""
+    if len(talk.ids) + len(example.ids) > context or not talk.target[-1]:
+        return example
+    prompt = f"{talk.prompt} / {example.prompt}"
+    silent = (False,) * len(talk.ids)
+    return Example(talk.ids + example.ids, silent + example.target, prompt)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Rows padded on the right. Position i predicts label i."""
+
+    ids: Tensor
+    """[B, T] inputs."""
+    labels: Tensor
+    """[B, T] the next id where it is to be learned, else -1."""
+
+    @property
+    def rows(self) -> int:
+        return self.ids.shape[0]
+
+
+def collate(examples: Sequence[Example]) -> Batch:
+    """Pads to the longest. Causality keeps padding on the right from being seen."""
+    width = max(len(e.ids) for e in examples) - 1
+    ids = torch.zeros(len(examples), width, dtype=torch.long)
+    labels = torch.full((len(examples), width), -1)
+    for row, example in enumerate(examples):
+        length = len(example.ids)
+        tensor = torch.tensor(example.ids)
+        ids[row, : length - 1] = tensor[:-1]
+        wanted = torch.tensor(example.target[1:])
+        labels[row, : length - 1] = torch.where(wanted, tensor[1:], -1)
+    return Batch(ids, labels)
+
+
+def micro_batches(examples: Sequence[Example], tokens: int) -> list[list[int]]:
+    """Indices of the examples in groups of similar length whose padded size is at most `tokens`."""
+    groups: list[list[int]] = []
+    for index in sorted(range(len(examples)), key=lambda i: len(examples[i].ids)):
+        if groups and (len(groups[-1]) + 1) * len(examples[index].ids) <= tokens:
+            groups[-1].append(index)
+        else:
+            groups.append([index])
+    return groups

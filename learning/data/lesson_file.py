@@ -1,0 +1,143 @@
+"""Files of lessons, one JSON object a line, as `vidya teach --file` and `evaluate` read them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from engine.errors import DataError, reason
+from learning.data.json_lines import parse
+from learning.protocol.records import Lesson, Turn, Turns
+
+_FORMS = 'give {"prompt","answer"}, {"prompt","chosen","rejected"}, {"prompt","answer","rating"} or {"turns"}'
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """All rows of a JSON-lines file. Raises DataError with file and line."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise DataError(
+            f"{path}: cannot be read ({reason(error)})", "give a UTF-8 file of JSON lines"
+        ) from error
+    return parse_rows(data, str(path))
+
+
+def parse_rows(data: bytes, name: str) -> list[dict[str, Any]]:
+    """Rows of JSON lines; blank ones are skipped. Raises DataError with name and line."""
+    rows = [row | {"_line": number} for number, row in parse(data, name, _FORMS)]
+    if not rows:
+        raise DataError(f"{name}: holds no lines", _FORMS)
+    return rows
+
+
+def read_lessons(path: Path) -> list[Lesson]:
+    """Lessons of a file, in order. Raises DataError with file and line."""
+    return to_lessons(read_rows(path), str(path))
+
+
+def to_lessons(rows: Iterable[dict[str, Any]], name: str) -> list[Lesson]:
+    """Checks and converts rows of `parse_rows`."""
+    lessons = []
+    for row in rows:
+        try:
+            lessons.append(_lesson(row))
+        except (KeyError, TypeError, ValueError) as error:
+            what = f"has no {error}" if isinstance(error, KeyError) else str(error)
+            raise DataError(f"{name}:{row.get('_line', '?')}: {what}", _FORMS) from error
+    return lessons
+
+
+def check_paraphrases(rows: Iterable[dict[str, Any]], name: str) -> None:
+    """Of rows that are to be measured; teaching ignores the key. Raises DataError."""
+    for row in rows:
+        try:
+            _text(row.get("paraphrase", "none"), "paraphrase")
+        except ValueError as error:
+            next_step = "write the question in other words, or leave it out"
+            raise DataError(f"{name}:{row['_line']}: {error}", next_step) from error
+
+
+def _lesson(row: dict[str, Any]) -> Lesson:
+    if talk := next((name for name in ("turns", "messages") if name in row), None):
+        turns = _turns(row[talk], talk)
+        if not _alternates(turns, "assistant"):
+            raise ValueError(f"{talk} must alternate user and assistant and end with the assistant")
+        return Lesson("example", turns[:-1], turns[-1].text)
+    if "prompt" not in row and "chosen" in row:
+        return _apart(row)
+    prompt = _prompt(row["prompt"])
+    if "chosen" in row:
+        return Lesson("pick", prompt, _answer(row["chosen"], "chosen"), _rejected(row))
+    answer = _answer(row["answer" if "completion" not in row else "completion"], "answer")
+    rating = row.get("rating")
+    if rating is None:
+        return Lesson("example", prompt, answer)
+    if rating == "good":
+        return Lesson("rating", prompt, answer, weight=0.5)
+    if rating == "bad":
+        return Lesson("rating", prompt, "", (answer,), weight=0.5)
+    raise ValueError(f'rating is {rating!r}, not "good" or "bad"')
+
+
+def _apart(row: dict[str, Any]) -> Lesson:
+    """A preference whose two talks both hold the prompt: they differ in their last message."""
+    chosen, rejected = (_turns(row.get(name), name) for name in ("chosen", "rejected"))
+    if chosen[:-1] != rejected[:-1] or not _alternates(chosen[:-1], "user"):
+        raise ValueError("chosen and rejected must differ in their last message alone")
+    return Lesson("pick", chosen[:-1], chosen[-1].text, (rejected[-1].text,))
+
+
+def _prompt(value: Any) -> Turns:
+    """What was said before the answer: a text, or messages."""
+    if isinstance(value, str):
+        return (Turn("user", _text(value, "prompt")),)
+    turns = _turns(value, "prompt") if isinstance(value, list) else ()
+    if not _alternates(turns, "user"):
+        raise ValueError(
+            "prompt must be a text that is not empty, or messages that end with the user's"
+        )
+    return turns
+
+
+def _rejected(row: dict[str, Any]) -> tuple[str, ...]:
+    """Answers that were not wanted: a text, one message of the assistant, or a list of either."""
+    value = row.get("rejected", [])
+    several = isinstance(value, list) and not any(isinstance(one, dict) for one in value)
+    return tuple(_answer(one, "rejected") for one in (value if several else [value]))
+
+
+def _answer(value: Any, name: str) -> str:
+    """An answer as a text, or as a list of one message."""
+    if not isinstance(value, list):
+        return _text(value, name)
+    turns = _turns(value, name)
+    if [turn.role for turn in turns] != ["assistant"]:
+        raise ValueError(f"{name} must be a text, or one message of the assistant")
+    return turns[0].text
+
+
+def _turns(value: Any, name: str) -> Turns:
+    """Messages with their roles; the text may be called content."""
+    if not isinstance(value, list) or not all(isinstance(turn, dict) for turn in value):
+        raise ValueError(f'{name} must be a list of {{"role","text"}}')
+    if not all(turn.get("role") in ("user", "assistant") for turn in value):
+        raise ValueError(f'{name} must have the roles "user" and "assistant" only')
+    return tuple(
+        Turn(turn["role"], _text(turn.get("text", turn.get("content")), f"the text of {name}"))
+        for turn in value
+    )
+
+
+def _alternates(turns: Turns, last: str) -> bool:
+    """Whether the user begins, both take turns, and the last message is of this role."""
+    roles = [turn.role for turn in turns]
+    fits = all(role == ("user", "assistant")[at % 2] for at, role in enumerate(roles))
+    return bool(roles) and fits and roles[-1] == last
+
+
+def _text(value: Any, name: str) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(f"{name} must be a text that is not empty")
+    return value.strip()

@@ -1,0 +1,103 @@
+"""Opens text files, compressed or not, and reads them line by line."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from engine.errors import DataError, reason
+
+COMPRESSED = (".zst", ".gz")
+
+
+OnBad = Callable[[DataError], None]
+"""Takes what is wrong with a row that is passed over."""
+
+
+def plain_suffix(path: Path) -> str:
+    """The suffix without that of compression, in small letters."""
+    name = Path(path.name.lower())
+    return name.with_suffix("").suffix if name.suffix in COMPRESSED else name.suffix
+
+
+@contextmanager
+def open_data(path: Path) -> Iterator[IO[bytes]]:
+    """The bytes of a file, decompressed where its name says so. Raises DataError, OSError."""
+    kind = path.suffix.lower()
+    broken: tuple[type[Exception], ...] = (gzip.BadGzipFile, zlib.error, EOFError)
+    if kind == ".zst":
+        import zstandard
+
+        broken = (zstandard.ZstdError,)
+    try:
+        with path.open("rb") as stream:
+            if kind == ".zst":
+                yield io.BufferedReader(_Unpacked(stream))
+            elif kind == ".gz":
+                yield io.BufferedReader(gzip.GzipFile(fileobj=stream))
+            else:
+                yield stream
+    except broken as error:
+        raise DataError(
+            f"{path}: cannot be decompressed ({reason(error)})", f"give a whole {kind} file"
+        ) from error
+
+
+class _Unpacked(io.RawIOBase):
+    """The bytes of a .zst file of one frame or several. Raises ZstdError where the last is cut
+    short, which zstandard's own reader takes for the end."""
+
+    def __init__(self, packed: IO[bytes]) -> None:
+        self._packed = packed
+        self._frame: Any = None
+        self._left = self._ready = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._ready and self._fill():
+            pass
+        given, self._ready = self._ready[: len(buffer)], self._ready[len(buffer) :]
+        buffer[: len(given)] = given
+        return len(given)
+
+    def _fill(self) -> bool:
+        """Unpacks some more; False at the end."""
+        import zstandard
+
+        block = self._left or self._packed.read(1 << 14)
+        if not block:
+            if self._frame is not None:
+                raise zstandard.ZstdError("it is cut short")
+            return False
+        self._frame = self._frame or zstandard.ZstdDecompressor().decompressobj()
+        self._ready = self._frame.decompress(block)
+        self._left = self._frame.unused_data if self._frame.eof else b""
+        self._frame = None if self._frame.eof else self._frame
+        return True
+
+
+def text_lines(
+    stream: IO[bytes], path: Path, on_bad: OnBad | None = None
+) -> Iterator[tuple[int, str]]:
+    """(number from 1, text) of each line. Raises DataError for bytes that are no UTF-8, or passes
+    over the line where `on_bad` is given."""
+    for number, line in enumerate(stream, 1):
+        try:
+            text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            _bad(DataError(f"{path}:{number}: is no UTF-8 ({error})", "save it as UTF-8"), on_bad)
+        else:
+            yield number, text.rstrip("\r\n")
+
+
+def _bad(error: DataError, on_bad: OnBad | None) -> None:
+    if on_bad is None:
+        raise error
+    on_bad(error)

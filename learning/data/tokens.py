@@ -1,0 +1,167 @@
+"""Tokenised documents: the ids of a file laid end to end, and where each document begins.
+
+A corpus is one such part per file; its ids may lie on disk (learning.data.token_cache). What is held out
+is decided here once, by conversation, so that training and measuring cannot disagree.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.chat_format import encode_chat, encode_document
+from engine.tokenizer import Tokenizer
+from learning.data.corpus import HELD_OUT, Document
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """The documents of one file. N documents; their ids are ids[bounds[i]:bounds[i + 1]]."""
+
+    ids: NDArray[Any]
+    """int16 or int32. ~id, which is below 0, stands for an id that is read and not learned."""
+    bounds: NDArray[np.int64]
+    """[N + 1]."""
+    lots: NDArray[np.uint32]
+    """[N]: Document.lot of each."""
+    sources: NDArray[np.uint32]
+    """[N]: place of each one's source in `names`."""
+    names: tuple[str, ...]
+    digest: str
+    """Hash of what the ids were made from."""
+
+    def document(self, index: int) -> NDArray[Any]:
+        """The ids of a document, ~id for those that are not learned."""
+        return self.ids[self.bounds[index] : self.bounds[index + 1]]
+
+
+def encode(document: Document, tokenizer: Tokenizer) -> list[int]:
+    """Ids of a document in the chat format or as plain text, with the special tokens."""
+    if document.turns:
+        return encode_chat(tokenizer, document.turns).ids
+    return encode_document(tokenizer, document.text).ids
+
+
+def encode_marked(document: Document, tokenizer: Tokenizer) -> list[int]:
+    """`encode`, with ~id in place of the ids of a turn that is not learned; what opens the turn is."""
+    if not document.unlearned:
+        return encode(document, tokenizer)
+    ids: list[int] = []
+    for place, turn in enumerate(document.turns):
+        first, *rest = encode_chat(tokenizer, [turn]).ids
+        ids += [first, *(~i for i in rest)] if place in document.unlearned else [first, *rest]
+    return ids
+
+
+def plain_ids(marked: NDArray[Any]) -> NDArray[Any]:
+    """The ids, whether they are learned or not."""
+    return np.where(marked < 0, ~marked, marked)
+
+
+def tokenise(documents: Iterable[Document], tokenizer: Tokenizer, digest: str = "") -> Tokens:
+    """Tokenises documents in memory."""
+    ids = array("h" if tokenizer.vocab_size <= 1 << 15 else "i")
+    bounds, lots, sources = array("q", [0]), array("L"), array("I")
+    names: dict[str, int] = {}
+    for document in documents:
+        ids.extend(encode_marked(document, tokenizer))
+        bounds.append(len(ids))
+        lots.append(document.lot)
+        sources.append(names.setdefault(document.source, len(names)))
+    return Tokens(
+        np.array(ids, f"i{ids.itemsize}"),
+        np.array(bounds, np.int64),
+        np.array(lots, np.uint32),
+        np.array(sources, np.uint32),
+        tuple(names),
+        digest,
+    )
+
+
+def tokenizer_digest(tokenizer: Tokenizer) -> str:
+    """Hash of everything that decides which ids a text becomes."""
+    state = hashlib.blake2b(repr((tokenizer.pattern, tokenizer.specials)).encode(), digest_size=16)
+    for token, rank in sorted(tokenizer.ranks.items(), key=lambda item: item[1]):
+        state.update(b"%d:%d:" % (rank, len(token)) + token)
+    return state.hexdigest()
+
+
+class Corpus:
+    """The tokenised documents of all files; documents are numbered through."""
+
+    def __init__(self, parts: Sequence[Tokens], *, hold_out: bool = True) -> None:
+        """`hold_out`: false trains on everything, for tests and for measuring."""
+        self.parts = parts
+        names = sorted({name for part in parts for name in part.names})
+        place = {name: i for i, name in enumerate(names)}
+        self.names = tuple(names)
+        self.part = np.repeat(np.arange(len(parts)), [len(part.lots) for part in parts])
+        self.start = _joined([part.bounds[:-1] for part in parts], np.int64)
+        self.length = _joined([np.diff(part.bounds) for part in parts], np.int64)
+        self.source = _joined(
+            [
+                np.array([place[n] for n in part.names], np.int64)[part.sources]
+                if part.names
+                else np.empty(0, np.int64)
+                for part in parts
+            ],
+            np.int64,
+        )
+        lots = _joined([part.lots for part in parts], np.uint32)
+        self.held = lots % HELD_OUT == 0 if hold_out else np.zeros(len(lots), bool)
+        if hold_out and len(lots) > 1 and (not self.held.any() or self.held.all()):
+            self.held = lots == lots.min()  # a small text holds out at least one document
+            self.held &= ~self.held.all()
+
+    def __len__(self) -> int:
+        return len(self.length)
+
+    @property
+    def digest(self) -> str:
+        """Hash of the data: files' contents, their order and the tokenizer."""
+        return hashlib.blake2b(
+            " ".join(part.digest for part in self.parts).encode(), digest_size=16
+        ).hexdigest()
+
+    def tokens(self, *, held: bool = False) -> int:
+        """Tokens to train on, each document counted once, or those held out."""
+        return int(self.length[self.held == held].sum())
+
+    def conversations(self, assistant: int) -> bool:
+        """Whether any document is one; assistant: the id that opens an answer."""
+        return any(bool(np.any(plain_ids(part.ids) == assistant)) for part in self.parts)
+
+    def by_source(self) -> dict[str, dict[str, int]]:
+        """Documents, tokens and held-out documents of each source."""
+        count = len(self.names)  # counted in one go: there may be as many as documents
+        documents = np.bincount(self.source, minlength=count)
+        tokens = np.bincount(self.source, self.length, count)
+        held = np.bincount(self.source[self.held], minlength=count)
+        return {
+            name: {"documents": int(d), "tokens": int(t), "held_out": int(h)}
+            for name, d, t, h in zip(self.names, documents, tokens, held, strict=True)
+        }
+
+    def document(self, index: int) -> NDArray[Any]:
+        """The ids of a document, ~id for those that are not learned."""
+        start = self.start[index]
+        return self.parts[self.part[index]].ids[start : start + self.length[index]]
+
+    def held_out(self) -> dict[str, Iterator[list[int]]]:
+        """The ids of the held-out documents of each source."""
+        found: dict[str, Iterator[list[int]]] = {}
+        held = np.flatnonzero(self.held)
+        for place in np.unique(self.source[held]):
+            own = held[self.source[held] == place]
+            found[self.names[place]] = (plain_ids(self.document(int(i))).tolist() for i in own)
+        return found
+
+
+def _joined(arrays: Sequence[NDArray[Any]], kind: Any) -> NDArray[Any]:
+    return np.concatenate([np.empty(0, kind), *arrays]).astype(kind)

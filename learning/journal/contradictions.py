@@ -1,0 +1,228 @@
+"""Whether an answer says something else than what was taught: by its words, without a model.
+
+"Your dog is called Cajeut." contradicts the lesson "What is my dog called?" - "Your dog is called Bruno.",
+whatever was asked: it has what the lesson's question and answer share, and not what the lesson adds.
+Imports no torch: both the session, which makes weak lessons, and the teacher ask here. Left out: meaning;
+a false answer in altogether other words is not found.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from learning.protocol.records import Lesson, Role, Turns
+from learning.text.normalise import fold, fold_answer, fold_prompt
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_ASK = "what who where when why how which whom whose whats whos wheres whens hows do does did"
+_MAY = "can could would should will shall"
+_SMALL = _set(
+    f"""{_ASK} {_MAY} a an the to of in on at for with by from about as if so and or but that this these
+    those there here please just then now any some"""
+)
+_BE, _HAVE = _set("am is are was were be been"), _set("have has had")
+_NAME = _set("name named call called")
+_MINE = _set("i me my mine myself im ive we us our ours")
+_YOURS = _set("you your yours yourself youre youve")
+_IS_IN_IT = _set("whats whos wheres whens hows im youre its hes shes")
+_OWNER, _VIDYA = "@owner", "@vidya"
+_PERSONS = frozenset((_OWNER, _VIDYA))
+_LIGHT = _PERSONS | {"is", "have"}
+"""Words that say nothing by themselves of what a text is about."""
+_TALK = _set("tell remember know again say still really think forget guess mean it its")
+"""Words that people add when they ask for something once more."""
+_ASKING = _BE | _HAVE | _set(f"{_ASK} {_MAY} tell say name guess describe remember")
+
+
+def is_question(message: str) -> bool:
+    """Whether it asks for something and tells nothing."""
+    words = fold(message).split()
+    return message.rstrip().endswith("?") or bool(words) and words[0] in _ASKING
+
+
+@dataclass(frozen=True)
+class _Words:
+    """What is in a text, whoever says it: "my" of the owner's and "your" of the model's are the same."""
+
+    plain: frozenset[str]
+    alike: frozenset[str]
+    """The same with what asks for a name in different words as one word."""
+
+    @property
+    def content(self) -> frozenset[str]:
+        return self.alike - _LIGHT
+
+
+def _read(text: str, role: Role) -> _Words:
+    mine, yours = (_OWNER, _VIDYA) if role == "user" else (_VIDYA, _OWNER)
+    found = set[str]()
+    for word in fold(text).split():
+        if word in _IS_IN_IT:
+            found.add("is")
+        if word in _MINE:
+            found.add(mine)
+        elif word in _YOURS:
+            found.add(yours)
+        elif word in _BE:
+            found.add("is")
+        elif word in _HAVE:
+            found.add("have")
+        elif word not in _SMALL:
+            found.add(word[:-1] if len(word) > 3 and word[-1] == "s" != word[-2] else word)
+    alike = {"name" if word in _NAME else word for word in found}
+    return _Words(frozenset(found), frozenset(alike))
+
+
+@dataclass(frozen=True)
+class _Claim:
+    """A lesson, read."""
+
+    lesson: Lesson
+    question: str
+    """Folded."""
+    asked: _Words
+    answer: _Words
+    said: str
+    """The folded answer."""
+    rejected: frozenset[str]
+    """Folded answers."""
+    adds: frozenset[str]
+    """What only the answer has: "Bruno"."""
+    frame: frozenset[str]
+    """What question and answer share: whose dog, and that it is called. Empty where that is too little to
+    know the lesson by."""
+    frame_alike: frozenset[str]
+    """The same of words that are alike."""
+
+    def after(self, other: _Claim) -> bool:
+        """Whether it was taught later."""
+        return self.lesson.id > other.lesson.id
+
+    def says(self, answer: _Words, folded: str) -> bool:
+        """Whether an answer says what the lesson says."""
+        return folded == self.said or bool(self.adds) and self.adds <= answer.plain
+
+    def is_about(self, question: str, asked: _Words, asks: bool, answer: _Words) -> bool:
+        """Whether an exchange answers what the lesson answers. asks: its question tells nothing."""
+        if question == self.question or (self.frame and self.frame <= answer.plain):
+            return True
+        foreign = asked.content - self.asked.content - self.answer.content - _TALK
+        if not asks or foreign or not self.frame_alike:
+            return False
+        return self.frame_alike <= asked.alike | answer.alike
+
+
+def _claim(lesson: Lesson) -> _Claim:
+    question = lesson.prompt[-1].text if lesson.prompt else ""
+    asked, answer = _read(question, "user"), _read(lesson.answer, "assistant")
+    return _Claim(
+        lesson,
+        fold(question),
+        asked,
+        answer,
+        fold_answer(lesson.answer),
+        frozenset(map(fold_answer, lesson.rejected)),
+        answer.plain - asked.plain - _LIGHT,
+        _enough(asked.plain & answer.plain),
+        _enough(asked.alike & answer.alike),
+    )
+
+
+def _enough(shared: frozenset[str]) -> frozenset[str]:
+    return shared if len(shared) > 1 and shared - _LIGHT else frozenset()
+
+
+class Contradictions:
+    """What was taught and stands, to compare with what is said. Of lessons to one question the last
+    counts."""
+
+    def __init__(self, lessons: Iterable[Lesson] = ()) -> None:
+        """lessons: oldest first."""
+        self._claims: dict[int, _Claim] = {}
+        self.update(lessons)
+
+    def update(self, lessons: Iterable[Lesson]) -> None:
+        """These stand now; those that are known already are not read again."""
+        known, self._claims = self._claims, {}
+        for lesson in lessons:
+            old = known.get(lesson.id)
+            fresh = old is None or old.lesson.answer != lesson.answer
+            number = lesson.id or -1 - len(self._claims)
+            self._claims[number] = old if old and not fresh else _claim(lesson)
+        self._last = {claim.question: claim for claim in self._claims.values()}
+        self._about: dict[str, list[_Claim]] = {}
+        for claim in self._last.values():
+            for word in claim.asked.content:
+                self._about.setdefault(word, []).append(claim)
+
+    def against(self, question: str, answer: str, after: int = 0) -> Lesson | None:
+        """The lesson numbered above `after` that an answer contradicts; None where it contradicts none,
+        or says what another one says."""
+        asked, said = _read(question, "user"), _read(answer, "assistant")
+        folded, wording, asks = fold_answer(answer), fold(question), is_question(question)
+        agree, against = list[_Claim](), list[_Claim]()
+        for claim in self._near(wording, asked.content | said.content):
+            if not claim.is_about(wording, asked, asks, said):
+                continue
+            if folded in claim.rejected and folded != claim.said:
+                if claim.lesson.id > after:
+                    return claim.lesson
+            elif claim.lesson.answer:
+                (agree if claim.says(said, folded) else against).append(claim)
+        exact = self._last.get(wording)
+        if exact in against:  # only a later lesson that asks the same in other words is above it
+            agree = [c for c in agree if c.asked.content == exact.asked.content and c.after(exact)]
+            against = [exact]
+        newer = [claim.lesson for claim in against if claim.lesson.id > after]
+        return newer[-1] if newer and not agree else None
+
+    def said(self, question: str, answer: str) -> bool:
+        """Whether a lesson has just this answer to just this question."""
+        claim = self._last.get(fold(question))
+        return claim is not None and claim.said == fold_answer(answer)
+
+    def taught(self, turns: Turns) -> bool:
+        """Whether a lesson has just this talk before its answer."""
+        question, whole = fold(turns[-1].text), _whole(turns)
+        return any(
+            len(claim.lesson.prompt) == len(turns) and _whole(claim.lesson.prompt) == whole
+            for claim in self._claims.values()
+            if claim.question == question
+        )
+
+    def asks(self, message: str) -> bool:
+        """Whether a message asks what a lesson answers, in its words or in words that share more than half
+        of what makes its question its own."""
+        wording, asked = fold(message), _read(message, "user")
+        if wording in self._last:
+            return True
+        rows = 1 + len(self._last)
+        for claim in self._near(wording, asked.content):
+            if claim.asked.alike & _PERSONS <= asked.alike:
+                rare = {w: math.log(rows / len(self._about[w])) for w in claim.asked.content}
+                shared = sum(rare[word] for word in claim.asked.content & asked.content)
+                if shared > sum(rare.values()) / 2:
+                    return True
+        return False
+
+    def _near(self, wording: str, words: frozenset[str]) -> list[_Claim]:
+        """Lessons to that question, and those whose questions have one of the words."""
+        found = {c.question: c for word in words for c in self._about.get(word, ())}
+        if wording in self._last:
+            found[wording] = self._last[wording]
+        return list(found.values())
+
+
+def touches(message: str, other: str) -> bool:
+    """Whether two messages of the owner's share a word that says what they are about."""
+    return bool(_read(message, "user").content & _read(other, "user").content)
+
+
+def _whole(turns: Turns) -> str:
+    return fold_prompt([(turn.role, turn.text) for turn in turns])

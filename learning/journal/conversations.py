@@ -1,0 +1,135 @@
+"""Earlier conversations: in what order they are listed, their titles, and copies of them to keep.
+
+Lists are asked for in two steps, the numbers of all and the lines of those in sight, so that ten
+thousand open as fast as ten. Deleting is learning.journal.erase's.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from engine.errors import JournalError, NotFound
+from learning.journal.database import Store
+from learning.journal.rows import ANSWERS, writable
+from learning.journal.search import found_in, texts
+from learning.protocol.records import Turns
+
+LONGEST_TITLE = 200
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """One line of the history."""
+
+    id: int
+    title: str
+    """What the owner called it, else the owner's first message."""
+    asks: int
+    """Messages of the owner that were asked, those asked again counted again."""
+    created: float
+    last: float
+    """When the newest was asked; seconds since the epoch."""
+    turns: int = 0
+    """Messages and answers as the conversation stands now."""
+    found: str = ""
+    """The newest text in it that the search found."""
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Conversations that were asked for, by number."""
+
+    ids: tuple[int, ...]
+    """The last used first."""
+    places: dict[int, tuple[str, int]]
+    """Of a search: where it found something (learning.journal.search.found_in)."""
+
+
+def listing(store: Store, search: str | None = None) -> Listing:
+    """All conversations with at least one ask, or those that a search finds."""
+    rows = store.rows("SELECT conversation FROM asks GROUP BY conversation ORDER BY max(id) DESC")
+    ids = tuple(int(number) for (number,) in rows)
+    if search is None or not search.strip():
+        return Listing(ids, {})
+    places = found_in(store, search)
+    return Listing(tuple(number for number in ids if number in places), places)
+
+
+def conversations(store: Store, wanted: Listing, ids: Sequence[int]) -> list[Conversation]:
+    """The lines of some of them, in the order of `ids`; those that are gone are left out."""
+    rows = store.rows(
+        f"""WITH chosen (id) AS (SELECT value FROM json_each(?)),
+        counted AS (
+            SELECT a.conversation AS id, count(*) AS asks, max(a.id) AS newest, min(a.id) AS first
+            FROM asks a JOIN chosen ON a.conversation = chosen.id GROUP BY a.conversation)
+        SELECT c.id, coalesce(c.title, f.message), k.asks, c.created, n.created,
+            json_array_length(n.history) + 1
+            + EXISTS (SELECT 1 {ANSWERS} AND a.ask = n.id)
+        FROM counted k JOIN conversations c ON c.id = k.id
+        JOIN asks n ON n.id = k.newest JOIN asks f ON f.id = k.first""",
+        json.dumps(list(ids)),
+    )
+    hits = texts(store, {wanted.places[i] for i in ids if i in wanted.places})
+    made = {}
+    for number, title, asks, created, last, turns in rows:
+        found = hits.get(wanted.places.get(number, ("", 0)), "")
+        made[number] = Conversation(number, title, asks, created, last, turns, found)
+    return [made[number] for number in ids if number in made]
+
+
+def rename(store: Store, conversation: int, title: str) -> None:
+    """Calls it something; an empty title gives the first message back. Raises NotFound."""
+    clean = " ".join(writable(title).split())[:LONGEST_TITLE]
+    with store.writing() as connection:
+        changed = connection.execute(
+            "UPDATE conversations SET title = ? WHERE id = ?", (clean or None, conversation)
+        ).rowcount
+        if not changed:
+            raise NotFound(
+                f"conversation {conversation} is not in the journal", "find it with /history"
+            )
+
+
+# ---------------------------------------------------------------- copies
+
+
+def as_markdown(title: str, created: float, turns: Turns) -> str:
+    """The conversation to read. What was said is quoted line by line, so that nothing in it can be
+    taken for the document's own headings."""
+    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(created))
+    parts = [f"# {_heading(title)}", f"Begun {when}."]
+    for turn in turns:
+        who = "You" if turn.role == "user" else "Vidya"
+        quoted = "\n".join(f"> {line}".rstrip() for line in turn.text.split("\n"))
+        parts.append(f"**{who}**\n\n{quoted}")
+    return "\n\n".join(parts) + "\n"
+
+
+def as_json(conversation: int, title: str, created: float, turns: Turns) -> str:
+    """The conversation for programs."""
+    record: dict[str, Any] = {
+        "conversation": conversation,
+        "title": title,
+        "created": created,
+        "turns": [{"role": turn.role, "text": turn.text} for turn in turns],
+    }
+    return json.dumps(record, ensure_ascii=False, indent=1) + "\n"
+
+
+def export(conversation: Conversation, turns: Turns, form: str) -> str:
+    """`form` is "md" or "json". Raises JournalError for another."""
+    if form == "md":
+        return as_markdown(conversation.title, conversation.created, turns)
+    if form == "json":
+        return as_json(conversation.id, conversation.title, conversation.created, turns)
+    raise JournalError(f"a conversation cannot be written as {form!r}", "choose md or json")
+
+
+def _heading(title: str) -> str:
+    """A title on one line, with nothing in it that Markdown reads."""
+    line = " ".join(title.split())[:80]
+    return "".join(f"\\{c}" if c in "\\`*_{}[]<>#+!|" else c for c in line)

@@ -1,0 +1,193 @@
+"""Erasing from the journal: the only thing that deletes, and it leaves nothing behind.
+
+Rows go, with everything that hangs on them; free pages are overwritten, the file is rebuilt, its
+log emptied, and the copies that migrations left are removed. What was learned from them is not
+this file's: the caller takes the doomed lessons out of the weights and the book first.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from engine.errors import JournalError, NotFound
+from learning.journal.database import Store
+from learning.journal.migrations import backups
+from learning.journal.search import rebuild_index
+
+
+@dataclass(frozen=True)
+class ErasurePlan:
+    """What is to be erased, by number."""
+
+    asks: tuple[int, ...]
+    """With their candidates, judgements, answers and lessons."""
+    lessons: tuple[int, ...]
+    """All lessons that go, those of the asks among them."""
+    judgements: tuple[int, ...] = ()
+    """Judgements that go while their asks stay."""
+    titles: tuple[int, ...] = ()
+    """Conversations that stay, and lose the titles that the owner gave them."""
+
+
+def plan_erasure(
+    store: Store,
+    *,
+    conversation: int | None = None,
+    ask: int | None = None,
+    lesson: int | None = None,
+    text: str | None = None,
+    all: bool = False,
+) -> ErasurePlan:
+    """What one of the arguments names, and whatever quotes it.
+
+    conversation: all of it. ask: the message, and what was said after it in its conversation,
+    since each later ask carries it along. lesson: with its judgement, and the later asks that
+    carry its answer along. text: every ask, lesson and title with the text in it, whatever its case.
+    Raises NotFound where there is nothing, JournalError where not exactly one is given.
+    """
+    given = [conversation is not None, ask is not None, lesson is not None, text is not None, all]
+    if sum(given) != 1 or text == "":
+        raise JournalError(
+            "forget: name one thing", "a conversation, an ask, a lesson, a text, or all"
+        )
+    judgements: set[int] = set()
+    lessons: set[int] = set()
+    titles: set[int] = set()
+    if all:
+        asks = _numbers(store, "SELECT id FROM asks")
+        lessons = _numbers(store, "SELECT id FROM lessons")
+    elif conversation is not None:
+        _must_exist(store, "conversation", conversation)
+        asks = _numbers(store, "SELECT id FROM asks WHERE conversation = ?", conversation)
+    elif ask is not None:
+        _must_exist(store, "ask", ask)
+        asks = _quoting(store, ask)
+    elif lesson is not None:
+        _must_exist(store, "lesson", lesson)
+        lessons = {lesson}
+        asks = set()
+        row = store.row("SELECT ask, judgement, answer FROM lessons WHERE id = ?", lesson)
+        if row and row[1] is not None:
+            judgements = {row[1]}
+            lessons |= _numbers(store, "SELECT id FROM lessons WHERE judgement = ?", row[1])
+        if row and row[0] is not None and row[2]:
+            asks = _quoting(store, row[0], row[2])
+    else:
+        asks, lessons, titles = _containing(store, (text or "").casefold())
+    for number in asks:
+        lessons |= _numbers(store, "SELECT id FROM lessons WHERE ask = ?", number)
+    return ErasurePlan(*(tuple(sorted(some)) for some in (asks, lessons, judgements, titles)))
+
+
+def erase(store: Store, doomed: ErasurePlan) -> int:
+    """Deletes it beyond recovery; returns the number of asks, lessons and titles that went.
+
+    The copies go first: were they left by a crash, nobody could name any more what is in them.
+    Raises JournalError where another program's reading kept the log from being emptied: the rows
+    are gone then, their traces are not, and erasing again finishes the work.
+    """
+    for copy in backups(store.path):
+        try:
+            copy.unlink()
+        except OSError as error:
+            raise JournalError(
+                f"{copy}: this older copy cannot be removed ({error.strerror})",
+                "remove it by hand: it still holds what you wanted forgotten",
+            ) from error
+    with store.writing() as connection:
+        for table, numbers in (
+            ("asks", doomed.asks),
+            ("judgements", doomed.judgements),
+            ("lessons", doomed.lessons),
+        ):
+            connection.executemany(
+                f"DELETE FROM {table} WHERE id = ?", [(number,) for number in numbers]
+            )
+        connection.executemany(
+            "UPDATE conversations SET title = NULL WHERE id = ?", [(n,) for n in doomed.titles]
+        )
+        connection.execute(
+            "DELETE FROM conversations WHERE id NOT IN (SELECT conversation FROM asks)"
+        )
+        rebuild_index(connection)
+    with store.reading() as connection:
+        connection.execute("VACUUM")
+        busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+    if busy:
+        raise JournalError(
+            f"{store.path}: forgotten, but another program keeps traces in the journal's log",
+            "close it and forget once more, then they are gone too",
+        )
+    return len(doomed.asks) + len(doomed.lessons) + len(doomed.titles)
+
+
+def _quoting(store: Store, ask: int, answer: str | None = None) -> set[int]:
+    """Asks of the same conversation that carry an ask's message along, itself among them.
+
+    answer: only those later ones that carry this answer along too.
+    """
+    row = store.row("SELECT conversation FROM asks WHERE id = ?", ask)
+    rows = store.rows(
+        "SELECT id, history, message FROM asks WHERE conversation = ?", row[0] if row else 0
+    )
+    turns = {number: [*json.loads(history), ["user", message]] for number, history, message in rows}
+    # answers in between may have been corrected since, so only the owner's words are compared
+    words = {number: [said for role, said in t if role == "user"] for number, t in turns.items()}
+    mine = words[ask]
+    found = {number for number, theirs in words.items() if theirs[: len(mine)] == mine}
+    if answer is None:
+        return found
+    return {number for number in found if ["assistant", answer] in turns[number]}
+
+
+def _containing(store: Store, wanted: str) -> tuple[set[int], set[int], set[int]]:
+    """Asks and lessons with the (folded) text anywhere in them, and conversations with it in their
+    titles."""
+    titles = _numbers(store, "SELECT id FROM conversations WHERE contains(title, ?)", wanted)
+    asks = _numbers(
+        store,
+        """SELECT ask FROM candidates WHERE contains(text, ?1)
+        UNION SELECT ask FROM answers WHERE contains(text, ?1)
+        UNION SELECT ask FROM judgements WHERE contains(text, ?1) OR contains(answer, ?1)""",
+        wanted,
+    )
+    for number, history, message in store.rows("SELECT id, history, message FROM asks"):
+        # JSON escapes quotes and new lines, so texts are compared after parsing
+        if _any([message, *(said for _, said in json.loads(history))], wanted):
+            asks.add(number)
+    lessons = {
+        number
+        for number, prompt, answer, rejected, replaces in store.rows(
+            "SELECT id, prompt, answer, rejected, replaces FROM lessons"
+        )
+        if _any(
+            [*(said for _, said in json.loads(prompt)), answer, *json.loads(rejected), replaces],
+            wanted,
+        )
+    }
+    if not asks and not lessons and not titles:
+        raise NotFound("forget: the text is nowhere in the journal", "check it with a search")
+    return asks, lessons, titles
+
+
+def _any(texts: Iterable[str | None], wanted: str) -> bool:
+    return any(text is not None and wanted in text.casefold() for text in texts)
+
+
+_LISTED = {
+    "lesson": "`vidya journal show` lists them",
+    "ask": "`vidya journal show --asks` lists them",
+    "conversation": "`vidya journal search WORDS` names the conversations it finds",
+}
+
+
+def _must_exist(store: Store, name: str, number: int) -> None:
+    if store.row(f"SELECT 1 FROM {name}s WHERE id = ?", number) is None:
+        raise NotFound(f"{name} {number} is not in the journal", _LISTED[name])
+
+
+def _numbers(store: Store, sql: str, *values: Any) -> set[int]:
+    return {int(row[0]) for row in store.rows(sql, *values)}

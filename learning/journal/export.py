@@ -1,0 +1,73 @@
+"""The journal as plain rows for other programs. Everything comes out; learning.journal.importing reads it
+back in."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Iterator
+from typing import Any
+
+from learning.journal.database import Store
+
+TABLES: dict[str, tuple[str, ...]] = {
+    "conversations": ("id", "created", "title"),
+    "asks": ("id", "conversation", "history", "message", "sampling", "seed", "created", "parent"),
+    "candidates": (
+        *("ask", "number", "text", "tokens", "logprobs", "ending", "version", "created"),
+        "certainty",
+    ),
+    "judgements": ("id", "ask", "kind", "number", "text", "value", "answer", "created"),
+    "withdrawals": ("judgement", "created"),
+    "answers": ("ask", "judgement", "text", "created"),
+    "lessons": (
+        *("id", "ask", "judgement", "kind", "prompt", "answer", "rejected", "weight"),
+        *("replaces", "state", "created"),
+    ),
+    "retractions": ("lesson", "created"),
+    "lesson_events": ("lesson", "state", "created"),
+    "steps": ("id", "kind", "loss", "batch", "seconds", "created"),
+    "step_lessons": ("step", "lesson"),
+    "publications": ("version", "parent", "path", "note", "created"),
+    "publication_lessons": ("version", "lesson"),
+    "saves": ("version", "created"),
+    "measures": ("name", "value", "created"),
+}
+"""Columns of each table, a table after those it points to."""
+JSON_COLUMNS = ("history", "sampling", "prompt", "rejected")
+PACKED = {"tokens": ("I", 4), "logprobs": ("d", 8)}
+"""Columns of numbers in a row of bytes, little endian."""
+
+
+def export_rows(store: Store) -> Iterator[dict[str, Any]]:
+    """One dict a row: its table under "table", then its columns, texts and numbers only."""
+    for table, columns in TABLES.items():
+        for row in store.rows(f"SELECT {', '.join(columns)} FROM {table} ORDER BY rowid"):
+            values = dict(zip(columns, row, strict=True))
+            for column in JSON_COLUMNS:
+                if column in values:
+                    values[column] = json.loads(values[column])
+            for column, (code, size) in PACKED.items():
+                if column in values:
+                    blob = values[column]
+                    values[column] = list(struct.unpack(f"<{len(blob) // size}{code}", blob))
+            yield {"table": table, **values}
+
+
+def export_trl(store: Store) -> Iterator[dict[str, Any]]:
+    """Preferences in TRL's conversational form, one row for each text that was not wanted.
+
+    Only lessons that stand and have both an answer and rejected texts can be such rows.
+    """
+    for prompt, answer, rejected in store.rows(
+        """SELECT prompt, answer, rejected FROM lessons WHERE state != 'undone' AND answer != ''
+        AND NOT EXISTS (SELECT 1 FROM withdrawals w WHERE w.judgement = lessons.judgement)
+        AND NOT EXISTS (SELECT 1 FROM retractions r WHERE r.lesson = lessons.id)
+        ORDER BY id"""
+    ):
+        for text in json.loads(rejected):
+            yield {
+                "prompt": [{"role": role, "content": said} for role, said in json.loads(prompt)],
+                "chosen": [{"role": "assistant", "content": answer}],
+                "rejected": [{"role": "assistant", "content": text}],
+            }

@@ -1,0 +1,225 @@
+"""Reading what another journal exported: what is not here yet is added under new numbers.
+
+A row that is here is known by when it was written, to the microsecond, and by what it hangs on. So an
+export is read in twice without effect, and a later one of the same journal adds what came since: to a
+conversation that went on elsewhere, messages, judgements, and what was taken back. What hangs on a
+message and is older than what is here of it is left out: it was dropped or erased here. What the other
+journal's weights did (steps, versions, measures) stays there, because it says nothing about the weights
+of this home.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+import struct
+from collections.abc import Iterable
+from typing import Any, get_args
+
+from engine.config import Sampling
+from engine.errors import ConfigError, DataError
+from learning.journal.database import Store
+from learning.journal.export import JSON_COLUMNS, PACKED, TABLES
+from learning.journal.rows import NEWEST_SHORTER
+from learning.protocol.records import Ending, LessonKind, LessonState, Role
+
+KEYS: dict[str, tuple[str, ...]] = {
+    "conversations": ("created",),
+    "asks": ("conversation", "created"),
+    "candidates": ("ask", "number", "created"),
+    "judgements": ("ask", "created"),
+    "withdrawals": ("judgement",),
+    "answers": ("ask", "created"),
+    "lessons": ("ask", "judgement", "created", "answer"),
+    "retractions": ("lesson",),
+}
+"""Tables that are read, one after those it points to, and the columns by which a row is known."""
+LINKS = {
+    "conversation": "conversations",
+    "ask": "asks",
+    "parent": "asks",
+    "judgement": "judgements",
+    "lesson": "lessons",
+}
+"""Columns that hold a number which is another one in the journal that reads."""
+CONVERSATION = {
+    "ask": "SELECT conversation FROM asks WHERE id = ?",
+    "judgement": "SELECT conversation FROM judgements j JOIN asks ON asks.id = ask WHERE j.id = ?",
+    "lesson": "SELECT conversation FROM lessons l JOIN asks ON asks.id = ask WHERE l.id = ?",
+}
+"""The conversation of a row, by what it hangs on."""
+OPTIONAL = (
+    *("ask", "judgement", "parent", "number", "text", "value", "seed", "replaces", "title"),
+    "certainty",
+)
+ADDED = ("title", "certainty")
+"""Columns that exports of earlier versions lack."""
+NAMES: dict[str, tuple[str, ...]] = {
+    "kind": ("pick", "correction", "rating", *get_args(LessonKind)),
+    "state": get_args(LessonState),
+    "ending": get_args(Ending),
+    "value": ("good", "bad"),
+}
+BAD_ROW = (
+    *(ArithmeticError, AttributeError, KeyError, TypeError, ValueError, struct.error),
+    *(ConfigError, sqlite3.IntegrityError),
+)
+"""What a row that no journal wrote brings about."""
+YEAR_10000 = 253_402_300_800.0
+"""In seconds since the epoch; no calendar shows what is later."""
+
+
+def import_rows(store: Store, rows: Iterable[dict[str, Any]], name: str = "row ") -> int:
+    """Adds what is not here of another journal's conversations and lessons.
+
+    Lessons that were not undone wait to be learned here. Returns how many conversations and loose
+    lessons were added, or went on. Raises DataError for rows that no export has, with `name` and the
+    number of the row (its "line", where it says one); nothing is added then.
+    """
+    with store.writing() as connection:
+        reader = _Import(connection)
+        for place, row in enumerate(rows, start=1):
+            try:
+                reader.add(dict(row))
+            except BAD_ROW as error:
+                where, why = row.get("line", place), f"{type(error).__name__}: {error}"
+                raise DataError(
+                    f"{name}{where}: not from a journal's export ({why})",
+                    "export it again with `vidya journal export`; nothing was added",
+                ) from error
+    return len(reader.loose) + len(reader.changed)
+
+
+class _Import:
+    """One file being read, in a transaction that the caller ends."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._numbers: dict[str, dict[int, int]] = {table: {} for table in KEYS}
+        """Theirs -> ours."""
+        self._added: dict[str, set[int]] = {table: set() for table in KEYS}
+        """Ours that were not here before."""
+        self._asks: dict[tuple[int, float], int] = {}
+        """(conversation, created) of the asks of conversations that were here: a search for each would
+        read all histories anew."""
+        self.changed: set[int] = set()
+        """Conversations that were added, or to which something was."""
+        self.loose: set[int] = set()
+        """Lessons of no conversation that were added, or taken back."""
+
+    def add(self, row: dict[str, Any]) -> None:
+        """Adds a row that is not here. Raises one of BAD_ROW for what no journal wrote."""
+        table = row["table"]
+        columns = TABLES[table]
+        if table not in KEYS:
+            return
+        unknown = table == "asks" and "parent" not in row  # from before there were branches
+        if unknown:
+            row["parent"] = None
+        row = dict.fromkeys(ADDED) | row
+        values = {column: _checked(column, row[column]) for column in columns if column != "id"}
+        theirs = _checked("id", row["id"]) if "id" in columns else None
+        for column, target in LINKS.items():
+            if values.get(column) is not None:
+                if values[column] not in self._numbers[target]:
+                    return  # it hangs on something that was left out
+                values[column] = self._numbers[target][values[column]]
+        new = any(
+            values.get(column) in self._added[target]
+            for column, target in LINKS.items()
+            if column != "parent"
+        )
+        ours = None if new else self._here(table, values)
+        if ours is None:
+            if not new and self._left_out(table, values):
+                return
+            if unknown:
+                shorter = (values["conversation"], len(values["history"]) + 1)
+                values["parent"] = self._connection.execute(NEWEST_SHORTER, shorter).fetchone()[0]
+            ours = self._insert(table, values)
+            self._added[table].add(ours)
+            self._count(table, values, ours)
+        if theirs is not None:
+            self._numbers[table][theirs] = ours
+
+    def _here(self, table: str, values: dict[str, Any]) -> int | None:
+        """The number of the same row in this journal."""
+        if table == "asks":
+            return self._asks.get((values["conversation"], values["created"]))
+        same = " AND ".join(f"{column} IS :{column}" for column in KEYS[table])
+        key = {column: values[column] for column in KEYS[table]}
+        found = self._connection.execute(f"SELECT rowid FROM {table} WHERE {same}", key).fetchone()
+        if found and table == "conversations":
+            sql = "SELECT conversation, created, id FROM asks WHERE conversation = ?"
+            self._asks |= {(one, at): ask for one, at, ask in self._connection.execute(sql, found)}
+        return int(found[0]) if found else None
+
+    def _left_out(self, table: str, values: dict[str, Any]) -> bool:
+        """Whether a row that is not here hangs on an ask that is, and has newer ones beside it."""
+        if values.get("ask") is None:
+            return False
+        newest = f"SELECT max(created) FROM {table} WHERE ask = ?"
+        (created,) = self._connection.execute(newest, (values["ask"],)).fetchone()
+        return created is not None and values["created"] < created
+
+    def _insert(self, table: str, values: dict[str, Any]) -> int:
+        if table == "lessons" and values["state"] != "undone":
+            values["state"] = "waiting"
+        for column in JSON_COLUMNS:
+            if column in values:
+                values[column] = json.dumps(values[column], ensure_ascii=False)
+        for column, (code, _) in PACKED.items():
+            if column in values:
+                values[column] = struct.pack(f"<{len(values[column])}{code}", *values[column])
+        number = self._connection.execute(
+            f"INSERT INTO {table} ({', '.join(values)}) VALUES ({', '.join('?' * len(values))})",
+            tuple(values.values()),
+        ).lastrowid
+        assert number is not None
+        if table == "lessons":
+            self._connection.execute(
+                "INSERT INTO lesson_events (lesson, state, created) VALUES (?, ?, ?)",
+                (number, values["state"], values["created"]),
+            )
+        return number
+
+    def _count(self, table: str, values: dict[str, Any], number: int) -> None:
+        """Notes what an added row belongs to."""
+        conversation = number if table == "conversations" else values.get("conversation")
+        for column, sql in CONVERSATION.items():
+            if conversation is None and values.get(column) is not None:
+                found = self._connection.execute(sql, (values[column],)).fetchone()
+                conversation = found[0] if found else None
+        if conversation is not None:
+            self.changed.add(conversation)
+        else:
+            self.loose.add(values.get("lesson", number))
+
+
+def _checked(column: str, value: Any) -> Any:
+    """The value, if a journal could have written it. Raises ValueError: rows are from outside."""
+    if value is None and column in OPTIONAL:
+        return None
+    if column in NAMES:
+        good = value in NAMES[column]
+    elif column in ("history", "prompt"):
+        good = all(role in get_args(Role) and isinstance(said, str) for role, said in value)
+    elif column in ("tokens", "logprobs", "rejected"):
+        kind = {"tokens": int, "logprobs": float, "rejected": str}[column]
+        good = isinstance(value, list) and all(isinstance(one, kind) for one in value)
+    elif column == "sampling":
+        good = all(isinstance(one, int | float) for one in Sampling(**value).to_dict().values())
+    elif column == "created":
+        good = isinstance(value, float) and 0 <= value < YEAR_10000
+    elif column == "certainty":
+        good = isinstance(value, float) and 0.0 <= value <= 1.0
+    elif column == "weight":
+        good = isinstance(value, float) and math.isfinite(value)
+    elif column in ("message", "text", "answer", "replaces", "title"):
+        good = isinstance(value, str)
+    else:
+        good = isinstance(value, int) and abs(value) < 2**63
+    if not good:
+        raise ValueError(f"{column} is {str(value)[:40]!r}")
+    return value

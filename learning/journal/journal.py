@@ -1,0 +1,282 @@
+"""The journal: every message, candidate, judgement and lesson, on disk before anyone is told so.
+
+Rows are appended, never changed (but for a lesson's current state) and never deleted, except by
+`forget` and, where the owner does not want them kept, `drop_unchosen`. What an ask's answer is now is
+worked out from its judgements: the newest that stands and carries a text wins, so taking one back
+brings the earlier answer forth again.
+
+Thread-safe, and several processes may have the file open. Imports no torch.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from engine.config import Sampling
+from engine.errors import JournalError, NotFound
+from learning.journal import conversations
+from learning.journal.conversations import Conversation
+from learning.journal.database import insert_row, must_exist
+from learning.journal.erase import ErasurePlan, erase, plan_erasure
+from learning.journal.export import export_rows, export_trl
+from learning.journal.importing import import_rows
+from learning.journal.judgements import JudgementJournal
+from learning.journal.lessons import insert_lesson
+from learning.journal.rows import (
+    ANSWERS,
+    ASK_COLUMNS,
+    BRANCHES,
+    CANDIDATE_COLUMNS,
+    NEWEST_SHORTER,
+    ask_from_row,
+    candidate_from_row,
+    candidate_values,
+    turns_to_json,
+    writable,
+)
+from learning.journal.search import Hit, search
+from learning.journal.tree import ConversationTree
+from learning.protocol.records import Ask, Candidate, Lesson, Turn, Turns
+
+
+class Journal(JudgementJournal):
+    """The owner's journal at a path. Every method may raise JournalError."""
+
+    # ------------------------------------------------------------ conversations and asks
+
+    def new_conversation(self) -> int:
+        with self.writing() as connection:
+            return insert_row(connection, "conversations", created=time.time())
+
+    def conversations(self, limit: int = 50, search: str | None = None) -> list[Conversation]:
+        """Those with at least one ask, the last used first; `search` looks at titles, messages and
+        answers (learning.journal.search)."""
+        wanted = conversations.listing(self, search)
+        return conversations.conversations(self, wanted, wanted.ids[:limit])
+
+    def rename(self, conversation: int, title: str) -> None:
+        """Gives a conversation a title; an empty one takes it away. Raises NotFound."""
+        conversations.rename(self, conversation, title)
+
+    def branches(self, conversation: int) -> ConversationTree:
+        """Which ask of a conversation follows which. Raises NotFound."""
+        if self.row("SELECT 1 FROM conversations WHERE id = ?", conversation) is None:
+            raise NotFound(
+                f"conversation {conversation} is not in the journal", "find it with /history"
+            )
+        return ConversationTree(self.rows(BRANCHES, conversation))
+
+    def conversation(
+        self, conversation: int, ask: int | None = None
+    ) -> list[tuple[Ask, str | None]]:
+        """(ask, its answer now) from the beginning to an ask; None: to what was asked last.
+
+        Raises NotFound.
+        """
+        branches = self.branches(conversation)
+        path = branches.path(ask or branches.newest() or 0)
+        answers = self._answers(conversation)
+        asks = [self.ask(node.ask) for node in path]
+        pairs: list[tuple[Ask, str | None]] = []
+        for place, one in enumerate(asks):
+            said = None
+            if place + 1 < len(asks):
+                # an answer that was taken back is still what the talk went on with
+                went_on = asks[place + 1].turns[len(one.turns)]
+                said = went_on.text if went_on.role == "assistant" else None
+            pairs.append((one, answers.get(one.id, said)))
+        return pairs
+
+    def turns(
+        self, conversation: int, ask: int | None = None, branches: ConversationTree | None = None
+    ) -> Turns:
+        """Everything said up to an ask (None: what was asked last) and its answer, with the
+        answers as they are now. branches: those of the conversation, where they are known.
+
+        Raises NotFound.
+        """
+        branches = branches or self.branches(conversation)
+        path = branches.path(ask or branches.newest() or 0)
+        if not path:
+            return ()
+        turns = list(self.ask(path[-1].ask).turns)
+        answers = self._answers(conversation)
+        for node in path:
+            answer = answers.get(node.ask)
+            if answer is not None and node.turns < len(turns):
+                if turns[node.turns].role == "assistant":
+                    turns[node.turns] = Turn("assistant", answer)
+            elif answer is not None:
+                turns.append(Turn("assistant", answer))
+        return tuple(turns)
+
+    def _answers(self, conversation: int) -> dict[int, str]:
+        """Ask -> its answer now, where it has one."""
+        sql = f"""SELECT a.ask, a.text {ANSWERS}
+            AND a.ask IN (SELECT id FROM asks WHERE conversation = ?) ORDER BY a.id"""
+        return dict(self.rows(sql, conversation))
+
+    def own_answers(self, ask: int) -> dict[int, int | None]:
+        """Of the answers before an ask that the model gave: place among its turns -> the newest lesson by
+        which the owner picked it, typed it or rated it good (0: none yet); None where nobody judged it.
+
+        Raises NotFound.
+        """
+        conversation = self.ask(ask).conversation
+        judged = self.judged_good(conversation)
+        path = self.branches(conversation).path(ask)
+        return {node.turns: judged.get(node.ask) for node in path[:-1]}
+
+    def add_ask(
+        self,
+        conversation: int,
+        turns: Turns,
+        sampling: Sampling,
+        seed: int | None = None,
+        lessons: Sequence[Lesson] = (),
+        parent: int | None = None,
+    ) -> Ask:
+        """The owner's message, and the weak lessons that come with it, are on disk on return.
+
+        parent: the ask whose answer it goes on from. None: where there are earlier turns, the
+        newest ask of the conversation that has two fewer.
+        """
+        turns = tuple(Turn(turn.role, writable(turn.text)) for turn in turns)
+        if not turns or turns[-1].role != "user":
+            raise JournalError("an ask must end with the owner's message", "say something first")
+        now = time.time()
+        with self.writing() as connection:
+            must_exist(connection, "conversations", conversation, "conversation")
+            if parent is None and len(turns) > 1:
+                shorter = connection.execute(NEWEST_SHORTER, (conversation, len(turns)))
+                parent = shorter.fetchone()[0]
+            number = insert_row(
+                connection,
+                "asks",
+                conversation=conversation,
+                history=turns_to_json(turns[:-1]),
+                message=turns[-1].text,
+                sampling=json.dumps(sampling.to_dict()),
+                seed=seed,
+                created=now,
+                parent=parent,
+            )
+            for lesson in lessons:
+                insert_lesson(connection, lesson, ask=number)
+        return Ask(number, conversation, turns, sampling, seed, now, parent)
+
+    def ask(self, ask: int) -> Ask:
+        """Raises NotFound."""
+        row = self.row(f"SELECT {ASK_COLUMNS} FROM asks WHERE id = ?", ask)
+        if row is None:
+            raise NotFound(
+                f"ask {ask} is not in the journal", "`vidya journal show --asks` lists them"
+            )
+        return ask_from_row(row)
+
+    def latest_ask(self) -> Ask | None:
+        row = self.row(f"SELECT {ASK_COLUMNS} FROM asks ORDER BY id DESC LIMIT 1")
+        return ask_from_row(row) if row else None
+
+    def questions(self, limit: int = 50) -> list[str]:
+        """The owner's last messages, in order."""
+        rows = self.rows("SELECT message FROM asks ORDER BY id DESC LIMIT ?", limit)
+        return [str(message) for (message,) in reversed(rows)]
+
+    # ------------------------------------------------------------ candidates
+
+    def add_candidates(self, candidates: Iterable[Candidate]) -> None:
+        """Appends them; one that is there already is passed over. Raises NotFound."""
+        with self.writing() as connection:
+            for candidate in candidates:
+                must_exist(connection, "asks", candidate.ask, "ask")
+                values = candidate_values(candidate)
+                newest = connection.execute(
+                    f"SELECT {CANDIDATE_COLUMNS} FROM candidates WHERE ask = ? AND number = ?"
+                    " ORDER BY id DESC LIMIT 1",
+                    (candidate.ask, candidate.index),
+                ).fetchone()
+                if newest != tuple(values.values()):
+                    insert_row(connection, "candidates", **values, created=time.time())
+
+    def candidates(self, ask: int) -> list[Candidate]:
+        """By number; where a number was drawn anew, the last one."""
+        rows = self.rows(
+            f"""SELECT {CANDIDATE_COLUMNS} FROM candidates WHERE ask = ?1 AND id IN
+            (SELECT max(id) FROM candidates WHERE ask = ?1 GROUP BY number) ORDER BY number""",
+            ask,
+        )
+        return [candidate_from_row(row) for row in rows]
+
+    def drop_unchosen(self, ask: int | None = None) -> None:
+        """Erases candidates that are not their ask's answer, and what lessons that no longer wait
+        remember of them. Those of `ask` stay: it can still be judged."""
+        with self.writing() as connection:
+            connection.execute(
+                f"""DELETE FROM candidates WHERE ask IS NOT ?1
+                AND trim(text, char(32, 9, 10, 13)) IS NOT (SELECT a.text {ANSWERS}
+                    AND a.ask = candidates.ask ORDER BY a.id DESC LIMIT 1)""",
+                (ask,),
+            )
+            connection.execute(
+                """UPDATE lessons SET rejected = CASE WHEN replaces IS NULL THEN '[]'
+                    ELSE json_array(replaces) END
+                WHERE kind IN ('pick', 'correction') AND state != 'waiting'
+                AND rejected != '[]' AND ask IS NOT ?1""",
+                (ask,),
+            )
+
+    # ------------------------------------------------------------ finding, copying, erasing
+
+    def search(self, text: str, limit: int = 200) -> list[Hit]:
+        """Messages, answers and candidates with the words in them, newest first; see
+        learning.journal.search for what a query may be."""
+        return search(self, text, limit)
+
+    def export_rows(self) -> Iterator[dict[str, Any]]:
+        """Everything in the journal; `import_rows` reads it back."""
+        return export_rows(self)
+
+    def export_trl(self) -> Iterator[dict[str, Any]]:
+        """Preferences as `prompt`, `chosen`, `rejected` in conversational form."""
+        return export_trl(self)
+
+    def import_rows(self, rows: Iterable[dict[str, Any]], name: str = "row ") -> int:
+        """Adds what is new in another journal's export; the number of conversations and lessons added or
+        changed."""
+        return import_rows(self, rows, name)
+
+    def to_forget(
+        self,
+        *,
+        conversation: int | None = None,
+        ask: int | None = None,
+        lesson: int | None = None,
+        text: str | None = None,
+        all: bool = False,
+    ) -> ErasurePlan:
+        """What `forget` with the same arguments would erase. Raises NotFound."""
+        return plan_erasure(
+            self, conversation=conversation, ask=ask, lesson=lesson, text=text, all=all
+        )
+
+    def forget(
+        self,
+        *,
+        conversation: int | None = None,
+        ask: int | None = None,
+        lesson: int | None = None,
+        text: str | None = None,
+        all: bool = False,
+    ) -> int:
+        """Really erases, from the file and its log too; how many asks and lessons are gone.
+
+        Weights and book are not touched: see learning.journal.erase. Raises NotFound.
+        """
+        doomed = self.to_forget(
+            conversation=conversation, ask=ask, lesson=lesson, text=text, all=all
+        )
+        return erase(self, doomed)

@@ -1,0 +1,121 @@
+"""What was taught, as a list: newest first, with when, what became of it, and what replaced it. Weak
+lessons, which nobody judged (learning.journal.weak), stand among the owner's.
+
+As in learning.journal.conversations the numbers of all are asked for first and the lines in sight after that.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from learning.journal.contradictions import Contradictions
+from learning.journal.database import Store
+from learning.journal.lessons import MAIN_KINDS, RIDER_KINDS, LessonJournal
+from learning.journal.rows import LESSON_COLUMNS, lesson_from_row
+from learning.protocol.records import Lesson
+from learning.protocol.requests import Probe
+
+State = Literal["waiting", "learned", "needs_practice", "taken_back"]
+Show = Literal["all", "waiting", "learned", "needs_practice", "taken_back", "judged", "unjudged"]
+"""What of the list: all, what is in a state now, what the owner judged, what nobody did."""
+_MAIN, _WEAK, _LISTED = (
+    f"l.kind IN ({', '.join(repr(kind) for kind in kinds)})"
+    for kinds in (MAIN_KINDS, RIDER_KINDS, (*MAIN_KINDS, *RIDER_KINDS))
+)
+_TAKEN_BACK = """(l.state = 'undone'
+    OR EXISTS (SELECT 1 FROM withdrawals w WHERE w.judgement = l.judgement)
+    OR EXISTS (SELECT 1 FROM retractions r WHERE r.lesson = l.id))"""
+
+
+@dataclass(frozen=True)
+class Taught:
+    """One line of the list."""
+
+    lesson: Lesson
+    created: float
+    """Seconds since the epoch."""
+    ask: int | None
+    """The message it was taught at; None for one from a file or of the book."""
+    state: State
+    """What became of it."""
+    since: float
+    """When that was."""
+    replaced_by: int | None
+    """A later lesson that answers the same, so that this one need not be known any more."""
+
+    @property
+    def unjudged(self) -> bool:
+        """A weak lesson: it need not be known."""
+        return self.lesson.kind in RIDER_KINDS
+
+    @property
+    def probe(self) -> Probe:
+        """Does the model do now what the lesson asked?"""
+        rejected = () if self.lesson.answer else self.lesson.rejected
+        return Probe(self.lesson.prompt, self.lesson.answer, rejected)
+
+
+def taught_ids(store: Store, search: str = "", show: Show = "all") -> list[int]:
+    """Numbers of what was taught, newest first."""
+    kinds = {"judged": _MAIN, "unjudged": _WEAK}
+    where, values = [kinds.get(show, _LISTED)], list[object]()
+    if show == "taken_back":
+        where.append(_TAKEN_BACK)
+    elif show != "all" and show not in kinds:
+        where += ["l.state = ?", f"NOT {_TAKEN_BACK}"]
+        values.append(show)
+    for word in search.casefold().split():
+        # texts stand in JSON there, so what is looked for is written the same way
+        quoted = json.dumps(word, ensure_ascii=False)[1:-1]
+        where.append("(contains(l.answer, ?) OR contains(l.prompt, ?) OR contains(l.rejected, ?))")
+        values += [word, quoted, quoted]
+    rows = store.rows(
+        f"SELECT l.id FROM lessons l WHERE {' AND '.join(where)} ORDER BY l.id DESC", *values
+    )
+    return [int(number) for (number,) in rows]
+
+
+def taught(store: LessonJournal, ids: Sequence[int]) -> list[Taught]:
+    """The lines of some of them, in the order of `ids`; those that are gone are left out."""
+    columns = ", ".join(f"l.{name}" for name in LESSON_COLUMNS.split(", "))
+    rows = store.rows(
+        f"""SELECT {columns}, l.created, l.ask, {_TAKEN_BACK},
+            (SELECT max(e.created) FROM lesson_events e WHERE e.lesson = l.id)
+        FROM lessons l WHERE l.id IN (SELECT value FROM json_each(?))""",
+        json.dumps(list(ids)),
+    )
+    later = _replacements(store, ids)
+    width = LESSON_COLUMNS.count(",") + 1
+    made = dict[int, Taught]()
+    against: Contradictions | None = None
+    for row in rows:
+        lesson = lesson_from_row(row[:width])
+        created, ask, taken_back, since = row[width:]
+        state: State = "taken_back"
+        if not taken_back and lesson.state != "undone":
+            state = lesson.state
+        by = None if state == "taken_back" else later.get(lesson.id)
+        if by is None and state != "taken_back" and lesson.kind == "continuation" and lesson.prompt:
+            against = against or Contradictions(store.standing())
+            found = against.against(lesson.prompt[-1].text, lesson.answer)
+            by = found.id if found else None
+        made[lesson.id] = Taught(lesson, created, ask, state, since or created, by)
+    return [made[number] for number in ids if number in made]
+
+
+def _replacements(store: Store, ids: Sequence[int]) -> dict[int, int]:
+    """Lesson -> the newest later one that says something else to the same prompt."""
+    rows = store.rows(
+        f"""WITH chosen AS (
+            SELECT id, prompt, answer FROM lessons WHERE id IN (SELECT value FROM json_each(?))),
+        same AS (
+            SELECT l.id, l.prompt, l.answer FROM lessons l
+            WHERE l.prompt IN (SELECT prompt FROM chosen) AND {_MAIN} AND NOT {_TAKEN_BACK})
+        SELECT c.id, max(s.id) FROM chosen c JOIN same s
+        ON s.prompt = c.prompt AND s.id > c.id AND s.answer != c.answer GROUP BY c.id""",
+        json.dumps(list(ids)),
+    )
+    return {int(lesson): int(by) for lesson, by in rows}

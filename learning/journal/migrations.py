@@ -1,0 +1,243 @@
+"""The journal's schema as numbered steps, each applied once, in order, never edited afterwards.
+
+`PRAGMA user_version` counts the steps a file has seen. A file that has seen more of them than this
+program knows is refused. Before an existing journal is changed a copy of it is put beside it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from engine.errors import JournalError
+from engine.storage.files import replacing
+
+Migration = tuple[str, ...]
+"""Statements of one step; all of a step's statements commit together or not at all."""
+
+APPLICATION_ID = 0x76696479
+"""`vidy`: marks a SQLite file as a journal of this program."""
+
+MIGRATIONS: tuple[Migration, ...] = (
+    # 1: what was said, what was judged, what was learned
+    (
+        # AUTOINCREMENT: a number is never given out again, even after `forget`
+        """CREATE TABLE conversations (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            created REAL NOT NULL)""",
+        """CREATE TABLE asks (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            conversation INTEGER NOT NULL REFERENCES conversations ON DELETE CASCADE,
+            history TEXT NOT NULL,      -- JSON [[role, text], ...]: the turns before the message
+            message TEXT NOT NULL,
+            sampling TEXT NOT NULL,     -- JSON of engine.config.Sampling
+            seed INTEGER,
+            created REAL NOT NULL)""",
+        """CREATE TABLE candidates (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            ask INTEGER NOT NULL REFERENCES asks ON DELETE CASCADE,
+            number INTEGER NOT NULL,
+            text TEXT NOT NULL,
+            tokens BLOB NOT NULL,       -- uint32, little endian
+            logprobs BLOB NOT NULL,     -- float64, little endian
+            ending TEXT NOT NULL,
+            version INTEGER NOT NULL,
+            created REAL NOT NULL)""",
+        """CREATE TABLE judgements (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            ask INTEGER NOT NULL REFERENCES asks ON DELETE CASCADE,
+            kind TEXT NOT NULL CHECK (kind IN ('pick', 'correction', 'rating')),
+            number INTEGER,             -- the candidate picked or retyped
+            text TEXT,                  -- what was typed
+            value TEXT,                 -- good, bad, or NULL for a rating withdrawn
+            answer TEXT NOT NULL,       -- the text as the owner saw it
+            created REAL NOT NULL)""",
+        """CREATE TABLE withdrawals (
+            judgement INTEGER PRIMARY KEY REFERENCES judgements ON DELETE CASCADE,
+            created REAL NOT NULL)""",
+        """CREATE TABLE answers (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            ask INTEGER NOT NULL REFERENCES asks ON DELETE CASCADE,
+            judgement INTEGER REFERENCES judgements ON DELETE CASCADE,
+            text TEXT NOT NULL,
+            created REAL NOT NULL)""",
+        """CREATE TABLE lessons (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            ask INTEGER REFERENCES asks ON DELETE CASCADE,
+            judgement INTEGER REFERENCES judgements ON DELETE CASCADE,
+            kind TEXT NOT NULL,
+            prompt TEXT NOT NULL,       -- JSON [[role, text], ...]
+            answer TEXT NOT NULL,
+            rejected TEXT NOT NULL,     -- JSON [text, ...]
+            weight REAL NOT NULL,
+            replaces TEXT,
+            state TEXT NOT NULL,        -- that of the lesson's last event
+            created REAL NOT NULL)""",
+        """CREATE TABLE lesson_events (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            lesson INTEGER NOT NULL REFERENCES lessons ON DELETE CASCADE,
+            state TEXT NOT NULL,
+            created REAL NOT NULL)""",
+        """CREATE TABLE steps (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            kind TEXT NOT NULL,
+            loss REAL,                  -- NULL: not a finite number
+            batch INTEGER NOT NULL,
+            seconds REAL NOT NULL,
+            created REAL NOT NULL)""",
+        """CREATE TABLE step_lessons (
+            step INTEGER NOT NULL REFERENCES steps ON DELETE CASCADE,
+            lesson INTEGER NOT NULL REFERENCES lessons ON DELETE CASCADE,
+            PRIMARY KEY (step, lesson))""",
+        """CREATE TABLE publications (
+            version INTEGER PRIMARY KEY,
+            parent INTEGER NOT NULL,
+            path TEXT,
+            note TEXT NOT NULL,
+            created REAL NOT NULL)""",
+        """CREATE TABLE publication_lessons (
+            version INTEGER NOT NULL REFERENCES publications ON DELETE CASCADE,
+            lesson INTEGER NOT NULL REFERENCES lessons ON DELETE CASCADE,
+            PRIMARY KEY (version, lesson))""",
+        """CREATE TABLE saves (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            version INTEGER NOT NULL,
+            created REAL NOT NULL)""",
+        """CREATE TABLE measures (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            name TEXT NOT NULL,
+            value REAL NOT NULL,
+            created REAL NOT NULL)""",
+        "CREATE INDEX asks_conversation ON asks (conversation)",
+        "CREATE INDEX candidates_ask ON candidates (ask, number)",
+        "CREATE INDEX judgements_ask ON judgements (ask)",
+        "CREATE INDEX answers_ask ON answers (ask)",
+        "CREATE INDEX answers_judgement ON answers (judgement)",
+        "CREATE INDEX lessons_ask ON lessons (ask)",
+        "CREATE INDEX lessons_judgement ON lessons (judgement)",
+        "CREATE INDEX lessons_state ON lessons (state, kind)",
+        "CREATE INDEX lesson_events_lesson ON lesson_events (lesson)",
+        "CREATE INDEX step_lessons_lesson ON step_lessons (lesson)",
+        "CREATE INDEX publication_lessons_lesson ON publication_lessons (lesson)",
+        "CREATE INDEX measures_name ON measures (name)",
+    ),
+    # 2: which ask goes on from which, so that every branch of a conversation can be found
+    (
+        "ALTER TABLE asks ADD COLUMN parent INTEGER REFERENCES asks ON DELETE SET NULL",
+        # Until now an ask followed the newest one before it that was two turns shorter.
+        """CREATE TEMP TABLE lengths AS
+            SELECT id, conversation, json_array_length(history) AS turns FROM asks""",
+        "CREATE INDEX temp.lengths_turns ON lengths (conversation, turns, id)",
+        """UPDATE asks SET parent = (SELECT max(b.id) FROM lengths a JOIN lengths b
+            ON b.conversation = a.conversation AND b.turns = a.turns - 2 AND b.id < a.id
+            WHERE a.id = asks.id)""",
+        "DROP TABLE temp.lengths",
+        "DROP INDEX asks_conversation",
+        # holds what the tree is made of: the histories, which grow and grow, stay unread
+        "CREATE INDEX asks_conversation ON asks (conversation, id, parent)",
+        "CREATE INDEX asks_parent ON asks (parent)",
+    ),
+    # 3: titles, lessons of no judgement taken back, full-text search
+    (
+        "ALTER TABLE conversations ADD COLUMN title TEXT",
+        """CREATE TABLE retractions (
+            lesson INTEGER PRIMARY KEY REFERENCES lessons ON DELETE CASCADE,
+            created REAL NOT NULL)""",
+        # text 3 n + kind is row n of the table of that kind
+        """CREATE VIEW texts (id, text) AS
+            SELECT 3 * id, message FROM asks
+            UNION ALL SELECT 3 * id + 1, text FROM answers
+            UNION ALL SELECT 3 * id + 2, text FROM candidates""",
+        """CREATE VIRTUAL TABLE said USING fts5(
+            text, content = 'texts', content_rowid = 'id', columnsize = 0,
+            tokenize = 'unicode61 remove_diacritics 2')""",
+        """CREATE TRIGGER asks_said AFTER INSERT ON asks BEGIN
+            INSERT INTO said (rowid, text) VALUES (3 * new.id, new.message); END""",
+        """CREATE TRIGGER asks_unsaid AFTER DELETE ON asks BEGIN
+            INSERT INTO said (said, rowid, text) VALUES ('delete', 3 * old.id, old.message); END""",
+        """CREATE TRIGGER answers_said AFTER INSERT ON answers BEGIN
+            INSERT INTO said (rowid, text) VALUES (3 * new.id + 1, new.text); END""",
+        """CREATE TRIGGER answers_unsaid AFTER DELETE ON answers BEGIN
+            INSERT INTO said (said, rowid, text)
+            VALUES ('delete', 3 * old.id + 1, old.text); END""",
+        """CREATE TRIGGER candidates_said AFTER INSERT ON candidates BEGIN
+            INSERT INTO said (rowid, text) VALUES (3 * new.id + 2, new.text); END""",
+        """CREATE TRIGGER candidates_unsaid AFTER DELETE ON candidates BEGIN
+            INSERT INTO said (said, rowid, text)
+            VALUES ('delete', 3 * old.id + 2, old.text); END""",
+        "INSERT INTO said (said) VALUES ('rebuild')",
+    ),
+    # 4: how sure the model was of a candidate
+    ("ALTER TABLE candidates ADD COLUMN certainty REAL",),
+)
+
+
+def migrate(
+    connection: sqlite3.Connection, path: Path, migrations: Sequence[Migration] = MIGRATIONS
+) -> None:
+    """Brings the journal at `path` up to date. The connection must be in autocommit mode.
+
+    Two programs may do this at once: the steps are counted again under the write lock.
+    Raises JournalError for a file of a newer program or of another one, sqlite3.Error otherwise.
+    """
+    if seen_steps(connection, path, len(migrations)) == len(migrations):
+        return
+    if (version := seen_steps(connection, path, len(migrations))) > 0:
+        _back_up(connection, path, version)
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        version = seen_steps(connection, path, len(migrations))
+        for migration in migrations[version:]:
+            for statement in migration:
+                connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {len(migrations)}")
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def backups(path: Path) -> Iterator[Path]:
+    """The copies that migrations have left beside a journal."""
+    yield from sorted(path.parent.glob(f"{path.name}.before-*"))
+
+
+def seen_steps(connection: sqlite3.Connection, path: Path, known: int = len(MIGRATIONS)) -> int:
+    """Steps the file has seen; only reads. Raises JournalError where it is not ours or too new."""
+    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    owner = int(connection.execute("PRAGMA application_id").fetchone()[0])
+    tables = int(connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
+    if owner != APPLICATION_ID and (tables or version or owner):
+        raise JournalError(
+            f"{path}: a database of another program, not a journal",
+            "move it away, or name another home with --home",
+        )
+    if version > known:
+        raise JournalError(
+            f"{path}: written by a newer vidya (format {version}, this one knows {known})",
+            "update vidya, or name another home with --home",
+        )
+    return version
+
+
+def _back_up(connection: sqlite3.Connection, path: Path, version: int) -> None:
+    """Copies the journal, with what still stands in its log, to `NAME.before-N`."""
+    target = path.with_name(f"{path.name}.before-{version + 1}")
+    with contextlib.suppress(_Faster), replacing(target) as new:
+        copy = sqlite3.connect(new)
+        try:
+            connection.backup(copy)
+            copy.execute("PRAGMA journal_mode = DELETE")  # one file, nothing beside it
+            copied = copy.execute("PRAGMA user_version").fetchone()[0]
+        finally:
+            copy.close()
+        if copied != version:
+            raise _Faster
+
+
+class _Faster(Exception):  # noqa: N818 - not an error
+    """Another program migrated the journal meanwhile, and made the copy itself."""

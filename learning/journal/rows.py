@@ -1,0 +1,131 @@
+"""How records stand in the journal's rows: texts, JSON and packed numbers, and back again.
+
+Pure functions; the SQL that carries the values is in the journal.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from typing import Any
+
+from engine.config import Sampling
+from learning.journal.database import Row
+from learning.protocol.records import (
+    Ask,
+    Candidate,
+    Correction,
+    Judgement,
+    Lesson,
+    Pick,
+    Rating,
+    Turn,
+    Turns,
+)
+
+ASK_COLUMNS = "id, conversation, history, message, sampling, seed, created, parent"
+BRANCHES = """SELECT id, parent, CASE WHEN parent IS NULL THEN json_array_length(history) + 1 END
+    FROM asks WHERE conversation = ? ORDER BY id"""
+"""The tree of a conversation. Its index holds it but for the roots' histories, which are short."""
+NEWEST_SHORTER = """SELECT max(id) FROM asks
+    WHERE conversation = ? AND json_array_length(history) = ? - 3"""
+"""(conversation, turns of an ask) -> what it goes on from, where nobody says."""
+CANDIDATE_COLUMNS = "ask, number, text, tokens, logprobs, ending, version, certainty"
+LESSON_COLUMNS = "id, judgement, kind, prompt, answer, rejected, weight, replaces, state"
+
+WITHDRAWN = "EXISTS (SELECT 1 FROM withdrawals w WHERE w.judgement = j.id)"
+STANDS = f"""(NOT {WITHDRAWN} AND (
+    NOT EXISTS (SELECT 1 FROM lessons l WHERE l.judgement = j.id)
+    OR EXISTS (SELECT 1 FROM lessons l WHERE l.judgement = j.id AND l.state != 'undone')))"""
+"""Of a judgement `j`: neither withdrawn nor all its lessons undone."""
+ANSWERS = f"""FROM answers a LEFT JOIN judgements j ON j.id = a.judgement
+    WHERE (a.judgement IS NULL OR {STANDS})"""
+"""Answers `a` that count; the newest of an ask is what its answer is now."""
+
+
+def writable(text: str) -> str:
+    """The text as a database can hold it: half characters, as broken pastes have, become `?`."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def turns_to_json(turns: Turns) -> str:
+    return json.dumps([[turn.role, turn.text] for turn in turns], ensure_ascii=False)
+
+
+def turns_from_json(text: str) -> Turns:
+    return tuple(Turn(role, said) for role, said in json.loads(text))
+
+
+def ask_from_row(row: Row) -> Ask:
+    number, conversation, history, message, sampling, seed, created, parent = row
+    turns = (*turns_from_json(history), Turn("user", message))
+    drawn = Sampling(**json.loads(sampling))
+    return Ask(number, conversation, turns, drawn, seed, created, parent)
+
+
+def candidate_values(candidate: Candidate) -> dict[str, object]:
+    """Columns in the order of CANDIDATE_COLUMNS."""
+    tokens, logprobs = candidate.tokens, candidate.logprobs
+    return {
+        "ask": candidate.ask,
+        "number": candidate.index,
+        "text": writable(candidate.text),
+        "tokens": struct.pack(f"<{len(tokens)}I", *tokens),
+        "logprobs": struct.pack(f"<{len(logprobs)}d", *logprobs),
+        "ending": candidate.ending,
+        "version": candidate.version,
+        "certainty": candidate.certainty,
+    }
+
+
+def candidate_from_row(row: Row) -> Candidate:
+    ask, number, text, tokens, logprobs, ending, version, certainty = row
+    return Candidate(
+        ask,
+        number,
+        text,
+        struct.unpack(f"<{len(tokens) // 4}I", tokens),
+        struct.unpack(f"<{len(logprobs) // 8}d", logprobs),
+        ending,
+        version,
+        certainty,
+    )
+
+
+def mean_logprob(packed: bytes) -> float:
+    """Of the tokens of a candidate's row, at least one."""
+    numbers = struct.unpack(f"<{len(packed) // 8}d", packed)
+    return sum(numbers) / len(numbers)
+
+
+def judgement_values(judgement: Judgement) -> dict[str, object]:
+    if isinstance(judgement, Pick):
+        return {"kind": "pick", "number": judgement.index}
+    if isinstance(judgement, Correction):
+        return {"kind": "correction", "number": judgement.index, "text": writable(judgement.text)}
+    return {"kind": "rating", "value": judgement.value}
+
+
+def judgement_from_row(
+    ask: int, kind: str, number: int | None, text: str | None, value: Any
+) -> Judgement:
+    if kind == "pick":
+        return Pick(ask, number or 0)
+    if kind == "correction":
+        return Correction(ask, text or "", number)
+    return Rating(ask, value)
+
+
+def lesson_from_row(row: Row) -> Lesson:
+    number, judgement, kind, prompt, answer, rejected, weight, replaces, state = row
+    return Lesson(
+        kind=kind,
+        prompt=turns_from_json(prompt),
+        answer=answer,
+        rejected=tuple(json.loads(rejected)),
+        weight=weight,
+        id=number,
+        judgement=judgement,
+        state=state,
+        replaces=replaces,
+    )

@@ -1,0 +1,113 @@
+"""The full-text index of a journal: whether it is whole, and making it anew where it is not.
+
+The index holds nothing that the journal's other tables do not, so damage to it costs nobody anything
+and is mended without a word. Left out: searching (learning.journal.search).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+
+from learning.journal.migrations import MIGRATIONS
+
+INDEX = "said"
+_CREATE = next(sql for step in MIGRATIONS for sql in step if f"VIRTUAL TABLE {INDEX} " in sql)
+_CHECK = f"INSERT INTO {INDEX} ({INDEX}) VALUES ('integrity-check')"
+_TEXTS = ("asks", "answers", "candidates")
+"""What it is made of."""
+
+
+def concerns_index(error: sqlite3.Error) -> bool:
+    """Whether the error may come from a damaged index. Other damage may say the same."""
+    code, text = getattr(error, "sqlite_errorcode", 0) or 0, str(error)
+    if code & 0xFF == sqlite3.SQLITE_CORRUPT:
+        return True
+    named = "fts5" in text or f"constructor failed: {INDEX}" in text
+    return named or text.endswith(f"no such table: main.{INDEX}")
+
+
+def readable(connection: sqlite3.Connection) -> bool:
+    """Whether a search gets to its end: reads the index's beginning, whatever its size.
+
+    Raises sqlite3.Error for what is not the index's.
+    """
+    try:
+        connection.execute(
+            f"SELECT rowid FROM {INDEX} WHERE {INDEX} MATCH '\"a\"' LIMIT 1"
+        ).fetchall()
+    except sqlite3.Error as error:
+        if concerns_index(error) or "no such table" in str(error):
+            return False
+        raise
+    return True
+
+
+def whole(connection: sqlite3.Connection) -> bool:
+    """Whether every part of the index is as it should be, and says what the other tables say: reads
+    all of both. Raises sqlite3.Error for what is not the index's."""
+    try:
+        connection.execute(_CHECK)
+        connection.execute(f"INSERT INTO {INDEX} ({INDEX}, rank) VALUES ('integrity-check', 1)")
+    except sqlite3.Error as error:
+        if concerns_index(error) or "no such table" in str(error):
+            return False
+        raise
+    return readable(connection)
+
+
+def make_anew(connection: sqlite3.Connection) -> None:
+    """Makes the index out of the texts, in the caller's transaction or, outside of one, even where
+    its own tables cannot be read any more. Raises sqlite3.Error where that fails."""
+    if connection.in_transaction:
+        _replace(connection)
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        _replace(connection)
+        connection.execute("COMMIT")
+        return
+    except sqlite3.Error as error:
+        connection.execute("ROLLBACK")
+        if not concerns_index(error) or not _texts_whole(connection):
+            raise
+    _take_out(connection)
+    with contextlib.suppress(sqlite3.DatabaseError):  # then its pages stay unused
+        connection.execute("VACUUM")
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        _fill(connection)
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+
+
+def _texts_whole(connection: sqlite3.Connection) -> bool:
+    return all(
+        connection.execute(f"PRAGMA quick_check('{table}')").fetchall() == [("ok",)]
+        for table in _TEXTS
+    )
+
+
+def _replace(connection: sqlite3.Connection) -> None:
+    connection.execute(f"DROP TABLE IF EXISTS {INDEX}")
+    _fill(connection)
+
+
+def _fill(connection: sqlite3.Connection) -> None:
+    connection.execute(_CREATE)
+    connection.execute(f"INSERT INTO {INDEX} ({INDEX}) VALUES ('rebuild')")
+
+
+def _take_out(connection: sqlite3.Connection) -> None:
+    """Removes the tables from the schema without reading them. A crash before they are made again is
+    seen at the next opening."""
+    connection.execute("PRAGMA writable_schema = ON")
+    try:
+        connection.execute(
+            f"DELETE FROM sqlite_master WHERE name = '{INDEX}' OR name GLOB '{INDEX}_*'"
+            " AND type IN ('table', 'index')"
+        )
+    finally:
+        connection.execute("PRAGMA writable_schema = RESET")

@@ -1,0 +1,42 @@
+"""Attempt 7: the gradients of the five turns of a conversation, then one step.
+
+Hoped for: a batch of five is less noisy than a single example. Fails because it is still a batch of
+nothing but new lessons: the step knows no more of the book than before, there are five times fewer
+of them, so that no lesson is known right after it was taught, and the last turns of a conversation
+that is cut short are never learned at all.
+"""
+
+from __future__ import annotations
+
+from engine.model import Model
+from learning.data.examples import Example
+from learning.lessons.baselines.common import LR, fresh_adam, step
+from learning.memory.tasks import LessonTask
+from learning.objectives.supervised import likelihood_gradients
+
+TURNS = 5
+
+
+class ConversationSteps:
+    """One step with fresh Adam for every TURNS lessons, on the mean of their losses."""
+
+    def __init__(self, model: Model, lr: float = LR, turns: int = TURNS) -> None:
+        self._model, self._lr, self._turns = model, lr, turns
+        self._waiting: list[Example] = []
+
+    def learn(self, lesson: LessonTask) -> float:
+        if lesson.answer is not None:
+            self._waiting.append(lesson.answer)
+        if len(self._waiting) < self._turns:
+            return 0.0
+        loss = step(fresh_adam(self._model, self._lr), self._gradients)
+        self._waiting.clear()
+        return loss
+
+    def _gradients(self) -> float:
+        """Of the mean of the lessons' losses, each a mean over its tokens."""
+        share = 1.0 / len(self._waiting)
+        return sum(
+            share * likelihood_gradients(self._model, [example], weight=share)
+            for example in self._waiting
+        )

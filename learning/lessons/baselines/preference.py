@@ -1,0 +1,121 @@
+"""Attempt 6: the wanted answer against the model's own, by DPO with a bug, then by contrast and pull.
+
+Hoped for: teaching what is better is gentler than teaching a text. A lesson without rejected answers
+is set against what the model would have said.
+
+DPO fails by its reference, which is taken from the current weights before each step: the margin it
+sees is 0 and its loss ln 2 for ever, so that the push never weakens, however far the answers are
+apart already; nothing says that a lesson is learned, and nothing holds the rest.
+The contrastive loss has no reference and is held by the elastic pull instead. It lowers the unwanted
+answer as willingly as it raises the wanted one, and the pull fails as in attempt 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from engine.model import Model
+from learning.data.examples import Example
+from learning.lessons.baselines.common import LR, Anchor, fresh_adam, step
+from learning.maths.preference import dpo_loss
+from learning.maths.shapes import same_shape
+from learning.memory.tasks import LessonTask
+from learning.objectives.preference import log_probabilities
+
+BETA = 0.1
+REPEATS = 4
+PULL = 0.02
+LONGEST = 32
+"""Tokens of the model's own answer."""
+
+
+class MovingReferenceDPO:
+    """REPEATS steps of DPO whose reference is the model itself, as it is before each step."""
+
+    def __init__(self, model: Model, lr: float = LR) -> None:
+        self._model, self._lr = model, lr
+
+    def learn(self, lesson: LessonTask) -> float:
+        pair = against(self._model, lesson)
+        if not pair:
+            return 0.0
+        optimizer, loss = fresh_adam(self._model, self._lr), 0.0
+        for _ in range(REPEATS):
+            loss = step(optimizer, lambda: backward(self._loss(pair)))
+        return loss
+
+    def _loss(self, pair: Sequence[Example]) -> Tensor:
+        policy = log_probabilities(self._model, pair)
+        reference = policy.detach()  # the bug: this should be from before the lesson
+        chosen, rejected = policy[:1].expand(len(pair) - 1), policy[1:]
+        return dpo_loss(
+            chosen, rejected, reference[:1].expand_as(chosen), reference[1:], BETA
+        ).mean()
+
+
+class ContrastiveElastic:
+    """REPEATS steps of the contrastive loss, each followed by the pull to the book's weights."""
+
+    def __init__(self, model: Model, pull: float = PULL, lr: float = LR) -> None:
+        self._model, self._pull, self._lr = model, pull, lr
+        self._anchor = Anchor(model)
+
+    def learn(self, lesson: LessonTask) -> float:
+        pair = against(self._model, lesson)
+        if not pair:
+            return 0.0
+        optimizer, loss = fresh_adam(self._model, self._lr), 0.0
+        for _ in range(REPEATS):
+            loss = step(optimizer, lambda: backward(contrast(self._model, pair)))
+            self._anchor.pull(self._model, self._pull)
+        return loss
+
+
+def backward(loss: Tensor) -> float:
+    """Adds the gradients of a loss; returns it."""
+    loss.backward()  # type: ignore[no-untyped-call]
+    return float(loss.detach())
+
+
+def contrast(model: Model, pair: Sequence[Example]) -> Tensor:
+    """`contrastive_loss` of the first example against the others, with gradient."""
+    lengths = torch.tensor([float(e.targets) for e in pair], device=model.device)
+    mean = log_probabilities(model, pair) / lengths
+    return contrastive_loss(mean[:1].expand(len(pair) - 1), mean[1:]).mean()
+
+
+def contrastive_loss(chosen: Tensor, rejected: Tensor) -> Tensor:
+    """-log σ(chosen - rejected)  per pair.
+
+    chosen, rejected: [N] mean log-probabilities a token. Returns [N]; ln 2 where they agree.
+    Raises ShapeError where lengths differ.
+    """
+    same_shape(chosen=chosen, rejected=rejected)
+    return -F.logsigmoid(chosen - rejected)
+
+
+def against(model: Model, lesson: LessonTask) -> list[Example]:
+    """The wanted answer, then those it is set against; empty where there is nothing to prefer."""
+    if lesson.answer is None:
+        return []
+    others = lesson.rejected or (own_answer(model, lesson.answer),)
+    rejected = [e for e in others if e.ids != lesson.answer.ids]
+    return [lesson.answer, *rejected] if rejected else []
+
+
+@torch.no_grad()
+def own_answer(model: Model, example: Example) -> Example:
+    """What greedy decoding says after the example's prompt; it ends with the example's last id."""
+    first = example.target.index(True)
+    ids, end = list(example.ids[:first]), example.ids[-1]
+    for _ in range(min(LONGEST, model.config.context - first)):
+        hidden = model.hidden_states(torch.tensor([ids], device=model.device))
+        ids.append(int(model.logits(hidden[0, -1]).argmax()))
+        if ids[-1] == end:
+            break
+    target = [False] * first + [True] * (len(ids) - first)
+    return Example(tuple(ids), tuple(target), example.prompt)

@@ -1,0 +1,283 @@
+"""Forgetting, whole: out of the weights, their snapshots, every other file of the home, and the journal.
+
+Every file of the home is accounted for (learning.models.home_files): it cannot hold what is forgotten, or
+loses it, or is named; where one is unknown nothing is erased. The journal goes last, because it alone
+says what the others must lose: after a crash in between, forgetting the same again finishes the work.
+Later lessons than those forgotten leave the weights too, as with undo, and wait to be learned again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.errors import CheckpointError, NotFound
+from engine.storage.checkpoint_files import WEIGHTS, read_version
+from engine.storage.files import ABANDONED, last_change, remove
+from learning.book.owner_book import OwnerBook
+from learning.home import Home, HomeError
+from learning.journal.erase import ErasurePlan, erase
+from learning.journal.journal import Journal
+from learning.lessons.holding import Texts, going, holds, plain
+from learning.lessons.knowing import (
+    first_said,
+    learned_elsewhere,
+    may_know,
+    not_vouched_for,
+    weights_before,
+)
+from learning.models.home_files import HomeFile, home_files, last_written
+from learning.models.snapshots import SHIPPED, OldWeights, broken_snapshots, snapshots_of
+from learning.models.unfinished_training import remove_unfinished
+from learning.protocol.records import Rating
+
+if TYPE_CHECKING:
+    from learning.lessons.learner import Learner
+
+JUST_NOW = 5.0
+"""Seconds: in the app a file that was touched since may be one that it is writing."""
+
+
+@dataclass(frozen=True)
+class ForgetReport:
+    """What was done."""
+
+    records: int
+    """Asks, lessons and titles that are gone from the journal."""
+    book_lines: int
+    models: tuple[str, ...]
+    """Models whose weights went back to before the lessons."""
+    training_lost: bool
+    """Book training was among what those weights lost."""
+    removed: tuple[Path, ...] = ()
+    """Copies and other texts with it in them, which are gone."""
+    unvouched: Mapping[str, str] = field(default_factory=dict)
+    """Models (by name, or by folder outside of the home) that may still know it, and why."""
+    left: tuple[Path, ...] = ()
+    """Files that may hold it and are none of vidya's, left because the caller said so."""
+
+
+def forget(
+    home: Home,
+    journal: Journal,
+    doomed: ErasurePlan,
+    folders: Iterable[Path] = (),
+    *,
+    text: str | None = None,
+    device: str = "cpu",
+    learner: Learner | None = None,
+    leave_unknown: bool = False,
+) -> ForgetReport:
+    """Erases what is doomed everywhere. The caller holds the home's lock, and that on learning.
+
+    folders: of models that may know it; all others of the home are looked at too, before them. None
+    keeps all weights as they are. text: lines of the book and other texts with it go too, whoever
+    wrote them. learner: that of one of these models, where it is at work already. leave_unknown: files
+    that are none of vidya's stay.
+
+    Raises, with nothing erased: NotFound where a model has no weights left without the lessons,
+    HomeError where a file is unknown and may hold it.
+    """
+    named = list(folders)
+    folders = _all_folders(home, named)
+    targets = {folder: _target(folder, journal, doomed) for folder in folders}
+    since = first_said(journal, doomed)
+    said = going(journal, doomed) | ({(plain(text),)} if text else frozenset())
+    outside = [folder for folder in folders if folder.parent != home.models_path]
+    files = [file for file in home_files(home, outside) if last_written(file.path) >= since]
+    unknown = [f.path for f in files if _unsure(f, said)]
+    if unknown and named and not leave_unknown:
+        raise _unknown(unknown)
+    lost_lines = _only_in_book(home, journal, doomed, text)
+    unvouched = _unvouched(home, journal, doomed, folders, files, since, lost_lines)
+
+    went_back, training_lost = [], False
+    for folder, target in targets.items():
+        if target is not None:
+            before = read_version(folder / WEIGHTS)
+            mine = learner if learner is not None and learner.folder == folder else None
+            _take_out(home, folder, journal, doomed, device, mine, target)
+            went_back.append(folder.name)
+            now = journal.trainings_in(read_version(folder / WEIGHTS))
+            training_lost = training_lost or bool(journal.trainings_in(before) - now)
+        _clear(folder, journal, doomed, [f for f in files if f.folder == folder])
+    removed = _remove_texts(files, said)
+    _remove_leftovers(home, folders, 0.0 if learner is None else JUST_NOW)
+    lines = OwnerBook(home.book_path).erase(_exchanges(journal, doomed), text)
+    records = erase(journal, doomed)
+    if learner is not None:
+        learner.forget_memory()  # what is erased is not rehearsed any more, whatever the weights know
+    return ForgetReport(
+        records,
+        lines,
+        tuple(went_back),
+        training_lost,
+        removed,
+        unvouched,
+        tuple(unknown),
+    )
+
+
+def finish(home: Home, journal: Journal) -> None:
+    """What an erasing that was broken off had left to do once the journal knew nothing of it any more.
+    Raises JournalError."""
+    _remove_leftovers(home, (), 0.0)
+    erase(journal, ErasurePlan((), ()))
+
+
+def _target(folder: Path, journal: Journal, doomed: ErasurePlan) -> OldWeights | None:
+    """Weights to go back to; None where those of now cannot know it. Raises NotFound where there are
+    none without it."""
+    if not (folder / WEIGHTS).exists():
+        return None
+    try:
+        now = read_version(folder / WEIGHTS)
+    except CheckpointError as error:
+        raise CheckpointError(
+            f"{error.what}; nothing was erased",
+            f"roll it back, or remove the model with `vidya model remove {folder.name}`",
+        ) from error
+    known = may_know(journal, now, doomed.lessons)
+    if not known:
+        return None
+    target = weights_before(folder, journal, now, known)
+    if target is None:
+        raise NotFound(
+            f"{folder.name}: no weights without lesson {min(known)} are left, so nothing was erased",
+            f"remove the model with `vidya model remove {folder.name}`, or add --keep-weights to "
+            "forget it in the journal and the book only",
+        )
+    return target
+
+
+def _take_out(
+    home: Home,
+    folder: Path,
+    journal: Journal,
+    doomed: ErasurePlan,
+    device: str,
+    learner: Learner | None,
+    target: OldWeights,
+) -> None:
+    if learner is None:
+        from learning.lessons.learner import Learner  # brings torch
+
+        learner = Learner(home, folder, journal, device=device)
+    learner.leave(doomed.lessons, target)
+
+
+def _clear(folder: Path, journal: Journal, doomed: ErasurePlan, files: Sequence[HomeFile]) -> None:
+    """Removes what else of a model may know it. files: those written since it was said."""
+    for old in snapshots_of(folder):
+        if may_know(journal, old.version, doomed.lessons):
+            remove(old.path)
+    halves = {path for path in broken_snapshots(folder) if path.stem.isdecimal()}
+    for file in files:
+        if file.role == "derived" or (file.role == "snapshot" and file.path in halves):
+            remove(file.path)
+    if any(file.role == "training" for file in files):
+        remove_unfinished(folder)  # one that was broken off may know it
+
+
+def _remove_texts(files: Iterable[HomeFile], said: Texts) -> tuple[Path, ...]:
+    """Removes copies and notes that hold it, which are returned, and the logs, which may quote it in any
+    form."""
+    removed = []
+    for file in files:
+        if file.role == "log":
+            remove(file.path)
+        elif file.role in ("export", "unsent") and holds(file.path, said):
+            remove(file.path)
+            removed.append(file.path)
+    return tuple(removed)
+
+
+def _remove_leftovers(home: Home, folders: Iterable[Path], untouched: float) -> None:
+    """All of the home and of model folders elsewhere. untouched: seconds, at least, where another part
+    of the program may be writing; `vidya pretrain` may always be."""
+    for file in home_files(home, folders):
+        if file.role == "leftover":
+            trained = file.folder is not None and (file.folder / ".lock").exists()
+            with contextlib.suppress(FileNotFoundError):
+                if time.time() - last_change(file.path) >= (ABANDONED if trained else untouched):
+                    remove(file.path)
+
+
+def _all_folders(home: Home, named: Sequence[Path]) -> list[Path]:
+    """These and all others of the home, these last; none where none is named. What came with the
+    program knows nothing."""
+    if not named:
+        return []
+    found = {file.folder: None for file in home_files(home) if file.folder is not None}
+    others = [folder for folder in found if folder not in named]
+    return [*others, *(one for one in named if one.parent != SHIPPED and (one / WEIGHTS).exists())]
+
+
+def _unsure(file: HomeFile, said: Texts) -> bool:
+    """Whether it may hold it and cannot be taken for vidya's own."""
+    if file.role == "export":
+        return holds(file.path, said) is None
+    return file.role == "unknown" and holds(file.path, said) is not False
+
+
+def _unknown(paths: Sequence[Path]) -> HomeError:
+    named = ", ".join(map(str, paths[:3])) + (f" and {len(paths) - 3} more" if paths[3:] else "")
+    many = "these are none" if paths[1:] else "this is none"
+    return HomeError(
+        f"{named}: {many} of vidya's files and may hold it, so nothing was erased",
+        "move it out of the home or remove it, then forget again; or leave it with --leave-unknown",
+    )
+
+
+def _unvouched(
+    home: Home,
+    journal: Journal,
+    doomed: ErasurePlan,
+    folders: Sequence[Path],
+    files: Sequence[HomeFile],
+    since: float,
+    lost_lines: bool,
+) -> dict[str, str]:
+    """Models that may know it still, and why. files: those written since it was said."""
+    found = dict[str, str]()
+    for folder in folders:
+        name = folder.name if folder.parent == home.models_path else str(folder)
+        if not (folder / WEIGHTS).exists():
+            if any(f.role == "pretraining" and f.folder == folder for f in files):
+                found[name] = "what `vidya pretrain` made of its data is kept there"
+        elif why := not_vouched_for(folder, journal, since):
+            found[name] = why
+        elif lost_lines and read_version(folder / WEIGHTS):
+            found[name] = (
+                "lessons rehearse the book, and no lesson says when this line came into it"
+            )
+    for folder in learned_elsewhere(journal, doomed.lessons, folders):
+        found[str(folder)] = "it learned this, and lies outside of the home"
+    return found
+
+
+def _only_in_book(home: Home, journal: Journal, doomed: ErasurePlan, text: str | None) -> bool:
+    """Whether the owner's book has lines with the text that no doomed lesson wrote."""
+    book = OwnerBook(home.book_path)
+    return text is not None and book.holds(text, without=_exchanges(journal, doomed))
+
+
+def _exchanges(journal: Journal, doomed: ErasurePlan) -> set[tuple[str, str]]:
+    """(question, answer) that the book has because of them, and of nothing that stays."""
+    gone, stays = set(), set()
+    for lesson in journal.lessons():
+        if lesson.answer and lesson.prompt:
+            pair = (lesson.prompt[-1].text, lesson.answer)
+            if lesson.id in doomed.lessons:
+                gone.add(pair)
+            elif lesson.state != "undone":
+                stays.add(pair)
+    for ask in map(journal.ask, doomed.asks):
+        for judged in journal.judgements(ask.id):
+            if not isinstance(judged.judgement, Rating):
+                gone.add((ask.turns[-1].text, judged.answer))
+    return gone - stays

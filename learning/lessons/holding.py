@@ -1,0 +1,76 @@
+"""Which files hold texts that are to be forgotten.
+
+A text is looked for as it is, in whatever case and spacing, and as JSON, Markdown or a traceback
+escape it. Left out: files that are no text, of which nothing can be said.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from learning.journal.erase import ErasurePlan
+from learning.journal.journal import Journal
+
+TELLING = 8
+"""Characters of a text at least by which a file is known to hold it: "yes" stands in any file."""
+LARGEST = 64_000_000
+"""Bytes of a file at most that are looked through."""
+_ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})|\\([ntr])")
+
+
+Texts = frozenset[tuple[str, ...]]
+"""As `plain` has them. A file holds it that has all of one tuple."""
+
+
+def going(journal: Journal, doomed: ErasurePlan) -> Texts:
+    """What nothing in the journal says any more when the doomed is erased: texts that tell something by
+    themselves, and shorter answers with their questions."""
+    gone, stays, pairs = set[str](), set[str](), set[tuple[str, ...]]()
+
+    def sort(doomed_too: bool, *texts: str | None) -> None:
+        (gone if doomed_too else stays).update(plain(text) for text in texts if text)
+
+    asks, lessons, judgements = set(doomed.asks), set(doomed.lessons), set(doomed.judgements)
+    for number, message in journal.rows("SELECT id, message FROM asks"):
+        sort(number in asks, message)
+    for table in ("candidates", "answers"):
+        for number, text in journal.rows(f"SELECT ask, text FROM {table}"):
+            sort(number in asks, text)
+    for number, ask, text, answer in journal.rows("SELECT id, ask, text, answer FROM judgements"):
+        sort(ask in asks or number in judgements, text, answer)
+    for number, prompt, *texts, rejected in journal.rows(
+        "SELECT id, prompt, answer, replaces, rejected FROM lessons"
+    ):
+        said = [text for _, text in json.loads(prompt)[-1:]]
+        sort(number in lessons, *said, *texts, *json.loads(rejected))
+        if number in lessons and said and texts[0]:
+            pairs.add((plain(said[0]), plain(texts[0])))
+    for number, title in journal.rows("SELECT id, title FROM conversations"):
+        sort(number in doomed.titles, title)
+    gone -= stays
+    alone = {(text,) for text in gone if len(text) >= TELLING}
+    pairs = {pair for pair in pairs if gone & set(pair) and len("".join(pair)) >= TELLING}
+    return frozenset(alone | pairs)
+
+
+def holds(path: Path, texts: Texts) -> bool | None:
+    """Whether a file has one of the texts in it; None where that cannot be told, because it is
+    no text, is too large, or cannot be read."""
+    try:
+        if path.is_symlink() or not path.is_file() or path.stat().st_size > LARGEST:
+            return None
+        whole = path.read_bytes().decode("utf-8")
+    except (OSError, ValueError):
+        return None
+    if "\0" in whole:
+        return None
+    said = plain(whole)
+    return any(all(part in said for part in text) for text in texts)
+
+
+def plain(text: str) -> str:
+    """In small letters, in one line, without what escapes it."""
+    text = _ESCAPED.sub(lambda m: chr(int(m[1], 16)) if m[1] else " ", text)
+    return " ".join(text.replace("\\", "").casefold().split())

@@ -1,0 +1,159 @@
+"""What weights may know of what is to be forgotten.
+
+A version names the lessons that were learned for it and its ancestors. Two ways lead round that: a
+lesson that was not learned stands in the owner's book, which later lessons rehearse; and weights that
+came from elsewhere, or whose versions are not in this journal, say nothing of themselves. No torch.
+"""
+
+from __future__ import annotations
+
+import filecmp
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.errors import CheckpointError
+from engine.storage.checkpoint_files import WEIGHTS, read_version
+from learning.journal.erase import ErasurePlan
+from learning.journal.journal import Journal
+from learning.journal.lessons import LINE, WITHOUT
+from learning.models.home_files import last_written
+from learning.models.snapshots import (
+    KNOWN_ALREADY,
+    OldWeights,
+    kept_weights,
+    shipped_weights,
+    snapshots_of,
+)
+
+COARSE = 2.0
+"""Seconds that a file system's times may be behind: a tick of the kernel here, two seconds on FAT."""
+
+
+@dataclass(frozen=True)
+class Published:
+    """Weights, as the journal has them."""
+
+    version: int
+    created: float
+    """Seconds since the epoch."""
+    note: str
+    path: str | None
+
+
+def line_of(journal: Journal, version: int) -> list[Published]:
+    """The weights' publications and their ancestors', newest first."""
+    sql = LINE + "SELECT version, created, note, path FROM publications JOIN line USING (version)"
+    return [Published(*row) for row in journal.rows(f"{sql} ORDER BY version DESC", version)]
+
+
+def may_know(journal: Journal, version: int, lessons: Collection[int]) -> frozenset[int]:
+    """Which of the lessons weights of that version learned, or may have from the owner's book."""
+    known = journal.lessons_in(version) & frozenset(lessons)
+    trained = [
+        made.created
+        for made in line_of(journal, version)
+        if not made.note.startswith(WITHOUT) and not made.note.endswith(KNOWN_ALREADY)
+    ]
+    rehearsed = set()
+    for number in set(lessons) - known:
+        row = journal.row(
+            """SELECT created, (SELECT max(e.created) FROM lesson_events e
+                WHERE e.lesson = lessons.id AND e.state = 'undone') FROM lessons
+            WHERE id = ? AND kind IN ('pick', 'correction', 'example') AND answer != ''""",
+            number,
+        )
+        if row and any(row[0] <= at <= (row[1] or float("inf")) for at in trained):
+            rehearsed.add(number)
+    return known | rehearsed
+
+
+def weights_before(
+    folder: Path, journal: Journal, now: int, lessons: Collection[int]
+) -> OldWeights | None:
+    """The newest that are kept and cannot know any of them."""
+    old = kept_weights(folder, journal, now)
+    return next((one for one in old if not may_know(journal, one.version, lessons)), None)
+
+
+def first_said(journal: Journal, doomed: ErasurePlan) -> float:
+    """When the oldest of it came into the journal, in seconds since the epoch; 0 where that is not
+    known. What was last written before then cannot hold it, by as much less as file systems may err."""
+    times = [
+        row[0]
+        for table, numbers in (
+            ("asks", doomed.asks),
+            ("lessons", doomed.lessons),
+            ("judgements", doomed.judgements),
+            ("conversations", doomed.titles),
+        )
+        for number in numbers
+        if (row := journal.row(f"SELECT created FROM {table} WHERE id = ?", number))
+    ]
+    return min(times, default=COARSE) - COARSE
+
+
+def not_vouched_for(folder: Path, journal: Journal, since: float) -> str:
+    """Why it cannot be told what a model knows of what was first said at `since`; empty where it can:
+    it came with the program, or its first weights are older."""
+    try:
+        version = read_version(folder / WEIGHTS)
+    except CheckpointError:
+        return "its weights cannot be read"
+    line = line_of(journal, version)
+    first = line[-1].version if line else version
+    row = journal.row("SELECT parent FROM publications WHERE version = ?", first)
+    base = int(row[0]) if row else version
+    origin = _origin(folder, journal, line)
+    shipped = shipped_weights(origin, journal)
+    if base == 0 and shipped and (line or _same(folder / WEIGHTS, shipped)):
+        return ""
+    if any(last_written(path) < since for path in _files_of(origin, base)):
+        return ""
+    return "it came from elsewhere, or was made from files, after this was first said"
+
+
+def learned_elsewhere(
+    journal: Journal, lessons: Collection[int], folders: Collection[Path]
+) -> list[Path]:
+    """Folders outside of these whose weights learned one of the lessons, and which still are there."""
+    paths = {
+        Path(path).parent
+        for number in lessons
+        for (path,) in journal.rows(
+            """SELECT path FROM publications JOIN publication_lessons USING (version)
+            WHERE lesson = ? AND path IS NOT NULL""",
+            number,
+        )
+    }
+    mine = {folder.resolve() for folder in folders}
+    return sorted(
+        path for path in paths if path.resolve() not in mine and (path / WEIGHTS).exists()
+    )
+
+
+def _origin(folder: Path, journal: Journal, line: list[Published]) -> Path:
+    """The folder of the model that its first ancestor was taught in: another where it was grown."""
+    if not line or not line[-1].path:
+        return folder
+    origin = Path(line[-1].path).parent
+    moved = journal.path.with_name("models") / origin.name
+    return origin if origin.exists() else moved
+
+
+def _files_of(folder: Path, version: int) -> list[Path]:
+    """Weights of that version."""
+    found = [old.path for old in snapshots_of(folder) if old.version == version]
+    try:
+        if read_version(folder / WEIGHTS) == version:
+            found.append(folder / WEIGHTS)
+    except CheckpointError:
+        pass
+    return found
+
+
+def _same(one: Path, other: Path) -> bool:
+    try:
+        return filecmp.cmp(one, other, shallow=False)
+    except OSError:
+        return False

@@ -1,0 +1,383 @@
+"""Takes lessons, updates the weights, lets the guard judge, saves and publishes.
+
+Synchronous: the teacher runs it in a thread. Whatever does not come to its end leaves weights and
+margins as they were, and a lesson waiting.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from engine.errors import NumericsError
+from engine.storage.files import remove_leftovers
+from engine.tokenizer import Tokenizer
+from learning.book_training.asking import EpochReport
+from learning.book_training.loop import BookSettings, train_book
+from learning.book_training.resume import TrainingKeeper
+from learning.book_training.training_set import Course, failed_avoidance, plan
+from learning.data.examples import too_long
+from learning.home import Home
+from learning.journal.journal import Journal
+from learning.lessons.avoid import teach_or_avoid
+from learning.lessons.baselines import ATTEMPTS, Attempt
+from learning.lessons.baselines.common import learn_once
+from learning.lessons.consolidate import Consolidator
+from learning.lessons.recipe import TeachResult, TeachSettings, known_before
+from learning.lessons.undo import leave, missing, take_back
+from learning.memory.caches import LearnerCaches
+from learning.memory.guard import examine
+from learning.memory.margins import MarginTracker
+from learning.memory.replay import Replay
+from learning.memory.tasks import (
+    LessonTask,
+    as_worded_before,
+    folded_prompt,
+    to_task,
+    waiting_riders,
+)
+from learning.memory.transaction import WeightTransaction
+from learning.models.snapshots import KNOWN_ALREADY, OldWeights
+from learning.models.unfinished_training import Unfinished
+from learning.models.weights import Published, Weights
+from learning.objectives.forward import Knowledge, share_known
+from learning.protocol.events import LearnerState, TrainDone, UndoDone
+from learning.protocol.methods import RECIPE
+from learning.protocol.records import Lesson, LessonKind, LessonReport, LessonState
+
+
+class Learner:
+    """Teaches the master weights of one model of a home."""
+
+    def __init__(
+        self,
+        home: Home,
+        folder: Path,
+        journal: Journal,
+        *,
+        device: str = "cpu",
+        seed: int | None = None,
+        pause: Callable[[], None] = lambda: None,
+        tell: Callable[[LearnerState], None] = lambda _: None,
+        settings: TeachSettings | None = None,
+    ) -> None:
+        """`pause` is called before every micro-batch and may raise Stopped."""
+        self.folder, self.journal, self.settings = folder, journal, settings or TeachSettings()
+        self._home, self._pause, self._tell = home, pause, tell
+        self._rng = random.Random(seed)
+        for part in (home.path, home.exports_path, home.models_path):
+            remove_leftovers(part)
+        self.tokenizer = Tokenizer.load(folder)
+        self.weights = Weights(folder, journal, device=device)
+        self.caches = LearnerCaches(
+            home, self.weights, self.tokenizer, journal, self.settings, pause
+        )
+        self._transaction = WeightTransaction(
+            self.weights, self.caches, journal, self.settings, self._rng, pause
+        )
+        self._pauses = Consolidator(self._transaction, tell)
+        self._method = RECIPE
+        self._attempt: Attempt | None = None
+        self.weak: Collection[LessonKind] = ()
+        """Kinds of lessons that ride along though nobody judged them."""
+        self.recover()
+
+    def recover(self) -> None:
+        """The file is the truth: lessons that it lacks wait again, and those that only other weights
+        lacked are learned."""
+        self.journal.follow(self.version)
+        for lesson in self.journal.lessons_not_saved():
+            if lesson.state == "learned":
+                self.journal.set_lesson_state(lesson.id, missing(lesson))
+
+    @property
+    def version(self) -> int:
+        """Of the weights that were last published."""
+        return self.weights.version
+
+    @property
+    def published(self) -> Published:
+        """What answers are generated from."""
+        return self.weights.published
+
+    @property
+    def replay(self) -> Replay:
+        return self.caches.replay
+
+    @property
+    def tracker(self) -> MarginTracker:
+        return self.caches.tracker
+
+    @property
+    def book_recall(self) -> float:
+        return self.caches.book_recall
+
+    # ------------------------------------------------------------ lessons
+
+    def learn(self, lesson: Lesson) -> LessonReport:
+        """Learns one lesson and publishes, or restores the weights and marks it needs_practice."""
+        started, context = time.monotonic(), self.weights.model.config.context
+        task = to_task(self.tokenizer, lesson, context, self._rng, self.replay.frames)
+        task = as_worded_before(task, self.replay.memory, context)
+        if why := too_long(self.tokenizer, lesson.answer, context):
+            self.journal.set_lesson_state(lesson.id, "needs_practice")
+            report = self._report(lesson, started, known=False)
+            return replace(report, state="needs_practice", why=why)
+        if task.answer is None and not task.rejected:
+            self.journal.set_lesson_state(lesson.id, "learned")
+            return self._report(lesson, started, known=True)
+        replay, knew = self.replay, known_before(self.caches.upper, task)
+        weak, memory = self.weak, replay.memory
+        riders = waiting_riders(self.tokenizer, self.journal, context, weak, memory)
+        replay.riders = list(riders.values())
+        tracker = self.tracker
+        stake = self._transaction.at_stake(task)
+        with self._transaction.or_as_before() as before:
+            try:
+                if self._method == RECIPE:
+                    result = teach_or_avoid(
+                        self._transaction,
+                        self.tokenizer,
+                        task,
+                        report=lambda _, loss: self._stepped(lesson, loss, started, tracker),
+                        checking=lambda: self._tell(LearnerState("checking", 1)),
+                    )
+                else:
+                    result = self._try(task)
+                    self._stepped(lesson, result.loss, started, tracker)
+                passed = stake.judged(self.weights.model).passed
+            except NumericsError:
+                result, passed = TeachResult(0, float("nan"), knew, 0), False
+            if passed:
+                ridden = [n for n, (example, _) in riders.items() if example in result.ridden]
+                self._publish_lesson(lesson, result.steps, ridden)
+        replay.riders = []
+        steps, loss = result.steps, result.loss
+        if not task.answers:  # learned or not: it is not replayed any more
+            replay.avoid(task.rejected)
+            self._pauses.avoid(task.rejected)
+        if not passed:
+            self._transaction.put_back(before)
+            self.journal.set_lesson_state(lesson.id, "needs_practice")
+            report = self._report(lesson, started, known=knew, knew=knew, steps=steps, loss=loss)
+            return replace(
+                report, rolled_back=True, state="needs_practice", book_recall=stake.book_before
+            )
+        state: LessonState = "learned" if result.known else "needs_practice"
+        self.journal.set_lesson_state(lesson.id, state)
+        for example in task.answers:
+            replay.remember(example, task.variations)
+        if task.answers and state == "learned":
+            self._pauses.learned(task.answers[-1])
+        tracker = self.tracker  # it looks at what the memory has now
+        # the owner's book may have had it already, so that it was looked at before it was learned
+        tracker.look(self.caches.upper, task.answers)
+        self.journal.add_measure("book_recall", tracker.recall(replay.book))
+        self.journal.add_measure("lessons_known", tracker.recall(replay.taught))
+        self.caches.tidy()
+        report = self._report(
+            lesson, started, known=result.known, knew=knew, steps=steps, loss=loss
+        )
+        return replace(report, batch=result.batch, state=state)
+
+    def teach_by(self, method: str) -> None:
+        """Learns lessons by RECIPE, or by one of ATTEMPTS, from the next one on. The guard judges
+        those as well, so that most of their lessons end as needs_practice."""
+        if method != self._method:
+            self._method, self._attempt = method, None
+            self._transaction.all_move = method != RECIPE
+
+    def _try(self, task: LessonTask) -> TeachResult:
+        """By an attempt. Raises NumericsError."""
+        if self._attempt is None:
+            make = ATTEMPTS[self._method].make
+            self._attempt = make(self.weights.model, self.replay.book)
+        tracker, memory = self.tracker, self.replay.memory
+        result = learn_once(self._attempt, self.weights.model, task)
+        self.caches.forget_trunk()  # all weights have moved
+        tracker.look(self.caches.upper, memory, pause=self._pause)
+        return result
+
+    def _publish_lesson(self, lesson: Lesson, steps: int, riders: list[int]) -> None:
+        """riders: weak lessons that were learned along with it."""
+        if not steps and lesson.id in self.journal.lessons_in(self.version):
+            return
+        note = f"lesson {lesson.id}{'' if steps else KNOWN_ALREADY}"
+        self._transaction.publish([lesson.id, *riders], note, changed=steps > 0)
+        for rider in riders:
+            self.journal.set_lesson_state(rider, "learned")
+
+    def catch_up(self) -> bool:
+        """One small piece of work for a pause, see learning.lessons.consolidate; False where
+        nothing is left to do.
+        An attempt that fails is not helped by it."""
+        return self._method == RECIPE and self._pauses.catch_up()
+
+    def _stepped(self, lesson: Lesson, loss: float, started: float, tracker: MarginTracker) -> None:
+        batch = self.settings.mixture.batch
+        self.journal.add_step([lesson.id], loss, batch, time.monotonic() - started, lesson.kind)
+        recall = tracker.recall(self.replay.book)
+        self._tell(LearnerState("learning", 1, batch, batch, loss, recall))
+
+    def _report(
+        self,
+        lesson: Lesson,
+        started: float,
+        *,
+        known: bool,
+        knew: bool = False,
+        steps: int = 0,
+        loss: float = 0.0,
+    ) -> LessonReport:
+        return LessonReport(
+            lesson=lesson.id,
+            kind=lesson.kind,
+            known_before=knew,
+            known_after=known,
+            steps=steps,
+            batch=0,
+            loss=loss,
+            book_recall=self.book_recall,
+            seconds=time.monotonic() - started,
+            rolled_back=False,
+            version=self.version,
+        )
+
+    # ------------------------------------------------------------ the book
+
+    def train(
+        self,
+        book: Path | None,
+        settings: BookSettings,
+        report: Callable[[EpochReport], None],
+        stop: Callable[[], bool],
+        *,
+        skip_bad: bool = False,
+        kept: Unfinished | None = None,
+    ) -> TrainDone:
+        """Trains on a book (None: shipped, owner's, and all lessons) until it is known. After the
+        latter, answers that could not be avoided wait to be taught again.
+
+        kept: the same training as it was when it was broken off, or a new one; while it runs it is
+        kept beside the model, so that Stopped and a crash lose little. Raises DataError for a book
+        with bad lines, unless `skip_bad`; nothing was changed then.
+        """
+        started, model = time.monotonic(), self.weights.model
+        replay = self.caches.read_books_again(skip_bad)  # the owner's may have grown
+        course = plan(
+            self.tokenizer,
+            replay,
+            self.journal,
+            self._home.book_path,
+            book,
+            model.config.context,
+            self._rng,
+            skip_bad,
+        )
+        count = len(course.examples)
+        keeper, goes_on = TrainingKeeper(self.weights, course, kept), False
+        with keeper, self._transaction.or_as_before() as before, keeper.stopping():
+            training = train_book(
+                model,
+                course.examples,
+                replay.talk,
+                settings,
+                self._rng,
+                rest=course.rest,
+                careless=course.otherwise,
+                report=keeper.hearing(report),
+                pause=self._pause,
+                stop=stop,
+                begun=keeper.begun(self.journal),
+            )
+            asked = bool(training.before)  # else it was to stop before that
+            recall_before = share_known(training.before[:count]) if asked else None
+            recall = share_known(training.after[:count]) if asked else None
+            verdict = examine(
+                model,
+                book_before=recall_before or 0.0,
+                book_recall=recall or 0.0,
+                earlier=len(course.rest),
+                earlier_before=share_known(training.before[count:]),
+                earlier_recall=share_known(training.after[count:]),
+            )
+            last = training.last
+            if verdict.passed and last.step:
+                self._publish_training(course, training.after[:count])
+            elif goes_on := stop() and keeper.has_steps:
+                keeper.leave()
+        if not (verdict.passed and last.step):
+            self._transaction.put_back(before)
+            recall = recall_before
+        if verdict.passed and asked and not book:  # other weights may learn what these could not
+            context = model.config.context
+            for lesson in failed_avoidance(self.tokenizer, self.journal, context):
+                self.journal.set_lesson_state(lesson.id, "waiting")
+        self.forget_memory()
+        if not book and recall is not None:  # of another book it says nothing of Vidya's own
+            self.journal.add_measure("book_recall", recall)
+        return TrainDone(
+            epochs=last.epoch,
+            steps=last.step,
+            loss=last.loss,
+            recall_before=recall_before,
+            recall_after=recall,
+            seconds=time.monotonic() - started,
+            cancelled=stop(),
+            rolled_back=not verdict.passed,
+            version=self.version,
+            entries=count,
+            known=sum(item.known for item in training.after[:count]),
+            left_out=tuple(course.left_out),
+            own=book is not None,
+            goes_on=goes_on,
+        )
+
+    def _publish_training(self, course: Course, after: Sequence[Knowledge]) -> None:
+        """after: of the course's examples."""
+        self.weights.publish([lesson.id for lesson, _ in course.lessons], "book training")
+        known = {e.ids: item.known for e, item in zip(course.examples, after, strict=True)}
+        for lesson, example in course.lessons:
+            state: LessonState = "learned" if known[example.ids] else "needs_practice"
+            if lesson.state != state:
+                self.journal.set_lesson_state(lesson.id, state)
+        if course.lessons:
+            share = sum(known[example.ids] for _, example in course.lessons) / len(course.lessons)
+            self.journal.add_measure("lessons_known", share)
+
+    def forget_memory(self) -> None:
+        """All weights or the books have changed: what was derived from them is made anew."""
+        self.caches.forget()
+        self._pauses.forget()
+        self._attempt = None
+
+    # ------------------------------------------------------------ undo
+
+    def undo(self, lesson: Lesson) -> tuple[UndoDone, list[Lesson]]:
+        """Takes a lesson out: back to the newest saved weights without it or, where none are left,
+        taught against (learning.lessons.undo).
+
+        Returns what to say and the other lessons that those weights lack, which wait again (a
+        practice that is lost is only told). For the last lesson that is exactly the weights before
+        it.
+        """
+        try:
+            done, lost = take_back(self._transaction, self.tokenizer, lesson)
+        finally:
+            self.forget_memory()
+        if lesson.id in self.journal.taught_against(self.version):
+            question = folded_prompt(lesson)
+            for example in (e for e in self.replay.taught if e.prompt == question):
+                self._pauses.learned(example)  # what is said in its place, in other words too
+        return done, lost
+
+    def leave(self, lessons: Collection[int], to: OldWeights) -> None:
+        """The same for lessons that are to be forgotten: back to weights without them, never taught
+        against."""
+        leave(self.weights, self.journal, lessons, to)
+        for lesson in lessons:
+            self.journal.set_lesson_state(lesson, "undone")
+        self.forget_memory()

@@ -1,0 +1,254 @@
+"""The recipe by which one lesson is learned at once.
+
+Each step is one batch of a lesson among replay (learning.lessons.batch): likelihood of the lesson,
+likelihood of what was known, KL to how the model talked (learning.memory.reference) on its own talk. Steps go
+on until the lesson is known with a margin and nothing remembered is broken, or a limit is reached.
+Adam has no first moment here: in three steps it would only push on where the first one pushed.
+Only the matrices of the upper blocks move: embeddings and norms are shared by everything that is
+known, and what the lower blocks make of the memory can be kept (learning.memory.prefix_cache).
+benchmarks/results/ says what was tried. Left out: publication and the guard (learning.lessons.learner).
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+import torch
+from torch import Tensor
+
+from engine.errors import NumericsError
+from engine.model import Model
+from learning.data.examples import Example, after
+from learning.lessons.batch import BatchAccumulator, MixedBatch, Mixture
+from learning.memory.margins import MarginTracker
+from learning.memory.prefix_cache import PrefixCache, UpperModel
+from learning.memory.reference import AnchorReference, capture_reference
+from learning.memory.replay import Replay
+from learning.memory.tasks import LessonTask
+from learning.objectives.forward import knowledge
+from learning.objectives.preference import (
+    avoidance_gradients,
+    preference_gradients,
+    reference_log_probabilities,
+)
+from learning.objectives.supervised import anchor_gradients, row_gradients
+
+
+@dataclass(frozen=True)
+class TeachSettings:
+    """Measured on lessons_tune.jsonl, never on the lessons that results are reported for."""
+
+    lr: float = 6e-4
+    """Peak rate of AdamW at 10M; falls linearly to a tenth over `steps`."""
+    steps: int = 20
+    """Steps to learn the lesson in ..."""
+    repair: int = 6
+    """... and further ones to mend what it broke."""
+    margin: float = 0.5
+    """Lead in logits that every token of the lesson needs to count as learned."""
+    talk_weight: float = 10.0
+    """Weight of the anchor on the model's own talk."""
+    wordings_weight: float = 0.5
+    """Weight of the other wordings of the question."""
+    trunk: float = 0.6
+    """Share of the blocks, from below, that a lesson leaves alone (rounded to whole blocks)."""
+    mixture: Mixture = field(default_factory=Mixture)
+
+    def rehearsal(self) -> TeachSettings:
+        """For other wordings of what was learned: fewer steps, and the memory in place of what else
+        could be asked."""
+        mixture = replace(self.mixture, batch=40, variations=0, talk=12)
+        return replace(self, steps=6, repair=4, mixture=mixture)
+
+    def trunk_layers(self, layers: int) -> int:
+        """Blocks of a model of `layers` that stay; at least one moves."""
+        return min(layers - 1, round(self.trunk * layers))
+
+
+@dataclass(frozen=True)
+class TeachResult:
+    """What happened."""
+
+    steps: int
+    loss: float
+    """Of the last step, all terms together; 0 if no step was needed."""
+    known: bool
+    batch: int
+    ridden: frozenset[Example] = frozenset()
+    """Weak lessons that were in a batch."""
+
+
+IN_TALK = 0.3
+"""Share of the other wordings that are asked after some other talk."""
+AVOIDED_BY = 2.0
+"""Nats by which a bad answer's log-probability must fall."""
+
+
+def teach(
+    model: Model,
+    task: LessonTask,
+    replay: Replay,
+    settings: TeachSettings,
+    rng: random.Random,
+    *,
+    trunk: PrefixCache | None = None,
+    tracker: MarginTracker | None = None,
+    reference: AnchorReference | None = None,
+    broken: Sequence[Example] = (),
+    pause: Callable[[], None] = lambda: None,
+    report: Callable[[int, float], None] = lambda _step, _loss: None,
+    checking: Callable[[], None] = lambda: None,
+) -> TeachResult:
+    """Changes the model in place. Raises NumericsError if a loss is not finite (the caller restores
+    the weights). `pause` is called before every micro-batch, `report` with (step, loss), `checking`
+    before it is looked what the steps have broken. `trunk`, `tracker` and `reference` are those of the
+    model, kept from lesson to lesson; new ones are made where they are left out. `broken` is mended
+    along with what these steps break. Afterwards the watch knows what the lesson has broken."""
+    if trunk is None:
+        trunk = PrefixCache(model, settings.trunk_layers(len(model.blocks)))
+    matrices = trainable_matrices(model, trunk.layers)
+    student = UpperModel(model, trunk)
+    if reference is None:
+        reference = capture_reference(model, trunk, replay.talk)
+    before = reference_log_probabilities(student, task.judged)
+    optimizer = torch.optim.AdamW(
+        matrices, lr=settings.lr, betas=(0.0, 0.98), weight_decay=0.0, fused=True
+    )
+    accumulator = BatchAccumulator(replay, settings.mixture, rng)
+    if tracker is None:
+        tracker = MarginTracker()
+    tracker.look_at_new(student, replay.memory, pause=pause)
+    wording = Wording(task, replay, rng)
+    broken, ridden = list(broken), set[Example]()
+    known, loss, step, rows = goal_reached(student, task, before, settings), 0.0, 0, 0
+    while not (known and not broken) and step < settings.steps + settings.repair:
+        wordings = wording.rows(settings.mixture.variations)
+        batch = accumulator.mix(task.answers, broken, wordings, task.prompts)
+        rows = batch.rows + len(task.rejected)
+        ridden |= {example for example, _ in batch.riders}
+        loss = _gradients(student, reference, task, batch, before, settings, pause)
+        if not math.isfinite(loss):
+            raise NumericsError(
+                "teaching: the loss is not finite", "the lesson waits for book training"
+            )
+        for group in optimizer.param_groups:
+            group["lr"] = settings.lr * max(0.1, 1.0 - 0.9 * step / settings.steps)
+        torch.nn.utils.clip_grad_norm_(matrices, 1.0)
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+        step += 1
+        report(step, loss)
+        known = goal_reached(student, task, before, settings)
+        if known or step >= settings.steps:
+            checking()
+            if broken:  # all is looked at again only when these are mended
+                tracker.look(student, broken, pause=pause)
+                broken = tracker.broken(broken)
+            if not broken:
+                broken = tracker.after_steps(
+                    student, replay, task.example, task.prompts, rng, pause=pause
+                )
+    if broken:  # the limit: what else these steps have done was not looked at yet
+        tracker.after_steps(student, replay, task.example, task.prompts, rng, pause=pause)
+    for parameter in model.parameters():
+        parameter.requires_grad_(True)
+    return TeachResult(step, loss, known, rows, frozenset(ridden))
+
+
+def trainable_matrices(model: Model, trunk: int) -> list[Tensor]:
+    """The matrices of the blocks above the trunk, the only weights that a lesson moves; all others
+    stop requiring grad."""
+    model.requires_grad_(False)
+    chosen: list[Tensor] = [
+        p for block in model.blocks[trunk:] for p in block.parameters() if p.dim() == 2
+    ]
+    for parameter in chosen:
+        parameter.requires_grad_(True)
+    return chosen
+
+
+class Wording:
+    """A lesson as it will be needed: the same question after other talk, and in other words."""
+
+    def __init__(self, task: LessonTask, replay: Replay, rng: random.Random) -> None:
+        self._question = task.answers[-1] if task.answers else None
+        self._context, self._rng = replay.model.config.context, rng
+        self._memory = replay.memory
+        known = {e.prompt for e in self._memory} | task.prompts
+        self._others = [e for e in task.variations if e.prompt not in known]
+
+    def rows(self, count: int) -> list[Example]:
+        """For one step; none where there is nothing to answer."""
+        question, rng = self._question, self._rng
+        if question is None:
+            return []
+        talk = [*rng.sample(self._memory, min(2 * count, len(self._memory))), question]
+        rows = []
+        for row in range(count):
+            example = rng.choice(self._others) if self._others and row else question
+            if row == 0 or rng.random() < IN_TALK:
+                example = after(rng.choice(talk), example, self._context)
+            rows.append(example)
+        return rows
+
+
+def goal_reached(
+    model: Model | UpperModel, task: LessonTask, before: Tensor, settings: TeachSettings
+) -> bool:
+    """The answer is what greedy decoding says, with a margin; a rejected one is not, and an answer
+    that is only to be avoided has become less likely. before: of `task.judged`."""
+    if task.answers:
+        return all(item.margin > settings.margin for item in knowledge(model, task.answers))
+    return all(
+        not item.known and -item.nll <= float(was) - AVOIDED_BY
+        for item, was in zip(knowledge(model, task.rejected), before, strict=True)
+    )
+
+
+def _gradients(
+    model: UpperModel,
+    reference: AnchorReference,
+    task: LessonTask,
+    batch: MixedBatch,
+    before: Tensor,
+    settings: TeachSettings,
+    pause: Callable[[], None],
+) -> float:
+    """All terms of the loss; returns their weighted sum in nats."""
+    loss = 0.0
+    if not task.answer:
+        loss += task.weight * avoidance_gradients(
+            model, task.rejected, before, weight=task.weight, pause=pause
+        )
+    elif task.rejected:
+        loss += task.weight * preference_gradients(
+            model, task.answer, task.rejected, before, weight=task.weight, pause=pause
+        )
+    wordings = task.weight * settings.wordings_weight
+    terms: list[tuple[Sequence[Example], Sequence[float]]] = [
+        (batch.lesson, [task.weight] * len(batch.lesson)),
+        (batch.wordings, [wordings] * len(batch.wordings)),
+        (batch.replay, [1.0] * len(batch.replay)),
+        ([e for e, _ in batch.riders], [weight for _, weight in batch.riders]),
+    ]
+    examples = [e for rows, _ in terms for e in rows]
+    weights = []
+    for rows, factors in terms:  # each term is a mean over its own tokens
+        tokens = sum(e.targets for e in rows)
+        weights += [factor / tokens for factor in factors]
+    loss += row_gradients(model, examples, weights, pause=pause)
+    if batch.talk:
+        loss += settings.talk_weight * anchor_gradients(
+            model, reference, batch.talk, weight=settings.talk_weight, pause=pause
+        )
+    return loss
+
+
+def known_before(model: Model | UpperModel, task: LessonTask) -> bool:
+    """Does the model already do what the lesson asks? (An answer to avoid: it is not the greedy one.)"""
+    if task.answers:
+        return all(item.known for item in knowledge(model, task.answers))
+    return not any(item.known for item in knowledge(model, task.rejected))

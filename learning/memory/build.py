@@ -1,0 +1,71 @@
+"""What the learner keeps in mind: the shipped and the owner's book, lessons so far, its own talk.
+
+Where two answer the same question the later one counts: the owner's book over the shipped one, a
+lesson over both.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+from engine.model import Model
+from engine.tokenizer import Tokenizer
+from learning.data.examples import Example, excess
+from learning.journal.journal import Journal
+from learning.memory.book_rows import book_examples, book_paths
+from learning.memory.own_talk import own_talk
+from learning.memory.replay import Replay
+from learning.memory.rewording import talk_frames
+from learning.memory.tasks import folded_prompt, overrule, replacement_lesson, to_task
+from learning.text.frames import Questions
+from learning.text.paraphrases import Frames
+
+WORDED = 300
+"""Latest lessons that are replayed in other words too; making these takes a few milliseconds each."""
+
+
+def build_replay(
+    model: Model,
+    tokenizer: Tokenizer,
+    folder: Path,
+    owner_book: Path,
+    journal: Journal,
+    version: int,
+    *,
+    skip_bad: bool = False,
+) -> Replay:
+    """All that must not be forgotten, for the weights of that version: where they were taught not to
+    say what was taken back, what they say in its place too."""
+    context = model.config.context
+    book = book_examples(tokenizer, book_paths(owner_book), context, skip_bad)
+    talk = own_talk(model, tokenizer, folder)
+    replay = Replay(model, book, [], talk, turns=talk_frames(tokenizer, talk))
+    # what is not to be said any more is not replayed, whether or not that could be learned
+    kept = [x for x in journal.standing() if x.state == "learned" or not x.answer]
+    kept = [x for x in kept if not excess(tokenizer, x.answer, context)]
+    frames = Frames(Questions([*(e.prompt for e in book), *map(folded_prompt, kept)]), replay.turns)
+    tasks = [
+        to_task(
+            tokenizer, lesson, context, random.Random(lesson.id) if place < WORDED else None, frames
+        )
+        for place, lesson in enumerate(reversed(kept))
+    ]
+    said: dict[str, tuple[Example, Sequence[Example]]] = {}
+    known, avoided = {e.prompt: e for e in book}, list[Example]()
+    for task in reversed(tasks):
+        for answer in task.answers:
+            for example in (answer, *overrule(known, answer, context)):
+                said[example.prompt] = (example, task.variations)
+        for bad in task.rejected if not task.answers else ():
+            avoided.append(bad)
+            if (old := said.get(bad.prompt)) and old[0].answer == bad.answer:
+                del said[bad.prompt], known[bad.prompt]
+    replay.avoid(avoided)
+    claimed = {*said, *(e.prompt for e in replay.book)}
+    for other in filter(None, map(replacement_lesson, journal.turned_away(version))):
+        task = to_task(tokenizer, other, context, random.Random(other.id), frames)
+        said |= {e.prompt: (e, task.variations) for e in task.answers if e.prompt not in claimed}
+    replay.remember_all(said.values())
+    return replay

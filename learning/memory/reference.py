@@ -1,0 +1,125 @@
+"""How the model talked when all of its weights were last trained, which lessons are not to change.
+
+For each row of the model's own talk its final hidden states are kept beside the weights, from lesson
+to lesson. With the weights before each lesson as the reference, ordinary talk drifted a little at every
+lesson and without end; a reference that stays pulls it back. Lessons leave embedding, norm and lower
+blocks alone (learning.memory.prefix_cache): by these it is seen whether what is kept still belongs
+to the weights.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import hashlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from engine.errors import CheckpointError
+from engine.model import Model
+from engine.precision import autocast
+from engine.storage.checkpoint import load_tensors, save_tensors
+from learning.data.examples import Example, micro_batches
+from learning.memory.prefix_cache import PrefixCache, UpperModel
+
+REFERENCE = "voice.safetensors"
+CAPTURE_TOKENS = 2048
+"""Padded tokens in one pass."""
+
+
+class AnchorReference:
+    """The reference of the anchor: logits at the rows of talk as they were."""
+
+    def __init__(self, model: Model, hidden: dict[tuple[int, ...], Tensor]) -> None:
+        """hidden: for the ids of each row, its final hidden states [T, D]."""
+        self._model, self._hidden = model, hidden
+
+    @property
+    def device(self) -> torch.device:
+        return self._model.device
+
+    def hidden_states(self, examples: Sequence[Example]) -> Tensor:
+        """[B, T, D] as `collate` pads the examples; padded positions are 0."""
+        rows = [self._hidden[e.ids] for e in examples]
+        return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        return self._model.logits(hidden)
+
+
+@torch.no_grad()
+def capture_reference(
+    model: Model,
+    trunk: PrefixCache,
+    talk: Sequence[Example],
+    *,
+    pause: Callable[[], None] = lambda: None,
+) -> AnchorReference:
+    """How the model talks now. `pause` is called before every pass."""
+    upper, hidden = UpperModel(model, trunk), {}
+    for group in micro_batches(talk, CAPTURE_TOKENS):
+        pause()
+        members = [talk[i] for i in group]
+        with autocast(model.device):
+            states = upper.hidden_states(members)
+        for example, row in zip(members, states, strict=True):
+            hidden[example.ids] = row[: len(example.ids) - 1].float().clone()
+    return AnchorReference(model, hidden)
+
+
+class _FrozenVoice(AnchorReference):
+    """Of a model that stays; each row is listened to when it is first needed."""
+
+    def __init__(self, still: Model, pause: Callable[[], None]) -> None:
+        super().__init__(still, {})
+        self._still, self._pause = still, pause
+
+    def hidden_states(self, examples: Sequence[Example]) -> Tensor:
+        new = [e for e in examples if e.ids not in self._hidden]
+        if new:
+            heard = capture_reference(
+                self._still, PrefixCache(self._still, 0), new, pause=self._pause
+            )
+            self._hidden |= heard._hidden
+        return super().hidden_states(examples)
+
+
+def frozen_reference(model: Model, *, pause: Callable[[], None] = lambda: None) -> AnchorReference:
+    """How the model talks now, for training that moves all of its weights: they are copied."""
+    return _FrozenVoice(copy.deepcopy(model).requires_grad_(False), pause)
+
+
+def open_reference(
+    model: Model,
+    trunk: PrefixCache,
+    talk: Sequence[Example],
+    folder: Path,
+    *,
+    pause: Callable[[], None] = lambda: None,
+) -> AnchorReference:
+    """What the folder keeps, if it belongs to these weights and rows; else how the model talks now,
+    which is kept from now on."""
+    path, mark = folder / REFERENCE, _mark(model, trunk, talk)
+    with contextlib.suppress(CheckpointError):  # not there yet, or not whole
+        tensors, record = load_tensors(path)
+        if record.get("mark") == mark:
+            kept = tensors["hidden"].to(model.device).split([len(e.ids) - 1 for e in talk])
+            return AnchorReference(model, {e.ids: row for e, row in zip(talk, kept, strict=True)})
+    reference = capture_reference(model, trunk, talk, pause=pause)
+    if talk:
+        rows = torch.cat([reference.hidden_states([e])[0] for e in talk]).cpu()
+        with contextlib.suppress(CheckpointError):  # a full disk: again next time
+            save_tensors({"hidden": rows}, path, {"mark": mark})
+    return reference
+
+
+def _mark(model: Model, trunk: PrefixCache, talk: Sequence[Example]) -> str:
+    """Of the rows, and of all weights that lessons leave alone."""
+    digest = hashlib.blake2b(repr([e.ids for e in talk]).encode(), digest_size=16)
+    for part in (model.embedding, model.norm, *model.blocks[: trunk.layers]):
+        for weight in part.parameters():
+            digest.update(weight.detach().float().cpu().numpy().tobytes())
+    return digest.hexdigest()

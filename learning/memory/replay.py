@@ -1,0 +1,140 @@
+"""What must not be forgotten: the book, the lessons so far, and talk as the model talked before.
+
+A batch never holds a lesson alone; the rest of it is drawn from here. Questions close to the new
+one come first, since they are what a lesson overwrites (closeness: cosine of idf-weighted mean
+embeddings of the prompts).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from engine.model import Model
+from learning.data.examples import Example
+from learning.text.frames import NO_QUESTIONS, Questions
+from learning.text.paraphrases import Frames
+
+
+@dataclass
+class Replay:
+    """The memory that batches are filled from. `book` and `taught` must not contradict each other."""
+
+    model: Model
+    """Gives the embeddings by which prompts are compared."""
+    book: list[Example]
+    taught: list[Example]
+    talk: list[Example]
+    """The model's own talk, see learning.memory.own_talk."""
+    riders: list[tuple[Example, float]] = field(default_factory=list)
+    """Weak lessons that ride along while a lesson is learned, with their weights."""
+    avoided: list[Example] = field(default_factory=list)
+    """Answers that are not to be said, to questions that nothing else is taught for; oldest first."""
+    turns: Questions = NO_QUESTIONS
+    """What the owner says in the model's own talk."""
+    wordings: dict[tuple[int, ...], tuple[Example, ...]] = field(default_factory=dict)
+    """Ids of a taught example -> the same answer to other wordings of its question."""
+
+    def __post_init__(self) -> None:
+        """Weighs words by their rarity in the memory as it is now; that stays."""
+        memory = self.memory
+        seen = torch.zeros(self.model.config.vocab_size)
+        for example in memory:
+            seen[list(set(_prompt_ids(example)))] += 1
+        idf = torch.log((1 + len(memory)) / (1 + seen))
+        self._table = self.model.embedding.weight.detach().float().cpu() * idf[:, None]
+        self._features: dict[tuple[int, ...], Tensor] = {}
+        self._frames = Frames(NO_QUESTIONS, self.turns)
+
+    @property
+    def memory(self) -> list[Example]:
+        """Book, then taught lessons."""
+        return self.book + self.taught
+
+    @property
+    def frames(self) -> Frames:
+        """Of the memory as it is now."""
+        prompts = tuple(e.prompt for e in self.memory)
+        if prompts != self._frames.memory.texts:
+            self._frames = Frames(Questions(prompts), self.turns)
+        return self._frames
+
+    def remember(self, example: Example, wordings: Sequence[Example] = ()) -> None:
+        """A lesson was learned; what it contradicts is no longer replayed."""
+        self.forget_prompt(example.prompt)
+        self.taught.append(example)
+        self.avoided = [e for e in self.avoided if e.prompt != example.prompt]
+        self.wordings[example.ids] = tuple(wordings)
+
+    def remember_all(self, examples: Iterable[tuple[Example, Sequence[Example]]]) -> None:
+        """`remember` of many, in order: each with its other wordings."""
+        pairs = list(examples)
+        self.wordings |= {example.ids: tuple(wordings) for example, wordings in pairs}
+        latest = {e.prompt: e for e in [*self.taught, *(example for example, _ in pairs)]}
+        self.book = [e for e in self.book if e.prompt not in latest]
+        self.taught = list(latest.values())
+        self.avoided = [e for e in self.avoided if e.prompt not in latest]
+        self._drop_wordings()
+
+    def forget_prompt(self, prompt: str) -> None:
+        """Drops everything that answers the same question."""
+        self.book = [e for e in self.book if e.prompt != prompt]
+        self.taught = [e for e in self.taught if e.prompt != prompt]
+        self._drop_wordings()
+
+    def avoid(self, examples: Iterable[Example]) -> None:
+        """These answers are not to be said any more, so they are not replayed."""
+        examples = list(examples)
+        self.avoided = list({e.ids: e for e in [*self.avoided, *examples]}.values())
+        unwanted = {(example.prompt, example.answer) for example in examples}
+        self.book = [e for e in self.book if (e.prompt, e.answer) not in unwanted]
+        self.taught = [e for e in self.taught if (e.prompt, e.answer) not in unwanted]
+        self._drop_wordings()
+
+    def nearest(self, example: Example, count: int, without: AbstractSet[str]) -> list[Example]:
+        """The `count` remembered examples whose prompts are closest, those prompts left out."""
+        memory = [e for e in self.memory if e.prompt not in without]
+        if not memory or count < 1:
+            return []
+        features = torch.stack([self._feature(e) for e in memory])
+        closest = (features @ self._feature(example)).topk(min(count, len(memory))).indices
+        return [memory[i] for i in closest.tolist()]
+
+    def draw(
+        self, rng: random.Random, pool: Sequence[Example], count: int, without: AbstractSet[str]
+    ) -> list[Example]:
+        """`count` random examples of the pool, none of them answering one of those prompts."""
+        allowed = [e for e in pool if e.prompt not in without]
+        return rng.sample(allowed, min(count, len(allowed)))
+
+    def otherwise(self, example: Example, rng: random.Random, without: AbstractSet[str]) -> Example:
+        """A taught example, every other time in other words; never in those of another question, or
+        of the prompts `without`."""
+        wordings = self.wordings.get(example.ids, ())
+        if not wordings or rng.random() < 0.5:
+            return example
+        other = rng.choice(wordings)
+        claimed = other.prompt in without or any(e.prompt == other.prompt for e in self.memory)
+        return example if claimed else other
+
+    def _drop_wordings(self) -> None:
+        """Of what is no longer remembered."""
+        self.wordings = {e.ids: self.wordings[e.ids] for e in self.taught if e.ids in self.wordings}
+
+    def _feature(self, example: Example) -> Tensor:
+        """Of the prompt, [D], unit length."""
+        if example.ids not in self._features:
+            mean = self._table[_prompt_ids(example)].mean(0)
+            self._features[example.ids] = mean / mean.norm().clamp_min(1e-6)
+        return self._features[example.ids]
+
+
+def _prompt_ids(example: Example) -> list[int]:
+    """Ids before the answer; the whole row where there is no prompt."""
+    first = example.target.index(True) if True in example.target else len(example.ids)
+    return list(example.ids[: max(1, first)])

@@ -1,0 +1,47 @@
+"""Examples asked in other words. learning.text.paraphrases makes the words."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from engine.tokenizer import Tokenizer
+from learning.data.examples import Example, after_question
+from learning.text.frames import Questions
+from learning.text.paraphrases import Frames, asked_otherwise
+
+FRAME_WORDS = 3
+"""Words that an owner's turn in own talk needs to be a frame."""
+
+
+def reworded(
+    tokenizer: Tokenizer, example: Example, frames: Frames, context: int, rng: random.Random
+) -> tuple[Example, ...]:
+    """The example's answer to other wordings of its last question, drawn anew; none of no question."""
+    question = last_question(tokenizer, example)
+    texts = asked_otherwise(question, frames, rng, example.prompt) if question.strip() else []
+    return tuple(after_question(tokenizer, text, example.answer, context) for text in texts)
+
+
+def last_question(tokenizer: Tokenizer, example: Example) -> str:
+    """What the owner said last in it; empty where there is nothing."""
+    turns = owner_turns(tokenizer, example)
+    return turns[-1] if turns else ""
+
+
+def owner_turns(tokenizer: Tokenizer, example: Example) -> list[str]:
+    """What the owner says in a conversation, in order; what breaks off left out."""
+    turns: list[str] = []
+    began: int | None = None
+    for place, token in enumerate(example.ids):
+        if token == tokenizer.assistant and began is not None:
+            turns.append(tokenizer.decode(list(example.ids[began:place])))
+        if token in (tokenizer.user, tokenizer.assistant, tokenizer.end):
+            began = place + 1 if token == tokenizer.user else None
+    return turns
+
+
+def talk_frames(tokenizer: Tokenizer, talk: Sequence[Example]) -> Questions:
+    """Different turns of the owner in own talk, those of a word or two left out."""
+    turns = (text.strip() for example in talk for text in owner_turns(tokenizer, example))
+    return Questions(dict.fromkeys(text for text in turns if len(text.split()) >= FRAME_WORDS))

@@ -1,0 +1,4 @@
+"""Folders of models: weights, snapshots, import and export, growth.
+
+Imports journal, protocol and home.
+"""

@@ -1,0 +1,4 @@
+"""Losses and their gradients over batches of examples.
+
+Imports data and maths.
+"""

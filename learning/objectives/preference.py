@@ -1,0 +1,70 @@
+"""Gradients of preferences: a chosen answer against rejected ones, and answers to avoid.
+
+The reference's log-probabilities are taken once, from the weights as they were before the lesson.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+
+from engine.model import Model
+from learning.data.examples import Example
+from learning.maths.preference import avoidance_loss, dpo_loss
+from learning.memory.prefix_cache import UpperModel
+from learning.objectives.forward import row_log_probabilities, target_logits
+
+BETA = 0.1
+
+
+def log_probabilities(model: Model | UpperModel, examples: Sequence[Example]) -> Tensor:
+    """Sum of log p over each example's targets, [N], with gradient where it is enabled."""
+    logits, labels, rows = target_logits(model, examples)
+    return row_log_probabilities(logits, labels, rows, len(examples))
+
+
+def preference_gradients(
+    model: Model | UpperModel,
+    chosen: Example,
+    rejected: Sequence[Example],
+    reference: Tensor,
+    *,
+    weight: float = 1.0,
+    pause: Callable[[], None] = lambda: None,
+) -> float:
+    """Adds the gradient of weight · (mean DPO loss of chosen against each rejected).
+
+    reference: [1 + N] log-probabilities of chosen and rejected before the lesson. One pick among
+    five is one ranking and not four facts, hence the mean. Returns the loss without `weight`.
+    """
+    pause()
+    policy = log_probabilities(model, [chosen, *rejected])
+    n = len(rejected)
+    loss = dpo_loss(
+        policy[:1].expand(n), policy[1:], reference[:1].expand(n), reference[1:], BETA
+    ).mean()
+    (loss * weight).backward()  # type: ignore[no-untyped-call]
+    return float(loss.detach())
+
+
+def avoidance_gradients(
+    model: Model | UpperModel,
+    rejected: Sequence[Example],
+    reference: Tensor,
+    *,
+    weight: float = 1.0,
+    pause: Callable[[], None] = lambda: None,
+) -> float:
+    """Adds the gradient of weight · (mean avoidance loss). reference: [N], as above."""
+    pause()
+    loss = avoidance_loss(log_probabilities(model, rejected), reference, BETA).mean()
+    (loss * weight).backward()  # type: ignore[no-untyped-call]
+    return float(loss.detach())
+
+
+@torch.no_grad()
+def reference_log_probabilities(model: Model | UpperModel, examples: Sequence[Example]) -> Tensor:
+    """What the model thinks of the answers before the lesson, [N]."""
+    return log_probabilities(model, examples)

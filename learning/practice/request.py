@@ -1,0 +1,289 @@
+"""Carries out a request to practise: the task, its session and run, the journal, and what is told.
+
+Left out: threads and who goes first (learning.teacher.teacher).
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from contextlib import nullcontext, suppress
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from engine.errors import ConfigError
+from learning.journal.journal import Journal
+from learning.lessons.learner import Learner
+from learning.practice.background import BackgroundScorer
+from learning.practice.hooks import interruptible
+from learning.practice.report import measure_name
+from learning.practice.run import Interrupted, Look, PracticeOutcome, PracticeRun
+from learning.practice.save_points import PracticeWeights
+from learning.practice.settings import PracticeSettings
+from learning.practice.trainer import GrpoTrainer, StepReport
+from learning.practice.warm_up import WarmUpReport
+from learning.protocol.events import (
+    Event,
+    PracticeDone,
+    PracticeSample,
+    PracticeStage,
+    PracticeStep,
+)
+from learning.protocol.requests import Practise
+from learning.rewards.registry import find_task
+from learning.rewards.task import Task, TaskOptions
+
+IDLE_TOKENS = 128
+"""Tokens in a pass while the owner is away but may come back."""
+
+
+class PracticeJob:
+    """One request, which may be done in several parts when lessons come between."""
+
+    def __init__(
+        self,
+        learner: Learner,
+        journal: Journal,
+        request: Practise,
+        *,
+        pause: Callable[[], None],
+        emit: Callable[[Event], None],
+        settings: PracticeSettings | None = None,
+        find: Callable[[str, TaskOptions], Task] = find_task,
+    ) -> None:
+        """Raises NotFound or ConfigError for a task that is not there or cannot be as asked."""
+        self._learner, self._journal, self._request = learner, journal, request
+        self._pause, self._emit = pause, emit
+        self.settings = _settings(settings or PracticeSettings(), request)
+        options = TaskOptions(
+            data=Path(request.data) if request.data else None,
+            difficulty=difficulty(request.settings),
+        )
+        task = find(request.task, options)
+        self._task: Task = BackgroundScorer(task, pause) if request.idle else task
+        self.seed = time.time_ns() % 2**31 if request.seed is None else request.seed
+        """Without one that was asked for, other problems each time."""
+        self._done = PracticeOutcome()
+        self._parts = 0
+        self._saved: int | None = None
+        """The lesson that the newest part of this practice is in the journal."""
+        self._warm = False
+        self._held_out = 0
+        self._before: tuple[float | None, float | None] = (None, None)
+        """Accuracy and recall of the book before the newest part."""
+        self._accuracy: float | None = None
+        self._recall: float | None = None
+
+    @property
+    def left(self) -> int:
+        """Steps that are still to be taken."""
+        return self.settings.steps - self._done.steps
+
+    def close(self) -> None:
+        """Ends what the task started."""
+        self._task.close()
+
+    def practise(self, stop: Callable[[], bool]) -> PracticeOutcome:
+        """Practises until it ends or `stop`; may be called again for the steps that are left.
+
+        Raises VidyaError; the weights are then those that were last published.
+        """
+        learner, request = self._learner, self._request
+        model = learner.weights.model
+        learner.forget_memory()  # all weights move
+        weights = PracticeWeights(learner.weights, self._journal, request.task)
+        self._saved = None
+        outcome = PracticeOutcome("stopped", "interrupted before anything was measured")
+        session: GrpoTrainer | None = None
+
+        def pause() -> None:
+            self._pause()
+            if (session is None or not session.updates) and stop():
+                raise Interrupted  # nothing was learned yet that could be lost
+
+        try:
+            with (
+                suppress(Interrupted),
+                interruptible(model, self._pause) if request.idle else nullcontext(),
+            ):
+                session = GrpoTrainer(
+                    model,
+                    learner.tokenizer,
+                    self._task,
+                    learner.replay,
+                    replace(self.settings, steps=self.left),
+                    seed=self.seed + 1000 * self._parts,
+                    pause=pause,
+                )
+                self._held_out = session.held_out
+                run = PracticeRun(
+                    session,
+                    weights,
+                    on_step=self._stepped,
+                    on_look=self._looked,
+                    on_warm_up=self._warmed,
+                    stop=stop,
+                )
+                # in idle hours nobody is there who could ask for it otherwise
+                possible = session.has_worked or not request.idle
+                wanted = request.warm_up if possible and not self._warm else False
+                outcome = run.run(warm_up=wanted)
+        finally:
+            learner.forget_memory()
+            self._saved = weights.lesson
+        self._add(outcome)
+        return self._done
+
+    def taken_back(self) -> bool:
+        """Whether what it gained last is gone, by an undo that came meanwhile: then it is over."""
+        learner, lesson = self._learner, self._saved
+        if lesson is None or lesson in self._journal.lessons_in(learner.version):
+            return False
+        before, book = self._before
+        self._done = replace(
+            self._done,
+            ended="stopped",
+            why="taken back; practise again to begin anew",
+            accuracy_after=before,
+            book_after=book,
+        )
+        return True
+
+    def done(self) -> PracticeDone:
+        """What all parts together came to."""
+        return PracticeDone(
+            task=self._request.task,
+            held_out=self._held_out,
+            version=self._learner.version,
+            idle=self._request.idle,
+            **asdict(self._done),
+        )
+
+    def _add(self, part: PracticeOutcome) -> None:
+        whole = self._done
+        self._before = part.accuracy_before, part.book_before
+        if whole.accuracy_before is None:  # nothing was measured before this part
+            self._done = replace(part, seconds=whole.seconds + part.seconds)
+        elif part.accuracy_before is None:
+            self._done = replace(
+                whole, ended=part.ended, why=part.why, seconds=whole.seconds + part.seconds
+            )
+        else:
+            self._done = replace(
+                part,
+                steps=whole.steps + part.steps,
+                warm_up_steps=whole.warm_up_steps + part.warm_up_steps,
+                accuracy_before=whole.accuracy_before,
+                accuracy_warm=part.accuracy_warm if self._warm is False else whole.accuracy_warm,
+                book_before=whole.book_before,
+                seconds=whole.seconds + part.seconds,
+                alarm=part.alarm or whole.alarm,
+                saves=whole.saves + part.saves,
+            )
+        self._parts += 1
+        self._warm = self._done.accuracy_warm is not None
+        for what, value in (("steps", float(part.steps)), ("seconds", part.seconds)):
+            self._measured(what, value)
+
+    def _measured(self, what: str, value: float) -> None:
+        request = self._request
+        data = Path(request.data).name if request.data else ""
+        self._journal.add_measure(measure_name(request.task, what, request.settings, data), value)
+
+    # ------------------------------------------------------------ telling
+
+    def _stepped(self, report: StepReport) -> None:
+        number = self._done.steps + report.step
+        self._journal.add_step(
+            [], report.loss, report.groups * self.settings.group_size, report.seconds, "practice"
+        )
+        name = self._request.task
+        self._measured("reward", report.reward_mean)
+        for sample in report.samples:
+            self._emit(
+                PracticeSample(
+                    number,
+                    sample.problem.prompt,
+                    sample.text,
+                    sample.score.total,
+                    dict(sample.score.components),
+                    sample.truncated,
+                    sample.score.failed,
+                )
+            )
+        fields: dict[str, Any] = {**vars(report), "step": number}
+        del fields["samples"]
+        self._emit(
+            PracticeStep(
+                task=name,
+                steps=self.settings.steps,
+                accuracy=self._accuracy,
+                book_recall=self._recall,
+                **fields,
+            )
+        )
+
+    def _looked(self, look: Look) -> None:
+        self._accuracy, self._recall = look.accuracy, look.book_recall
+        name = self._request.task
+        if not look.held:  # the journal tells of weights that somebody talks to
+            self._measured("accuracy", look.accuracy)
+            self._journal.add_measure("book_recall", look.book_recall)
+        self._emit(
+            PracticeStage(
+                name,
+                look.stage,
+                self._done.steps + look.step,
+                accuracy=look.accuracy,
+                book_recall=look.book_recall,
+                saved=look.saved,
+                held=look.held,
+                alarm=look.alarm,
+            )
+        )
+
+    def _warmed(self, report: WarmUpReport) -> None:
+        loss = report.loss if report.step else None
+        self._emit(
+            PracticeStage(
+                self._request.task,
+                "warm_up",
+                report.step,
+                loss,
+                report.success,
+                steps=report.steps,
+                enough=report.enough,
+                seconds=report.seconds,
+            )
+        )
+
+
+def difficulty(settings: tuple[str, ...]) -> dict[str, Any]:
+    """`("max_terms=3", "operators=[\\"+\\"]")` as names and values. Raises ConfigError."""
+    found: dict[str, Any] = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not (name.strip() and equals):
+            raise ConfigError(f"setting {setting!r}", "write it as name=value")
+        try:
+            found[name.strip()] = json.loads(value)
+        except ValueError:
+            found[name.strip()] = value
+        if isinstance(found[name.strip()], list):
+            found[name.strip()] = tuple(found[name.strip()])
+    return found
+
+
+def _settings(settings: PracticeSettings, request: Practise) -> PracticeSettings:
+    if request.steps is not None:
+        settings = replace(settings, steps=request.steps)
+    if request.group_size is not None:
+        settings = replace(settings, group_size=request.group_size)
+    if request.idle:
+        objective = replace(settings.objective, micro_tokens=IDLE_TOKENS)
+        settings = replace(
+            settings, objective=objective, measure_every=min(5, settings.measure_every)
+        )
+    return settings

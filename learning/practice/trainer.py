@@ -1,0 +1,294 @@
+"""One run of practice on one task: steps of drawing, scoring and group-relative policy gradients.
+
+Changes the model in place. Left out: the guard, the journal and publication (learning.practice.run).
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import fmean, stdev
+
+import torch
+
+from engine.errors import NumericsError
+from engine.model import Model
+from engine.tokenizer import Tokenizer
+from learning.maths.kl import k3
+from learning.memory.replay import Replay
+from learning.objectives.grpo import (
+    GrpoAnswer,
+    GrpoGroup,
+    GrpoReport,
+    grpo_gradients,
+    log_probabilities,
+)
+from learning.practice.retention import Retention
+from learning.practice.rollouts import Drawn, RolloutSampler, Sample, fitting, held_out_problems
+from learning.practice.settings import PracticeSettings
+from learning.practice.warm_up import WarmUpReport, warm_up
+from learning.protocol.records import StepFigures
+from learning.rewards.task import Problem, Task
+
+KL_GROUPS = 4
+"""Groups of each step on which the distance from the weights before the first step is estimated."""
+MENDING = 4
+"""Times that what was forgotten is practised again ..."""
+MENDING_STEPS = 8
+"""... for so many optimizer steps."""
+
+
+@dataclass(frozen=True)
+class StepReport(StepFigures):
+    """What one step was, with some of the answers drawn in it."""
+
+    samples: tuple[Sample, ...] = ()
+
+
+class GrpoTrainer:
+    """Practice of one model on one task."""
+
+    def __init__(
+        self,
+        model: Model,
+        tokenizer: Tokenizer,
+        task: Task,
+        replay: Replay,
+        settings: PracticeSettings,
+        *,
+        seed: int = 0,
+        pause: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Raises DataError where the task has no problems."""
+        self.model, self.task, self.settings = model, task, settings
+        self._pause = pause
+        self._rng = random.Random(seed)
+        self.generator = torch.Generator().manual_seed(seed)
+        self.roller = RolloutSampler(
+            tokenizer,
+            task,
+            max_tokens=settings.max_tokens,
+            temperature=settings.objective.temperature,
+            rows=settings.rows,
+            pause=pause,
+        )
+
+        def fits(problem: Problem) -> bool:
+            return self.roller.fits(model, problem)
+
+        self._held_out = held_out_problems(task, settings.held_out, fits)
+        self._problems = fitting(task, random.Random(seed), fits)
+        self.keeper = Retention(
+            model,
+            replay,
+            settings.keep,
+            self._rng,
+            check_tokens=min(2048, 4 * settings.objective.micro_tokens),
+            pause=pause,
+        )
+        for parameter in model.parameters():
+            parameter.requires_grad_(True)
+        self._optimizer = torch.optim.AdamW(
+            model.parameters(), lr=settings.lr, betas=(0.9, 0.98), weight_decay=0.0, fused=True
+        )
+        self.step_number = 0
+        self.updates = 0
+        """Optimizer steps so far, those of warm-up too."""
+        self._ramped = 0
+        self._start: Model | None = None
+
+    @property
+    def held_out(self) -> int:
+        """Problems that accuracy is measured on."""
+        return len(self._held_out)
+
+    @property
+    def has_worked(self) -> bool:
+        """Whether its problems have worked answers to warm up with."""
+        return self._held_out[0].worked is not None
+
+    def accuracy(self) -> float:
+        """On the held-out problems, under greedy decoding, 0 to 1."""
+        return self.roller.accuracy(self.model, self._held_out)
+
+    def warm_up(
+        self, report: Callable[[WarmUpReport], None], stop: Callable[[], bool]
+    ) -> WarmUpReport:
+        """See learning.practice.warm_up."""
+        before = self.updates
+
+        def heard(now: WarmUpReport) -> None:
+            self.updates = before + now.step
+            report(now)
+
+        return warm_up(
+            self.model,
+            self.roller,
+            self._problems,
+            self.keeper,
+            self.settings.warm_up,
+            self.generator,
+            report=heard,
+            pause=self._pause,
+            stop=stop,
+        )
+
+    def step(self) -> StepReport:
+        """One rollout and its updates. Raises NumericsError where something is not finite, ConfigError
+        where no answer could be judged."""
+        started = time.monotonic()
+        if self._start is None:
+            self._start = copy.deepcopy(self.model).requires_grad_(False)
+        drawn, live = self._draw()
+        self.roller.judged([sample for part in drawn for sample in part.samples])
+        groups = [group for _, group in live]
+        kl = self._distance(groups)
+        reports = self._learn(groups)
+        self.step_number += 1
+        return self._report(drawn, reports, len(live), kl, time.monotonic() - started)
+
+    def mend(self, mended: Callable[[], bool]) -> None:
+        """Steps on what is remembered alone, until `mended` says so or a limit is reached."""
+        for _ in range(MENDING):
+            for _ in range(MENDING_STEPS):
+                self.keeper.gradients(self.model, mending=True)
+                torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+                self._step()
+            if mended():
+                return
+
+    # ------------------------------------------------------------ drawing
+
+    def _draw(self) -> tuple[list[Drawn], list[tuple[tuple[Sample, ...], GrpoGroup]]]:
+        """Groups whose answers differ in reward; dead ones are replaced a few times."""
+        settings = self.settings
+        drawn: list[Drawn] = []
+        live: list[tuple[tuple[Sample, ...], GrpoGroup]] = []
+        for _ in range(1 + settings.redraws):
+            missing = settings.groups - len(live)
+            if not missing:
+                break
+            problems = [next(self._problems) for _ in range(missing)]
+            found = self.roller.draw(self.model, problems, settings.group_size, self.generator)
+            drawn.append(found)
+            for prompt, samples in zip(found.prompts, found.groups, strict=True):
+                if group := self._group(prompt, samples):
+                    live.append((samples, group))
+        return drawn, live
+
+    def _group(self, prompt: tuple[int, ...], samples: tuple[Sample, ...]) -> GrpoGroup | None:
+        """None for a dead group. What the verifier could not judge takes no part at all; what was
+        cut off is compared with the others but gives no gradient."""
+        judged = [s for s in samples if s.score.failed is None]
+        rewards = torch.tensor([[s.score.total for s in judged]], dtype=torch.float64)
+        if len(judged) < 2 or bool((rewards == rewards[0, 0]).all()):
+            return None
+        advantages = self.settings.advantages(rewards)[0].tolist()
+        answers = tuple(
+            GrpoAnswer(s.answer.tokens, s.answer.logprobs, advantage, not s.truncated)
+            for s, advantage in zip(judged, advantages, strict=True)
+        )
+        return GrpoGroup(prompt, answers)
+
+    @torch.no_grad()
+    def _distance(self, groups: list[GrpoGroup]) -> float:
+        """KL from the weights before the first step: those read what these have written."""
+        assert self._start is not None
+        chosen = groups[:KL_GROUPS]
+        read = log_probabilities(self._start, chosen, self.settings.objective, pause=self._pause)
+        now = [p for group in chosen for answer in group.answers for p in answer.logprobs]
+        if not now:
+            return 0.0
+        was = torch.cat([values for own in read for values in own])
+        return float(k3(torch.tensor(now), was).mean())
+
+    # ------------------------------------------------------------ learning
+
+    def _learn(self, groups: list[GrpoGroup]) -> list[GrpoReport]:
+        settings = self.settings
+        reports: list[GrpoReport] = []
+        for _ in range(settings.passes):
+            order = self._rng.sample(groups, len(groups))
+            size = math.ceil(len(order) / settings.updates)
+            for start in range(0, len(order), max(1, size)):
+                reports.append(self._update(order[start : start + size]))
+        return reports
+
+    def _update(self, groups: list[GrpoGroup]) -> GrpoReport:
+        settings = self.settings
+        reference = self._start if settings.objective.kl_weight else None
+        try:
+            report = grpo_gradients(
+                self.model, groups, settings.objective, reference=reference, pause=self._pause
+            )
+            kept = self.keeper.gradients(self.model)
+            norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+            if not (math.isfinite(report.loss + kept) and bool(torch.isfinite(norm))):
+                raise NumericsError(
+                    "practice: the loss is not finite", "nothing of it is kept; practise again"
+                )
+            self._step()
+        finally:
+            self._optimizer.zero_grad(set_to_none=True)
+        return report
+
+    def _step(self) -> None:
+        self.updates += 1
+        self._ramped += 1
+        for group in self._optimizer.param_groups:
+            group["lr"] = self.settings.lr * min(1.0, self._ramped / self.settings.ramp)
+        self._optimizer.step()
+        self._optimizer.zero_grad(set_to_none=True)
+
+    # ------------------------------------------------------------ reporting
+
+    def _report(
+        self,
+        drawn: list[Drawn],
+        reports: list[GrpoReport],
+        live: int,
+        kl: float,
+        seconds: float,
+    ) -> StepReport:
+        groups = [group for part in drawn for group in part.groups]
+        samples = [sample for group in groups for sample in group]
+        rewards = [sample.score.total for sample in samples]
+        names = sorted({name for s in samples for name in s.score.components})
+        tokens = sum(part.tokens for part in drawn)
+
+        def mean(values: list[float]) -> float:
+            return fmean(values) if values else 0.0
+
+        return StepReport(
+            step=self.step_number,
+            reward_mean=mean(rewards),
+            reward_std=mean([stdev(s.score.total for s in group) for group in groups]),
+            success=mean([float(s.score.correct) for s in samples]),
+            groups=len(groups),
+            dead_groups=len(groups) - live,
+            kl=kl,
+            loss=mean([r.loss for r in reports]),
+            entropy=mean([r.entropy for r in reports]),
+            clipped=mean([r.clipped for r in reports]),
+            length=mean([float(len(s.answer.tokens)) for s in samples]),
+            truncated=mean([float(s.truncated) for s in samples]),
+            failed=sum(s.score.failed is not None for s in samples),
+            tokens=tokens,
+            tokens_per_second=tokens / max(1e-6, sum(part.seconds for part in drawn)),
+            seconds=seconds,
+            components={
+                name: mean([s.score.components.get(name, 0.0) for s in samples]) for name in names
+            },
+            samples=tuple(_shown(samples, self.settings.shown)),
+        )
+
+
+def _shown(samples: list[Sample], count: int) -> list[Sample]:
+    """The best and the worst, then others as they came."""
+    ranked = sorted(samples, key=lambda s: -s.score.total)
+    chosen = [*ranked[:1], *ranked[-1:], *samples]
+    return list({id(sample): sample for sample in chosen}.values())[:count]

@@ -1,0 +1,4 @@
+"""Training a base model from scratch.
+
+Imports data, text, models, maths.
+"""

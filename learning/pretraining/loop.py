@@ -1,0 +1,255 @@
+"""Pre-training from scratch on a corpus: packed rows, Muon + AdamW, warm-up, stable, decay.
+
+Exactly resumable: weights, optimizer state, progress and the spike statistics are checkpointed
+together; the data order follows from the seed and the number of batches consumed. The schedule's
+progress is counted in tokens or in minutes of training, whichever limit was given. Several processes
+(`torchrun`) share each batch. Left out: sharded weights.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from engine.config import ModelConfig
+from engine.errors import ConfigError, NumericsError
+from engine.model import Model, document_mask
+from engine.passes import cross_entropy
+from engine.precision import fast_dtype
+from engine.storage.checkpoint import load_model
+from learning.data.token_stream import TokenStream
+from learning.maths.optim import MuonAdamW, Optimizers
+from learning.pretraining.checkpoint import resume_run, save_run, write_record
+from learning.pretraining.distributed import ALONE, ProcessGroup
+from learning.pretraining.held_out import bits_per_byte
+from learning.pretraining.settings import Mean, PretrainReport, PretrainSettings, Progress, schedule
+from learning.pretraining.spikes import Spikes
+
+LossOf = Callable[[Model, Tensor, Tensor, torch.dtype], Tensor]
+REPORT_STEPS = 10
+
+
+def next_token_loss(model: Model, ids: Tensor, documents: Tensor, kind: torch.dtype) -> Tensor:
+    """Mean cross-entropy of each next token inside its own row, in nats. Attention stays inside the
+    own document. ids, documents: [B, T]; ~id stands for one that is read and not learned: it counts 0
+    in the sum and 1 in the number that the sum is divided by, so that parts of a batch add up.
+    kind: what products are made in. Whatever is measured or looked up stays outside: this is compiled."""
+    # the last of a row has nothing to foretell; leaving it out would cost a copy, and even sizes
+    targets = F.pad(ids[:, 1:], (0, 1), value=-1)
+    with torch.autocast(ids.device.type, kind, enabled=kind != torch.float32):
+        read = torch.where(ids < 0, ~ids, ids)
+        hidden = model.hidden_states(read, mask=document_mask(documents).to(kind))
+        logits = model.logits(hidden)
+    return cross_entropy(logits.flatten(0, 1), targets.flatten()).sum() / ids[:, 1:].numel()
+
+
+def _compiled(loss_of: LossOf) -> LossOf:
+    """Compiled at the first call, which raises ConfigError where that cannot be done."""
+    from torch._dynamo.exc import TorchDynamoException
+
+    fast = torch.compile(loss_of)
+
+    def checked(model: Model, ids: Tensor, documents: Tensor, kind: torch.dtype) -> Tensor:
+        try:
+            return fast(model, ids, documents, kind)
+        except TorchDynamoException as error:
+            why = str(error).partition("\n")[0]
+            raise ConfigError(
+                f"pretrain: torch cannot compile here ({why})",
+                "install a C++ compiler, or leave --compile out (--no-compile on a GPU)",
+            ) from error
+
+    return checked
+
+
+def muon_adamw(model: Model, settings: PretrainSettings) -> Optimizers:
+    """The optimizer that pre-training uses unless another is passed in."""
+    return MuonAdamW(
+        model,
+        muon_lr=settings.muon_lr,
+        adam_lr=settings.adam_lr,
+        weight_decay=settings.weight_decay,
+        betas=(0.9, 0.95),
+    )
+
+
+def pretrain(
+    model: Model,
+    stream: TokenStream,
+    settings: PretrainSettings,
+    *,
+    folder: Path | None = None,
+    report: Callable[[PretrainReport], None] = lambda _: None,
+    stop: Callable[[], bool] = lambda: False,
+    team: ProcessGroup = ALONE,
+    optimizer_of: Callable[[Model, PretrainSettings], Optimizers] = muon_adamw,
+    told: Mapping[str, Any] | None = None,
+) -> Progress:
+    """Trains the model in place until the limit, or until `stop` says so; resumes from `folder`.
+
+    `told` goes into the record beside the weights. Raises NumericsError if the loss is not finite
+    three steps in a row; such steps and spikes are skipped. Raises ConfigError for what does not fit
+    together, and where torch is to compile and cannot.
+    """
+    _check(model, settings, team)
+    optimizer = optimizer_of(model, settings)
+    spikes = Spikes(settings.spike)
+    identity = _identity(stream, settings)
+    progress = resume_run(model, optimizer, spikes, identity, folder)
+    team.share_weights(model)
+    loss_of: LossOf = _compiled(next_token_loss) if settings.compile else next_token_loss
+    batches = stream.batches(
+        settings.rows, settings.row, skip=progress.step, share=(team.rank, team.size)
+    )
+    clock, saved_at = Clock(model.device), progress.seconds
+
+    def save() -> None:
+        if folder and team.leads:
+            save_run(model, optimizer, progress, spikes, identity, folder)
+            write_record(folder, told or {}, model, settings, progress)
+
+    model.train()
+    while True:
+        progress.seconds, stopping = team.agree(
+            progress.seconds, float(stop()), device=model.device
+        )
+        if stopping or progress.done(settings) >= 1.0:
+            break
+        clock.start()
+        rate = schedule(progress.middle(settings), settings.warm_up, settings.decay)
+        optimizer.set_rate(rate)
+        mine = accumulate(model, *next(batches), settings, loss_of)
+        loss = float(team.average(model, mine))
+        norm = float(torch.nn.utils.clip_grad_norm_(model.parameters(), settings.clip))
+        if taken := spikes.accept(loss, norm):
+            optimizer.step()
+        elif spikes.broken >= 3:
+            raise NumericsError("pretrain: the loss is not finite", "resume with a smaller rate")
+        optimizer.zero_grad()
+        seconds = clock.stop()
+        progress.step += 1
+        progress.tokens += settings.step_tokens
+        progress.seconds += seconds
+        progress.skipped += not taken
+        progress.since.add(loss, loss - loss == 0.0, seconds, settings.step_tokens)
+        if progress.step % REPORT_STEPS == 0 or progress.done(settings) >= 1.0:
+            report(_entry(progress, settings, rate))
+        if progress.seconds - saved_at > settings.checkpoint_minutes * 60:
+            save()
+            saved_at = progress.seconds
+    save()
+    team.wait()
+    return progress
+
+
+class Clock:
+    """Seconds of a step; on a GPU, whose work is done later than it is asked for, until it is done."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+        self._started = 0.0
+
+    def start(self) -> None:
+        self._started = self._now()
+
+    def stop(self) -> float:
+        return self._now() - self._started
+
+    def _now(self) -> float:
+        if self._device.type == "cuda":
+            torch.cuda.synchronize(self._device)
+        return time.perf_counter()
+
+
+def accumulate(
+    model: Model,
+    ids: Tensor,
+    documents: Tensor,
+    settings: PretrainSettings,
+    loss_of: LossOf = next_token_loss,
+) -> Tensor:
+    """Gradients of the mean loss over the rows given, in micro-batches; returns that loss.
+
+    ids, documents: [B, T], B a multiple of the micro-batch.
+    """
+    parts = len(ids) // settings.micro_rows
+    total = torch.zeros((), device=model.device)
+    kind = torch.float32 if settings.fp32 else fast_dtype(model.device.type)
+    ids, documents = (t.to(model.device, non_blocking=True) for t in (ids, documents))
+    for part_ids, part_documents in zip(ids.chunk(parts), documents.chunk(parts), strict=True):
+        loss = loss_of(model, part_ids, part_documents, kind) / parts
+        loss.backward()  # type: ignore[no-untyped-call]
+        total += loss.detach()
+    return total
+
+
+def _entry(progress: Progress, settings: PretrainSettings, rate: float) -> PretrainReport:
+    """Closes the running mean: an entry of the curve, and the report of it."""
+    since, progress.since = progress.since, Mean()
+    progress.curve.append((progress.tokens, since.loss, rate, since.rate))
+    done = progress.done(settings)
+    left = progress.seconds * (1.0 / done - 1.0) if settings.minutes else 0.0
+    if settings.tokens and since.rate:
+        left = (settings.tokens - progress.tokens) / since.rate
+    return PretrainReport(
+        progress.step,
+        progress.tokens,
+        since.loss,
+        rate,
+        since.rate,
+        min(1.0, done),
+        max(0.0, left),
+        progress.skipped,
+    )
+
+
+def _check(model: Model, settings: PretrainSettings, team: ProcessGroup) -> None:
+    if settings.row > model.config.context:
+        raise ConfigError(
+            f"pretrain: rows of {settings.row} tokens are longer than the model's context",
+            f"give at most {model.config.context}",
+        )
+    if settings.rows % (team.size * settings.micro_rows):
+        raise ConfigError(
+            f"pretrain: {settings.rows} rows do not divide into {team.size} processes with "
+            f"micro-batches of {settings.micro_rows}",
+            f"give a multiple of {team.size * settings.micro_rows} rows",
+        )
+
+
+def _identity(stream: TokenStream, settings: PretrainSettings) -> dict[str, Any]:
+    """What decides which batch comes when."""
+    return {
+        "data": stream.corpus.digest,
+        "mixture": {k: v for k, v in sorted(stream.weights.items()) if v != 1.0},
+        "shuffling seed": stream.seed,
+        "row size": settings.row,
+        "rows": settings.rows,
+    }
+
+
+def fresh_model(config: ModelConfig, seed: int) -> Model:
+    """A new model with random weights."""
+    return Model(config, generator=torch.Generator().manual_seed(seed))
+
+
+__all__ = [
+    "PretrainReport",
+    "PretrainSettings",
+    "Progress",
+    "ProcessGroup",
+    "accumulate",
+    "bits_per_byte",
+    "fresh_model",
+    "load_model",
+    "muon_adamw",
+    "next_token_loss",
+    "pretrain",
+    "schedule",
+]

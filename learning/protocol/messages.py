@@ -1,0 +1,63 @@
+"""How session and teacher talk: requests go to the teacher, events come back, each as a frozen
+dataclass (learning.protocol.requests, learning.protocol.events).
+
+In the app the two run in different processes and speak one JSON object a line; the shell commands and
+the tests pass the objects as they are. Imports no torch.
+"""
+
+from __future__ import annotations
+
+import json
+import types
+import typing
+from dataclasses import asdict, fields, is_dataclass
+from typing import Any, get_args, get_origin
+
+from engine.errors import VidyaError
+from learning.protocol.events import Event
+from learning.protocol.requests import Request
+
+Message = Request | Event
+_BY_NAME: dict[str, type] = {cls.__name__: cls for cls in (*get_args(Request), *get_args(Event))}
+
+
+class TeacherPort(typing.Protocol):
+    """What a session needs of a teacher: a way to send requests. Events arrive at the callback
+    that the teacher was built with, from any thread, in order."""
+
+    def send(self, request: Request) -> None:
+        """Hands a request over; returns at once."""
+
+    def close(self) -> None:
+        """Stops the teacher; returns when it has saved and stopped."""
+
+
+def encode(message: Message) -> str:
+    """One line of JSON, without the newline."""
+    return json.dumps({"type": type(message).__name__, **asdict(message)}, ensure_ascii=True)
+
+
+def decode(line: str) -> Message:
+    """The inverse of encode. Raises VidyaError on anything else."""
+    try:
+        raw = json.loads(line)
+        cls = _BY_NAME[raw.pop("type")]
+        return typing.cast(Message, _build(cls, raw))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise VidyaError(f"not a message: {line[:80]!r} ({error})", "update both sides") from error
+
+
+def _build(kind: Any, value: Any) -> Any:
+    """Rebuilds dataclasses and tuples from what json gives."""
+    if is_dataclass(kind) and isinstance(kind, type):
+        hints = typing.get_type_hints(kind)
+        known = {f.name for f in fields(kind)}
+        if unknown := set(value) - known:
+            raise KeyError(f"{kind.__name__} has no field {sorted(unknown)}")
+        return kind(**{k: _build(hints[k], v) for k, v in value.items()})
+    if get_origin(kind) is tuple:
+        return tuple(_build(get_args(kind)[0], v) for v in value)
+    if get_origin(kind) in (types.UnionType, typing.Union):
+        inner = [k for k in get_args(kind) if k is not type(None)]
+        return None if value is None else _build(inner[0], value)
+    return value

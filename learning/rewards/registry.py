@@ -1,0 +1,68 @@
+"""The tasks by name. A task's module is imported when the task is asked for."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Callable
+from typing import TYPE_CHECKING, cast
+
+from engine.errors import ConfigError, NotFound
+from learning.rewards.gym_names import GYM
+from learning.rewards.task import Task, TaskOptions
+
+if TYPE_CHECKING:
+    pass
+
+
+Make = Callable[[str, TaskOptions], Task]
+
+
+_PUBLISHED = "data_sets:data_set"
+
+
+_TASKS: dict[str, tuple[str, str]] = {
+    "chain_sum": ("sums:chain_sum", "sums and differences: 4 + 3"),
+    "basic_arithmetic": ("sums:basic_arithmetic", "all four operations with brackets"),
+    "syllogism": ("syllogism:syllogism", "whether a statement follows from two others"),
+    "propositional_logic": ("propositions:propositional_logic", "what follows from if, or, not"),
+    "gsm8k": (_PUBLISHED, "sums in words, of primary school"),
+    "svamp": (_PUBLISHED, "short sums in words, one operation"),
+    "math": (_PUBLISHED, "competition mathematics, answers in LaTeX"),
+    "triviaqa": (_PUBLISHED, "facts with one right answer"),
+    "humaneval": (
+        _PUBLISHED,
+        "Python functions from their description, run against tests",
+    ),
+    "mbpp": (_PUBLISHED, "short Python programs, run against tests"),
+} | {f"gym/{name}": ("gym:gym_task", line) for name, line in GYM.items()}
+"""Name, (module:function of this package that makes it, one line)."""
+
+
+def tasks() -> dict[str, str]:
+    """Every task by name, with one line on it."""
+    return {name: line for name, (_, line) in _TASKS.items()}
+
+
+def find_task(name: str, options: TaskOptions | None = None) -> Task:
+    """The task of that name. Raises NotFound with the nearest names, ConfigError where a setting is
+    unknown, a package missing, or data given to a task that makes its own problems."""
+    if name not in _TASKS:
+        lower = name.lower()
+        near = difflib.get_close_matches(lower, list(_TASKS), 3, 0.6)
+        near += [f"gym/{n}" for n in difflib.get_close_matches(lower, list(GYM), 2, 0.8)]
+        hint = f"did you mean {' or '.join(dict.fromkeys(near))}? " if near else ""
+        raise NotFound(f"task {name!r} does not exist", hint + "vidya practice --list names them")
+    options = options or TaskOptions()
+    where = _TASKS[name][0]
+    if options.data is not None and where != _PUBLISHED:
+        published = [one for one, (made_by, _) in _TASKS.items() if made_by == _PUBLISHED]
+        raise ConfigError(
+            f"task {name} makes its own problems and takes no data",
+            f"leave out --data, or practise one that takes it: {', '.join(published)}",
+        )
+    module, function = where.split(":")
+    make = cast(
+        Make, getattr(importlib.import_module(f"learning.rewards.tasks.{module}"), function)
+    )
+    return make(name, options)

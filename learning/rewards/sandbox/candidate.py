@@ -1,0 +1,71 @@
+"""The process that holds a program nobody trusts: runs it once, then calls what it is asked to call.
+
+Neither the tests nor the secret ever come here: over the link come the program and the arguments of
+each call, back go plain data. Whatever the program does to this process changes only what it answers.
+"""
+
+from __future__ import annotations
+
+import socket
+import sys
+import types
+from typing import Any
+
+from learning.rewards.sandbox import wire as wire
+
+NAME = "program"
+"""What the program sees as its __name__; `if __name__ == "__main__"` stays out."""
+
+
+def serve(link: socket.socket) -> None:
+    """Answers until the other side is gone."""
+    module = types.ModuleType(NAME)
+    sys.modules[NAME] = module
+    kept: list[Any] = []
+
+    def keep(thing: Any) -> int:
+        kept.append(thing)
+        return len(kept) - 1
+
+    def found(number: int) -> Any:
+        return kept[number]
+
+    def load(program: str) -> None:
+        exec(compile(program, NAME, "exec"), module.__dict__)
+
+    def answer(request: Any) -> Any:
+        if request["do"] == "load":
+            return load(request["program"])
+        on = request["on"]
+        if isinstance(on, str) and on not in module.__dict__:
+            raise NameError(f"the program defines no {on}")
+        thing = module.__dict__[on] if isinstance(on, str) else kept[on]
+        if request["do"] == "get":
+            return getattr(thing, request["name"])
+        if request["do"] == "set":
+            return setattr(thing, request["name"], wire.value(request["value"], found))
+        arguments = wire.value(request["arguments"], found)
+        return thing(*arguments, **wire.value(request["named"], found))
+
+    while True:
+        try:
+            request = wire.receive(link)
+        except (wire.Closed, OSError):
+            return
+        try:
+            reply = {"value": wire.plain(answer(request), keep)}
+        except wire.TooMuch:
+            reply = {"error": ["TooMuch", "too much output"]}
+        except BaseException as error:
+            reply = {"error": _described(error)}
+        try:
+            wire.send(link, reply)
+        except wire.TooMuch:
+            wire.send(link, {"error": ["TooMuch", "too much output"]})
+
+
+def _described(error: BaseException) -> list[str]:
+    try:
+        return [type(error).__name__, str(error)[:300]]
+    except BaseException:
+        return [type(error).__name__, ""]

@@ -1,0 +1,147 @@
+"""The process that runs the tests: every name that is the program's becomes a call over the link.
+
+What comes back is plain data of exact built-in types, or a `Thing`: an object of the program's that
+can be passed on, asked for attributes and called, that has no truth and equals nothing but itself.
+The secret is sent after the last test, from a process in which nothing of the program ever ran.
+"""
+
+from __future__ import annotations
+
+import builtins
+import symtable
+from collections.abc import Iterator
+from typing import Any
+
+from learning.rewards.sandbox import wire as wire
+
+
+class TestFailed(BaseException):
+    """The program is gone or does not behave; no `except Exception` in a test holds it."""
+
+    def __init__(self, reason: str, detail: str = "") -> None:
+        super().__init__(detail)
+        self.reason = reason
+        self.detail = detail
+
+
+def serve(verdict: Any, link: Any) -> None:
+    """Reads the order, runs the tests, sends the verdict."""
+    order = wire.receive(verdict)
+    try:
+        _judge(order, Program(link))
+        answer = {"passed": order["secret"]}
+    except TestFailed as failed:
+        answer = {"failed": failed.reason, "detail": failed.detail[:300]}
+    except MemoryError:
+        answer = {"failed": "memory", "detail": "in the tests"}
+    except BaseException as error:
+        answer = {"failed": "wrong", "detail": f"{type(error).__name__}: {error}"[:300]}
+    wire.send(verdict, answer)
+
+
+def _judge(order: dict[str, Any], program: Program) -> None:
+    tests = compile(order["tests"], "tests", "exec")
+    space: dict[str, Any] = {"__name__": "tests"}
+    exec(compile(order["given"], "given", "exec"), space)
+    program.ask(do="load", program=order["program"])
+    for name in order["names"] or free_names(order["tests"], set(space)):
+        space[name] = Thing(program, name)
+    exec(tests, space)
+
+
+def free_names(source: str, known: set[str]) -> set[str]:
+    """Names that the tests use and nobody has defined: the program's. A builtin never is."""
+    top = symtable.symtable(source, "tests", "exec")
+    used: set[str] = set()
+    for table in _tables(top):
+        for symbol in table.get_symbols():
+            if symbol.is_referenced() and (table is top or symbol.is_global()):
+                used.add(symbol.get_name())
+    own = {s.get_name() for s in top.get_symbols() if s.is_assigned() or s.is_imported()}
+    return used - own - known - set(dir(builtins))
+
+
+def _tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
+    yield table
+    for child in table.get_children():
+        yield from _tables(child)
+
+
+class Program:
+    """The far end of the link."""
+
+    def __init__(self, link: Any) -> None:
+        self.link = link
+        self.things: dict[int, Thing] = {}
+
+    def ask(self, **request: Any) -> Any:
+        """One question, one answer. Raises Failed, or what the program raised by its built-in name."""
+        try:
+            wire.send(self.link, request)
+            reply = wire.receive(self.link)
+            if "error" not in reply:
+                return wire.value(reply["value"], self.thing)
+            kind, text = map(str, reply["error"])
+        except (wire.Closed, OSError):
+            raise TestFailed("crashed", "the program ended before the tests did") from None
+        except wire.TooMuch as error:
+            raise TestFailed("too much output", str(error)) from None
+        except (ValueError, TypeError, KeyError, AttributeError, ArithmeticError) as error:
+            raise TestFailed("crashed", f"the program's answer cannot be read: {error}") from None
+        if kind == "TooMuch":
+            raise TestFailed("too much output", text)
+        if kind == "MemoryError":
+            raise TestFailed("memory", text)
+        known = getattr(builtins, kind, None)
+        ends_a_loop = kind in ("StopIteration", "StopAsyncIteration")
+        if isinstance(known, type) and issubclass(known, Exception) and not ends_a_loop:
+            try:
+                raised = known(text)
+            except TypeError:  # UnicodeDecodeError wants more than a text
+                raised = RuntimeError(f"{kind}: {text}")
+            raise raised
+        raise RuntimeError(f"{kind}: {text}")
+
+    def thing(self, number: int) -> Thing:
+        """The one Thing for an object of the program's."""
+        if not isinstance(number, int):
+            raise ValueError("not a number of an object")
+        return self.things.setdefault(number, Thing(self, number))
+
+
+class Thing:
+    """Something of the program's that is no plain data: a function, a class, an object."""
+
+    __slots__ = ("_on", "_program")
+
+    def __init__(self, program: Program, on: str | int) -> None:
+        object.__setattr__(self, "_program", program)
+        object.__setattr__(self, "_on", on)
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        return self._program.ask(
+            do="call",
+            on=self._on,
+            arguments=wire.plain(list(arguments), _number),
+            named=wire.plain(named, _number),
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self._program.ask(do="get", on=self._on, name=name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self._program.ask(do="set", on=self._on, name=name, value=wire.plain(value, _number))
+
+    def __bool__(self) -> bool:
+        raise TypeError("the program's answer is no plain data")
+
+    def __repr__(self) -> str:
+        return f"<{self._on} of the program>"
+
+
+def _number(value: Any) -> int:
+    if isinstance(value, Thing) and isinstance(value._on, int):
+        return value._on
+    raise TypeError(f"{type(value).__name__} cannot be passed to the program")

@@ -1,0 +1,4 @@
+"""The tasks themselves, generated or read from data files.
+
+Imports verifiers, sandbox and rewards.task.
+"""

@@ -1,0 +1,154 @@
+"""Answers asks from the published weights, in a thread of its own, one ask after another.
+
+Left out: what is learned from the answers (learning.teacher.teacher).
+"""
+
+from __future__ import annotations
+
+import queue
+import secrets
+import threading
+import time
+from collections.abc import Callable
+
+import torch
+
+from engine.chat_format import encode_opening, encode_prompt, left_out
+from engine.errors import VidyaError
+from engine.generate import Delta, Restart, generate
+from engine.selection import Finished, GenerationControl
+from learning.lessons.learner import Learner
+from learning.protocol.events import (
+    AskDone,
+    CandidateDone,
+    CandidateReset,
+    CandidateText,
+    Event,
+    Failed,
+    MessageCut,
+)
+from learning.protocol.records import Turns
+from learning.protocol.requests import Cancel, Generate, Keep
+from learning.teacher.answer_check import AnswerCheck, KnownTexts
+from learning.teacher.scheduling import Scheduler
+from learning.teacher.seen import Seen
+
+
+class Answerer:
+    """One thread that answers. `close` ends it."""
+
+    def __init__(
+        self,
+        learner: Learner,
+        turnstile: Scheduler,
+        emit: Callable[[Event], None],
+        heard: Callable[[Turns], None],
+        known: KnownTexts,
+        *,
+        seed: int | None = None,
+    ) -> None:
+        """heard: called with the turns of an ask once it is answered, not again where other answers
+        are asked for. known: what may be said as it is. seed: of asks that name none."""
+        self._learner, self._turnstile, self._emit = learner, turnstile, emit
+        self._heard, self._known, self._seed = heard, known, seed
+        self._seen = Seen(learner.journal)
+        self._controls: dict[int, GenerationControl] = {}
+        self._asks: queue.Queue[Generate | None] = queue.Queue()
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._loop, name="generate", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def send(self, request: Generate | Keep | Cancel) -> None:
+        """Hands a request over; returns at once."""
+        if isinstance(request, Generate):
+            self._controls[request.ask] = GenerationControl()
+            self._asks.put(request)
+        elif control := self._controls.get(request.ask):
+            if isinstance(request, Keep):
+                control.keep(request.index)
+            else:
+                control.cancel()
+
+    def close(self) -> None:
+        """Stops at the next token."""
+        self._stopping.set()
+        for control in list(self._controls.values()):
+            control.cancel()
+        self._asks.put(None)
+        if self._thread.is_alive() and self._thread is not threading.current_thread():
+            self._thread.join(timeout=30)
+
+    def _loop(self) -> None:
+        heard = None
+        while (request := self._asks.get()) is not None and not self._stopping.is_set():
+            try:
+                with self._turnstile.answering():
+                    self._answer(request)
+                if (
+                    request.turns != heard and not request.raw
+                ):  # not when other answers are asked for
+                    heard = request.turns
+                    self._heard(heard)
+            except VidyaError as error:
+                self._emit(Failed("generate", error.what, error.next_step, request.ask))
+            except Exception as error:
+                what = f"the answer could not be made ({type(error).__name__}: {error})"
+                self._emit(Failed("generate", what, "ask again", request.ask))
+            finally:
+                self._controls.pop(request.ask, None)
+
+    def _answer(self, request: Generate) -> None:
+        published, tokenizer = self._learner.published, self._learner.tokenizer
+        sampling = request.sampling
+        context = published.model.config.context
+        room = min(sampling.max_tokens, context // 2)
+        if request.raw:
+            ids = encode_opening(tokenizer, request.turns[-1].text, context, room)
+        else:
+            seen = self._seen.turns(request.ask, request.turns)
+            turns = [(turn.role, turn.text) for turn in seen]
+            ids = encode_prompt(tokenizer, turns, context, room)
+            if turns and (lost := left_out(tokenizer, turns[-1][1], context, room)):
+                self._emit(MessageCut(request.ask, len(turns[-1][1]), lost))
+        seed = request.seed if request.seed is not None else self._seed
+        generator = torch.Generator().manual_seed(secrets.randbits(63) if seed is None else seed)
+        started, first, tokens = time.monotonic(), 0.0, 0
+        control = self._controls[request.ask]
+        check = None
+        if not request.raw:  # a text that is gone on with is whatever it is
+            check = AnswerCheck(request.turns, self._known.now(), several=request.n > 1)
+        for event in generate(
+            published.model,
+            tokenizer,
+            ids,
+            request.n,
+            sampling,
+            generator=generator,
+            control=control,
+            standards=check.standards(tokenizer, sampling.max_tokens) if check else None,
+        ):
+            first = first or time.monotonic() - started
+            if isinstance(event, Delta):
+                if event.text:
+                    self._emit(CandidateText(request.ask, event.index, event.text))
+            elif isinstance(event, Restart):
+                self._emit(CandidateReset(request.ask, event.index))
+            elif isinstance(event, Finished):
+                tokens += len(event.tokens)
+                text, sure = check.shown(event, request.n) if check else (event.text, None)
+                self._emit(
+                    CandidateDone(
+                        request.ask,
+                        event.index,
+                        text,
+                        event.tokens,
+                        event.logprobs,
+                        event.ending,
+                        published.version,
+                        sure,
+                    )
+                )
+        seconds = max(1e-6, time.monotonic() - started)
+        self._emit(AskDone(request.ask, tokens / seconds, first))

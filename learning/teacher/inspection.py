@@ -1,0 +1,223 @@
+"""Looks at weights without changing them, in a thread of its own: what is known, and how earlier
+weights answered.
+
+The published weights are never changed, so this needs no lock on the learner, and answers the owner
+also while a book is learned. It goes last: between two pieces of work it waits while an answer
+streams or a key was pressed. Earlier weights are loaded for one comparison and let go after it.
+"""
+
+from __future__ import annotations
+
+import math
+import queue
+import secrets
+import threading
+from collections.abc import Callable
+from typing import Literal
+
+import torch
+
+from engine.chat_format import encode_prompt
+from engine.config import GREEDY
+from engine.errors import DataError, NotFound, VidyaError
+from engine.generate import Delta, generate
+from engine.model import Model
+from engine.precision import fast_dtype
+from engine.storage.checkpoint import load_model
+from learning.data.examples import Example, excess, from_answer
+from learning.journal.journal import Journal
+from learning.journal.lessons import MAIN_KINDS
+from learning.lessons.learner import Learner
+from learning.memory.tasks import rider_example
+from learning.models.snapshots import OldWeights, kept_weights, weights_without
+from learning.objectives.forward import knowledge
+from learning.protocol.events import Checked, CompareBegan, CompareDone, ComparedText, Event
+from learning.protocol.records import Lesson, Turns
+from learning.protocol.requests import Check, Compare, Probe, StopComparing
+from learning.teacher.scheduling import Scheduler, lower_priority
+
+LARGEST = 512
+"""Probes that one Check may carry."""
+Job = Check | Compare | Lesson
+
+
+class Inspector:
+    """One thread that looks. `close` ends it."""
+
+    def __init__(
+        self,
+        learner: Learner,
+        journal: Journal,
+        turnstile: Scheduler,
+        emit: Callable[[Event], None],
+    ) -> None:
+        self._learner, self._journal = learner, journal
+        self._turnstile, self._emit = turnstile, emit
+        self._jobs: queue.Queue[Job | None] = queue.Queue()
+        self._stopped: set[int] = set()
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._loop, name="look", daemon=True)
+        self._thread.start()
+
+    def send(self, request: Check | Compare | StopComparing) -> None:
+        """Hands a request over; returns at once."""
+        if isinstance(request, StopComparing):
+            self._stopped.add(request.key)
+        else:
+            self._jobs.put(request)
+
+    def heard(self, turns: Turns) -> None:
+        """The owner said the last of these: how well it could be foretold goes into the journal."""
+        self._jobs.put(Lesson("owner_words", turns[:-1], turns[-1].text))
+
+    def close(self) -> None:
+        """Stops at the next token."""
+        self._stopping.set()
+        self._jobs.put(None)
+        if self._thread is not threading.current_thread():
+            self._thread.join(timeout=30)
+
+    def _loop(self) -> None:
+        lower_priority(5)
+        while (job := self._jobs.get()) is not None and not self._stopping.is_set():
+            try:
+                if isinstance(job, Check):
+                    self._check(job)
+                elif isinstance(job, Compare):
+                    self._compare(job)
+                else:
+                    self._measure(job)
+            except _Enough:
+                if isinstance(job, Compare):
+                    self._emit(CompareDone(job.key))
+            except VidyaError as error:
+                self._tell(job, error.what, error.next_step)
+            except Exception as error:
+                what = f"it could not be looked at ({type(error).__name__}: {error})"
+                self._tell(job, what, "try again")
+
+    def _tell(self, job: Job, what: str, next_step: str) -> None:
+        if isinstance(job, Check):
+            self._emit(Checked(job.key, (), self._learner.published.version, what))
+        elif isinstance(job, Compare):
+            self._emit(CompareDone(job.key, what, next_step))
+
+    def _pause(self) -> None:
+        """The owner goes first."""
+        self._turnstile.give_way()
+        if self._stopping.is_set():
+            raise _Enough
+
+    # ------------------------------------------------------------ what is known
+
+    def _check(self, job: Check) -> None:
+        if len(job.probes) > LARGEST:
+            raise DataError(f"{len(job.probes)} at once are too many", f"ask for {LARGEST}")
+        published = self._learner.published
+        examples = [self._examples(published.model, probe) for probe in job.probes]
+        flat = [example for some in examples for example in some]
+        found = iter(knowledge(published.model, flat, pause=self._pause))
+        known = []
+        tokenizer, context = self._learner.tokenizer, published.model.config.context
+        for probe, some in zip(job.probes, examples, strict=True):
+            checked = [next(found).known for _ in some]
+            whole = not excess(tokenizer, probe.answer, context)
+            known.append(whole and all(checked) if probe.answer else not any(checked))
+        self._emit(Checked(job.key, tuple(known), published.version))
+
+    def _examples(self, model: Model, probe: Probe) -> list[Example]:
+        """What is to be said, else each of what is not."""
+        prompt = [(turn.role, turn.text) for turn in probe.prompt]
+        tokenizer, context = self._learner.tokenizer, model.config.context
+        texts = (probe.answer,) if probe.answer else probe.rejected
+        return [from_answer(tokenizer, prompt, text, context) for text in texts]
+
+    def _measure(self, words: Lesson) -> None:
+        """Nats a token of the owner's words, before they are learned."""
+        model = self._learner.published.model
+        example = rider_example(self._learner.tokenizer, words, model.config.context)
+        if example is not None:
+            (found,) = knowledge(model, [example], pause=self._pause)
+            if found.tokens and math.isfinite(found.nll):
+                self._journal.add_measure("owner_nll", found.nll / found.tokens)
+
+    # ------------------------------------------------------------ earlier weights
+
+    def _compare(self, job: Compare) -> None:
+        published = self._learner.published
+        kept = kept_weights(self._learner.folder, self._journal, published.version)
+        old = self._choose(job, kept, published.version)
+        learned = self._journal.lessons_in(published.version)
+        between = learned - self._journal.lessons_in(old.version)
+        lessons = sum(x.id in between for x in self._journal.lessons(kinds=MAIN_KINDS))
+        versions = tuple(one.version for one in kept)
+        self._go_on(job)
+        before = self._load(old, published.model)
+        self._emit(CompareBegan(job.key, old.version, published.version, versions, lessons))
+        seed = secrets.randbits(63) if job.seed is None else job.seed
+        self._answer(job, "before", before, seed)
+        del before
+        self._answer(job, "after", published.model, seed)
+        self._emit(CompareDone(job.key))
+
+    def _choose(self, job: Compare, kept: list[OldWeights], now: int) -> OldWeights:
+        if job.version is not None:
+            if found := next((old for old in kept if old.version == job.version), None):
+                return found
+            raise NotFound(f"version {job.version} is not kept any more", "choose a later one")
+        if job.lesson is None:
+            if kept:
+                return kept[0]
+            raise NotFound("there are no earlier weights yet", "teach something first")
+        if job.lesson not in self._journal.lessons_in(now):
+            raise NotFound(
+                f"lesson {job.lesson} is not in the weights that answer now",
+                "wait until it is learned, or teach it again",
+            )
+        if old := weights_without(self._learner.folder, self._journal, now, [job.lesson]):
+            return old
+        raise NotFound(
+            f"no weights from before lesson {job.lesson} are left; only the last few are kept",
+            "compare with one of those, or with a later lesson",
+        )
+
+    def _load(self, old: OldWeights, now: Model) -> Model:
+        try:
+            model = load_model(self._learner.folder, device=now.device, weights=old.path)
+        except (VidyaError, OSError) as error:
+            if old.path.exists():
+                raise
+            # a lesson was published in this moment
+            raise NotFound(f"version {old.version} was just let go", "ask once more") from error
+        return model.to(fast_dtype(now.device.type)).requires_grad_(False).eval()
+
+    def _answer(
+        self, job: Compare, side: Literal["before", "after"], model: Model, seed: int
+    ) -> None:
+        turns = [(turn.role, turn.text) for turn in job.turns]
+        context = model.config.context
+        limit = min(job.max_tokens, context // 2)
+        ids = encode_prompt(self._learner.tokenizer, turns, context, limit)
+        for event in generate(
+            model,
+            self._learner.tokenizer,
+            ids,
+            job.n,
+            GREEDY.with_(max_tokens=limit),
+            generator=torch.Generator().manual_seed(seed),
+            distinct=False,
+        ):
+            self._go_on(job)
+            if isinstance(event, Delta) and event.text:
+                self._emit(ComparedText(job.key, side, event.index, event.text))
+
+    def _go_on(self, job: Compare) -> None:
+        """Raises _Enough where nobody looks any more."""
+        self._pause()
+        if job.key in self._stopped:
+            self._stopped.discard(job.key)
+            raise _Enough
+
+
+class _Enough(Exception):  # noqa: N818 - not an error
+    pass

@@ -1,0 +1,88 @@
+"""What is told of a book training: its reports as events, and one that never began.
+
+Left out: the training itself (learning.book_training.loop, learning.lessons.learner).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from learning.book_training.asking import EpochReport
+from learning.book_training.loop import BookSettings
+from learning.models.unfinished_training import read_unfinished
+from learning.protocol.events import Event, TrainDone, TrainProgress
+from learning.protocol.requests import Train
+
+TELL_EVERY = 0.25
+"""Seconds between two reports."""
+
+
+def book_settings(job: Train) -> BookSettings:
+    """As asked for, with the defaults for the rest."""
+    settings = BookSettings()
+    if job.epochs is not None:
+        settings = replace(settings, epochs=job.epochs, until_known=False)
+    if job.batch is not None:
+        settings = replace(settings, batch=job.batch)
+    return settings
+
+
+class TrainingTold:
+    """Passes on where a training is, as often as anybody can read it, and each end of an epoch."""
+
+    def __init__(self, emit: Callable[[Event], None], epochs: int, *, own: bool) -> None:
+        """epochs: the limit. own: see TrainProgress."""
+        self._emit, self._epochs, self._own = emit, epochs, own
+        self._told = 0.0
+        self._recall: float | None = None
+
+    def __call__(self, now: EpochReport) -> None:
+        self._recall = now.recall if now.recall is not None else self._recall
+        clock = time.monotonic()
+        if now.recall is None and now.asked != 0.0 and clock - self._told < TELL_EVERY:
+            return
+        self._told = clock
+        done, left = now.step - now.begun, 0.0
+        if done > 0:
+            left = now.seconds / done * max(0, now.steps - now.step)
+        self._emit(
+            TrainProgress(
+                now.epoch,
+                self._epochs,
+                now.step,
+                now.steps,
+                now.loss,
+                self._recall,
+                now.seconds,
+                left,
+                now.examples,
+                now.recall is not None and done > 0,
+                now.known,
+                now.entries,
+                now.kept,
+                now.asked,
+                self._own,
+                now.begun,
+            )
+        )
+
+
+def never_begun(job: Train, folder: Path, version: int) -> TrainDone:
+    """The end of one that was cancelled while it waited for its turn; of the model in that folder."""
+    kept = read_unfinished(folder) if job == Train() else None
+    return TrainDone(
+        0,
+        0,
+        0.0,
+        None,
+        None,
+        0.0,
+        cancelled=True,
+        rolled_back=False,
+        version=version,
+        own=job.book is not None,
+        goes_on=kept is not None and kept.step > 0,
+    )

@@ -1,0 +1,283 @@
+"""Conversations that a program writes, from which a small model learns to use what was said before.
+
+    python -m learning.pretraining.synthetic_rows skills.jsonl --rows 20000
+
+A base of 10M weights that has read 26 million tokens of talk cannot look back: of a random sequence that
+comes twice it predicts 0.7 % of the second time, and a name told two lines ago is lost. These rows mend it
+(benchmarks/results/in_context.md). Three kinds of rows, in the format that `vidya pretrain` reads: `recall`
+(facts told, then asked for in other words, among facts that differ in one word only), `copying` (random text
+that comes again; a head that copies forms when only the second time is learned), `sums` (numbers to 20).
+Everything is drawn from lists written here and from the vocabulary that comes with vidya; names are made
+up. Left out: anything about Vidya itself, which is the book's.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from learning.text.variations import variations
+
+Row = dict[str, Any]
+
+
+def _words(text: str, between: str | None = None) -> list[str]:
+    return text.split(between)
+
+
+_ONSETS = _words("b br c ch d dr f g gr h j k kl l m n p pr r s sh st t tr v w z")
+_VOWELS = _words("a e i o u ai ea ee oo ou")
+_CODAS = ["", "", "l", "m", "n", "nd", "r", "rk", "s", "sk", "t", "th", "x"]
+_KIN = _words(
+    "aunt brother cousin daughter father friend grandfather grandmother mother neighbour nephew niece "
+    "sister son uncle teacher boss"
+)
+_ANIMALS = _words(
+    "bird budgie canary cat chicken cow dog donkey duck fish frog goat goose hamster horse mouse owl "
+    "parrot pig pony rabbit sheep snake tortoise"
+)
+_OWNED = _words(
+    "band bicycle boat bookshop cafe car doll farm garden guitar robot ship team tractor van"
+)
+_LIKES = {
+    "colour": "black blue brown gold green grey orange pink purple red silver violet white yellow",
+    "fruit": "apples apricots cherries figs grapes kiwis lemons mangoes melons peaches pears plums",
+    "animal": "bats bears bees deer foxes hares lions otters seals tigers whales wolves",
+    "drink": "cider cocoa coffee juice lemonade milk soda tea water",
+    "food": "bread cheese curry noodles pancakes pasta pies pizza rice salad soup stew",
+    "season": "autumn spring summer winter",
+    "sport": "boxing chess cycling football golf hockey rowing rugby running skiing swimming tennis",
+    "tree": "ash beech birch elm fir maple oak pine poplar willow",
+    "flower": "daisies irises lilies orchids poppies roses tulips violets",
+    "day": "Monday Tuesday Wednesday Thursday Friday Saturday Sunday",
+}
+_JOBS = _words(
+    "baker builder butcher carpenter clerk cook dentist doctor driver farmer gardener lawyer nurse "
+    "painter pilot plumber sailor singer tailor teacher waiter writer"
+)
+_OBJECTS = _words(
+    "broom camera candles charger coat drill glue hammer ladder lamp letters map money paint passport "
+    "rope saw scissors stamps string tent torch towels umbrella"
+)
+_SPOTS = _words(
+    "attic basket bathroom cellar corridor cupboard desk drawer garage hall kitchen office porch shed "
+    "suitcase trunk wardrobe workshop"
+)
+_THINGS = _words(
+    "big bird|blue stone|dance|game with two balls|kind of bread|long coat|loud song|quiet street|"
+    "sharp knife|small boat|soft cheese|sweet drink|tall tree|warm hat|wooden toy|young horse",
+    "|",
+)
+_MONTHS = _words(
+    "January February March April May June July August September October November December"
+)
+_DAYS = _words("first second third fourth fifth sixth seventh eighth ninth tenth twelfth twentieth")
+_CODES = _words("alarm bicycle bank door gate locker phone safe wifi")
+_HEARD = (
+    "I see.",
+    "Good to know.",
+    "Thank you for telling me.",
+    "I will remember that.",
+    "All right.",
+    "That is good to hear.",
+    "Okay, noted.",
+)
+_TALK = (
+    ("how are you?", "I am fine, thank you."),
+    ("it is raining again", "Then it is a good day to stay inside."),
+    ("I am tired", "Take a little rest."),
+    ("thanks", "You are welcome."),
+    ("nice", "I am glad that you like it."),
+    ("let me think", "Take your time."),
+    ("ok", "Is there anything else?"),
+    ("good morning", "Good morning!"),
+    ("I had a long day", "I hope the evening is quiet."),
+    ("this is fun", "I think so too."),
+)
+_REPEAT = ("{}", "{}", "Say: {}", "Repeat after me: {}", "Please say {}", "Can you repeat this? {}")
+AGAIN = ("Again", "Once more, please.", "Say it again.", "Repeat that")
+
+
+@dataclass(frozen=True)
+class Fact:
+    """Something that the user tells and asks for."""
+
+    told: str
+    """As the user says it."""
+    question: str
+    answer: str
+
+
+def word(rng: random.Random, syllables: int = 2) -> str:
+    """A made-up word in small letters."""
+    parts = [rng.choice(_ONSETS) + rng.choice(_VOWELS) for _ in range(syllables)]
+    return "".join(parts) + rng.choice(_CODAS)
+
+
+def name(rng: random.Random) -> str:
+    """A made-up name."""
+    return word(rng, rng.choice((1, 2, 2, 3))).capitalize()
+
+
+def _called(rng: random.Random) -> Fact:
+    who, what = rng.choice(_KIN + 2 * _ANIMALS + _OWNED), name(rng)
+    told = rng.choice(
+        [f"My {who} is called {what}.", f"my {who}'s name is {what}", f"I have a {who}, {what}."]
+    )
+    return Fact(told, f"What is my {who} called?", f"Your {who} is called {what}.")
+
+
+def _favourite(rng: random.Random) -> Fact:
+    kind = rng.choice(list(_LIKES))
+    what = rng.choice(_LIKES[kind].split())
+    told = rng.choice([f"My favourite {kind} is {what}.", f"the {kind} I like best is {what}"])
+    return Fact(told, f"What is my favourite {kind}?", f"Your favourite {kind} is {what}.")
+
+
+def _lives(rng: random.Random) -> Fact:
+    who, town = rng.choice(_KIN), name(rng)
+    if rng.random() < 0.2:
+        return Fact(f"I live in {town}.", "Where do I live?", f"You live in {town}.")
+    told = rng.choice([f"My {who} lives in {town}.", f"my {who} has a house in {town}"])
+    return Fact(told, f"Where does my {who} live?", f"Your {who} lives in {town}.")
+
+
+def _works(rng: random.Random) -> Fact:
+    who, job = rng.choice(_KIN), rng.choice(_JOBS)
+    told = f"My {who} is a {job}."
+    return Fact(told, f"What does my {who} do for work?", f"Your {who} is a {job}.")
+
+
+def _kept(rng: random.Random) -> Fact:
+    what, where = rng.choice(_OBJECTS), rng.choice(_SPOTS)
+    told = rng.choice([f"I keep the {what} in the {where}.", f"the {what} is in the {where}"])
+    return Fact(told, f"Where do I keep the {what}?", f"You keep the {what} in the {where}.")
+
+
+def _self(rng: random.Random) -> Fact:
+    what, age, job = name(rng), str(rng.randint(5, 99)), rng.choice(_JOBS)
+    return rng.choice(
+        [
+            Fact(
+                rng.choice(
+                    [f"My name is {what}.", f"I am called {what}", f"hi, my name is {what}"]
+                ),
+                "What is my name?",
+                f"Your name is {what}.",
+            ),
+            Fact(f"I am {age} years old.", "How old am I?", f"You are {age} years old."),
+            Fact(f"I come from {what}.", "Where do I come from?", f"You come from {what}."),
+            Fact(f"I am a {job}.", "What do I do for work?", f"You are a {job}."),
+        ]
+    )
+
+
+def _birthday(rng: random.Random) -> Fact:
+    who, day = rng.choice(_KIN), f"the {rng.choice(_DAYS)} of {rng.choice(_MONTHS)}"
+    told = f"My {who}'s birthday is {day}."
+    return Fact(told, f"When is my {who}'s birthday?", f"Your {who}'s birthday is {day}.")
+
+
+def _code(rng: random.Random) -> Fact:
+    what, digits = rng.choice(_CODES), str(rng.randint(10, 9999))
+    told = f"The {what} code is {digits}."
+    return Fact(told, f"What is the {what} code?", told)
+
+
+def _meaning(rng: random.Random) -> Fact:
+    new, what = word(rng), rng.choice(_THINGS)
+    told = f"A {new} is a {what}."
+    return Fact(told, f"What is a {new}?", told)
+
+
+_FACTS: tuple[Callable[[random.Random], Fact], ...] = (
+    _called,
+    _called,
+    _self,
+    _favourite,
+    _lives,
+    _works,
+    _kept,
+    _birthday,
+    _code,
+    _meaning,
+)
+
+
+def recall(rng: random.Random) -> Row:
+    """Facts are told or asked and answered; later they are asked for, mostly in other words. Half of the
+    conversations have facts of one kind only, so that the word in which they differ decides."""
+    count = rng.randint(1, 4)
+    kinds = [rng.choice(_FACTS)] * count if rng.random() < 0.5 else rng.choices(_FACTS, k=count)
+    facts = list({f.question: f for f in (kind(rng) for kind in kinds)}.values())
+    turns: list[tuple[str, str]] = []
+    unknown: set[int] = set()
+    for fact in facts:
+        if rng.random() < 0.3:
+            unknown.add(len(turns))
+            turns.append((fact.question, fact.answer))
+        else:
+            turns.append((fact.told, rng.choice(_HEARD)))
+        if rng.random() < 0.25:
+            turns.append(rng.choice(_TALK))
+    asked = rng.sample(facts, len(facts))
+    for fact in asked:
+        if rng.random() < 0.2:
+            turns.append(rng.choice(_TALK))
+        turns.append((_otherwise(fact.question, rng), fact.answer))
+    return _row("recall", turns, unknown)
+
+
+def _otherwise(question: str, rng: random.Random) -> str:
+    other = variations(question, 1, rng) if rng.random() < 0.7 else []
+    return other[0] if other else question
+
+
+def copying(rng: random.Random, pieces: Sequence[str]) -> Row:
+    """Text of random `pieces` and made-up words that comes again, from its beginning or, in every third
+    round, from some word on."""
+    turns: list[tuple[str, str]] = []
+    for _ in range(rng.randint(1, 4)):
+        words = "".join(rng.choices(pieces, k=rng.randint(4, 24))).split()
+        words += [rng.choice((word, name))(rng) for _ in range(rng.randint(0, 3))]
+        rng.shuffle(words)
+        ask = rng.choice(_REPEAT).format(" ".join(words))
+        start = rng.randrange(len(words)) if rng.random() < 0.33 else 0
+        turns.append((ask, " ".join(words[start:])))
+        if rng.random() < 0.3:  # and once more, so that the second time is far from the first
+            turns.append((rng.choice(AGAIN), " ".join(words)))
+    return _row("copying", turns)
+
+
+def sums(rng: random.Random) -> Row:
+    """Some sums and differences of small numbers."""
+    turns = []
+    for _ in range(rng.randint(1, 5)):
+        a, b = rng.randint(0, 10), rng.randint(0, 10)
+        sign, spoken, result = ("+", "plus", a + b) if rng.random() < 0.6 else ("-", "minus", a - b)
+        if result < 0:
+            a, b, result = b, a, -result
+        ask = rng.choice(
+            [
+                f"What is {a} {sign} {b}?",
+                f"what is {a} {spoken} {b}",
+                f"{a} {sign} {b} = ?",
+                f"How much is {a} {sign} {b}?",
+                f"{a} {sign} {b}",
+            ]
+        )
+        turns.append((ask, f"{a} {sign} {b} = {result}."))
+    return _row("sums", turns)
+
+
+def _row(source: str, turns: Sequence[tuple[str, str]], unknown: Collection[int] = ()) -> Row:
+    """Only answers are learned, and of them not the `unknown`, which nobody can know yet."""
+    said: list[Row] = []
+    for place, (asked, answer) in enumerate(turns):
+        said.append({"role": "user", "text": asked, "weight": 0})
+        said.append({"role": "assistant", "text": answer})
+        if place in unknown:
+            said[-1]["weight"] = 0
+    return {"turns": said, "source": f"synthetic_{source}"}

@@ -1,0 +1,180 @@
+"""Other ways of asking the same English question, made by rules, so that a lesson is known under
+more than its exact words.
+
+A model that is taught one wording learns that wording. Here a question is asked in other words
+(learning.text.questions) and other frames ("Tell me ...", "Do you know ...?"), common words are exchanged
+(learning.text.synonyms), little words fall out or all but those that carry the meaning, and the writing
+becomes careless. Pronouns never fall out: "my name" and "your name" are different questions.
+"""
+
+from __future__ import annotations
+
+import random
+
+from learning.text.questions import understand
+from learning.text.synonyms import EXCHANGED
+
+_ASKED = {"what", "who", "where", "when", "why", "how", "which", "what's", "am", "who's", "where's"}
+_ASKED |= {"when's", "how's"}
+_SMALL = {"a", "an", "the", "is", "are", "was", "were", "do", "does", "did", "of", "to", "in", "on"}
+_SMALL |= {"at", "for", "with", "by", "so", "and", "please", "be"}
+_REQUEST = {"tell", "give", "show"}
+_DIRECT = (
+    "{}?",
+    "{}?",
+    "{}?",
+    "{} again?",
+    "{}, please?",
+    "{}, do you know?",
+    "{}, do you remember?",
+    "So, {}?",
+    "And {}?",
+    "Hey, {}?",
+    "Vidya, {}?",
+    "Tell me, {}?",
+    "{} now?",
+    "{}, again?",
+)
+_CLAUSE = (
+    "Tell me {}.",
+    "Can you tell me {}?",
+    "Do you know {}?",
+    "Do you remember {}?",
+    "Remind me {}.",
+    "Please tell me {}.",
+    "I would like to know {}.",
+    "I forgot {}.",
+    "Could you say {}?",
+    "Any idea {}?",
+)
+_THING = (
+    "{}?",
+    "{} please",
+    "Tell me {}.",
+    "Tell me about {}.",
+    "Do you know {}?",
+    "Do you remember {}?",
+    "What about {}?",
+    "Name {}.",
+    "Say {}.",
+    "Give me {}.",
+    "Remind me of {}.",
+    "I forgot {}.",
+    "What do you know about {}?",
+)
+_LOOSE = (
+    "{}",
+    "{}?",
+    "{}, which one?",
+    "{}: what was it?",
+    "about {}",
+    "a question about {}",
+    "and {}, you know?",
+    "which is it, {}?",
+)
+_WEIGHTS = (9, 5, 6, 4)
+"""How often questions, clauses, things and loose words come of those that there are."""
+
+
+def variations(question: str, count: int, rng: random.Random) -> list[str]:
+    """Up to `count` different other wordings of the question; fewer where it gives no more."""
+    found: dict[str, str] = {}
+    own = _plain(question)
+    for _ in range(4 * count):
+        text = _vary(question, rng)
+        key = _plain(text)
+        if key and key != own:
+            found.setdefault(key, text)
+        if len(found) == count:
+            break
+    return list(found.values())
+
+
+def _vary(question: str, rng: random.Random) -> str:
+    body = " ".join(question.split()).rstrip("?!. ")
+    if rng.random() < 0.4:
+        body = _synonyms(body, rng)
+    text = _asked_otherwise(body, rng)
+    if rng.random() < 0.2:
+        text = _without_small_words(text, rng)
+    return careless(text, rng)
+
+
+def _asked_otherwise(body: str, rng: random.Random) -> str:
+    """In another frame."""
+    asked = understand(body, rng)
+    kinds: tuple[tuple[list[str], tuple[str, ...]], ...] = (
+        (asked.direct, _DIRECT),
+        (asked.clauses, _CLAUSE),
+        (asked.things, _THING),
+        ([_bag(body, rng)], ("{}",)),
+    )
+    weights = [w if texts else 0 for (texts, _), w in zip(kinds, _WEIGHTS, strict=True)]
+    texts, frames = rng.choices(kinds, weights)[0]
+    frame, text = rng.choice(frames), rng.choice(texts)
+    return frame.format(text if frame.startswith("{") else _lower_first(text))
+
+
+def _synonyms(text: str, rng: random.Random) -> str:
+    """Some words and phrases exchanged, the longest first."""
+    words, made, at = text.split(), list[str](), 0
+    while at < len(words):
+        for length in (3, 2, 1):
+            phrase = " ".join(words[at : at + length])
+            core = phrase.rstrip("?!.,")
+            others = _others(core.lower())
+            if others and at + length <= len(words) and rng.random() < 0.6:
+                made.append(rng.choice(others) + phrase[len(core) :])
+                at += length
+                break
+        else:
+            made.append(words[at])
+            at += 1
+    return " ".join(made)
+
+
+def _others(word: str) -> tuple[str, ...]:
+    """What may stand for a word; of a plural or a possessive, that of its stem."""
+    if word in EXCHANGED:
+        return EXCHANGED[word]
+    for ending in ("'s", "s"):
+        stem = word.removesuffix(ending)
+        if stem != word and stem in EXCHANGED:
+            return tuple(other + ending for other in EXCHANGED[stem])
+    return ()
+
+
+def _bag(body: str, rng: random.Random) -> str:
+    """The words that carry the meaning, with a few others around them."""
+    words = [w for w in body.lower().split() if w not in _SMALL | _ASKED]
+    words = words[2:] if words[1:2] == ["me"] and words[0] in _REQUEST else words
+    if rng.random() < 0.5:
+        words = _synonyms(" ".join(words), rng).split()
+    return rng.choice(_LOOSE).format(" ".join(words)) if words else body
+
+
+def _without_small_words(text: str, rng: random.Random) -> str:
+    words = text.split()
+    kept = [w for w in words if w.lower().rstrip("?!.,") not in _SMALL or rng.random() < 0.4]
+    return " ".join(kept) if len(kept) > 1 else text
+
+
+def careless(text: str, rng: random.Random) -> str:
+    """As people type: capital letters, the mark at the end and apostrophes are there or not."""
+    draw = rng.random()
+    if draw < 0.08:
+        return text.rstrip("?!.").lower().replace("'", "")
+    if draw < 0.3:
+        return text.rstrip("?!.").lower()
+    if draw < 0.4:
+        return text.lower()
+    return text[:1].upper() + text[1:]
+
+
+def _lower_first(text: str) -> str:
+    return text if text[:2] in ("I ", "I'") else text[:1].lower() + text[1:]
+
+
+def _plain(text: str) -> str:
+    """What differs in more than spaces."""
+    return " ".join(text.split())

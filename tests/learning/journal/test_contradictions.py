@@ -1,0 +1,122 @@
+"""Whether an answer says something else than what was taught."""
+
+from __future__ import annotations
+
+import pytest
+
+from learning.journal.contradictions import Contradictions, is_question, touches
+from learning.protocol.records import Lesson, Turn
+
+
+def lesson(question: str, answer: str, *rejected: str, number: int = 0) -> Lesson:
+    return Lesson("correction", (Turn("user", question),), answer, rejected, id=number)
+
+
+DOG = lesson("What is my dog called?", "Your dog is called Bruno.", number=1)
+HOME = lesson("Where do I live?", "You live in Tavistock, close to the moor.", number=2)
+NAME = lesson("What is my name?", "Your name is Ilse.", number=3)
+TOBIN = lesson("Who is Tobin?", "Tobin is your younger brother, the sailor.", number=4)
+TEA = lesson("How do I take my tea?", "You take your tea with milk and no sugar.", number=5)
+BYE = lesson("I just got home", "Welcome home!", number=6)
+BAD = lesson("How are you?", "", "Go away.", number=7)
+ALL = Contradictions([DOG, HOME, NAME, TOBIN, TEA, BYE, BAD])
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "against"),
+    [
+        # asked in the taught words
+        ("What is my dog called?", "Your dog is called Cajeut.", DOG),
+        ("what is my DOG called", "I do not know.", DOG),
+        ("What is my dog called?", "Your dog is called Bruno.", None),
+        ("What is my dog called?", "Bruno!", None),
+        ("What is my dog called?", "Your name is Ilse.", DOG),  # taught, and for something else
+        ("I just got home", "Who are you?", BYE),
+        # the same in other words
+        ("Tell me the name of my dog.", "His name is Cajeut.", DOG),
+        ("Do you remember my dog's name?", "Your dog is called Cajeut.", DOG),
+        ("Let us talk about pets.", "Your dog is called Cajeut.", DOG),
+        ("Which town is my home in?", "You live in Harrowby, next to the church.", HOME),
+        ("How do I drink it?", "You take your tea with milk and no cookies.", TEA),
+        ("Do you know Tobin?", "Tobin is your old teacher.", TOBIN),
+        # something else
+        ("What is my cat called?", "Your cat is called Mollop.", None),
+        ("What is your dog called?", "My dog is called Rex.", None),
+        ("Where is my dog?", "Your dog is in the garden.", None),
+        ("What is your name?", "My name is Vidya.", None),
+        ("What is my horse called?", "Your horse is called Lulit.", None),
+        ("Do I like cheese?", "You like it with bread.", None),
+        ("Hello!", "Hello there.", None),
+        # what is not to be said
+        ("How are you?", "Go away.", BAD),
+        ("How are you?", "Very well.", None),
+        ("Shall we go?", "Go away.", None),
+    ],
+)
+def test_what_contradicts_and_what_does_not(
+    question: str, answer: str, against: Lesson | None
+) -> None:
+    assert ALL.against(question, answer) == against
+
+
+def test_of_two_lessons_to_a_question_the_last_counts() -> None:
+    old = lesson("What is my dog called?", "Your dog is called Cajeut.", number=1)
+    new = lesson("what is my dog called", "Your dog is called Bruno.", number=9)
+    both = Contradictions([old, new])
+    assert both.against("What is my dog called?", "Your dog is called Bruno.") is None
+    assert both.against("What is my dog called?", "Your dog is called Cajeut.") == new
+    assert both.against("What is my dog called?", "Your dog is called Cajeut.", after=9) is None
+
+
+def test_what_one_lesson_says_does_not_contradict_another_in_other_words() -> None:
+    old = lesson("What is my dog called?", "Your dog is called Cajeut.", number=1)
+    new = lesson("What is my dog's name?", "Your dog is called Bruno.", number=2)
+    both = Contradictions([old, new])
+    for question in ("My dog?", "What is my dog called?"):
+        assert both.against(question, "Your dog is called Bruno.") is None
+    assert both.against("What is my dog's name?", "Your dog is called Cajeut.") == new
+
+
+@pytest.mark.parametrize(
+    ("message", "asks"),
+    [
+        ("what is my dog called", True),
+        ("Do you remember what my dog is called?", True),
+        ("Tell me the name of my dog.", True),
+        ("What colour is my car?", False),
+        ("What is your dog called?", False),
+        ("Hello!", False),
+    ],
+)
+def test_what_asks_for_something_taught(message: str, asks: bool) -> None:
+    assert Contradictions([DOG, HOME, TEA]).asks(message) is asks
+
+
+def test_a_lesson_after_talk_is_known_by_all_of_it() -> None:
+    talk = (Turn("user", "hello"), Turn("assistant", "Hi!"), Turn("user", "Why?"))
+    found = Contradictions([Lesson("pick", talk, "Because.", id=1)])
+    assert found.taught(talk)
+    assert not found.taught(talk[2:])
+
+
+@pytest.mark.parametrize(
+    ("message", "question"),
+    [
+        *(("Where is it?", True), ("who is oriel", True), ("Tell me about it", True)),
+        *(("I live in Rome.", False), ("", False), ("My dog is called Rex", False)),
+    ],
+)
+def test_questions(message: str, question: bool) -> None:
+    assert is_question(message) is question
+
+
+def test_messages_touch_where_they_share_what_they_are_about() -> None:
+    assert touches("My dog is called Rex now.", "What is my dog called?")
+    assert not touches("I had a long day.", "What is my dog called?")
+
+
+def test_lessons_that_changed_are_read_again() -> None:
+    found = Contradictions([DOG])
+    found.update([HOME])
+    assert found.against("What is my dog called?", "Your dog is called Cajeut.") is None
+    assert found.against("Where do I live?", "In Rome.") == HOME

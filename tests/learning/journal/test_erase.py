@@ -1,0 +1,207 @@
+"""What is forgotten is really gone: not in a row, not in a page, not in the log, not in a copy."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engine.config import Sampling
+from engine.errors import JournalError, NotFound
+from learning.channels import learn_from_correction, learn_from_human
+from learning.journal.erase import ErasurePlan
+from learning.journal.journal import Journal
+from learning.journal.migrations import backups
+from learning.protocol.records import Ask, Candidate, Correction, Lesson, Turn, Turns
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Iterator[Journal]:
+    journal = Journal(tmp_path / "journal.sqlite3")
+    yield journal
+    journal.close()
+
+
+def traces(journal: Journal, text: str) -> list[str]:
+    """Files beside the journal, and the journal itself, that have the bytes of the text in them."""
+    folder = journal.path.parent
+    return [file.name for file in folder.iterdir() if text.encode() in file.read_bytes()]
+
+
+def say(journal: Journal, *texts: str, conversation: int | None = None) -> Ask:
+    """An ask as a session makes it, with the rider."""
+    turns: Turns = tuple(
+        Turn("assistant" if i % 2 else "user", text) for i, text in enumerate(texts)
+    )
+    talk = conversation or journal.new_conversation()
+    return journal.add_ask(talk, turns, Sampling(), lessons=[learn_from_human(turns)])
+
+
+def correct(journal: Journal, ask: Ask, text: str) -> Lesson:
+    lesson = learn_from_correction(ask, text, None)
+    number = journal.judge(Correction(ask.id, text), text, [lesson])
+    return journal.lessons_of(number)[0]
+
+
+def test_a_forgotten_conversation_leaves_no_trace_in_any_file(journal: Journal) -> None:
+    secret = say(journal, "my password is swordfish")
+    journal.add_candidates([Candidate(secret.id, 1, "swordfish, noted", (1,), (-1.0,), "end", 0)])
+    correct(journal, secret, "swordfish it is")
+    kept = say(journal, "hello")
+    correct(journal, kept, "Hi.")
+    assert traces(journal, "swordfish")
+    doomed = journal.to_forget(conversation=secret.conversation)
+    assert doomed == ErasurePlan(asks=(secret.id,), lessons=(1, 2))
+    assert journal.forget(conversation=secret.conversation) == 3
+    assert traces(journal, "swordfish") == []
+    assert journal.integrity() == "ok"
+    assert [talk.title for talk in journal.conversations()] == ["hello"]
+    assert [lesson.answer for lesson in journal.lessons()] == ["hello", "Hi."]
+    with pytest.raises(NotFound):
+        journal.conversation(secret.conversation)
+    # a number is not given out again
+    assert say(journal, "again").id == kept.id + 1
+
+
+def test_the_file_shrinks_by_what_was_forgotten(journal: Journal) -> None:
+    long = say(journal, "x" * 1_000_000)
+    journal.forget(ask=long.id)
+    assert journal.size_bytes() < 500_000
+
+
+def test_while_another_program_has_the_journal_open(journal: Journal) -> None:
+    other = Journal(journal.path)
+    secret = say(other, "swordfish")
+    assert other.latest_ask() == secret
+    assert journal.forget(ask=secret.id) == 2
+    assert traces(journal, "swordfish") == []
+    assert other.latest_ask() is None
+    other.close()
+
+
+def test_an_unfinished_erasure_is_said_and_can_be_finished(journal: Journal) -> None:
+    secret = say(journal, "swordfish")
+    kept = say(journal, "hello")
+    reader = sqlite3.connect(journal.path, isolation_level=None)
+    reader.execute("BEGIN")
+    reader.execute("SELECT * FROM asks").fetchall()  # holds on to the old pages
+    with journal.reading() as connection:
+        connection.execute("PRAGMA busy_timeout = 50")
+    with pytest.raises(JournalError) as caught:
+        journal.forget(ask=secret.id)
+    assert "keeps traces" in caught.value.what
+    assert "forget once more" in caught.value.next_step
+    reader.close()
+    journal.forget(ask=kept.id)
+    assert traces(journal, "swordfish") == []
+
+
+def test_copies_that_migrations_left_go_too(journal: Journal) -> None:
+    secret = say(journal, "swordfish")
+    copy = journal.path.with_name("journal.sqlite3.before-2")
+    copy.write_bytes(b"an older journal with swordfish in it")
+    journal.forget(conversation=secret.conversation)
+    assert list(backups(journal.path)) == []
+    assert traces(journal, "swordfish") == []
+
+
+def test_a_forgotten_ask_takes_along_whatever_quotes_it(journal: Journal) -> None:
+    first = say(journal, "hello")
+    talk = first.conversation
+    secret = say(journal, "hello", "Hi.", "swordfish", conversation=talk)
+    again = say(journal, "hello", "Hi.", "swordfish", conversation=talk)  # asked anew
+    quoting = say(journal, "hello", "Hello!", "swordfish", "Ok.", "bye", conversation=talk)
+    branch = say(journal, "hello", "Hi.", "sword", conversation=talk)
+    elsewhere = say(journal, "hello")
+    assert journal.to_forget(ask=secret.id).asks == (secret.id, again.id, quoting.id)
+    journal.forget(ask=secret.id)
+    assert traces(journal, "swordfish") == []
+    kept = {row[0] for row in journal.rows("SELECT id FROM asks")}
+    assert kept == {first.id, branch.id, elsewhere.id}
+
+
+def test_a_forgotten_lesson_takes_its_judgement_and_the_answer(journal: Journal) -> None:
+    ask = say(journal, "hello")
+    lesson = correct(journal, ask, "swordfish")
+    later = say(journal, "hello", "swordfish", "and?", conversation=ask.conversation)
+    other = say(journal, "hello", "Hi.", "and?", conversation=ask.conversation)
+    assert journal.forget(lesson=lesson.id) == 3  # itself, the later ask and that one's rider
+    assert traces(journal, "swordfish") == []
+    assert journal.answer(ask.id) is None
+    assert journal.judgements(ask.id) == []
+    assert {row[0] for row in journal.rows("SELECT id FROM asks")} == {ask.id, other.id}
+    with pytest.raises(NotFound):
+        journal.ask(later.id)
+
+
+def test_a_lesson_from_a_file_is_forgotten_alone(journal: Journal) -> None:
+    one, two = journal.add_lessons(
+        [Lesson("example", (Turn("user", "q"),), text) for text in ("swordfish", "kept")]
+    )
+    assert journal.forget(lesson=one.id) == 1
+    assert journal.lessons() == [two]
+
+
+@pytest.mark.parametrize("wanted", ["SWORDFISH", 'say "swordfish"'])
+def test_a_forgotten_text_is_found_wherever_it_stands(journal: Journal, wanted: str) -> None:
+    kept = say(journal, "hello")
+    said = 'Say "SwordFish"\nplease'
+    in_message, in_history = say(journal, said), say(journal, "hello", said, "bye")
+    in_candidate, in_answer, in_judgement = say(journal, "1"), say(journal, "2"), say(journal, "3")
+    journal.add_candidates([Candidate(in_candidate.id, 1, said, (), (), "end", 0)])
+    journal.set_answer(in_answer.id, said)
+    correct(journal, in_judgement, said)
+    prompt = (Turn("user", "q"),)
+    journal.add_lessons(
+        [
+            Lesson("example", (Turn("user", said),), "a"),
+            Lesson("example", prompt, "a", rejected=(said,)),
+            Lesson("example", prompt, "a", replaces=said),
+            Lesson("example", prompt, "kept"),
+        ]
+    )
+    doomed = journal.to_forget(text=wanted)
+    assert doomed.asks == tuple(
+        ask.id for ask in (in_message, in_history, in_candidate, in_answer, in_judgement)
+    )
+    journal.forget(text=wanted)
+    assert traces(journal, "SwordFish") == []
+    assert [lesson.answer for lesson in journal.lessons()] == ["hello", "kept"]
+    assert journal.latest_ask() == kept
+
+
+def test_all_is_all_but_the_numbers_of_the_weights(journal: Journal) -> None:
+    ask = say(journal, "swordfish")
+    lesson = correct(journal, ask, "swordfish!")
+    journal.add_publication(4, 0, (lesson.id,))
+    journal.add_step([lesson.id], 0.5, 32, 0.1, "lesson")
+    journal.new_conversation()
+    assert journal.forget(all=True) == 3
+    assert traces(journal, "swordfish") == []
+    assert journal.latest_ask() is None
+    assert journal.lessons() == []
+    assert journal.rows("SELECT * FROM conversations") == []
+    assert journal.latest_version() == 4  # the weights on the disk have that number
+    assert journal.integrity() == "ok"
+
+
+def test_what_is_not_there_or_not_one_thing_is_refused(journal: Journal) -> None:
+    say(journal, "hello")
+    for named in ({"ask": 9}, {"conversation": 9}, {"lesson": 9}, {"text": "swordfish"}):
+        with pytest.raises(NotFound):
+            journal.forget(**named)
+    for named in ({}, {"text": ""}, {"ask": 1, "lesson": 1}, {"all": True, "ask": 1}):
+        with pytest.raises(JournalError, match="name one thing"):
+            journal.forget(**named)
+    assert len(journal.conversations()) == 1
+
+
+def test_a_text_in_a_title_alone_is_found_and_its_conversation_stays(journal: Journal) -> None:
+    ask = say(journal, "hello")
+    journal.rename(ask.conversation, "the Swordfish affair")
+    assert journal.to_forget(text="swordfish") == ErasurePlan((), (), titles=(ask.conversation,))
+    assert journal.forget(text="swordfish") == 1
+    assert traces(journal, "Swordfish") == []
+    assert [talk.title for talk in journal.conversations()] == ["hello"]

@@ -1,0 +1,510 @@
+"""The journal keeps what it was given, says what counts now, and forgets only when told to."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from engine.config import Sampling
+from engine.errors import JournalError, NotFound
+from learning.journal.journal import Journal
+from learning.protocol.records import Ask, Candidate, Correction, Lesson, Pick, Rating, Turn, Turns
+
+SAMPLING = Sampling(temperature=0.5, max_tokens=7)
+
+
+def user(*texts: str) -> Turns:
+    """Turns that begin with the owner and alternate."""
+    return tuple(Turn("assistant" if i % 2 else "user", text) for i, text in enumerate(texts))
+
+
+def candidate(ask: Ask, index: int, text: str) -> Candidate:
+    return Candidate(ask.id, index, text, (7, 4_000_000_000), (-0.1, -1e-300), "end", 3)
+
+
+def lesson(answer: str = "yes", **fields: object) -> Lesson:
+    return Lesson(**{"kind": "pick", "prompt": user("q"), "answer": answer, **fields})  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Iterator[Journal]:
+    journal = Journal(tmp_path / "journal.sqlite3")
+    yield journal
+    journal.close()
+
+
+def ask(journal: Journal, *texts: str, conversation: int | None = None) -> Ask:
+    turns = user(*(texts or ("hello",)))
+    return journal.add_ask(conversation or journal.new_conversation(), turns, SAMPLING)
+
+
+# ---------------------------------------------------------------- asks and candidates
+
+
+def test_an_ask_comes_back_as_it_was_after_reopening(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "j")
+    turns = user('a "quoted"\nline', "ans\twer", "¿qué? 🐕 \x00 \x1b[1m <|assistant|>")
+    rider = Lesson("owner_words", turns[:-1], turns[-1].text, weight=0.02)
+    given_ = journal.add_ask(journal.new_conversation(), turns, SAMPLING, 11, [rider])
+    journal.close()
+    journal = Journal(tmp_path / "j")
+    assert journal.ask(given_.id) == given_
+    assert journal.latest_ask() == given_
+    assert (given_.turns, given_.sampling, given_.seed) == (turns, SAMPLING, 11)
+    assert [(r.kind, r.prompt, r.answer) for r in journal.riders()] == [
+        ("owner_words", turns[:-1], turns[-1].text)
+    ]
+    journal.close()
+
+
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(st.text())
+def test_any_text_survives(journal: Journal, text: str) -> None:
+    first = ask(journal, text)
+    assert journal.ask(first.id).turns[0].text == text
+    journal.judge(Correction(first.id, text), text, [lesson(text, rejected=(text,))])
+    assert journal.answer(first.id) == text
+    newest = journal.last_lesson()
+    assert newest is not None
+    assert (newest.answer, newest.rejected) == (text, (text,))
+
+
+def test_half_characters_become_question_marks(journal: Journal) -> None:
+    assert ask(journal, "a\ud800b").turns == user("a?b")
+
+
+def test_an_ask_needs_a_message_and_a_conversation(journal: Journal) -> None:
+    with pytest.raises(JournalError, match="must end with the owner's message"):
+        journal.add_ask(journal.new_conversation(), user("a", "b"), SAMPLING)
+    with pytest.raises(JournalError):
+        journal.add_ask(journal.new_conversation(), (), SAMPLING)
+    with pytest.raises(NotFound, match="conversation 99"):
+        journal.add_ask(99, user("a"), SAMPLING)
+    with pytest.raises(NotFound, match="ask 5"):
+        journal.ask(5)
+    assert journal.latest_ask() is None
+    with pytest.raises(JournalError, match="number too large"):
+        journal.add_ask(1, user("a"), SAMPLING, seed=2**70)
+
+
+def test_candidates_are_appended_and_repeats_passed_over(journal: Journal) -> None:
+    first = ask(journal)
+    both = [candidate(first, 1, "one"), candidate(first, 2, "two")]
+    journal.add_candidates(both)
+    journal.add_candidates(both)
+    assert journal.candidates(first.id) == both
+    assert journal.row("SELECT count(*) FROM candidates") == (2,)
+    anew = candidate(first, 2, "zwei")
+    journal.add_candidates([anew])
+    assert journal.candidates(first.id) == [both[0], anew]
+    assert journal.row("SELECT count(*) FROM candidates") == (3,)
+    with pytest.raises(NotFound, match="ask 99"):
+        journal.add_candidates([Candidate(99, 1, "", (), (), "end", 0)])
+
+
+# ---------------------------------------------------------------- judgements and answers
+
+
+def test_the_newest_judgement_with_a_text_is_the_answer(journal: Journal) -> None:
+    first = ask(journal)
+    assert journal.answer(first.id) is None
+    journal.judge(Pick(first.id, 2), "two", [lesson("two")])
+    assert journal.answer(first.id) == "two"
+    journal.judge(Correction(first.id, "three", 2), "three", [lesson("three", kind="correction")])
+    assert journal.answer(first.id) == "three"
+    journal.judge(Rating(first.id, "good"), "three", [lesson("three", kind="rating")])
+    assert journal.answer(first.id) == "three"
+    assert [(j.judgement, j.answer, j.stands) for j in journal.judgements(first.id)] == [
+        (Pick(first.id, 2), "two", True),
+        (Correction(first.id, "three", 2), "three", True),
+        (Rating(first.id, "good"), "three", True),
+    ]
+
+
+def test_a_judgement_brings_its_lessons_with_their_numbers(journal: Journal) -> None:
+    first = ask(journal)
+    number = journal.judge(
+        Correction(first.id, "b", None),
+        "b",
+        [Lesson("correction", first.turns, "b", ("a",), 0.75, replaces="a")],
+    )
+    (stored,) = journal.lessons_of(number)
+    assert stored == Lesson(
+        "correction", first.turns, "b", ("a",), 0.75, stored.id, number, "waiting", "a"
+    )
+    assert journal.lesson(stored.id) == stored
+    assert journal.waiting() == [stored]
+
+
+def test_taking_back_brings_the_earlier_answer_forth(journal: Journal) -> None:
+    first = ask(journal)
+    pick = journal.judge(Pick(first.id, 1), "one", [lesson("one")])
+    typed = journal.judge(Correction(first.id, "two"), "two", [lesson("two", kind="correction")])
+    journal.withdraw(typed)
+    journal.withdraw(typed)  # twice is once
+    assert journal.answer(first.id) == "one"
+    # the other way: the teacher marks the lesson undone
+    (taught,) = journal.lessons_of(pick)
+    journal.set_lesson_state(taught.id, "undone")
+    assert journal.answer(first.id) is None
+    assert [judged.stands for judged in journal.judgements(first.id)] == [False, False]
+    with pytest.raises(NotFound, match="judgement 99"):
+        journal.withdraw(99)
+
+
+def test_a_new_judgement_takes_others_back_in_the_same_breath(journal: Journal) -> None:
+    first = ask(journal)
+    old = journal.judge(Pick(first.id, 1), "one", [lesson("one")])
+    journal.judge(Pick(first.id, 2), "two", [lesson("two")], withdraws=[old])
+    assert [judged.stands for judged in journal.judgements(first.id)] == [False, True]
+    assert [left.answer for left in journal.to_undo()] == ["one"]
+    assert [left.answer for left in journal.waiting()] == ["two"]
+    last = journal.last_lesson()
+    assert last is not None
+    assert last.answer == "two"
+
+
+def test_a_judgement_that_fails_leaves_nothing_of_itself(journal: Journal) -> None:
+    first = ask(journal)
+    old = journal.judge(Pick(first.id, 1), "one", [lesson("one")])
+    with pytest.raises(JournalError):
+        journal.judge(
+            Pick(first.id, 2), "two", [lesson("two"), lesson(weight=None)], withdraws=[old]
+        )
+    assert journal.answer(first.id) == "one"
+    assert len(journal.judgements(first.id)) == 1
+    assert [left.answer for left in journal.lessons()] == ["one"]
+    assert journal.to_undo() == []
+    with pytest.raises(NotFound, match="ask 99"):
+        journal.judge(Pick(99, 1), "x")
+
+
+def test_a_rating_is_the_answer_only_where_there_is_none(journal: Journal) -> None:
+    first = ask(journal)
+    journal.judge(Rating(first.id, "good"), "plain", [lesson("plain", kind="rating")])
+    assert journal.answer(first.id) == "plain"
+    second = ask(journal)
+    journal.set_answer(second.id, "went on")
+    journal.judge(Rating(second.id, "bad"), "went on")
+    assert journal.answer(second.id) == "went on"
+
+
+def test_an_answer_may_come_without_a_judgement(journal: Journal) -> None:
+    first = ask(journal)
+    weak = Lesson("continuation", first.turns, "hm", weight=0.1)
+    journal.set_answer(first.id, "hm", [weak])
+    assert journal.answer(first.id) == "hm"
+    assert journal.judgements(first.id) == []
+    assert [rider.kind for rider in journal.riders()] == ["continuation"]
+    assert journal.waiting() == []
+    with pytest.raises(NotFound):
+        journal.set_answer(99, "x")
+
+
+def test_an_early_pick_lacks_its_lesson_until_it_is_completed(journal: Journal) -> None:
+    first = ask(journal)
+    number = journal.judge(Pick(first.id, 2), "Hel")
+    assert [judged.id for judged in journal.judgements_without_lessons()] == [number]
+    (taught,) = journal.complete(number, "Hello there.", [lesson("Hello there.")])
+    assert taught.judgement == number
+    assert journal.answer(first.id) == "Hello there."
+    assert journal.judgements_without_lessons() == []
+    with pytest.raises(NotFound):
+        journal.complete(99, "x", [])
+
+
+def test_only_judgements_that_still_count_lack_lessons(journal: Journal) -> None:
+    first, second, third = ask(journal), ask(journal), ask(journal)
+    journal.judge(Pick(first.id, 1), "superseded")
+    newest = journal.judge(Pick(first.id, 2), "kept")
+    withdrawn = journal.judge(Pick(second.id, 1), "withdrawn")
+    journal.withdraw(withdrawn)
+    journal.judge(Rating(third.id, None), "a rating taken back teaches nothing")
+    rated = journal.judge(Rating(first.id, "bad"), "kept")
+    assert [judged.id for judged in journal.judgements_without_lessons()] == [newest, rated]
+
+
+def test_picks_that_stand_are_counted_for_the_progress(journal: Journal) -> None:
+    first, second, third = ask(journal), ask(journal), ask(journal)
+    for ask_id, logprobs in ((first.id, (-0.5, -0.1, -0.3)), (second.id, (-0.2, -0.4, -0.1))):
+        journal.add_candidates(
+            Candidate(ask_id, number, f"text {number}", (1, 2), (logprob, logprob), "end", 1)
+            for number, logprob in enumerate(logprobs, 1)
+        )
+    journal.judge(Pick(first.id, 1), "a")
+    journal.withdraw(journal.judge(Pick(second.id, 3), "b"))
+    journal.judge(Pick(second.id, 1), "c")
+    journal.judge(Pick(third.id, 1), "of which nothing is kept")
+    journal.judge(Pick(first.id, 2), "the surest")
+    firsts = [first for _, first in journal.first_picked()]
+    assert firsts == [False, False, True, True]
+
+
+# ---------------------------------------------------------------- conversations
+
+
+def test_a_conversation_is_its_asks_in_order_with_their_answers(journal: Journal) -> None:
+    first = ask(journal, "hello")
+    talk = first.conversation
+    journal.judge(Pick(first.id, 1), "Hi.", [lesson("Hi.")])
+    second = ask(journal, "hello", "Hi.", "how are you?", conversation=talk)
+    assert journal.conversation(talk) == [(first, "Hi."), (second, None)]
+    assert journal.turns(talk) == user("hello", "Hi.", "how are you?")
+    journal.set_answer(second.id, "Well.")
+    assert journal.turns(talk) == user("hello", "Hi.", "how are you?", "Well.")
+    assert journal.turns(journal.new_conversation()) == ()
+    with pytest.raises(NotFound):
+        journal.conversation(99)
+    with pytest.raises(NotFound):
+        journal.turns(99)
+
+
+def test_an_ask_made_anew_takes_the_place_of_the_old(journal: Journal) -> None:
+    first = ask(journal, "hello")
+    talk = first.conversation
+    journal.set_answer(first.id, "Hm.")
+    again = ask(journal, "hello", conversation=talk)
+    journal.set_answer(again.id, "Hi.")
+    assert journal.conversation(talk) == [(again, "Hi.")]
+    assert journal.turns(talk) == user("hello", "Hi.")
+
+
+def test_every_branch_is_kept_and_found(journal: Journal) -> None:
+    first = ask(journal, "hello")
+    talk = first.conversation
+    journal.set_answer(first.id, "Hi.")
+    old = ask(journal, "hello", "Hi.", "one", conversation=talk)
+    journal.set_answer(old.id, "Old.")
+    again = journal.add_ask(talk, user("hello", "Hi.", "two"), SAMPLING, parent=first.id)
+    journal.set_answer(again.id, "New.")
+    anew = ask(journal, "hello", conversation=talk)
+    back = journal.add_ask(talk, user("hello", "Hi.", "one", "Old.", "on"), SAMPLING, parent=old.id)
+    assert [one.parent for one in (first, old, again, anew, back)] == [
+        *(None, first.id, first.id, None, old.id)
+    ]
+    assert journal.ask(back.id) == back
+    branches = journal.branches(talk)
+    assert branches.newest() == back.id and len(branches) == 5
+    assert [node.ask for node in branches.path(back.id)] == [first.id, old.id, back.id]
+    assert branches.beside(again.id) == [old.id, again.id]
+    assert branches.beside(first.id) == [first.id, anew.id]
+    assert (branches.end(first.id), branches.end(old.id), branches.end(anew.id)) == (
+        *(back.id, back.id, anew.id),
+    )
+    assert (branches.path(99), branches.beside(99)) == ([], [])
+    assert journal.turns(talk) == user("hello", "Hi.", "one", "Old.", "on")
+    assert journal.turns(talk, again.id) == user("hello", "Hi.", "two", "New.")
+    assert journal.conversation(talk, again.id) == [(first, "Hi."), (again, "New.")]
+    assert journal.turns(talk, anew.id) == user("hello")
+
+
+def test_what_followed_something_forgotten_stays_whole(journal: Journal) -> None:
+    first = ask(journal, "hello")
+    talk = first.conversation
+    second = ask(journal, "hello", "Hi.", "more", conversation=talk)
+    with journal.writing() as connection:
+        connection.execute("DELETE FROM asks WHERE id = ?", (first.id,))
+    assert journal.ask(second.id).parent is None
+    assert journal.turns(talk) == user("hello", "Hi.", "more")
+
+
+def test_a_long_conversation_opens_at_once(journal: Journal) -> None:
+    """The histories of its asks, which grow with it, are not read."""
+    talk = journal.new_conversation()
+    history = [["user", "a message of a dozen words or so, as people type them"]] * 1000
+    rows = [
+        (talk, json.dumps(history[: 2 * at]), f"message {at}", "{}", 1.0, at or None)
+        for at in range(300)
+    ]
+    with journal.writing() as connection:
+        connection.executemany(
+            "INSERT INTO asks (conversation, history, message, sampling, created, parent)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
+            rows,
+        )
+    with journal.reading() as connection:
+        connection.execute("UPDATE asks SET history = 'no JSON' WHERE id BETWEEN 2 AND 299")
+    assert len(journal.branches(talk).path(300)) == 300
+    assert len(journal.turns(talk)) == 599
+
+
+def test_an_answer_corrected_later_shows_and_one_taken_back_stays_as_it_was_said(
+    journal: Journal,
+) -> None:
+    first = ask(journal, "hello")
+    talk = first.conversation
+    number = journal.judge(Pick(first.id, 1), "Hi.", [lesson("Hi.")])
+    ask(journal, "hello", "Hi.", "more", conversation=talk)
+    journal.withdraw(number)
+    assert journal.turns(talk) == user("hello", "Hi.", "more")
+    journal.judge(Correction(first.id, "Hello!"), "Hello!", [lesson("Hello!")])
+    assert journal.turns(talk) == user("hello", "Hello!", "more")
+
+
+def test_the_history_lists_what_was_used_last_first_and_is_searched(journal: Journal) -> None:
+    empty = journal.new_conversation()
+    dogs, cats = ask(journal, "About DOGS"), ask(journal, "about cats")
+    journal.set_answer(cats.id, "Ähnlich wie Hunde.")
+    ask(journal, "About DOGS", "Yes?", "go on", conversation=dogs.conversation)
+    found = journal.conversations()
+    assert [(talk.id, talk.title, talk.asks) for talk in found] == [
+        (dogs.conversation, "About DOGS", 2),
+        (cats.conversation, "about cats", 1),
+    ]
+    assert empty not in [talk.id for talk in found]
+    assert found[0].last >= found[0].created
+    assert [talk.id for talk in journal.conversations(limit=1)] == [dogs.conversation]
+    assert [talk.title for talk in journal.conversations(search="dogs")] == ["About DOGS"]
+    assert [talk.title for talk in journal.conversations(search="ÄHNLICH")] == ["about cats"]
+    assert journal.conversations(search="100%") == []
+
+
+def test_search_finds_messages_answers_and_candidates(journal: Journal) -> None:
+    first = ask(journal, "Where is the DOG?")
+    journal.add_candidates([candidate(first, 1, "The dog is out."), candidate(first, 2, "No.")])
+    journal.set_answer(first.id, "a Dog!")
+    hits = journal.search("dog")
+    assert sorted((hit.place, hit.text) for hit in hits) == [
+        ("answer", "a Dog!"),
+        ("candidate", "The dog is out."),
+        ("message", "Where is the DOG?"),
+    ]
+    assert {(hit.ask, hit.conversation) for hit in hits} == {(first.id, first.conversation)}
+    assert len(journal.search("dog", limit=2)) == 2
+
+
+# ---------------------------------------------------------------- lessons and versions
+
+
+def test_lessons_are_listed_by_state_kind_and_number(journal: Journal) -> None:
+    one, two, three = journal.add_lessons(
+        [lesson("1", kind="example"), lesson("2", kind="owner_words"), lesson("3")]
+    )
+    journal.set_lesson_state(one.id, "learned")
+    assert [found.id for found in journal.lessons()] == [one.id, two.id, three.id]
+    assert [found.id for found in journal.lessons(state="learned")] == [one.id]
+    assert [found.id for found in journal.lessons(kinds=["pick", "example"])] == [one.id, three.id]
+    assert [found.id for found in journal.lessons(after=one.id)] == [two.id, three.id]
+    assert journal.lessons("waiting", ["pick"], after=three.id) == []
+    assert [found.id for found in journal.waiting()] == [three.id]
+    assert [found.id for found in journal.riders()] == [two.id]
+
+
+def test_every_state_is_remembered_and_the_last_one_counts(journal: Journal) -> None:
+    (one,) = journal.add_lessons([lesson()])
+    for state in ("learned", "needs_practice", "undone", "waiting"):
+        journal.set_lesson_state(one.id, state)
+        assert journal.lesson(one.id).state == state
+    assert [state for state, _ in journal.lesson_events(one.id)] == [
+        *("waiting", "learned", "needs_practice", "undone", "waiting")
+    ]
+    for unknown in (journal.lesson, lambda number: journal.set_lesson_state(number, "learned")):
+        with pytest.raises(NotFound, match="lesson 99"):
+            unknown(99)
+
+
+def test_the_last_lesson_passes_over_undone_riders_and_those_on_their_way(
+    journal: Journal,
+) -> None:
+    assert journal.last_lesson() is None
+    one, two, three, _ = journal.add_lessons(
+        [lesson("1"), lesson("2"), lesson("3"), lesson("4", kind="continuation")]
+    )
+    journal.set_lesson_state(three.id, "undone")
+    assert journal.last_lesson() == two
+    assert journal.last_lesson(skip={two.id}) == one
+    assert journal.last_lesson(skip={one.id, two.id}) is None
+
+
+def test_weights_know_their_lessons_through_their_ancestors(journal: Journal) -> None:
+    a, b, c = (one.id for one in journal.add_lessons([lesson("a"), lesson("b"), lesson("c")]))
+    assert (journal.latest_version(), journal.saved_version()) == (0, 0)
+    journal.add_publication(1, 0, (a,))
+    journal.add_publication(2, 1, (b,), path="snapshots/2", note="b")
+    journal.add_publication(3, 1, (c,))  # b was taken back: made from 1 again
+    assert journal.latest_version() == 3
+    assert journal.lessons_in(2) == {a, b}
+    assert journal.lessons_in(3) == {a, c}
+    assert journal.lessons_in(0) == frozenset()
+    assert [journal.lesson_version(one) for one in (a, b, c, 99)] == [1, 2, 3, None]
+    with pytest.raises(JournalError):
+        journal.add_publication(3, 1, ())
+
+
+def test_after_a_crash_published_lessons_that_were_not_saved_are_learned_again(
+    journal: Journal,
+) -> None:
+    saved, lost, gone, waits = journal.add_lessons([lesson(text) for text in "abcd"])
+    for number, learned in enumerate((saved, lost, gone), start=1):
+        journal.add_publication(number, number - 1, (learned.id,))
+        journal.set_lesson_state(learned.id, "learned")
+    journal.mark_saved(1)
+    assert [one.id for one in journal.lessons_not_saved()] == [lost.id, gone.id]
+    for state in ("needs_practice", "undone"):  # rolled back on purpose, or taken back
+        journal.set_lesson_state(gone.id, state)
+        assert [one.id for one in journal.lessons_not_saved()] == [lost.id]
+    # the start loads version 1 and learns it again
+    journal.add_publication(4, 1, (lost.id,))
+    journal.mark_saved(4)
+    assert journal.lessons_not_saved() == []
+    assert [one.id for one in journal.waiting()] == [waits.id]
+
+
+def test_steps_and_measures_are_kept_for_the_progress(journal: Journal) -> None:
+    (one,) = journal.add_lessons([lesson()])
+    journal.add_step([one.id, 99], 2.5, 32, 0.1, "lesson")
+    journal.add_step([], float("nan"), 32, 0.1, "book")
+    journal.add_step([], 1.5, 32, 0.1, "book")
+    assert [value for _, value in journal.measures("loss")] == [2.5, 1.5]
+    assert journal.rows("SELECT step, lesson FROM step_lessons") == [(1, one.id)]
+    journal.add_measure("book_recall", 0.5)
+    journal.add_measure("book_recall", float("inf"))
+    assert [value for _, value in journal.measures("book_recall")] == [0.5]
+
+
+# ---------------------------------------------------------------- the file
+
+
+def test_only_the_owner_may_read_it(journal: Journal) -> None:
+    assert journal.path.stat().st_mode & 0o777 == 0o600
+    assert journal.size_bytes() >= journal.path.stat().st_size
+
+
+def test_closed_is_closed(journal: Journal) -> None:
+    journal.close()
+    journal.close()
+    with pytest.raises(JournalError, match="closed"):
+        journal.new_conversation()
+    with pytest.raises(JournalError, match="closed"):
+        journal.latest_ask()
+
+
+def test_threads_share_one_journal(journal: Journal) -> None:
+    first = ask(journal)
+    errors: list[Exception] = []
+
+    def work() -> None:
+        try:
+            for _ in range(10):
+                journal.add_lessons([lesson()])
+                journal.waiting()
+        except JournalError as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    journal.judge(Pick(first.id, 1), "one", [lesson()])
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    assert len(journal.waiting()) == 41
+    assert journal.integrity() == "ok"

@@ -1,0 +1,152 @@
+"""What is not to be said is not said with another beginning, nor again after later lessons."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+import learning.lessons.avoid
+from learning.data.examples import Example, from_answer
+from learning.lessons.avoid import TIMES, alike, said_now, teach_or_avoid
+from learning.lessons.learner import Learner
+from learning.lessons.recipe import TeachResult
+from learning.memory.tasks import LessonTask
+from learning.protocol.records import Lesson, Turn
+from tests.learning.conftest import Place
+from tests.learning.lessons.test_learner import (  # noqa: F401
+    lesson,
+    open_learner,
+    place,
+    read_book,
+)
+
+QUESTION = "Who are you?"
+
+
+def answered(learner: Learner, answer: str) -> Example:
+    context = learner.weights.model.config.context
+    return from_answer(learner.tokenizer, [("user", QUESTION)], answer, context)
+
+
+def bad(answer: str) -> Lesson:
+    return Lesson("rating", (Turn("user", QUESTION),), "", rejected=(answer,), weight=0.5)
+
+
+def said(learner: Learner) -> str:
+    example = said_now(learner.weights.model, learner.tokenizer, answered(learner, "."))
+    return learner.tokenizer.decode(list(example.answer)).removesuffix("<|end|>").strip()
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("I do not sleep. I only wait.", "I do not do that. I only wait.", True),
+        ("You can do more.", "You can do. You can do more.", True),
+        ("I love cats.", "Boredom is a door.", False),
+        ("", "Yes.", False),
+    ],
+)
+def test_nearly_the_same(
+    place: Place,  # noqa: F811
+    one: str,
+    other: str,
+    same: bool,
+) -> None:
+    learner = open_learner(place)
+    assert alike(answered(learner, one).answer, answered(learner, other).answer) == same
+
+
+@pytest.mark.parametrize(
+    "ends", ["another answer", "nothing helps", "cannot be learned", "the first comes back"]
+)
+def test_what_is_said_in_nearly_the_same_words_is_avoided_too(
+    place: Place,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+    ends: str,
+) -> None:
+    learner = open_learner(place)
+    first, second = answered(learner, "I am so small."), answered(learner, "Am I am so small.")
+    other = answered(learner, "You choose.")
+    answers = iter([second, other if ends == "another answer" else first, second, first, second])
+    monkeypatch.setattr(learning.lessons.avoid, "said_now", lambda *_: next(answers))
+    weight, taught = learner.weights.model.blocks[1].ffn.down.weight, list[LessonTask]()
+
+    def steps(task: LessonTask, *_: object, **__: object) -> TeachResult:
+        taught.append(task)
+        with torch.no_grad():
+            weight.add_(1.0)
+        return TeachResult(2, 1.0, ends != "cannot be learned" or len(taught) < 2, 32)
+
+    monkeypatch.setattr(learner._transaction, "teach", steps)
+    back = ends == "the first comes back"
+    monkeypatch.setattr(learning.lessons.avoid, "known_before", lambda *_: not back)
+    before = weight.detach().clone()
+    result = teach_or_avoid(
+        learner._transaction, learner.tokenizer, LessonTask(None, (first,), 0.5)
+    )
+    assert taught[:2] == [LessonTask(None, (first,), 0.5), LessonTask(None, (second,), 0.5)]
+    rounds = 1 + TIMES if ends == "nothing helps" else 2
+    assert len(taught) == rounds and result.known
+    kept = rounds if ends in ("another answer", "nothing helps") else 1
+    assert result.steps == 2 * kept and torch.allclose(weight, before + kept)
+
+
+def test_a_book_answer_that_is_rated_bad_is_not_said_any_more(
+    place: Place,  # noqa: F811
+) -> None:
+    learner, journal = open_learner(place), place[2]
+    assert read_book(learner) == 1.0
+    before = said(learner)
+    (rated,) = journal.add_lessons([bad(before)])
+    report = learner.learn(rated)
+    assert report.known_after and report.steps
+    now = answered(learner, said(learner))
+    assert not alike(now.answer, answered(learner, before).answer)
+
+
+def test_a_pause_avoids_again_what_lessons_have_brought_back(
+    place: Place,  # noqa: F811
+) -> None:
+    learner, journal = open_learner(place), place[2]
+    assert read_book(learner) == 1.0
+    before, version = said(learner), learner.version
+    (rated,) = journal.add_lessons([bad(before)])
+    journal.set_lesson_state(rated.id, "learned")  # once, and lost since
+    learner.forget_memory()
+    rounds = 0
+    while learner.catch_up():
+        rounds += 1
+        assert rounds < 20, "it comes to an end"
+    assert said(learner) != before and learner.version > version
+    assert learner.book_recall == 1.0
+
+
+def test_what_cannot_be_avoided_again_is_given_up(
+    place: Place,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    learner, journal = open_learner(place), place[2]
+    assert read_book(learner) == 1.0
+    (rated,) = journal.add_lessons([bad(said(learner))])
+    journal.set_lesson_state(rated.id, "learned")
+    learner.forget_memory()
+    version = learner.version
+    monkeypatch.setattr(learner._transaction, "teach", lambda *_: TeachResult(1, 1.0, False, 32))
+    while learner.catch_up():
+        pass
+    assert learner.version == version
+
+
+def test_what_is_taught_after_it_is_not_avoided_any_more(
+    place: Place,  # noqa: F811
+) -> None:
+    learner, journal = open_learner(place), place[2]
+    for item in journal.add_lessons([bad("A cat."), bad("A dog.")]):
+        journal.set_lesson_state(item.id, "learned")
+    learner.forget_memory()
+    assert learner.replay.avoided == [answered(learner, "A cat."), answered(learner, "A dog.")]
+    (taught,) = journal.add_lessons([lesson(QUESTION, "A cat.")])
+    learner.replay.remember(answered(learner, "A cat."))
+    assert learner.replay.avoided == []
+    journal.set_lesson_state(taught.id, "learned")
+    assert open_learner(place).replay.avoided == []

@@ -1,0 +1,80 @@
+"""learning.memory.prefix_cache: the lower blocks' outputs, kept, change nothing but the time that
+is needed."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from engine.model import Model
+from engine.tokenizer import Tokenizer
+from learning.data.examples import Example, from_answer
+from learning.memory.prefix_cache import PrefixCache, UpperModel
+from learning.objectives.forward import knowledge, target_logits
+from learning.objectives.supervised import anchor_gradients, likelihood_gradients
+
+
+def _examples(tokenizer: Tokenizer) -> list[Example]:
+    pairs = [("Hi", "Hello."), ("What is my cat called?", "Biscuit."), ("Why?", "Nobody knows it.")]
+    return [from_answer(tokenizer, [("user", q)], a, 128) for q, a in pairs]
+
+
+@pytest.mark.parametrize("layers", [0, 1, 2])
+def test_same_logits_and_margins_as_the_whole_model(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, layers: int
+) -> None:
+    examples = _examples(tiny_tokenizer)
+    upper = UpperModel(tiny_model, PrefixCache(tiny_model, layers))
+    for _ in range(2):  # worked out, then kept
+        for mine, whole in zip(
+            target_logits(upper, examples), target_logits(tiny_model, examples), strict=True
+        ):
+            torch.testing.assert_close(mine, whole, atol=1e-5, rtol=1e-5)
+    for one, other in zip(knowledge(upper, examples), knowledge(tiny_model, examples), strict=True):
+        assert one.margin == pytest.approx(other.margin, abs=1e-4)
+    assert len(upper.trunk) == 3
+
+
+def test_same_gradients_in_the_upper_blocks_and_none_below(
+    tiny_model: Model, tiny_tokenizer: Tokenizer
+) -> None:
+    examples = _examples(tiny_tokenizer)
+    upper = UpperModel(tiny_model, PrefixCache(tiny_model, 1))
+    matrices = [p for p in tiny_model.blocks[1].parameters() if p.dim() == 2]
+    gradients = []
+    for model in (tiny_model, upper):
+        tiny_model.zero_grad()
+        likelihood_gradients(model, examples)
+        anchor_gradients(model, model, examples)
+        gradients.append([p.grad.clone() for p in matrices if p.grad is not None])
+    assert len(gradients[0]) == len(matrices)
+    for one, other in zip(*gradients, strict=True):
+        torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-4)
+    assert tiny_model.blocks[0].attention.qkv.weight.grad is None
+
+
+def test_changes_above_are_seen_and_those_below_are_not(
+    tiny_model: Model, tiny_tokenizer: Tokenizer
+) -> None:
+    examples = _examples(tiny_tokenizer)
+    upper = UpperModel(tiny_model, PrefixCache(tiny_model, 1))
+    before = target_logits(upper, examples)[0]
+    with torch.no_grad():
+        tiny_model.blocks[1].ffn.down.weight.add_(0.1)
+    after = target_logits(upper, examples)[0]
+    assert not torch.equal(before, after)
+    with torch.no_grad():
+        tiny_model.blocks[0].ffn.down.weight.add_(0.1)
+    assert torch.equal(target_logits(upper, examples)[0], after)
+
+
+def test_only_what_is_remembered_is_kept(tiny_model: Model, tiny_tokenizer: Tokenizer) -> None:
+    examples, trunk = _examples(tiny_tokenizer), PrefixCache(tiny_model, 1)
+    trunk.outputs(examples)
+    trunk.keep(examples[1:])
+    assert len(trunk) == 2
+
+
+def test_a_trunk_higher_than_the_model_is_refused(tiny_model: Model) -> None:
+    with pytest.raises(ValueError, match="2 blocks has no trunk of 3"):
+        PrefixCache(tiny_model, 3)

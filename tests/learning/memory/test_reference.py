@@ -1,0 +1,85 @@
+"""The reference of the anchor stays from lesson to lesson, and belongs to the weights below."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from engine.model import Model
+from learning.data.examples import Example
+from learning.memory.prefix_cache import PrefixCache, UpperModel
+from learning.memory.reference import REFERENCE, capture_reference, frozen_reference, open_reference
+from learning.objectives.forward import target_logits
+from learning.objectives.supervised import anchor_gradients
+
+TALK = [Example((1, 5, 9, i), (False, True, True, True)) for i in range(2, 8)] + [
+    Example((1, 7), (False, True))
+]
+
+
+@pytest.fixture
+def trunk(tiny_model: Model) -> PrefixCache:
+    return PrefixCache(tiny_model, 1)
+
+
+def _teach(model: Model) -> None:
+    """Moves what a lesson moves."""
+    with torch.no_grad():
+        for weight in model.blocks[-1].parameters():
+            weight.add_(0.1)
+
+
+def test_it_says_what_the_model_said(tiny_model: Model, trunk: PrefixCache) -> None:
+    reference = capture_reference(tiny_model, trunk, TALK)
+    ours, labels, _ = target_logits(reference, TALK)
+    with torch.no_grad():
+        theirs, same, _ = target_logits(tiny_model, TALK)
+    torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-5)
+    assert torch.equal(labels, same)
+
+
+def test_a_frozen_voice_stays_where_all_weights_move(tiny_model: Model) -> None:
+    reference = frozen_reference(tiny_model)
+    before, _, _ = target_logits(reference, TALK[:1])
+    with torch.no_grad():
+        theirs, _, _ = target_logits(tiny_model, TALK)
+        for weight in tiny_model.parameters():
+            weight.mul_(0.9)
+    torch.testing.assert_close(before, theirs[: len(before)], atol=1e-5, rtol=1e-5)
+    # the other rows are listened to only now
+    torch.testing.assert_close(target_logits(reference, TALK)[0], theirs, atol=1e-5, rtol=1e-5)
+
+
+def test_it_stays_through_lessons_and_restarts(
+    tiny_model: Model, trunk: PrefixCache, tmp_path: Path
+) -> None:
+    before, _, _ = target_logits(open_reference(tiny_model, trunk, TALK, tmp_path), TALK)
+    _teach(tiny_model)
+    again, _, _ = target_logits(open_reference(tiny_model, trunk, TALK, tmp_path), TALK)
+    torch.testing.assert_close(again, before)
+    student = UpperModel(tiny_model, trunk)
+    reference = open_reference(tiny_model, trunk, TALK, tmp_path)
+    assert anchor_gradients(student, reference, TALK) > 1e-4, "it pulls back to where it was"
+
+
+def test_it_is_taken_anew_where_the_weights_below_or_the_rows_are_others(
+    tiny_model: Model, trunk: PrefixCache, tmp_path: Path
+) -> None:
+    open_reference(tiny_model, trunk, TALK, tmp_path)
+    with torch.no_grad():
+        for weight in tiny_model.parameters():
+            weight.mul_(0.9)
+    trunk = PrefixCache(tiny_model, 1)
+    reference = open_reference(tiny_model, trunk, TALK, tmp_path)
+    assert anchor_gradients(UpperModel(tiny_model, trunk), reference, TALK) < 1e-6
+    fewer = open_reference(tiny_model, trunk, TALK[:2], tmp_path)
+    assert fewer.hidden_states(TALK[:2]).shape[0] == 2
+
+
+def test_a_broken_file_costs_nothing(tiny_model: Model, trunk: PrefixCache, tmp_path: Path) -> None:
+    (tmp_path / REFERENCE).write_bytes(b"half")
+    reference = open_reference(tiny_model, trunk, TALK, tmp_path)
+    assert anchor_gradients(UpperModel(tiny_model, trunk), reference, TALK) < 1e-6
+    assert (tmp_path / REFERENCE).stat().st_size > 100

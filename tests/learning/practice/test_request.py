@@ -1,0 +1,317 @@
+"""Practice by the teacher: journal, publication, undo, cancelling, and the owner who comes back."""
+
+from __future__ import annotations
+
+import os
+import queue
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import learning.memory.build
+import learning.practice.request
+from engine.errors import ConfigError
+from engine.model import Model
+from engine.storage.checkpoint import load_model
+from learning.journal.journal import Journal
+from learning.lessons.learner import Learner
+from learning.practice.report import gains
+from learning.practice.request import difficulty
+from learning.practice.rollouts import RolloutSampler
+from learning.practice.settings import PracticeSettings, WarmUpSettings
+from learning.protocol.events import (
+    Event,
+    Failed,
+    LessonDone,
+    PracticeDone,
+    PracticeSample,
+    PracticeStage,
+    PracticeStep,
+    TrainDone,
+    UndoDone,
+)
+from learning.protocol.records import Lesson, Turn
+from learning.protocol.requests import (
+    CancelPractice,
+    CancelTraining,
+    Learn,
+    OwnerActive,
+    Practise,
+    Train,
+    Undo,
+)
+from learning.teacher.scheduling import at_lowest_priority
+from learning.teacher.teacher import Teacher
+from tests.learning.conftest import Place
+from tests.sums import register
+
+QUICK = PracticeSettings(
+    lr=1e-3,
+    groups=2,
+    group_size=4,
+    max_tokens=6,
+    updates=1,
+    redraws=0,
+    held_out=4,
+    measure_every=2,
+    warm_up=WarmUpSettings(lr=5e-3, measure_every=5, measured=32, enough=0.5, steps=100),
+)
+
+
+@dataclass
+class Room:
+    """A teacher of a tiny model and all that it says."""
+
+    teacher: Teacher
+    journal: Journal
+    folder: Path
+    events: queue.Queue[Event]
+
+    def until(self, kind: type[Event], seconds: float = 60.0) -> list[Event]:
+        """All events up to one of that kind, the last. Fails on a failure."""
+        got: list[Event] = []
+        end = time.monotonic() + seconds
+        while not got or not isinstance(got[-1], kind):
+            got.append(self.events.get(timeout=max(0.1, end - time.monotonic())))
+            assert kind is Failed or not isinstance(got[-1], Failed), got[-1]
+        return got
+
+    def practise(self, *, task: str = "easy", **more: object) -> tuple[PracticeDone, list[Event]]:
+        self.teacher.send(Practise(task, **{"seed": 0, **more}))  # type: ignore[arg-type]
+        got = self.until(PracticeDone)
+        done = got[-1]
+        assert isinstance(done, PracticeDone)
+        return done, got
+
+    @property
+    def weights(self) -> dict[str, torch.Tensor]:
+        return load_model(self.folder).state_dict()
+
+
+@pytest.fixture
+def room(tiny_place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Room]:
+    home, folder, journal = tiny_place
+    monkeypatch.setattr(
+        learning.memory.book_rows, "shipped_book_path", lambda: tmp_path / "none.txt"
+    )
+    monkeypatch.setattr(learning.memory.build, "own_talk", lambda *_: [])
+    monkeypatch.setattr(learning.practice.request, "PracticeSettings", lambda: QUICK)
+    register(monkeypatch)
+    events: queue.Queue[Event] = queue.Queue()
+    teacher = Teacher(home, folder, journal, device="cpu", seed=0, on_event=events.put)
+    yield Room(teacher, journal, folder, events)
+    teacher.close()
+
+
+def same(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor]) -> bool:
+    return all(torch.equal(a[key], b[key]) for key in a)
+
+
+def test_practice_is_published_journaled_and_undone_as_one_lesson(room: Room) -> None:
+    before = room.weights
+    done, got = room.practise(warm_up=True, steps=4)
+    assert (done.ended, done.steps, done.saves, done.why) == ("steps", 4, 3, "")
+    assert done.accuracy_warm is not None and done.warm_up_steps > 0
+    assert done.accuracy_after >= done.accuracy_warm > done.accuracy_before
+    steps = [event for event in got if isinstance(event, PracticeStep)]
+    assert [step.step for step in steps] == [1, 2, 3, 4] and steps[0].steps == 4
+    assert steps[-1].accuracy is not None and steps[0].components.keys() == {"correct"}
+    samples = [event for event in got if isinstance(event, PracticeSample)]
+    assert len(samples) == 4 * QUICK.shown and samples[0].prompt.endswith("=")
+    stages = [event.stage for event in got if isinstance(event, PracticeStage)]
+    assert stages[0] == "before" and stages[-1] == "during" and "warmed_up" in stages
+
+    (lesson,) = room.journal.lessons(kinds=["practice"])
+    assert (lesson.state, lesson.prompt[0].text) == ("learned", "easy")
+    assert lesson.id in room.journal.lessons_in(done.version)
+    assert len(list((room.folder / "snapshots").iterdir())) == 1, "the weights before it, once"
+    assert not same(room.weights, before)
+    (gain,) = gains(room.journal, 3600.0)
+    assert (gain.task, gain.steps, gain.accuracy_after) == ("easy", 4, done.accuracy_after)
+    assert gains(room.journal, 3600.0, now=time.time() + 7200.0) == []
+
+    room.teacher.send(Undo())
+    undone = room.until(UndoDone)[-1]
+    assert isinstance(undone, UndoDone) and undone.what == "took back practice of easy"
+    assert same(room.weights, before), "exactly the weights before it"
+    assert room.journal.lesson(lesson.id).state == "undone"
+    assert room.journal.last_lesson() is None
+
+
+def test_a_task_that_does_not_exist_is_a_failure(room: Room) -> None:
+    room.teacher.send(Practise("esay"))
+    failed = room.until(Failed)[-1]
+    assert isinstance(failed, Failed) and failed.where == "practise"
+    assert "esay" in failed.what and "easy" in failed.next_step
+
+
+def test_a_task_without_a_right_answer_says_so(room: Room) -> None:
+    done, _ = room.practise(task="hard", steps=20, warm_up=False)
+    assert (done.ended, done.steps, done.saves) == ("too_hard", 3, 0)
+    assert "warm hard up with worked examples first" in done.why, done.why
+    assert room.journal.lessons(kinds=["practice"]) == [], "nothing was learned"
+
+
+def test_what_it_cannot_do_at_all_is_warmed_up_without_being_asked_to(room: Room) -> None:
+    done, got = room.practise(steps=2)
+    assert done.accuracy_before is not None and done.accuracy_before < 0.02
+    assert done.warm_up_steps > 0 and done.accuracy_warm is not None
+    warm = [e for e in got if isinstance(e, PracticeStage) and e.stage == "warm_up"]
+    assert {(e.steps, e.enough) for e in warm} == {(100, 0.5)}, "it is said how long it may take"
+    again, _ = room.practise(steps=1)
+    assert again.warm_up_steps == 0, "it can do it now"
+
+
+def test_it_ends_at_once_where_nothing_was_learned_yet(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked = threading.Event()
+    asked = RolloutSampler.accuracy
+
+    def accuracy(self: RolloutSampler, *given: Any) -> float:
+        looked.set()
+        time.sleep(0.2)  # the owner presses the key meanwhile
+        return asked(self, *given)
+
+    monkeypatch.setattr(RolloutSampler, "accuracy", accuracy)
+    before = room.weights
+    room.teacher.send(Practise("easy", seed=0))
+    assert looked.wait(60.0)
+    room.teacher.send(CancelPractice())
+    got = room.until(PracticeDone)
+    done = got[-1]
+    assert isinstance(done, PracticeDone) and done.ended == "stopped"
+    assert not [e for e in got if isinstance(e, PracticeStage | PracticeStep)]
+    assert same(before, room.weights)
+
+
+def test_a_training_that_waits_behind_something_ends_when_it_is_cancelled(room: Room) -> None:
+    room.teacher.send(Practise("easy", seed=0, steps=10_000))
+    room.until(PracticeStep)
+    with room.teacher._turnstile.answering():  # the learner waits in the middle of a step
+        room.teacher.send(Train())
+        room.teacher.send(CancelTraining())
+        done = room.until(TrainDone, seconds=5.0)[-1]
+    assert isinstance(done, TrainDone) and done.cancelled and done.recall_before is None
+    room.teacher.send(CancelPractice())
+    room.until(PracticeDone)
+
+
+def test_cancelling_keeps_what_was_gained(room: Room) -> None:
+    room.practise(warm_up=True, steps=0)
+    before = room.weights
+    room.teacher.send(Practise("easy", seed=0, steps=10_000))
+    room.until(PracticeStep)
+    room.teacher.send(CancelPractice())
+    done = room.until(PracticeDone)[-1]
+    assert isinstance(done, PracticeDone) and done.ended == "stopped"
+    assert 1 <= done.steps < 100 and done.saves >= 1
+    assert not same(room.weights, before)
+
+
+def test_a_lesson_goes_first_and_practice_goes_on(room: Room) -> None:
+    room.practise(warm_up=True, steps=0)
+    room.teacher.send(Practise("easy", seed=0, steps=30))
+    room.until(PracticeStep)
+    (lesson,) = room.journal.add_lessons([Lesson("example", (Turn("user", "Who?"),), "Me.")])
+    room.teacher.send(Learn())
+    got = room.until(PracticeDone, 120.0)
+    done = got[-1]
+    kinds = [type(event) for event in got]
+    assert LessonDone in kinds
+    place = kinds.index(LessonDone)
+    later = [event.step for event in got[place:] if isinstance(event, PracticeStep)]
+    assert later and isinstance(done, PracticeDone) and done.steps <= 30
+    assert later[0] < 30 and later[-1] == done.steps, "the number of steps goes on"
+    assert room.journal.lesson(lesson.id).state in ("learned", "needs_practice")
+
+
+def test_a_key_ends_idle_practice_at_once_and_keeps_what_was_saved(room: Room) -> None:
+    room.practise(warm_up=True, steps=0)
+    room.teacher.send(Practise("easy", seed=0, steps=10_000, idle=True))
+    saved = False
+    while not saved:  # the first save point
+        event = room.until(PracticeStage)[-1]
+        saved = isinstance(event, PracticeStage) and event.saved
+    time.sleep(0.05)
+    pressed = time.monotonic()
+    room.teacher.send(OwnerActive())
+    done = room.until(PracticeDone)[-1]
+    assert time.monotonic() - pressed < 1.0  # the bound itself is measured on a real model
+    assert isinstance(done, PracticeDone) and done.idle and done.ended == "stopped"
+    version = done.version
+    assert room.teacher._learner.published.version == version
+    ours = room.teacher._learner.weights.model.state_dict()
+    kept = room.weights
+    assert all(torch.allclose(ours[key], kept[key]) for key in kept), "back to the last save"
+    assert all(p.grad is None for p in room.teacher._learner.weights.model.parameters())
+
+
+def test_what_a_crash_lost_is_not_said_to_be_known(room: Room, tiny_place: Place) -> None:
+    old = (room.folder / "model.safetensors").read_bytes()
+    room.practise(warm_up=True, steps=0)
+    room.teacher.close()
+    (room.folder / "model.safetensors").write_bytes(old)
+    home, folder, _ = tiny_place
+    Learner(home, folder, room.journal)
+    (lesson,) = room.journal.lessons(kinds=["practice"])
+    assert lesson.state == "needs_practice"
+    assert room.journal.waiting() == [] == room.journal.riders()
+
+
+def test_settings_of_a_task_are_read_and_refused(tiny_place: Place) -> None:
+    assert difficulty(("most=3", "name=x", 'forms=["all", "no"]', "share=0.5")) == {
+        "most": 3,
+        "name": "x",
+        "forms": ("all", "no"),
+        "share": 0.5,
+    }
+    for wrong in ("most", "=3"):
+        with pytest.raises(ConfigError, match="setting"):
+            difficulty((wrong,))
+
+
+def test_what_the_idle_thread_raises_arrives() -> None:
+    names = []
+
+    def work() -> None:
+        names.append(threading.current_thread().name)
+        raise ValueError("here")
+
+    with pytest.raises(ValueError, match="here"):
+        at_lowest_priority(work)
+    assert names == ["idle"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads have a priority of their own there")
+def test_idle_practice_makes_way_after_every_block_and_at_lowest_priority(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    real = learning.practice.request.interruptible
+
+    def watched(model: Model, pause: Callable[[], None]) -> AbstractContextManager[None]:
+        asked.append(os.getpriority(os.PRIO_PROCESS, threading.get_native_id()))
+        return real(model, pause)
+
+    monkeypatch.setattr(learning.practice.request, "interruptible", watched)
+    room.practise(steps=0)
+    assert asked == [], "the owner waits for it"
+    room.practise(steps=0, idle=True)
+    assert asked == [19]
+
+
+def test_idle_practice_takes_small_pieces(tiny_place: Place) -> None:
+    settings = learning.practice.request._settings(
+        replace(PracticeSettings(), measure_every=10), Practise("easy", idle=True)
+    )
+    assert settings.objective.micro_tokens == learning.practice.request.IDLE_TOKENS
+    assert settings.measure_every == 5

@@ -1,0 +1,251 @@
+"""Practice makes a tiny model better at a tiny task, and it still says hello."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import pytest
+import torch
+
+import learning.practice.trainer
+from engine.errors import ConfigError, DataError
+from engine.model import Model
+from engine.rollout import Answered
+from engine.tokenizer import Tokenizer
+from learning.memory.replay import Replay
+from learning.objectives.grpo import GrpoReport, grpo_gradients
+from learning.practice.rollouts import Drawn, Sample
+from learning.practice.settings import PracticeSettings, WarmUpSettings
+from learning.practice.trainer import GrpoTrainer
+from learning.practice.warm_up import WarmUpReport
+from learning.rewards.task import Problem, Score, Split
+from tests.sums import Sums
+
+TINY = PracticeSettings(
+    lr=2e-3,
+    groups=8,
+    group_size=8,
+    max_tokens=10,
+    updates=2,
+    held_out=20,
+    warm_up=WarmUpSettings(lr=5e-3, measure_every=5, measured=64, enough=0.1, steps=300),
+)
+
+
+class One(Sums):
+    """One sum, the same for ever; warm-up teaches sums in general."""
+
+    def problems(self, split: Split, rng: random.Random) -> Iterator[Problem]:
+        if split == "held_out":
+            yield self._problem(3, 4)
+            return
+        for number in itertools.count():
+            warm = number < 400
+            yield (
+                self._problem(rng.randint(0, 9), rng.randint(0, 9)) if warm else self._problem(3, 4)
+            )
+
+
+def quiet(_: object) -> None:
+    pass
+
+
+def never() -> bool:
+    return False
+
+
+def test_warm_up_ends_where_trying_begins_to_pay_and_practice_does_the_rest(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, replay: Replay
+) -> None:
+    session = GrpoTrainer(tiny_model, tiny_tokenizer, One(), replay, TINY, seed=1)
+    told: list[WarmUpReport] = []
+    last = session.warm_up(told.append, never)
+    assert told[0].step == 0 and told[0].success == pytest.approx(0.0, abs=0.1)
+    assert last.success is not None and 0.1 <= last.success <= 0.6
+    assert session.accuracy() == 0.0, "greedy decoding says another number"
+    assert all((r.success is None) == (r.step % 5 != 0) for r in told)
+    reports = [session.step()]
+    assert reports[0].success < 0.6
+    while reports[-1].success <= 0.85:
+        reports.append(session.step())
+        assert len(reports) < 24
+    assert session.accuracy() == 1.0
+    assert reports[0].kl == pytest.approx(0.0, abs=1e-3) and reports[-1].kl > 0.1
+    assert reports[-1].entropy < reports[0].entropy
+    assert session.keeper.look(tiny_model) == 1.0, "the book was in every batch"
+
+
+class Rigged(GrpoTrainer):
+    """A session whose draws are given."""
+
+    def rig(self, rewards: Sequence[Sequence[float | None]]) -> None:
+        """Per group the rewards; None: the verifier failed."""
+        self.rewards = [list(group) for group in rewards]
+
+        def draw(
+            model: Model, problems: list[Problem], size: int, generator: torch.Generator
+        ) -> Drawn:
+            given, self.rewards = self.rewards[: len(problems)], self.rewards[len(problems) :]
+            groups = tuple(
+                tuple(self.sample(problem, value) for value in values)
+                for problem, values in zip(problems, given, strict=True)
+            )
+            return Drawn(tuple((1, 2, 3) for _ in problems), groups, 10, 0.1, 0.1)
+
+        self.roller.draw = draw  # type: ignore[assignment, method-assign]
+
+    def sample(self, problem: Problem, value: float | None) -> Sample:
+        score = Score.failure("out of time") if value is None else Score({"correct": value}, value)
+        return Sample(problem, Answered(0, (5, 6), (-5.9, -5.9), "end"), "It is 3.", score)
+
+
+def rigged(
+    model: Model,
+    tokenizer: Tokenizer,
+    replay: Replay,
+    rewards: list[list[float | None]],
+    **changes: int,
+) -> Rigged:
+    settings = replace(TINY, groups=2, group_size=2, updates=1, **changes)  # type: ignore[arg-type]
+    session = Rigged(model, tokenizer, Sums(9), replay, settings)
+    session.rig(rewards)
+    return session
+
+
+def test_dead_groups_are_counted_and_drawn_again(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, replay: Replay
+) -> None:
+    rewards: list[list[float | None]] = [[1.0, 1.0], [0.0, 1.0], [0.0, 0.0], [1.0, 0.0]]
+    session = rigged(tiny_model, tiny_tokenizer, replay, rewards, redraws=5)
+    report = session.step()
+    assert (report.groups, report.dead_groups) == (4, 2)
+    assert session.rewards == [], "one was missing, then one again"
+    assert report.reward_mean == pytest.approx(0.5)
+    assert report.reward_std == pytest.approx((0.0 + 0.5**0.5 + 0.0 + 0.5**0.5) / 4)
+    assert report.loss == pytest.approx(0.0, abs=0.05)
+
+
+def test_redrawing_has_an_end(tiny_model: Model, tiny_tokenizer: Tokenizer, replay: Replay) -> None:
+    session = rigged(tiny_model, tiny_tokenizer, replay, [[0.0, 0.0]] * 6, redraws=2)
+    report = session.step()
+    assert (report.groups, report.dead_groups, report.success) == (6, 6, 0.0)
+    assert report.kl == 0.0
+
+
+def test_what_the_verifier_could_not_judge_takes_no_part(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, replay: Replay
+) -> None:
+    rewards: list[list[float | None]] = [[1.0, None, None], [1.0, 0.0, None]]
+    session = rigged(tiny_model, tiny_tokenizer, replay, rewards, redraws=0)
+    report = session.step()
+    assert report.failed == 3
+    assert (report.groups, report.dead_groups) == (2, 1), "one alone has nothing to compare with"
+
+
+def test_a_verifier_that_fails_is_not_a_wrong_answer(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, replay: Replay
+) -> None:
+    session = rigged(tiny_model, tiny_tokenizer, replay, [])
+    problem = Problem("p", 1)
+    samples = tuple(session.sample(problem, value) for value in (1.0, 0.0, None))
+    group = session._group((1, 2), samples)
+    assert group is not None
+    assert [answer.advantage > 0 for answer in group.answers] == [True, False]
+
+
+def test_what_was_cut_off_is_compared_but_gives_no_gradient(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, replay: Replay
+) -> None:
+    session = rigged(tiny_model, tiny_tokenizer, replay, [])
+    right, wrong = (session.sample(Problem("p", 1), value) for value in (1.0, 0.0))
+    cut = replace(wrong, answer=replace(wrong.answer, ending="length"))
+    group = session._group((1, 2), (right, cut))
+    assert group is not None
+    assert [answer.active for answer in group.answers] == [True, False]
+    assert group.answers[0].advantage > 0 and group.tokens == 2
+
+
+def test_the_divergence_is_from_the_weights_before_the_first_step(
+    tiny_model: Model,
+    tiny_tokenizer: Tokenizer,
+    replay: Replay,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    before = {name: value.clone() for name, value in tiny_model.state_dict().items()}
+    references: list[Model | None] = []
+
+    def gradients(*given: object, reference: Model | None, **more: object) -> GrpoReport:
+        references.append(reference)
+        return grpo_gradients(*given, reference=reference, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(learning.practice.trainer, "grpo_gradients", gradients)
+    live: list[list[float | None]] = [[0.0, 1.0], [1.0, 0.0]]
+    session = rigged(tiny_model, tiny_tokenizer, replay, live * 2, redraws=0)
+    session.step()
+    assert references == [None], "off"
+    objective = replace(session.settings.objective, kl_weight=0.1)
+    session.settings = replace(session.settings, objective=objective)
+    session.step()
+    assert references[1] is not None and references[1] is not tiny_model
+    kept = references[1].state_dict()
+    assert all(torch.equal(kept[name], value) for name, value in before.items())
+
+
+def test_settings_that_cannot_work_are_told() -> None:
+    with pytest.raises(ConfigError, match="group_size is 1"):
+        PracticeSettings(group_size=1)
+    with pytest.raises(ConfigError, match="updates is 9"):
+        PracticeSettings(groups=8, updates=9)
+
+
+def test_a_task_without_worked_answers_cannot_be_warmed_up(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, replay: Replay
+) -> None:
+    task = Sums(9)
+    make = task._problem
+    task._problem = lambda a, b: replace(make(a, b), worked=None)  # type: ignore[method-assign]
+    session = GrpoTrainer(tiny_model, tiny_tokenizer, task, replay, TINY)
+    with pytest.raises(DataError, match="no worked answers"):
+        session.warm_up(quiet, never)
+
+
+def test_warm_up_that_is_stopped_between_two_looks_counts_its_steps(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, replay: Replay
+) -> None:
+    session = GrpoTrainer(tiny_model, tiny_tokenizer, Sums(9), replay, TINY)
+    told: list[WarmUpReport] = []
+    last = session.warm_up(told.append, lambda: len(told) > 3)
+    assert last.step == session.updates == 3, "its weights are to be looked at and saved"
+
+
+def test_problems_that_do_not_fit_are_passed_over(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, replay: Replay
+) -> None:
+    class Long(Sums):
+        """Every second problem is too long, or all."""
+
+        every = 2
+
+        def problems(self, split: Split, rng: random.Random) -> Iterator[Problem]:
+            for number, problem in enumerate(super().problems(split, rng)):
+                long = number % self.every == 0
+                yield replace(problem, prompt="why? " * 100) if long else problem
+
+    session = GrpoTrainer(tiny_model, tiny_tokenizer, Long(9), replay, TINY)
+    chosen = [*session._held_out, *(next(session._problems) for _ in range(20))]
+    assert all(session.roller.fits(tiny_model, problem) for problem in chosen)
+    Long.every = 1
+    with pytest.raises(DataError, match="no problem is held out that fits"):
+        GrpoTrainer(tiny_model, tiny_tokenizer, Long(9), replay, TINY)
+
+
+def test_a_problem_longer_than_the_context_is_told(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, replay: Replay
+) -> None:
+    session = GrpoTrainer(tiny_model, tiny_tokenizer, Sums(9), replay, TINY)
+    problem = Problem("why? " * 100, 1)
+    with pytest.raises(DataError, match="does not fit into a context of 128"):
+        session.roller.prompt(tiny_model, problem)

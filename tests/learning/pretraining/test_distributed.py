@@ -1,0 +1,80 @@
+"""learning.pretraining.distributed: two processes take the steps that one would take on the same batches."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+import torch.distributed as dist
+from torch.multiprocessing.spawn import spawn
+
+from engine.config import CONFIGS
+from engine.errors import ConfigError
+from engine.storage.checkpoint import load_tensors, save_tensors
+from engine.tokenizer import Tokenizer
+from learning.data.corpus import Document
+from learning.data.token_stream import TokenStream
+from learning.pretraining.distributed import ALONE, ProcessGroup, team_of_environment
+from learning.pretraining.loop import PretrainSettings, accumulate, fresh_model, pretrain
+
+T = Tokenizer({bytes([b]): b for b in range(256)})
+CONFIG = replace(CONFIGS["tiny"], vocab_size=T.vocab_size)
+SETTINGS = PretrainSettings(tokens=6 * 256, row=64, rows=4, micro_rows=2, fp32=True)
+
+
+def _stream() -> TokenStream:
+    return TokenStream.of([Document("a", text=f"{c} is {c}{c}.") for c in "abcdefgh"], T, seed=3)
+
+
+def _train(team: ProcessGroup, seed: int, out: Path, stop_after: int) -> None:
+    """Saves the mean gradients of the first batch, and the weights after some steps."""
+    torch.set_num_threads(1)
+    model, stream = fresh_model(CONFIG, seed), _stream()
+    team.share_weights(model)
+    batch = next(stream.batches(4, 64, share=(team.rank, team.size)))
+    loss = team.average(model, accumulate(model, *batch, SETTINGS))
+    tensors = {
+        f"gradient/{n}": p.grad.clone() for n, p in model.named_parameters() if p.grad is not None
+    }
+    model.zero_grad()
+    calls = iter(range(100))
+    progress = pretrain(
+        model, stream, SETTINGS, team=team, stop=lambda: team.leads and next(calls) >= stop_after
+    )
+    tensors |= {f"weight/{n}": p.detach() for n, p in model.named_parameters()}
+    tensors["numbers"] = torch.tensor([float(loss), progress.step, progress.tokens])
+    save_tensors(tensors, out / f"{team.rank}of{team.size}")
+
+
+def _process(rank: int, out: Path, stop_after: int) -> None:
+    dist.init_process_group("gloo", f"file://{out}/meeting", rank=rank, world_size=2)
+    _train(
+        ProcessGroup(rank, 2), rank, out, stop_after
+    )  # the second one's own weights must not matter
+    dist.destroy_process_group()
+
+
+@pytest.mark.parametrize(("stop_after", "steps"), [(100, 6), (3, 3)])
+def test_two_processes_are_as_one(tmp_path: Path, stop_after: int, steps: int) -> None:
+    _train(ALONE, 0, tmp_path, stop_after)
+    spawn(_process, (tmp_path, stop_after), nprocs=2)
+    alone, first, second = (load_tensors(tmp_path / n)[0] for n in ("0of1", "0of2", "1of2"))
+    assert alone["numbers"][1:].tolist() == [steps, steps * 256]
+    assert any(name.startswith("gradient/") for name in alone)
+    for name in alone:
+        assert torch.equal(first[name], second[name])  # among themselves to the last bit
+        torch.testing.assert_close(first[name], alone[name], rtol=2e-4, atol=2e-6)
+
+
+def test_rows_must_divide_among_the_processes() -> None:
+    with pytest.raises(ConfigError, match="3 processes"):
+        pretrain(fresh_model(CONFIG, 0), _stream(), SETTINGS, team=ProcessGroup(0, 3))
+
+
+def test_without_torchrun_there_is_a_team_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("WORLD_SIZE", raising=False)
+    with team_of_environment("cpu") as (team, device):
+        assert (team, device) == (ALONE, "cpu")
+        assert team.leads and team.agree(2.5, 1.0, device=torch.device("cpu")) == [2.5, 1.0]

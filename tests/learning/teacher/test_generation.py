@@ -1,0 +1,72 @@
+"""What a teacher tells of its candidates: fit to be shown, all different, and how sure it is of each."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+from engine.config import Sampling
+from learning.home import Home
+from learning.journal.journal import Journal
+from learning.memory.tasks import NOT_KNOWN
+from learning.protocol.events import AskDone, CandidateDone, CandidateReset, CandidateText, Event
+from learning.protocol.records import Turn
+from learning.protocol.requests import Generate
+from learning.teacher.teacher import open_teacher
+from learning.text.flaws import broken, seams
+from learning.text.normalise import fold
+
+Place = tuple[Home, Path, Journal]
+
+
+def _ask(place: Place, message: str, n: int, asks: int) -> list[list[Event]]:
+    """The events of each ask, which are drawn from different dice."""
+    home, _, journal = place
+    events, ended = list[Event](), threading.Semaphore(0)
+
+    def hear(event: Event) -> None:
+        events.append(event)
+        if isinstance(event, AskDone):
+            ended.release()
+
+    teacher = open_teacher(home, model="tiny", on_event=hear, journal=journal)
+    try:
+        for ask in range(asks):
+            turns = (Turn("user", message),)
+            teacher.send(Generate(ask, turns, n, Sampling(max_tokens=60), seed=ask))
+            assert ended.acquire(timeout=120)
+    finally:
+        teacher.close()
+    return [[e for e in events if getattr(e, "ask", None) == ask] for ask in range(asks)]
+
+
+def test_a_model_that_knows_nothing_says_so_once_and_shows_no_broken_text(
+    tiny_place: Place,
+) -> None:
+    for events in _ask(tiny_place, "What is my cat called?", 5, 2):
+        done = [event for event in events if isinstance(event, CandidateDone)]
+        texts = [event.text for event in done]
+        assert sorted(event.index for event in done) == [1, 2, 3, 4, 5]
+        assert texts.count(NOT_KNOWN) == 1
+        assert len(set(map(fold, texts))) == 5
+        assert not any(broken(text) or seams(text) for text in texts)
+        assert all(event.certainty is not None and 0 <= event.certainty <= 1 for event in done)
+        assert any(isinstance(event, CandidateReset) for event in events)
+        last = max(i for i, e in enumerate(events) if isinstance(e, CandidateReset))
+        index = events[last].index  # type: ignore[union-attr]
+        after = [
+            e.delta for e in events[last:] if isinstance(e, CandidateText) and e.index == index
+        ]
+        (whole,) = [event.text for event in done if event.index == index]
+        assert "".join(after).strip() == whole or broken("".join(after)) or seams("".join(after))
+
+
+def test_what_is_no_question_is_not_answered_so(tiny_place: Place) -> None:
+    for events in _ask(tiny_place, "My cat sleeps.", 5, 1):
+        assert NOT_KNOWN not in [e.text for e in events if isinstance(e, CandidateDone)]
+
+
+def test_one_answer_alone_is_shown_unbroken(tiny_place: Place) -> None:
+    for events in _ask(tiny_place, "My cat sleeps.", 1, 3):
+        (done,) = [event for event in events if isinstance(event, CandidateDone)]
+        assert done.text and not broken(done.text) and not seams(done.text)

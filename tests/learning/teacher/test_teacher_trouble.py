@@ -1,0 +1,53 @@
+"""A lesson that fails as nobody foresaw is told, and keeps nothing else from being learned."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.errors import CheckpointError
+from learning.lessons.learner import Learner
+from learning.protocol.events import Failed, LessonDone
+from learning.protocol.records import Lesson, LessonReport
+from learning.protocol.requests import Learn
+from tests.learning.conftest import Place
+from tests.learning.lessons.test_learner import lesson, place  # noqa: F401
+from tests.learning.lessons.test_undo import hear
+
+
+def test_the_lessons_behind_one_that_fails_are_learned(
+    place: Place,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    journal = place[2]
+    bad, good = journal.add_lessons([lesson("a?", "A."), lesson("b?", "B.")])
+    learn = Learner.learn
+
+    def learned(learner: Learner, item: Lesson) -> LessonReport:
+        if item.id == bad.id:
+            raise ZeroDivisionError("as nobody foresaw")
+        return learn(learner, item)
+
+    monkeypatch.setattr(Learner, "learn", learned)
+    said = hear(place, monkeypatch, LessonDone, Learn())
+    assert [event.where for event in said if isinstance(event, Failed)] == ["learn"]
+    assert isinstance(said[-1], LessonDone) and said[-1].lesson == good.id
+    assert journal.lesson(bad.id).state == "needs_practice" and journal.waiting() == []
+
+
+def test_an_undo_that_cannot_be_done_keeps_nothing_from_being_learned(
+    place: Place,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    journal = place[2]
+    (gone,) = journal.add_lessons([lesson("a?", "A.")])
+    journal.retract(gone.id)
+    (good,) = journal.add_lessons([lesson("b?", "B.")])
+
+    def unreadable(learner: Learner, item: Lesson) -> None:
+        raise CheckpointError("00000001.safetensors: is damaged", "remove it")
+
+    monkeypatch.setattr(Learner, "undo", unreadable)
+    said = hear(place, monkeypatch, LessonDone, Learn())
+    failed = [(event.where, event.what) for event in said if isinstance(event, Failed)]
+    assert failed == [("undo", "00000001.safetensors: is damaged")]
+    assert isinstance(said[-1], LessonDone) and said[-1].lesson == good.id

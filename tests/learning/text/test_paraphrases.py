@@ -1,0 +1,242 @@
+"""A lesson as it will be needed: alone, after other talk, in other words; and the batches of it."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from engine.model import Model
+from engine.tokenizer import Tokenizer
+from learning.data.examples import Example, after, from_answer
+from learning.lessons.batch import COPIES, BatchAccumulator, Mixture
+from learning.lessons.recipe import Wording
+from learning.memory.book_rows import careless_examples
+from learning.memory.replay import Replay
+from learning.memory.rewording import last_question, owner_turns, reworded, talk_frames
+from learning.memory.tasks import overrule, stands_alone, to_task
+from learning.protocol.records import Lesson, Turn
+from learning.text.frames import Questions
+from learning.text.paraphrases import Frames
+
+
+def _example(tokenizer: Tokenizer, question: str, answer: str) -> Example:
+    return from_answer(tokenizer, [("user", question)], answer, 128)
+
+
+@pytest.fixture
+def replay(tiny_model: Model, tiny_tokenizer: Tokenizer) -> Replay:
+    book = [_example(tiny_tokenizer, f"Question {i}?", f"Answer {i}.") for i in range(40)]
+    taught = [_example(tiny_tokenizer, f"Taught {i}?", f"Told {i}.") for i in range(10)]
+    talk = [Example((1, 2, 3, i), (False, True, True, True)) for i in range(10)]
+    return Replay(tiny_model, book, taught, talk)
+
+
+def test_after_puts_the_talk_before_and_learns_only_the_answer(tiny_tokenizer: Tokenizer) -> None:
+    talk = _example(tiny_tokenizer, "Hello", "Hi.")
+    asked = _example(tiny_tokenizer, "Who?", "Me.")
+    both = after(talk, asked, 128)
+    assert both.ids == talk.ids + asked.ids
+    assert both.answer == asked.answer
+    assert both.prompt == "hello / who"
+    assert after(talk, asked, len(both.ids) - 1) == asked, "too long together"
+    broken_off = Example(talk.ids[:-1], (False,) * (len(talk.ids) - 1))
+    assert after(broken_off, asked, 128) == asked, "talk that ends with no answer"
+
+
+@pytest.mark.parametrize(
+    ("question", "alone"),
+    [
+        ("What is my dog called?", True),
+        ("where do i live", True),
+        ("Why?", False),
+        ("And then what happened", False),
+        ("What does it mean?", False),
+        ("Hello", False),
+    ],
+)
+def test_what_can_be_understood_alone(question: str, alone: bool) -> None:
+    assert stands_alone(question) is alone
+
+
+def test_a_lesson_in_talk_is_also_learned_alone(tiny_tokenizer: Tokenizer) -> None:
+    talk = (Turn("user", "Hello"), Turn("assistant", "Hi."))
+    lesson = Lesson("correction", (*talk, Turn("user", "What is my dog called?")), "Rufus.")
+    task = to_task(tiny_tokenizer, lesson, 128, random.Random(0))
+    assert [e.prompt for e in task.answers] == [
+        "hello / hi / what is my dog called",
+        "what is my dog called",
+    ]
+    assert task.prompts == {e.prompt for e in task.answers}
+    assert len(task.variations) >= 10
+    assert {e.answer for e in task.variations} == {task.answers[0].answer}
+    leaning = Lesson("correction", (*talk, Turn("user", "Why?")), "Because.")
+    task = to_task(tiny_tokenizer, leaning, 128, random.Random(0))
+    assert len(task.answers) == 1 and task.variations == ()
+    first = Lesson("correction", (Turn("user", "What is my dog called?"),), "Rufus.")
+    assert len(to_task(tiny_tokenizer, first, 128).answers) == 1
+
+
+def test_what_a_new_answer_changes_after_other_talk(tiny_tokenizer: Tokenizer) -> None:
+    def example(*turns: str, answer: str) -> Example:
+        roles = ("user", "assistant", "user")
+        return from_answer(tiny_tokenizer, list(zip(roles, turns, strict=False)), answer, 64)
+
+    question = "Where do I live?"
+    same, other = (example("Hi", "Hello", question, answer=a) for a in ("In Rome.", "On a boat."))
+    longer = example("Hi", "So you are here " * 3, question, answer="In Rome.")
+    old, new = (example(question, answer=a) for a in ("In Rome.", "In Ghent."))
+    asked_why = example("Hi", "Hello", "Why?", answer="So."), example("Why?", answer="So.")
+    known = {e.prompt: e for e in (same, old, longer, *asked_why)}
+    assert overrule(known, old, 64) == [], "it is the same answer"
+    in_talk = overrule(known, new, len(longer.ids))
+    changed = [example("Hi", "Hello", question, answer="In Ghent.")]
+    assert in_talk == changed and known[new.prompt] == new and known[same.prompt] == changed[0]
+    assert known[longer.prompt] == longer, "it would be too long"
+    assert overrule({e.prompt: e for e in (other, old)}, new, 64) == [], "it was another answer"
+    assert overrule({other.prompt: other}, new, 64) == [], "it had none by itself"
+    assert overrule(known, example("Why?", answer="No."), 64) == [], "it leans on the talk"
+
+
+def test_a_lesson_is_also_asked_in_the_frames_of_other_questions(tiny_tokenizer: Tokenizer) -> None:
+    lesson = Lesson("example", (Turn("user", "What is my dog called?"),), "Rufus.")
+    memory = Questions(["how old are you", "where is rome", "what is my dog called"])
+    frames = Frames(memory, Questions(["Is it far?"]))
+    task = to_task(tiny_tokenizer, lesson, 128, random.Random(0), frames)
+    asked = {e.prompt for e in task.variations}
+    assert "where is my dog called" in asked, "in a frame of the memory"
+    assert "is it my dog called" in asked, "in one of own talk"
+    alone = to_task(tiny_tokenizer, lesson, 128, random.Random(0))
+    assert alone.answers == task.answers
+    assert len(asked) > len(alone.variations) >= 10
+    assert {e.answer for e in task.variations} == {task.answers[0].answer}
+
+
+def test_the_answer_to_wordings_drawn_anew(tiny_tokenizer: Tokenizer) -> None:
+    talk = [("user", "Hello"), ("assistant", "Hi."), ("user", "What is my dog called?")]
+    example = from_answer(tiny_tokenizer, talk, "Rufus. \U0001f436", 128)
+    assert owner_turns(tiny_tokenizer, example) == ["Hello", "What is my dog called?"]
+    assert last_question(tiny_tokenizer, example) == "What is my dog called?"
+    memory, talk = (
+        Questions(["how old are you", "where is rome"]),
+        Questions(["Do you see the sea?"]),
+    )
+    frames, rng = Frames(memory, talk), random.Random(0)
+    one, other = (reworded(tiny_tokenizer, example, frames, 128, rng) for _ in range(2))
+    assert len(one) > 10 and len({e.prompt for e in one}) > 10
+    assert {e.answer for e in (*one, *other)} == {example.answer}
+    assert all(e.ids[0] == tiny_tokenizer.user and " / " not in e.prompt for e in one)
+    assert {e.prompt for e in other} - {e.prompt for e in one}, "others than before"
+
+
+def test_a_text_without_an_owner_has_no_question(tiny_tokenizer: Tokenizer) -> None:
+    end, word = tiny_tokenizer.end, tiny_tokenizer.encode("word")
+    plain = Example((end, *word, end), (False, *([True] * (len(word) + 1))))
+    assert last_question(tiny_tokenizer, plain) == ""
+    assert (
+        reworded(
+            tiny_tokenizer, plain, Frames(Questions(["how old are you"])), 128, random.Random(0)
+        )
+        == ()
+    )
+
+
+def test_frames_of_own_talk_are_turns_of_the_owner(tiny_tokenizer: Tokenizer) -> None:
+    asked = [
+        _example(tiny_tokenizer, q, "Do I know that?") for q in ("Is it far?", "Hi", "Is it far?")
+    ]
+    assert talk_frames(tiny_tokenizer, asked).texts == ("Is it far?",)
+    cut = Example(asked[0].ids[:4], asked[0].target[:4])
+    assert talk_frames(tiny_tokenizer, [cut]).texts == (), "it breaks off"
+
+
+def test_other_wordings_never_ask_what_is_remembered_otherwise(
+    tiny_tokenizer: Tokenizer, replay: Replay
+) -> None:
+    lesson = Lesson("example", (Turn("user", "What is my dog called?"),), "Rufus.")
+    task = to_task(tiny_tokenizer, lesson, 128, random.Random(0))
+    replay.remember(_example(tiny_tokenizer, "Tell me what my dog is called.", "Nothing."))
+    rng = random.Random(0)
+    rows = [row for _ in range(30) for row in Wording(task, replay, rng).rows(4)]
+    assert len(rows) == 120
+    assert all(row.answer == task.answers[0].answer for row in rows)
+    assert "tell me what my dog is called" not in {row.prompt for row in rows}
+    assert any(" / " in row.prompt and row.prompt.endswith("what is my dog called") for row in rows)
+    assert any(" / " not in row.prompt for row in rows)
+    assert Wording(task, replay, rng).rows(0) == []
+
+
+def test_wordings_go_with_what_they_ask_for(replay: Replay, tiny_tokenizer: Tokenizer) -> None:
+    old, new = (_example(tiny_tokenizer, "My pin?", f"It is {n}.") for n in (1234, 5678))
+    replay.remember(old, [_example(tiny_tokenizer, "The pin?", "It is 1234.")])
+    replay.remember(new)
+    assert old.ids not in replay.wordings
+    assert "my pin" in replay.frames.memory.texts and replay.frames is replay.frames
+    replay.avoid([new])
+    assert new.ids not in replay.wordings and "my pin" not in replay.frames.memory.texts
+
+
+def test_a_batch_is_full_and_never_holds_the_lesson_alone(
+    tiny_tokenizer: Tokenizer, replay: Replay
+) -> None:
+    lesson = _example(tiny_tokenizer, "Question 3?", "Something else.")
+    accumulator = BatchAccumulator(replay, Mixture(), random.Random(0))
+    batch = accumulator.mix([lesson])
+    assert batch.rows == 32
+    assert all(e.prompt != lesson.prompt for e in batch.replay)
+    assert len(batch.talk) == Mixture().talk
+    batch = accumulator.mix([lesson], wordings=[lesson] * 4)
+    assert batch.rows == 32 and len(batch.wordings) == 4
+
+
+def test_what_a_lesson_contradicts_is_replayed_no_longer(
+    tiny_tokenizer: Tokenizer, replay: Replay
+) -> None:
+    old = next(e for e in replay.book if e.prompt == "question 3")
+    book, taught = [e for e in replay.book if e is not old], list(replay.taught)
+    first = _example(tiny_tokenizer, "Question 3?", "Something else.")
+    second = _example(tiny_tokenizer, "QUESTION 3", "A third answer.")
+    for lesson in (first, second):
+        replay.remember(lesson)
+        assert replay.book == book
+        assert replay.taught == [*taught, lesson]
+
+
+def test_what_broke_comes_several_times(tiny_tokenizer: Tokenizer, replay: Replay) -> None:
+    lesson, broken = _example(tiny_tokenizer, "New?", "Yes."), replay.book[7]
+    batch = BatchAccumulator(replay, Mixture(), random.Random(0)).mix([lesson], [broken])
+    assert batch.replay.count(broken) >= COPIES
+    assert batch.rows == 32
+
+
+def test_careless_questions_of_a_book(
+    tiny_tokenizer: Tokenizer, tmp_path: pytest.TempPathFactory
+) -> None:
+    from pathlib import Path
+
+    path = Path(str(tmp_path)) / "book.txt"
+    path.write_text(
+        "<|user|> How are you? <|assistant|> Well.\n<|user|> hi <|assistant|> Hello.\n"
+        "<|user|> A? <|assistant|> B. <|user|> C? <|assistant|> D.\n"
+    )
+    made = careless_examples(tiny_tokenizer, [path, path.with_name("none.txt")], 128)
+    texts = {tiny_tokenizer.decode(e.ids) for e in made}
+    assert texts == {"how are you?Well.", "How are youWell.", "how are youWell."}
+    assert {e.prompt for e in made} == {"how are you"}
+
+
+def test_earlier_lessons_are_replayed_in_other_words_that_ask_for_nothing_else(
+    replay: Replay, tiny_tokenizer: Tokenizer
+) -> None:
+    dice = random.Random(0)
+    lesson = _example(tiny_tokenizer, "What is my dog called?", "Rufus.")
+    free = _example(tiny_tokenizer, "My dog's name?", "Rufus.")
+    claimed = _example(tiny_tokenizer, "Question 3?", "Rufus.")
+    replay.remember(lesson, [free, claimed])
+    drawn = [replay.otherwise(lesson, dice, frozenset()) for _ in range(200)]
+    assert set(drawn) == {lesson, free}
+    assert 20 < drawn.count(free) < 80
+    assert {replay.otherwise(lesson, dice, {free.prompt}) for _ in range(50)} == {lesson}
+    accumulator = BatchAccumulator(replay, Mixture(earlier=11), dice)
+    new = _example(tiny_tokenizer, "New?", "Yes.")
+    assert any(free in accumulator.mix([new]).replay for _ in range(20))

@@ -1,0 +1,171 @@
+"""At 80x24 everything that matters fits or wraps: the line of keys, the header, the lists, the menu."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from pathlib import Path
+
+import pytest
+
+from tests.scenes import SCENES, Scene, build, still_clock
+from tests.stage import Stage, play
+from vidya_tui.commands.table import COMMANDS
+from vidya_tui.screens.help import room_rows
+from vidya_tui.widgets.completion import around
+from vidya_tui.widgets.key_line import KeyLine
+from vidya_tui.widgets.learner_panel import fitting
+
+
+def looked_at(scene: Scene, folder: Path, size: tuple[int, int]) -> tuple[list[str], set[str]]:
+    """(the line of keys that is seen, all that the keys there may say)."""
+    found: tuple[list[str], set[str]] = ([], set())
+
+    async def run() -> None:
+        nonlocal found
+        app, act = build(scene, folder / "home", "dark")
+        async with app.run_test(size=size) as pilot:
+            await act(pilot)
+            lines = list(app.screen.query(KeyLine))
+            if not lines:
+                return
+            bindings = app.screen.active_bindings.values()
+            may = {
+                f"{app.get_key_display(one.binding)} {one.binding.description}" for one in bindings
+            }
+            groups: dict[object, str] = {}
+            for one in bindings:
+                if group := one.binding.group:
+                    groups[group] = groups.get(group, "") + app.get_key_display(one.binding)
+            may |= {f"{keys} {group.description}" for group, keys in groups.items()}  # type: ignore[attr-defined]
+            strips = app.screen._compositor.render_strips()
+            region = lines[0].region
+            seen = strips[region.y].crop(region.x, region.right).text
+            found = [part.strip() for part in seen.split("\u258f")], may
+
+    with still_clock():
+        asyncio.run(run())
+    return found
+
+
+@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
+def test_no_key_is_cut(scene: Scene, tmp_path: Path) -> None:
+    parts, may = looked_at(scene, tmp_path, (80, 24))
+    for part in parts:
+        words = part.split()
+        if words[0].isdigit() and "pick" in words:
+            words = words[words.index("pick") + 1 :]
+        while words:
+            length = next(n for n in range(len(words), 0, -1) if " ".join(words[:n]) in may)
+            words = words[length:]
+
+
+def test_how_to_leave_and_help_are_always_there(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        def shown() -> bool:
+            return "f1 help" in stage.footer() and "^q quit" in stage.footer()
+
+        await stage.until(shown)
+        await stage.say("hello")
+        await stage.sees("5 five answers")
+        await stage.until(shown)
+        await stage.press("3")
+        await stage.until(lambda: "f8 undo" in stage.footer() and shown())
+        await stage.pilot.resize_terminal(50, 24)
+        await stage.until(shown)
+
+    play(scenario, tmp_path)
+
+
+def test_the_header_leaves_whole_parts_out() -> None:
+    words = "practising syllogism, step 24 of 100, 15 min left \u00b7 book recall 98 %"
+    assert fitting(words, 80) == words
+    assert fitting(words, 60) == "practising syllogism, step 24 of 100, 15 min left"
+    assert fitting(words, 40) == "practising syllogism, step 24 of 100"
+    assert fitting(words, 10).endswith("\u2026")
+
+
+def test_every_command_is_told_in_full_in_the_menu(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.press("slash")
+        for command in COMMANDS:
+            words = command.help.split()
+            await stage.sees(f"\u25b8 {command.usage}")
+            menu = stage.app.chat.completions.region
+            strips = stage.strips()[menu.y : menu.bottom]
+            inside = " ".join(
+                strip.crop(menu.x, menu.right).text.strip("\u2502 \u256d\u256e\u2570\u256f\u2500")
+                for strip in strips
+            ).split()
+            run = " ".join(inside)
+            assert all(word in run for word in words), (command.name, stage.text())
+            assert menu.bottom <= 20 and menu.y >= 0
+            await stage.press("down")
+
+    play(scenario, tmp_path)
+
+
+def test_practice_offers_every_task_with_what_it_is(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.write("/practice ")
+        await stage.sees("sums and differences: 4 + 3 - 5")
+        await stage.sees("whether a statement follows from two others")
+        await stage.write("follows")
+        await stage.sees("propositional_logic")
+        await stage.until(lambda: "chain_sum" not in stage.text())
+
+    play(scenario, tmp_path)
+
+
+@pytest.mark.parametrize("heights", itertools.product((1, 2, 3), repeat=4))
+def test_the_rows_around_one(heights: tuple[int, ...]) -> None:
+    for at, most in itertools.product(range(4), (3, 4, 8)):
+        rows = around(heights, at, most)
+        assert at in rows and sum(heights[n] for n in rows) <= max(most, heights[at])
+
+
+def test_a_lesson_shows_its_answer_behind_a_long_question(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.say("What did I tell you about the old bridge over the river last summer?")
+        await stage.sees("5 five answers")
+        await stage.say("/correct It was closed.")
+        await stage.sees("learned in")
+        await stage.press("alt+l")
+        await stage.sees("\u2192 It was closed.")
+
+    play(scenario, tmp_path)
+
+
+def test_the_palette_finds_commands_by_what_they_do(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.press("ctrl+p")
+        await stage.sees("Search for commands")
+        await stage.write("earlier weights")
+        await stage.sees("/model")
+
+    play(scenario, tmp_path)
+
+
+def test_the_help_of_a_list_says_each_key_once(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.say("hello")
+        await stage.sees("5 five answers")
+        await stage.press("3")
+        await stage.sees("preferred 3")
+        await stage.press("alt+l")
+        await stage.sees("e edit")
+        rows = room_rows(stage.app.screen)
+        assert len(rows) == len(set(rows)) and ("e", "edit") in rows
+
+    play(scenario, tmp_path)
+
+
+def test_the_welcome_is_wrapped_as_in_the_frame_before(tmp_path: Path) -> None:
+    widths = []
+
+    async def scenario(stage: Stage) -> None:
+        widths.append(stage.app.chat.conversation.outer_size.width)
+
+    play(scenario, tmp_path / "later")
+    play(scenario, tmp_path / "first", first=True)
+    assert widths == [80, 80]

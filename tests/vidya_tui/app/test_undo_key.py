@@ -1,0 +1,61 @@
+"""F8: one lesson at a time, by name, and of another conversation only after a question."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from learning.protocol.requests import Undo
+from tests.stage import Stage, play
+
+
+async def teach(stage: Stage, question: str, pick: str) -> None:
+    await stage.say(question)
+    await stage.sees("5 five answers")
+    await stage.press(pick, "enter")
+    await stage.sees(f"preferred {pick}")
+
+
+def test_twice_takes_back_one_lesson_and_says_which(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await teach(stage, "about rivers", "2")
+        await teach(stage, "about hills", "3")
+        await stage.press("f8", "f8")
+        await stage.sees("\u201cabout hills\u201d \u2192 \u201cthree answers\u201d")
+        assert len(stage.teacher.sent(Undo)) == 1
+        assert stage.journal.last_lesson() is not None
+
+    play(scenario, tmp_path)
+
+
+@pytest.mark.parametrize("yes", [True, False])
+def test_another_conversation_is_asked_about(tmp_path: Path, yes: bool) -> None:
+    async def scenario(stage: Stage) -> None:
+        await teach(stage, "about rivers", "2")
+        await stage.press("ctrl+n")
+        await stage.until(lambda: "about rivers" not in stage.text())
+        await stage.press("f8")
+        await stage.sees("The last lesson is of another conversation: \u201cabout rivers\u201d")
+        assert stage.teacher.sent(Undo) == []
+        await stage.press("y" if yes else "h")
+        if yes:
+            await stage.until(lambda: len(stage.teacher.sent(Undo)) == 1)
+            assert stage.prompt == ""
+        else:
+            await stage.until(lambda: stage.prompt == "h")
+            await stage.press("i")
+            assert stage.prompt == "hi" and stage.teacher.sent(Undo) == []
+
+    play(scenario, tmp_path)
+
+
+def test_in_words_without_a_question(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await teach(stage, "about rivers", "2")
+        await stage.press("ctrl+n")
+        await stage.say("/undo yes")
+        await stage.until(lambda: len(stage.teacher.sent(Undo)) == 1)
+        await stage.sees("\u201cabout rivers\u201d \u2192 \u201ctwo answers\u201d")
+
+    play(scenario, tmp_path)

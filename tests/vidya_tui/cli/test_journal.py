@@ -1,0 +1,261 @@
+"""`vidya journal`: looking, copying, and erasing everywhere."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.storage.files import temporary_name
+from tests.vidya_tui.shell import Shell
+
+
+def teach(shell: Shell, **lessons: str) -> None:
+    rows = [json.dumps({"prompt": q, "answer": a}) for q, a in lessons.items()]
+    file = shell.file("lessons.jsonl", "\n".join(rows))
+    shell.rows("teach", "--file", str(file))
+    file.unlink()
+
+
+def shared(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those that another home has too: what a home's own weights did stays with it."""
+    return [row for row in rows if row["table"] not in ("saves", "lesson_events", "measures")]
+
+
+def traces(shell: Shell, text: str) -> list[str]:
+    files = [file for file in shell.home.path.rglob("*") if file.is_file()]
+    return [file.name for file in files if text.encode() in file.read_bytes()]
+
+
+def test_show_search_and_limits(shell: Shell) -> None:
+    shell.rows("ask", "hello there", "-n", "2")
+    shell.rows("teach", "--say", "Good day.", "--no-wait")
+    row = shell.rows("journal", "show")[-1]
+    assert (row["kind"], row["state"], row["prompt"]) == ("correction", "waiting", "hello there")
+    assert len(shell.rows("journal", "show", "--limit", "1")) == 1
+    assert "hello there -> Good day." in shell.run("journal", "show", "--asks").stdout
+    (hit,) = shell.rows("journal", "search", "GOOD DAY")
+    assert hit["place"] == "answer" and hit["ask"] == 1
+    assert "ask 1, answer: Good day." in shell.run("journal", "search", "good day").stdout
+
+
+def test_preferences_that_were_written_can_be_taught_elsewhere(
+    shell: Shell, tmp_path: Path
+) -> None:
+    shell.rows("ask", "hello", "-n", "2")
+    shell.rows("teach", "--say", "Good day.", "--no-wait")
+    out = tmp_path / "pairs.jsonl"
+    shell.run("journal", "export", "--format", "trl", "--out", str(out))
+    shell.run("journal", "forget", "--all", "--yes", "--keep-weights")
+    assert shell.rows("teach", "--file", str(out), "--no-wait")[0]["waiting"] == 2
+    lessons = shell.rows("journal", "show")
+    assert [(row["kind"], row["prompt"], row["answer"]) for row in lessons] == [
+        ("pick", "hello", "Good day.")
+    ] * 2
+    assert all(len(row["rejected"]) == 1 for row in lessons)
+    (measured,) = shell.rows("evaluate", "--lessons", str(out))
+    assert measured["lessons"]["recall"] is not None
+
+
+def test_what_was_exported_is_not_written_over(shell: Shell, tmp_path: Path) -> None:
+    shell.rows("ask", "hello", "-n", "1")
+    for command, option in (
+        (("journal", "export"), "--out"),
+        (("journal", "progress"), "--csv"),
+        (("journal", "progress"), "--svg"),
+    ):
+        out = tmp_path / f"out{option}"
+        out.write_text("mine")
+        message = shell.fails(*command, option, str(out))
+        assert str(out) in message and "--force" in message
+        assert out.read_text() == "mine"
+        shell.run(*command, option, str(out), "--force")
+        assert out.read_text() != "mine"
+    assert "rows written" in shell.run("journal", "export", "--out", os.devnull).stderr
+
+
+def test_what_is_empty_is_told(shell: Shell) -> None:
+    for nothing in ("", " ", '"'):
+        assert "no word to look for" in shell.fails("journal", "search", nothing)
+    for command, words in {
+        ("journal", "show"): "nothing was taught yet",
+        ("journal", "show", "--asks"): "nothing was said yet",
+        ("journal", "search", "swordfish"): "nothing was said with 'swordfish' in it",
+        ("journal", "export", "--format", "trl"): "there are no preferences yet",
+        ("model", "snapshots"): "has no earlier weights",
+    }.items():
+        result = shell.run(*command, "--json")
+        assert result.stdout == "" and words in result.stderr, command
+        assert words in shell.run(*command).output
+
+
+def test_export_and_import_are_lossless_and_idempotent(shell: Shell, tmp_path: Path) -> None:
+    shell.rows("ask", "hello", "-n", "2")
+    shell.rows("teach", "--say", "Good day.", "--no-wait")
+    out = tmp_path / "out.jsonl"
+    assert "rows written" in shell.run("journal", "export", "--out", str(out)).stderr
+    assert shell.run("journal", "export").stdout == out.read_text()
+    pairs = shell.rows("journal", "export", "--format", "trl")
+    assert len(pairs) == 2, "what was typed is preferred to both answers that were shown"
+    assert all(set(pair) == {"prompt", "chosen", "rejected"} for pair in pairs)
+    other = Shell(type(shell.home)(tmp_path / "other"))
+    assert other.rows("journal", "import", str(out)) == [{"added": 1, "waiting": 1}]
+    assert other.rows("journal", "import", str(out)) == [{"added": 0, "waiting": 1}]
+    assert other.rows("journal", "import", "-", stdin=out.read_text())[0]["added"] == 0
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert shared(other.rows("journal", "export")) == shared(rows)
+    shell.rows("teach", "--say", "Good night.", "--no-wait")  # of the same answer: the newer holds
+    shell.run("journal", "export", "--out", str(out))
+    assert other.rows("journal", "import", str(out))[0]["added"] == 1
+    assert "Good night." in other.run("journal", "show").stdout
+    assert "0 conversations" in other.run("journal", "import", str(out)).stdout
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("{", "is no JSON"),
+        ("[1]", "is no object"),
+        ('{"table": "spoons"}', "not from a journal's export"),
+        ('{"prompt": "a", "chosen": "b", "rejected": "c"}', "trl"),
+    ],
+)
+def test_bad_rows_are_named_by_line(shell: Shell, row: str, said: str) -> None:
+    good = '{"table": "conversations", "id": 1, "created": 1.5}'
+    file = shell.file("bad.jsonl", f"{good}\n\n{row}\n")
+    message = shell.fails("journal", "import", str(file))
+    assert f"{file}:3:" in message and said in message
+    assert shell.rows("journal", "import", str(shell.file("good.jsonl", good)))[0]["added"] == 1
+    assert "cannot be read" in shell.fails("journal", "import", str(shell.home.path / "none"))
+
+
+def test_forget_erases_from_journal_book_weights_and_snapshots(shell: Shell) -> None:
+    teach(shell, hello="Hello, I am well.")
+    weights = shell.home.models_path / "tiny" / "model.safetensors"
+    teach(shell, secret="swordfish")
+    shell.home.book_path.write_text(
+        shell.home.book_path.read_text() + "<|user|> mine <|assistant|> by hand\n"
+    )
+    journal = shell.journal()
+    journal.close()
+    (done,) = shell.rows("journal", "forget", "--lesson", "2", "--yes", "--no-relearn")
+    assert done["forgotten"] == 1 and done["book_lines"] == 1
+    assert traces(shell, "swordfish") == []
+    book = shell.home.book_path.read_text()
+    assert "by hand" in book and "I am well" in book
+    assert weights.exists()
+
+
+def published(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> tuple[bytes, bytes]:
+    """Weights before, and with, a lesson that was published (the guard lets everything pass)."""
+    from learning.memory.guard import Verdict
+
+    monkeypatch.setattr(
+        "learning.lessons.learner.examine", lambda *_, **__: Verdict(True, 1.0, 1.0)
+    )
+    weights = shell.home.models_path / "tiny" / "model.safetensors"
+    before = tensors(weights)
+    teach(shell, secret="swordfish", later="a later lesson")
+    return before, tensors(weights)
+
+
+def tensors(path: Path) -> bytes:
+    """The file's numbers, without what it says of itself."""
+    data = path.read_bytes()
+    return data[8 + int.from_bytes(data[:8], "little") :]
+
+
+def test_the_weights_go_back_to_before_it(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    before, after = published(shell, monkeypatch)
+    assert before != after
+    (done,) = shell.rows("journal", "forget", "--text", "SWORDFISH", "--yes", "--no-relearn")
+    assert done["models"] == ["tiny"] and done["relearned"] == 0
+    folder = shell.home.models_path / "tiny"
+    assert tensors(folder / "model.safetensors") == before
+    assert all(tensors(shot) == before for shot in (folder / "snapshots").glob("*"))
+    assert traces(shell, "swordfish") == []
+    rows = shell.rows("journal", "show")
+    assert [row["answer"] for row in rows] == ["a later lesson"]
+
+
+def test_later_lessons_are_learned_again(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    published(shell, monkeypatch)
+    with shell.journal().writing() as connection:  # as where the tiny model had managed
+        connection.execute("UPDATE lessons SET state = 'learned'")
+    (done,) = shell.rows("journal", "forget", "--lesson", "1", "--yes")
+    assert done["relearned"] == 1 and done["waiting"] == 0
+
+
+def test_keep_weights(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, after = published(shell, monkeypatch)
+    result = shell.run("journal", "forget", "--all", "--yes", "--keep-weights")
+    assert "the weights were kept" in result.stdout
+    assert tensors(shell.home.models_path / "tiny" / "model.safetensors") == after
+    assert shell.rows("journal", "show") == [] and traces(shell, "swordfish") == []
+
+
+def test_where_no_weights_without_it_are_left(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    published(shell, monkeypatch)
+    shutil.rmtree(shell.home.models_path / "tiny" / "snapshots")
+    message = shell.fails("journal", "forget", "--lesson", "1", "--yes")
+    assert "nothing was erased" in message and "--keep-weights" in message
+    assert len(shell.rows("journal", "show")) == 2
+
+
+def test_forget_asks_first_and_needs_one_thing(shell: Shell) -> None:
+    shell.rows("ask", "hello", "-n", "1")
+    for answer in ("n\n", ""):
+        assert "nothing was erased" in shell.fails("journal", "forget", "--ask", "1", stdin=answer)
+    assert (
+        "Erase 1 ask and 0 lessons?"
+        in shell.run("journal", "forget", "--ask", "1", stdin="y\n").stderr
+    )
+    shell.run("journal", "forget", "--yes", status=2)
+    shell.run("journal", "forget", "--all", "--ask", "1", status=2)
+    assert "not in the journal" in shell.fails("journal", "forget", "--ask", "7", "--yes")
+    assert "not in the journal" in shell.fails("journal", "forget", "--conversation", "7")
+    assert "nowhere" in shell.fails("journal", "forget", "--text", "swordfish")
+
+
+def test_a_text_that_only_the_book_has(shell: Shell) -> None:
+    shell.home.book_path.write_text(
+        "<|user|> a <|assistant|> swordfish\n<|user|> b <|assistant|> c\n"
+    )
+    (done,) = shell.rows("journal", "forget", "--text", "swordfish", "--yes")
+    assert (done["forgotten"], done["book_lines"]) == (0, 1)
+    assert shell.home.book_path.read_text() == "<|user|> b <|assistant|> c\n"
+
+
+def test_forgetting_names_what_it_removed_and_cannot_vouch_for(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    published(shell, monkeypatch)
+    shell.run("model", "export", "tiny", str(tmp_path / "out"))
+    shell.run("model", "import", str(tmp_path / "out"), "--name", "copy")
+    shell.home.exports_path.mkdir()
+    (shell.home.exports_path / "mine.md").write_text("secret: Swordfish, of course: swordfish")
+    stray = shell.file("stray.bin", "\0")
+    forget = ("journal", "forget", "--text", "swordfish", "--yes", "--no-relearn")
+    message = shell.fails(*forget)
+    assert "stray.bin" in message and "--leave-unknown" in message
+    result = shell.run(*forget, "--leave-unknown").stdout
+    assert f"removed, for it was in there: {shell.home.exports_path / 'mine.md'}" in result
+    assert "copy may still know it" in result and "`vidya model remove copy`" in result
+    assert f"left, and may hold it: {stray}" in result
+    assert traces(shell, "wordfish") == []
+
+
+def test_an_erasing_that_came_to_the_journal_is_finished(shell: Shell) -> None:
+    teach(shell, secret="swordfish")
+    shell.rows("journal", "forget", "--lesson", "1", "--yes", "--no-relearn")
+    left = temporary_name(shell.home.models_path / "tiny" / "model.safetensors")
+    left.mkdir()
+    (left / ".tmpMetlbs").write_bytes(b"swordfish")
+    assert "not in the journal" in shell.fails("journal", "forget", "--lesson", "1", "--yes")
+    assert not left.exists()

@@ -1,0 +1,37 @@
+"""What a teacher says besides that for which a command waits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine.errors import VidyaError
+from learning.home import Home
+from learning.journal.journal import Journal
+from learning.protocol.events import Failed, Grown, UndoDone
+from vidya_tui.cli.common import LocalTeacher
+
+
+def test_an_undo_is_told_and_its_failure_ends_no_other_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = Home(tmp_path)
+    journal = Journal(home.journal_path)
+    desk = LocalTeacher(home, journal)
+    grown = Grown("49m", 49_000_000)
+    for event in (
+        UndoDone(None, "took back lesson 1 in this model too", 3),
+        Failed("undo", "book.txt:3: no answer", "mend the line, then try again"),
+        grown,
+        Failed("grow", "the disk is full", "free some space"),
+    ):
+        desk.events.put(event)
+    assert desk.next(lambda _: None, Grown) == grown
+    assert capsys.readouterr().err.splitlines() == [
+        "took back lesson 1 in this model too",
+        "book.txt:3: no answer; mend the line, then try again",
+    ]
+    with pytest.raises(VidyaError, match="the disk is full"):
+        desk.next(lambda _: None, Grown)
+    journal.close()

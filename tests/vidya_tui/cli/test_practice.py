@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+import learning.practice.request
+import vidya_tui.cli.practice
+from learning.practice.settings import PracticeSettings, WarmUpSettings
+from learning.protocol.events import Event, PracticeStep
+from tests.sums import register
+from tests.vidya_tui.shell import Shell
+from vidya_tui.cli.main import cli
+from vidya_tui.options import Options
+
+WARM_UP = WarmUpSettings(lr=5e-3, measure_every=5, measured=32, enough=0.5, steps=100)
+QUICK = PracticeSettings(
+    groups=2, group_size=4, max_tokens=6, updates=1, held_out=4, measure_every=2, warm_up=WARM_UP
+)
+ASKED = {"step", "reward_mean", "reward_std", "dead_groups", "kl", "loss", "accuracy"}
+ASKED |= {"tokens", "seconds"}
+
+
+@pytest.fixture
+def gym(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> Shell:
+    """The shell, with tasks that a tiny model learns in a second, or never."""
+    register(monkeypatch)
+    monkeypatch.setattr(learning.practice.request, "PracticeSettings", lambda: QUICK)
+    return shell
+
+
+def test_practice_prints_its_steps_and_what_it_came_to(gym: Shell) -> None:
+    result = gym.run("practice", "easy", "--warm-up", "--steps", "3", "--group-size", "5", "--json")
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    steps = [row for row in rows if "event" not in row]
+    assert [row["step"] for row in steps] == [1, 2, 3]
+    assert all(row.keys() >= ASKED for row in steps)
+    assert steps[0]["accuracy"] is not None
+    assert rows[0]["event"] == "look" and rows[0]["stage"] == "before"
+    assert any(row.get("event") == "warm_up" for row in rows)
+    done = rows[-1]
+    assert (done["event"], done["ended"], done["steps"]) == ("done", "steps", 3)
+    samples = [row for row in rows if row.get("event") == "sample"]
+    assert samples[0]["prompt"].endswith("=") and "correct" in samples[0]["components"]
+
+
+def test_practice_says_what_it_does_in_plain_words(gym: Shell) -> None:
+    result = gym.run("practice", "easy", "--warm-up", "--steps", "1")
+    assert "before: held-out accuracy" in result.stderr
+    assert "after warm-up" in result.stderr and "saved" in result.stderr
+    assert "step 1 of 1" in result.stderr and "nothing to compare in" in result.stderr
+    assert result.stdout.startswith("easy: held-out accuracy")
+    assert result.stdout.count("\n") == 1
+    report = gym.run("practice", "--report").stdout
+    assert report.startswith("easy: 1 step in ")
+    assert gym.rows("practice", "--report")[0]["task"] == "easy"
+    assert "practice" in gym.run("journal", "show").stdout
+    everything = gym.run("journal", "export", "--format", "jsonl").stdout
+    assert '"practice"' in everything
+    assert gym.rows("model", "snapshots")[0]["version"] == 0
+
+
+def test_what_is_too_hard_ends_with_advice(gym: Shell) -> None:
+    said = gym.fails("practice", "hard", "--steps", "9", "--no-warm-up")
+    assert "no group has a right answer" in said
+    assert "vidya practice hard --warm-up begins with worked examples" in said
+
+
+def test_what_cannot_be_practised_is_told(gym: Shell) -> None:
+    assert "did you mean" in gym.fails("practice", "sylogism")
+    assert "write it as name=value" in gym.fails("practice", "easy", "--set", "most")
+    assert gym.run("practice", status=2).output.count("name a task") == 1
+    assert gym.run("practice", "easy", "--group-size", "1", status=2)
+
+
+def test_the_tasks_are_listed(gym: Shell) -> None:
+    listed = gym.run("practice", "--list").stdout
+    assert "syllogism" in listed and "chain_sum" in listed
+    names = {row["name"] for row in gym.rows("practice", "--list")}
+    assert {"easy", "syllogism", "basic_arithmetic"} <= names
+
+
+def test_nothing_was_practised(gym: Shell) -> None:
+    assert "nothing was practised" in gym.run("practice", "--report").stdout
+
+
+def test_ctrl_c_ends_after_the_step_and_keeps_what_was_gained(
+    gym: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pressed: list[Event] = []
+    show = vidya_tui.cli.practice._print
+
+    def pressing(event: Event, options: Options) -> None:
+        show(event, options)
+        if isinstance(event, PracticeStep) and not pressed:
+            pressed.append(event)
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(vidya_tui.cli.practice, "_print", pressing)
+    result = CliRunner().invoke(
+        cli,
+        ["practice", "easy", "--warm-up", "--steps", "5000", "--home", str(gym.home.path)],
+    )
+    assert result.exit_code == 1 and "Aborted" in result.output  # 130 in `main`
+    assert "ctrl+c again drops it" in result.stderr
+    assert "stopped; what was gained so far is kept" in result.stdout
+    (lesson,) = gym.journal().lessons(kinds=["practice"])
+    assert lesson.state == "learned"

@@ -1,0 +1,375 @@
+"""`vidya --plain`, with a scripted teacher: lines in, plain lines out."""
+
+from __future__ import annotations
+
+import io
+import json
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+
+import pytest
+
+from learning.home import Home
+from learning.journal.journal import Journal
+from learning.protocol.events import (
+    Event,
+    Failed,
+    MessageCut,
+    Ready,
+    TrainDone,
+    TrainProgress,
+    WorkerLost,
+)
+from learning.protocol.requests import Learn, Request, Train
+from tests.fakes import ScriptedTeacher
+from vidya_tui.commands.table import COMMANDS
+from vidya_tui.controller.controller import Controller
+from vidya_tui.line_mode.loop import LineMode, run_lines
+from vidya_tui.session.session import Session
+from vidya_tui.settings.file import Settings
+
+TEXTS = ("one answer", "\x1b[31mtwo\x1b[0m", "three", "four", "five")
+DONE = TrainDone(2, 4, 0.1, 0.5, 1.0, 3.0, False, False, 2, 10)
+
+
+@dataclass
+class Trainer(ScriptedTeacher):
+    """Trains too, in two epochs."""
+
+    def send(self, request: Request) -> None:
+        super().send(request)
+        if isinstance(request, Train) and self.on_event:
+            for epoch in (1, 2):
+                self.on_event(
+                    TrainProgress(epoch, 25, epoch, 50, 0.5, 0.5 * epoch, 1.0, 9.0, 2, True)
+                )
+            self.on_event(DONE)
+
+
+def talk(folder: Path, *lines: str, settings: Settings | None = None) -> tuple[list[str], Journal]:
+    """What is written when these lines come through a pipe, and the journal afterwards."""
+    home = Home(folder / "home")
+    journal = Journal(home.journal_path)
+    teacher = Trainer(TEXTS, journal=journal)
+
+    def make(on_event: Callable[[Event], None]) -> ScriptedTeacher:
+        teacher.on_event = on_event
+        on_event(Ready("10m", 1, 10_200_000, "cpu"))
+        return teacher
+
+    out = io.StringIO()
+    source = io.BytesIO("".join(f"{line}\n" for line in lines).encode())
+    status = run_lines(home, journal, make, settings or Settings(), source=source, out=out)
+    assert status == 0 and teacher.closed
+    assert "\x1b" not in out.getvalue() and "\r" not in out.getvalue()
+    return out.getvalue().splitlines(), journal
+
+
+def picked(journal: Journal) -> list[int]:
+    """The numbers of all cards that were picked."""
+    rows = [row for row in journal.export_rows() if row["table"] == "judgements"]
+    return [row["number"] for row in rows if row["kind"] == "pick"]
+
+
+def test_five_answers_a_pick_and_the_end(tmp_path: Path) -> None:
+    lines, journal = talk(tmp_path, "hello", "3")
+    assert lines == [
+        "vidya, line by line. /help lists the commands.",
+        "10m is awake, version 1",
+        "1. one answer",
+        "2. \u241b[31mtwo\u241b[0m",
+        "3. three",
+        "4. four",
+        "5. five",
+        "surest: 1",
+        "preferred 3 over 1, 2, 4, 5: three",
+        "lesson 1: learned in 0.1 s",
+    ]
+    assert picked(journal) == [3] and journal.waiting() == []
+    book = (tmp_path / "home" / "book.txt").read_text()
+    assert "<|user|> hello <|assistant|> three" in book
+
+
+def test_correct_rate_undo_new(tmp_path: Path) -> None:
+    lines, journal = talk(
+        tmp_path, "hello", "/correct Hello!", "/rate good", "/rate off", "/undo", "/new", "again"
+    )
+    assert "will answer \u201cHello!\u201d" in lines
+    assert lines.count("lesson 1: learned in 0.1 s") == 1
+    assert any(line.endswith("rated good") for line in lines)
+    assert any(line.endswith("rating withdrawn") for line in lines)
+    assert "taking the last lesson back" in lines
+    assert "lesson 1 taken back \u00b7 \u201chello\u201d \u2192 \u201cHello!\u201d" in lines
+    assert "a new conversation" in lines
+    assert [talk.title for talk in journal.conversations()] == ["again", "hello"]
+    assert journal.lesson(2).state == "undone"
+
+
+def test_train_has_a_line_for_each_epoch(tmp_path: Path) -> None:
+    lines, _ = talk(tmp_path, "/train 2")
+    assert lines[2:] == [
+        "learning the book; go on chatting, /cancel stops it",
+        "epoch 1 of 25: loss 0.500, recall 50 %",
+        "epoch 2 of 25: loss 0.500, recall 100 %",
+        "trained after 2 epochs in 3.0 s: book recall 50 % \u2192 100 %",
+    ]
+
+
+def test_digits_are_messages_unless_candidates_wait(tmp_path: Path) -> None:
+    _, journal = talk(tmp_path, "7", " 2", "12 monkeys", "//slash")
+    rows = [row for row in journal.export_rows() if row["table"] == "asks"]
+    assert [row["message"] for row in rows] == ["7", "2", "12 monkeys", "/slash"]
+    assert picked(journal) == []
+
+
+def test_what_cannot_be_done_is_a_line(tmp_path: Path) -> None:
+    lines, _ = talk(tmp_path, "", "/nope", "/copy", "/correct", "/pick 1", "hello", "9", "/undo")
+    said = "\n".join(lines)
+    assert "there is no command /nope" in said
+    assert "/copy needs the screen" in said
+    assert "/correct needs the text here" in said
+    assert "no candidates wait" in said and "there is no candidate 9" in said
+
+
+def test_help_lists_what_works_here(tmp_path: Path) -> None:
+    lines, _ = talk(tmp_path, "/help", "/quit", "never said")
+    said = "\n".join(lines)
+    for usage in ("/correct [TEXT]:", "/rate good|bad|off:", "/train [EPOCHS]:", "/undo:", "/new:"):
+        assert usage in said
+    assert "/copy" not in said and "1. one answer" not in said
+
+
+def test_plain_chat_has_no_numbers(tmp_path: Path) -> None:
+    lines, journal = talk(tmp_path, "hello", "/rate bad", settings=Settings(candidates=1))
+    assert "one answer" in lines and "rated bad" in lines[-2]
+    assert journal.lessons(kinds=("rating",))[0].state == "learned"
+
+
+def test_with_learning_off_the_end_does_not_wait(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    journal = Journal(home.journal_path)
+    teacher = ScriptedTeacher(TEXTS)  # it never learns
+
+    def make(on_event: Callable[[Event], None]) -> ScriptedTeacher:
+        teacher.on_event = on_event
+        on_event(Ready("10m", 1, 10_200_000, "cpu"))
+        return teacher
+
+    source, off = io.BytesIO(b"hello\n1\n"), Settings(learning=False)
+    assert run_lines(home, journal, make, off, source=source, out=io.StringIO()) == 0
+    assert len(journal.waiting()) == 1
+
+
+@dataclass
+class AtTerminal:
+    """A line mode that a person types into, fed by hand."""
+
+    folder: Path
+    out: io.StringIO = field(default_factory=io.StringIO)
+
+    def __post_init__(self) -> None:
+        home = Home(self.folder / "home")
+        self.journal = Journal(home.journal_path)
+        self.teacher = ScriptedTeacher(TEXTS, manual=True, journal=self.journal)
+        session = Session(self.journal, self.teacher)
+        desk = Controller(self.journal, session, self.teacher)
+        self.mode = LineMode(home, Settings(), desk, self.out, asking=True)
+        self.teacher.on_event = self.mode.heard
+        self.mode.begin()
+        self.mode.heard(Ready("10m", 1, 10_200_000, "cpu"))
+
+
+def test_at_a_terminal_a_line_counts_at_once(tmp_path: Path) -> None:
+    here = AtTerminal(tmp_path)
+    assert here.out.getvalue().startswith("vidya, line by line. /help lists the commands.\n> ")
+    here.mode.typed("hello")
+    here.teacher.pump(1)
+    here.mode.typed("2")  # long before it is whole
+    assert "preferred 2 over 1, 3, 4, 5: " in here.out.getvalue()
+    here.teacher.finish()
+    assert picked(here.journal) == [2]
+    here.mode.typed(None)
+    assert here.mode.status == 0
+
+
+def test_ctrl_c_stops_the_answers_first_and_leaves_then(tmp_path: Path) -> None:
+    here = AtTerminal(tmp_path)
+    here.mode.typed("hello")
+    here.teacher.pump(1)
+    here.mode.interrupted()
+    assert here.mode.status is None and not here.mode._session.streaming
+    here.mode.interrupted()
+    assert here.mode.status == 130
+
+
+def test_a_model_that_cannot_be_loaded_ends_it(tmp_path: Path) -> None:
+    here = AtTerminal(tmp_path)
+    here.mode.heard(Failed("load", "no such model", "choose another"))
+    assert here.mode.status == 1 and "no such model; choose another" in here.out.getvalue()
+
+
+def test_a_message_that_the_model_cannot_read_whole_is_told(tmp_path: Path) -> None:
+    here = AtTerminal(tmp_path)
+    here.mode.heard(MessageCut(1, 166_742, 165_000))
+    assert "of its 166,742 characters it reads 1,742" in here.out.getvalue()
+
+
+def test_a_lost_worker_is_told(tmp_path: Path) -> None:
+    here = AtTerminal(tmp_path)
+    here.mode.typed("hello")
+    here.teacher.die()
+    assert "starting it again" in here.out.getvalue()
+    here.mode.heard(Ready("10m", 1, 10_200_000, "cpu"))  # asks again what was never answered
+    here.teacher.finish()
+    assert "1. one answer" in here.out.getvalue()
+    here.mode.heard(WorkerLost("killed", restarting=False))
+    assert here.mode.status == 1
+
+
+def test_a_lesson_that_fails_does_not_hold_up_the_end(tmp_path: Path) -> None:
+    here = AtTerminal(tmp_path)
+    here.teacher.journal = None  # learns nothing
+    here.mode.typed("hello")
+    here.teacher.finish()
+    here.mode.typed("1")
+    here.mode.typed(None)
+    assert here.mode.status is None and "finishing what you taught" in here.out.getvalue()
+    here.mode.heard(Failed("learn", "out of memory", "nothing was lost"))
+    assert here.mode.status == 0
+
+
+def test_a_lesson_that_failed_is_tried_again_and_never_waited_for_without_end(
+    tmp_path: Path,
+) -> None:
+    here = AtTerminal(tmp_path)
+    here.teacher.journal = None  # learns nothing
+    here.mode.typed("hello")
+    here.teacher.finish()
+    here.mode.typed("1")
+    here.mode.heard(Failed("learn", "the disk is full", "make room"))
+    here.mode.typed("/lessons")  # has nothing to do with it
+    here.mode.typed("/new")
+    assert here.teacher.requests[-1] == Learn(), "tried again"
+    here.mode.heard(Failed("learn", "the disk is full", "make room"))
+    here.mode.typed("/lessons")
+    here.mode.typed("/quit")
+    assert here.mode.status == 0
+
+
+def test_an_earlier_message_in_other_words_and_back(tmp_path: Path) -> None:
+    lines, journal = talk(
+        tmp_path, "hello", "2", "/edit goodbye", "/edit", "/branch", "/branch", "/branch next"
+    )
+    assert "/edit needs the text here; type /edit WORDS" in lines
+    at = lines.index("the earlier one is kept; /branch goes back to it")
+    assert "1. one answer" in lines[at : at + 3]  # other candidates, read out
+    back = lines.index("You: hello")
+    assert lines[back + 1] == "Vidya: \u241b[31mtwo\u241b[0m"
+    assert "You: goodbye" in lines[back:] and lines[-1].startswith("this message has 2 variants")
+    rows = [row for row in journal.export_rows() if row["table"] == "asks"]
+    assert [(row["message"], row["parent"]) for row in rows] == [
+        *(("hello", None), ("goodbye", None))
+    ]
+
+
+def test_what_the_screens_show_is_read_out(tmp_path: Path) -> None:
+    lines, journal = talk(
+        tmp_path,
+        *("hello", "3", "/lessons", "/compare", "/book three", "/progress", "/history hel"),
+        *("/history #1", "/lessons nothing like it", "/history zzz"),
+    )
+    assert any(
+        line.startswith("lesson 1, today") and line.endswith("picked, learned: hello \u2192 three")
+        for line in lines
+    )
+    assert "of these 1 of 1 are known now" in lines
+    assert "asking lesson 1's message again, before and now" in lines
+    assert "before (version 1), likeliest: an old answer" in lines
+    assert "now (version 2), drawn: old one" in lines
+    assert "yours, line 2: hello \u2192 three" in lines
+    assert "book recall: nothing measured yet" in lines
+    assert any(line.startswith("first picked: 0.0 %") for line in lines)
+    assert any(line.startswith("#1, today") and "2 turns, hello" in line for line in lines)
+    assert lines[-4:] == ["You: hello", "Vidya: three", "nothing was found", "nothing was found"]
+    journal.close()
+
+
+# ---------------------------------------------------------------- every command
+
+
+FOLLOWS = {
+    **{"pick": "2", "correct": "Hello!", "rate": "good", "edit": "in other words"},
+    **{"lessons": "hello", "book": "name", "history": "hello", "compare": "2", "train": "2"},
+    **{"branch": "previous", "practice": "chain_sum", "export": "json"},
+}
+"""What may follow a command."""
+
+
+@pytest.mark.parametrize("more", [False, True])
+@pytest.mark.parametrize("first", [(), ("hello", "3")], ids=["at the start", "in a talk"])
+def test_it_goes_on_after_every_command(tmp_path: Path, first: tuple[str, ...], more: bool) -> None:
+    for command in COMMANDS:
+        if command.plain and command.name != "quit":
+            follows = FOLLOWS.get(command.name, "") if more else ""
+            folder = tmp_path / command.name
+            folder.mkdir()
+            line = f"/{command.name} {follows}".strip()
+            lines, journal = talk(folder, *first, line, "still there")
+            assert "5. five" in lines[-8:], line
+            assert journal.questions()[-1].endswith("still there"), line
+            journal.close()
+
+
+def test_settings_are_read_out(tmp_path: Path) -> None:
+    lines, _ = talk(tmp_path, "/settings", settings=Settings(candidates=3, theme="nord"))
+    assert "answers to choose among: 3. candidates = 3" in lines
+    assert 'theme: nord. theme = "nord"' in lines
+    assert "learning: on. learning = true" in lines
+    named = {line.partition(". ")[2].partition(" = ")[0] for line in lines}
+    assert named >= {part.name for part in fields(Settings)} - {"keys"}
+    assert f"into {tmp_path / 'home' / 'settings.toml'};" in lines[-1]
+    toml = [line.partition(". ")[2] for line in lines if ". " in line and " = " in line]
+    assert Settings(**tomllib.loads("\n".join(toml))) == Settings(candidates=3, theme="nord")
+
+
+def test_models_are_read_out(tmp_path: Path) -> None:
+    lines, _ = talk(tmp_path, "/model")
+    assert any(line.startswith("10m, in use: 10.") and "weights" in line for line in lines)
+    assert "vidya model use NAME" in lines[-1]
+    assert not (tmp_path / "home" / "models" / "10m").exists(), "looking brings nothing in"
+
+
+def test_a_model_that_cannot_be_read_does_not_hide_the_others(tmp_path: Path) -> None:
+    broken = tmp_path / "home" / "models" / "broken"
+    broken.mkdir(parents=True)
+    (broken / "model.safetensors").write_bytes(b"xx")
+    lines, _ = talk(tmp_path, "/model")
+    assert any(line.startswith("10m, in use: 10.") for line in lines)
+    assert any(f"{broken}: cannot be read" in line for line in lines)
+
+
+def test_a_training_is_read_out(tmp_path: Path) -> None:
+    lines, _ = talk(tmp_path, "/curve", "/train 2", "/curve")
+    assert lines[2] == "nothing was trained since the start; /train trains the whole book"
+    assert lines[-2] == "trained after 2 epochs in 3.0 s: book recall 50 % \u2192 100 %"
+    assert lines[-1].startswith("epoch 2 of 25, step 2 of 50, loss 0.500, took ")
+    assert lines[-1].endswith("book recall 50 % \u2192 100 %")
+
+
+def test_the_conversation_is_written_into_a_file(tmp_path: Path) -> None:
+    lines, journal = talk(
+        tmp_path,
+        "/export",
+        *("hello", "3", "/export", "/edit goodbye", "2", "/branch"),
+        *("/export json", "/export pdf"),
+    )
+    folder = tmp_path / "home" / "exports"
+    assert "nothing was said yet; type a message, then press Enter" in lines
+    assert f"written to {folder / 'conversation-1.md'}" in lines
+    assert "> hello" in (folder / "conversation-1.md").read_text()
+    said = json.loads((folder / "conversation-1.json").read_text())["turns"]
+    assert said == [{"role": "user", "text": "hello"}, {"role": "assistant", "text": "three"}]
+    assert any(line.startswith("/export pdf: not one of its words") for line in lines)
+    journal.close()

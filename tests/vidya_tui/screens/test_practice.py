@@ -1,0 +1,342 @@
+"""Practice in the app: what is asked of the teacher, what is shown, and idle hours."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine.errors import VidyaError
+from learning.home import Home
+from learning.journal.journal import Journal
+from learning.practice.report import Gain
+from learning.protocol.events import (
+    Event,
+    Failed,
+    PracticeDone,
+    PracticeSample,
+    PracticeStage,
+    PracticeStep,
+    Ready,
+    WorkerLost,
+)
+from learning.protocol.requests import CancelPractice, OwnerActive, Practise, Request
+from tests.fakes import ScriptedTeacher
+from tests.stage import Stage, play
+from vidya_tui.controller.practice import PracticeDesk
+from vidya_tui.line_mode.loop import run_lines
+from vidya_tui.settings.file import Settings
+from vidya_tui.state import practice as practice_state
+
+STEP = PracticeStep(
+    task="syllogism",
+    step=4,
+    steps=100,
+    reward_mean=0.5,
+    reward_std=0.25,
+    success=0.41,
+    groups=20,
+    dead_groups=4,
+    kl=0.012,
+    loss=-0.01,
+    entropy=0.4,
+    clipped=0.01,
+    length=38.2,
+    truncated=0.02,
+    failed=0,
+    tokens=4000,
+    tokens_per_second=1300.0,
+    seconds=12.0,
+    components={"correct": 0.41},
+)
+SAMPLE = PracticeSample(
+    4, "Is it [bold]?", "<answer>No</answer>", 0.95, {"correct": 1.0, "format": 0.5}
+)
+BEFORE = PracticeStage("syllogism", "before", accuracy=0.3, book_recall=1.0)
+LATER = PracticeStage("syllogism", "during", 10, accuracy=0.62, book_recall=0.99, saved=True)
+DONE = PracticeDone(
+    "syllogism", "steps", "", 100, 0, 0.3, None, 0.62, 1.0, 0.99, 1800.0, "", 10, 100, 7
+)
+
+
+def desk(**more: object) -> tuple[PracticeDesk, ScriptedTeacher]:
+    teacher = ScriptedTeacher(["one"])
+    return PracticeDesk(teacher, **more), teacher  # type: ignore[arg-type]
+
+
+# ---------------------------------------------------------------- words
+
+
+def test_a_step_in_a_line() -> None:
+    words = practice_state.stepped(STEP)
+    for part in (
+        "step 4 of 100",
+        "0.50 \u00b1 0.25",
+        "41 %",
+        "nothing to compare in 4 of 20",
+        "drift 0.012",
+        "12 s",
+    ):
+        assert part in words
+
+
+def test_a_look_says_what_was_looked_at() -> None:
+    assert practice_state.staged(LATER) == (
+        "after step 10: held-out accuracy 62 %, book recall 99 %, saved"
+    )
+    held = practice_state.staged(PracticeStage("x", "during", 10, accuracy=0.2, held=True))
+    assert held.endswith("held-out accuracy 20 %, held back: fewer problems solved than before")
+    warm = PracticeStage("x", "warm_up", 5, 0.4, steps=200, enough=0.2)
+    assert practice_state.staged(warm) == "warm-up, step 5 of at most 200: loss 0.40"
+    warm = PracticeStage("x", "warm_up", 20, 0.4, 0.11, steps=200, enough=0.2)
+    assert practice_state.staged(warm) == (
+        "warm-up, step 20 of at most 200: 11 % of its answers are right, loss 0.40, "
+        "it ends with 20 %"
+    )
+
+
+def test_a_sample_with_its_rewards_by_component() -> None:
+    words = practice_state.sampled(SAMPLE)
+    assert words.startswith("0.95 (correct 1, format 0.5)\n  Is it [bold]?\n")
+    failed = PracticeSample(1, "p", "t", 0.0, {"correct": 0.0}, True, "out of time")
+    assert practice_state.sampled(failed) == "not judged: out of time\n  p\n  t (cut off)"
+
+
+def test_the_end_in_a_sentence() -> None:
+    assert practice_state.done(DONE) == (
+        "syllogism: held-out accuracy 30 % \u2192 62 % on 100 problems after 100 steps in 30 min; "
+        "book recall 100 % \u2192 99 %"
+    )
+    gain = Gain("syllogism", 12, 3600.0, 0.41, 0.63, 3)
+    assert practice_state.gained(gain) == (
+        "syllogism: 12 steps in 60 min, held-out accuracy 41 % \u2192 63 %"
+    )
+
+
+def test_figures_of_the_newest_step_and_look() -> None:
+    now = practice_state.begun("syllogism")
+    for event in (BEFORE, STEP, LATER):
+        now = practice_state.after(now, event)
+    figures = dict(practice_state.figures(now))
+    assert figures["held-out accuracy"] == "30 % \u2192 62 %"
+    assert figures["nothing to compare"] == "in 4 of 20: all answers scored alike"
+    assert figures["drift"] == "0.012 nats a token from before (KL)"
+    assert figures["reward"].endswith("\u2585")
+    assert (
+        practice_state.short(now) == "practising syllogism, step 4 of 100, right 41 %, 19 min left"
+    )
+    assert practice_state.short(practice_state.after(now, DONE)) == ""
+    assert practice_state.spark([0.0, 0.5, 1.0, 2.0, -1.0]) == "\u2581\u2585\u2588\u2588\u2581"
+
+
+# ---------------------------------------------------------------- the desk
+
+
+def test_warm_up_says_how_long_it_may_take() -> None:
+    now = practice_state.begun("chain_sum")
+    assert practice_state.short(now) == "practising chain_sum, measuring first"
+    for event in (
+        PracticeStage("chain_sum", "before", accuracy=0.0, book_recall=1.0),
+        PracticeStage("chain_sum", "warm_up", 20, 1.5, 0.04, steps=200, enough=0.2, seconds=40.0),
+    ):
+        now = practice_state.after(now, event)
+    words = "warming up, 20 of at most 200 steps, 6 min left"
+    assert practice_state.short(now) == f"practising chain_sum, {words}"
+    assert practice_state.share(now) == 0.1
+    now = practice_state.after(now, STEP)
+    assert practice_state.share(now) == 0.04 and "step 4 of 100" in practice_state.short(now)
+
+
+def test_advice_can_be_followed_where_one_is() -> None:
+    practice, teacher = desk()
+    practice.begin("gym/maze")
+    assert teacher.requests == [Practise("gym/maze")], "it warms up where it has to"
+    hard = replace(DONE, ended="too_hard", why="too hard", warm_up_steps=0)
+    words = practice.hear(replace(hard, task="gym/maze"))
+    assert words is not None
+    assert words.text.endswith("too hard; /practice gym/maze warm-up begins with worked examples")
+    practice.begin("chain_sum max_terms=3 warm-up")
+    assert teacher.requests[-1] == Practise("chain_sum", warm_up=True, settings=("max_terms=3",))
+
+
+def test_a_task_is_begun_and_stopped() -> None:
+    practice, teacher = desk()
+    practice.begin("syllogism warm-up")
+    assert teacher.requests == [Practise("syllogism", warm_up=True)]
+    with pytest.raises(VidyaError, match="practised already"):
+        practice.begin("chain_sum")
+    practice.stop()
+    assert teacher.requests[-1] == CancelPractice()
+    assert practice_state.short(practice.state) == "practising syllogism, ending after this step"
+    words = practice.hear(DONE)
+    assert words is not None and words.text.startswith("syllogism: held-out") and not words.stay
+    assert not practice.running
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"), [("sylogism", "syllogism"), ("syllogism now", "warm-up")]
+)
+def test_what_cannot_be_practised_is_told(wanted: str, said: str) -> None:
+    practice, teacher = desk()
+    with pytest.raises(VidyaError) as raised:
+        practice.begin(wanted)
+    assert said in str(raised.value) and teacher.requests == [] and not practice.running
+
+
+def test_an_alarm_is_told_once() -> None:
+    practice, _ = desk()
+    alarming = PracticeStage("x", "during", 20, accuracy=0.2, alarm="the reward rises while ...")
+    first = practice.hear(alarming)
+    assert first is not None and first.trouble and first.stay
+    assert practice.hear(alarming) is None
+
+
+@pytest.mark.parametrize(
+    "event", [Failed("practise", "no"), Failed("worker", "gave up"), WorkerLost("killed", True)]
+)
+def test_what_goes_wrong_ends_it(event: Failed | WorkerLost) -> None:
+    practice, _ = desk()
+    practice.begin("syllogism")
+    practice.hear(event)
+    assert not practice.running
+
+
+def test_idle_hours() -> None:
+    now = [0.0]
+    practice, teacher = desk(idle_minutes=15, idle_task="syllogism", clock=lambda: now[0])
+    now[0] = 800.0
+    practice.key()
+    now[0] = 1000.0
+    practice.away(busy=False)
+    assert teacher.requests == []
+    now[0] = 1700.0
+    practice.away(busy=True)
+    assert teacher.requests == []
+    practice.away(busy=False)
+    assert teacher.requests == [Practise("syllogism", warm_up=True, idle=True)]
+    assert practice.running
+    words = practice.hear(PracticeDone(**{**vars(DONE), "idle": True}))
+    assert words is not None and words.stay and words.text.startswith("while you were away: ")
+
+
+def test_in_the_morning_the_whole_night_is_told() -> None:
+    now = [0.0]
+    practice, _ = desk(idle_minutes=1, idle_task="syllogism", clock=lambda: now[0])
+
+    def run(*, key: bool = False, **changes: object) -> str:
+        """What is said when a practice has begun and ended."""
+        now[0] += 60.0
+        practice.away(busy=False)
+        assert practice.running
+        if key:
+            practice.key()
+        words = practice.hear(PracticeDone(**{**vars(DONE), "idle": True, **changes}))
+        assert words is not None and words.stay
+        return words.text
+
+    run(accuracy_before=0.1, accuracy_warm=0.3, warm_up_steps=40, steps=100, seconds=600.0)
+    run(accuracy_before=0.5, accuracy_after=0.7, steps=100, seconds=600.0)
+    nothing = {"accuracy_before": None, "accuracy_after": None, "steps": 0, "seconds": 1.0}
+    said = run(key=True, **nothing, ended="stopped", why="interrupted, nothing was measured")
+    assert "30 % \u2192 70 %" in said and "after 200 steps in 20 min" in said
+    assert "(warm-up, 40 steps: 10 % \u2192 30 %)" in said and "interrupted" not in said
+    assert "after 7 steps" in run(key=True, steps=7), "that night is over"
+    assert "nothing was measured" in run(key=True, **nothing, why="nothing was measured")
+
+
+# ---------------------------------------------------------------- the app
+
+
+def test_practice_is_begun_shown_and_stopped_in_the_app(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.say("/practice syllogism")
+        assert stage.teacher.sent(Practise) == [Practise("syllogism")]
+        await stage.sees("syllogism \u00b7 beginning")
+        for event in (BEFORE, SAMPLE, STEP):
+            stage.hear(event)
+        await stage.sees("step 4 of 100")
+        await stage.sees("0.95 (correct 1, format 0.5)")
+        await stage.sees("Is it [bold]?")
+        await stage.sees("4 of 20")
+        await stage.press("x")
+        await stage.until(lambda: bool(stage.teacher.sent(CancelPractice)))
+        stage.hear(DONE)
+        await stage.sees("30 % \u2192 62 %")
+        await stage.press("escape")
+        await stage.sees("Say something")
+
+    play(scenario, tmp_path)
+
+
+def test_the_learning_line_says_what_is_practised(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        stage.hear(STEP)
+        await stage.sees("practising syllogism, step 4 of 100, right 41 %")
+        stage.hear(DONE)
+        await stage.until(lambda: "practising syllogism" not in stage.text())
+
+    play(scenario, tmp_path)
+
+
+def test_practice_without_a_task_shows_how_it_goes(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.say("/practice")
+        await stage.sees("Nothing is practised")
+        await stage.press("escape")
+        await stage.say("/practice sylogism")
+        await stage.sees("did you mean")
+        assert stage.prompt == "/practice sylogism"
+
+    play(scenario, tmp_path)
+
+
+def test_a_bar_that_was_hidden_comes_with_its_whole_width(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.say("/practice")
+        await stage.sees("Nothing is practised")
+        stage.hear(BEFORE)
+        stage.hear(STEP)
+        await stage.sees("held-out accuracy")
+        await stage.still(7)
+        line = next(line for line in stage.text().split("\n") if "about" in line)
+        assert line.count("\u2501") + line.count("\u2500") > 40
+
+    play(scenario, tmp_path)
+
+
+def test_practice_line_by_line(tmp_path: Path) -> None:
+    class Practising(ScriptedTeacher):
+        def send(self, request: Request) -> None:
+            super().send(request)
+            if isinstance(request, Practise) and self.on_event:
+                for event in (BEFORE, SAMPLE, STEP, DONE):
+                    self.on_event(event)
+
+    home = Home(tmp_path / "home")
+    journal = Journal(home.journal_path)
+    teacher = Practising(["one"], journal=journal)
+
+    def make(on_event: Callable[[Event], None]) -> ScriptedTeacher:
+        teacher.on_event = on_event
+        on_event(Ready("10m", 1, 10_200_000, "cpu"))
+        return teacher
+
+    out = io.StringIO()
+    source = io.BytesIO(b"/practice\n/practice syllogism\n")
+    assert run_lines(home, journal, make, Settings(), source=source, out=out) == 0
+    journal.close()
+    said = out.getvalue()
+    assert "nothing is practised; /practice TASK begins" in said
+    assert "before: held-out accuracy 30 %" in said and "step 4 of 100" in said
+    assert "30 % \u2192 62 %" in said
+
+
+def test_a_key_on_any_screen_is_told_to_the_learner(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.press("f1")
+        await stage.until(lambda: bool(stage.teacher.sent(OwnerActive)))
+
+    play(scenario, tmp_path)

@@ -1,0 +1,119 @@
+"""What stood in the prompt when the app was left stands there at the next start."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from learning.home import Home
+from tests.stage import Stage, play
+from tests.vidya_tui.shell import Shell
+from vidya_tui.terminal.saved_prompt import Unsent
+
+
+async def left(stage: Stage) -> None:
+    await stage.until(lambda: stage.teacher.closed and not stage.app.is_running)
+
+
+def start(folder: Path) -> str:
+    """The prompt after a start."""
+    found = []
+
+    async def look(stage: Stage) -> None:
+        await stage.pilot.pause(0.1)
+        found.append(stage.prompt)
+        assert not stage.home.unsent_path.exists()
+        assert "/train [EPOCHS]" not in stage.text()  # nothing covers it
+
+    play(look, folder)
+    return found[0]
+
+
+@pytest.mark.parametrize("text", ["half a thought", "two\nlines, 3 digits", "/tr"])
+def test_the_prompt_is_kept_and_comes_back_once(tmp_path: Path, text: str) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.say("said already")
+        await stage.sees("5 five answers")
+        await stage.write(text)
+        await stage.press("ctrl+q")
+        await left(stage)
+        assert stage.home.unsent_path.stat().st_mode & 0o077 == 0, "for its owner only"
+
+    assert play(scenario, tmp_path).return_code == 0
+    assert start(tmp_path) == text
+    assert start(tmp_path) == ""
+
+
+def test_nothing_is_kept_where_all_was_sent(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.say("hello")
+        await stage.sees("5 five answers")
+        await stage.say("/quit")
+        await left(stage)
+
+    play(scenario, tmp_path)
+    assert not Home(tmp_path / "home").unsent_path.exists()
+
+
+def test_what_was_put_aside_is_kept_too(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.say("hello")
+        await stage.sees("5 five answers")
+        await stage.write("a draft")
+        await stage.press("f3")
+        await stage.until(lambda: stage.app.chat.conversation.chosen == 0)
+        await stage.press("f3")
+        await stage.until(lambda: stage.prompt == "hello")
+        assert stage.app.chat.unsent() == "a draft"
+        await stage.write(" you")
+        assert stage.app.chat.unsent() == "a draft\nhello you"
+        await stage.press("escape")
+        await stage.until(lambda: stage.prompt == "a draft")
+        await stage.press("up", "up")
+        assert stage.prompt == "hello" and stage.app.chat.unsent() == "a draft"
+        await stage.write("!")
+        await stage.press("ctrl+q")
+        await left(stage)
+
+    play(scenario, tmp_path)
+    assert start(tmp_path) == "a draft\nhello!"
+
+
+def test_what_was_typed_meanwhile_comes_after_it(tmp_path: Path) -> None:
+    unsent = Unsent(Home(tmp_path / "home"))
+    unsent.keep("first")
+    unsent.keep("not twice")
+    again = Unsent(Home(tmp_path / "home"))
+    again.keep("second")
+    assert again.read() == "first\nsecond" and again.holds("SECOND")
+    assert start(tmp_path) == "first\nsecond"
+    again.remove()
+
+
+def test_a_home_that_cannot_be_written_does_not_keep_the_owner_from_leaving(
+    tmp_path: Path,
+) -> None:
+    async def scenario(stage: Stage) -> None:
+        stage.home.unsent_path.mkdir()
+        await stage.write("half")
+        await stage.press("ctrl+q")
+        await left(stage)
+
+    assert play(scenario, tmp_path).return_code == 0
+
+
+def test_forgetting_removes_it(shell: Shell) -> None:
+    def keep(text: str) -> None:
+        Unsent(shell.home).keep(text)
+
+    keep("my password is Swordfish")
+    shell.rows("ask", "hello", "-n", "1")
+    shell.run("journal", "forget", "--ask", "1", "--yes")
+    assert shell.home.unsent_path.exists()
+    assert "nowhere" in shell.fails("journal", "forget", "--text", "broccoli", "--yes")
+    shell.run("journal", "forget", "--text", "swordfish", "--yes")
+    assert not shell.home.unsent_path.exists()
+    keep("anything")
+    shell.run("journal", "forget", "--all", "--yes", "--keep-weights")
+    assert not shell.home.unsent_path.exists()

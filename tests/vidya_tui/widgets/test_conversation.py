@@ -1,0 +1,493 @@
+"""Choosing a message in the log: to copy it, to say it in other words, to turn to its other variants."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+
+import pytest
+from textual import events
+
+from tests.stage import Stage, play
+from vidya_tui.widgets.conversation import AHEAD, STEP, WINDOW, ConversationView
+from vidya_tui.widgets.message import LONG_LINES, EntryView, shortened
+
+
+async def talk(stage: Stage, *messages: str) -> None:
+    for message in messages:
+        await stage.say(message)
+        await stage.sees("5 five answers")
+        await stage.press("2")
+        await stage.until(lambda: not stage.session.waiting)
+
+
+def test_an_earlier_message_is_edited_and_both_branches_are_there(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await talk(stage, "hello", "more")
+        await stage.write("half a th")
+        await stage.press("f3")
+        await stage.until(lambda: stage.app.chat.conversation.chosen == 2)
+        await stage.press("up", "up")
+        await stage.until(lambda: stage.app.chat.conversation.chosen == 0)
+        await stage.press("enter")
+        await stage.until(lambda: stage.prompt == "hello")
+        await stage.sees("in other words")
+        await stage.write("!")
+        await stage.press("enter")
+        await stage.sees("You    hello!")
+        await stage.sees("\u2039 2 of 2 \u203a")
+        assert "You    more" not in stage.text()
+        assert stage.prompt == "half a th"  # what was typed before is back
+        await stage.press("ctrl+u", "3")
+        await stage.sees("preferred 3")
+        await stage.press("shift+tab")
+        await stage.until(lambda: stage.app.chat.conversation.chosen == 1)
+        await stage.press("up")
+        await stage.until(lambda: "\u2190 variant before" in stage.footer())
+        await stage.press("left")
+        await stage.sees("You    more")
+        await stage.sees("\u2039 1 of 2 \u203a")
+        assert stage.app.chat.conversation.chosen == 0
+        await stage.press("left")
+        await stage.sees("this message has 2 variants")
+        await stage.press("escape")
+        await stage.until(lambda: stage.app.focused is stage.app.chat.prompt)
+        await stage.say("/branch next")
+        await stage.sees("You    hello!")
+
+    play(scenario, tmp_path, size=(110, 30))
+
+
+def test_an_edit_that_is_left_changes_nothing_and_loses_nothing(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await talk(stage, "hello")
+        await stage.write("draft")
+        await stage.press("f3")
+        await stage.until(lambda: stage.app.chat.conversation.chosen == 0)
+        await stage.press("f3")
+        await stage.until(lambda: stage.prompt == "hello")
+        await stage.write(" 5 you")
+        await stage.press("escape")
+        await stage.until(lambda: stage.prompt == "draft")
+        await stage.press("up")
+        assert stage.prompt == "hello 5 you"
+        assert len(stage.journal.branches(1)) == 1
+
+    play(scenario, tmp_path)
+
+
+def test_in_an_edit_digits_are_typed(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.say("hello")
+        await stage.sees("5 five answers")
+        await stage.press("f3")
+        await stage.until(lambda: stage.app.chat.conversation.chosen == 0)
+        await stage.press("f3")
+        await stage.until(lambda: stage.prompt == "hello")
+        await stage.press("ctrl+u", "2")
+        assert stage.prompt == "2" and stage.session.waiting
+        await stage.press("enter")
+        await stage.sees("You    2\n")
+
+    play(scenario, tmp_path)
+
+
+def test_an_edit_in_one_line(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.say("/edit hello")
+        await stage.sees("nothing was said yet")
+        await stage.press("ctrl+u")
+        await talk(stage, "hello")
+        await stage.say("/edit goodbye")
+        await stage.sees("You    goodbye")
+        await stage.sees("the earlier one is kept")
+        await stage.say("/branch")
+        await stage.sees("You    hello")
+
+    play(scenario, tmp_path)
+
+
+def test_an_edit_that_cannot_be_kept_is_put_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from engine.errors import VidyaError
+
+    async def scenario(stage: Stage) -> None:
+        await talk(stage, "hello")
+        await stage.press("f3")
+        await stage.until(lambda: stage.app.chat.conversation.chosen == 0)
+        await stage.press("f3")
+        await stage.until(lambda: stage.prompt == "hello")
+
+        def full(*_: object) -> None:
+            raise VidyaError("the disk is full", "make room")
+
+        monkeypatch.setattr(stage.journal, "add_ask", full)
+        await stage.write(" there")
+        await stage.press("enter")
+        await stage.sees("the disk is full; make room")
+        assert stage.prompt == "hello there" and stage.app.chat.prompt.editing
+        monkeypatch.undo()
+        await stage.press("enter")
+        await stage.sees("You    hello there")
+
+    play(scenario, tmp_path)
+
+
+def test_another_conversation_ends_an_edit(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await talk(stage, "hello")
+        await stage.press("f3")
+        await stage.until(lambda: stage.app.chat.conversation.chosen == 0)
+        await stage.press("f3")
+        await stage.until(lambda: stage.prompt == "hello")
+        await stage.press("ctrl+n")
+        await stage.until(lambda: not stage.app.chat.prompt.editing)
+        await stage.press("up")
+        await stage.say("")
+        await stage.until(lambda: stage.session.turns != ())
+        assert [len(stage.journal.branches(talk)) for talk in (1, 2)] == [1, 1]
+
+    play(scenario, tmp_path)
+
+
+def test_copying_by_key_and_by_mouse(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.press("f9")
+        assert stage.app.clipboard == ""
+        await talk(stage, "hello", "more")
+        await stage.press("f9")
+        await stage.sees("clipboard: \u201ctwo \u241b[31mred\u201d, 12 characters")
+        assert stage.app.clipboard == "two \u241b[31mred"  # harmless in a shell, too
+        await stage.press("shift+tab")
+        await stage.until(lambda: stage.app.chat.conversation.chosen == 3)
+        await stage.press("up", "up", "up")
+        await stage.until(lambda: stage.app.chat.conversation.chosen == 0)
+        await stage.press("f9")
+        await stage.until(lambda: stage.app.clipboard == "hello")
+        await stage.press("escape")
+        entry = list(stage.app.chat.query(EntryView))[2]
+        await stage.pilot.click(entry, offset=(10, 1))
+        await stage.until(lambda: stage.app.chat.conversation.chosen == 2)
+        await stage.press("f9")
+        await stage.until(lambda: stage.app.clipboard == "more")
+        await stage.press("escape")
+        await stage.say("/copy all")
+        await stage.until(lambda: stage.app.clipboard.startswith("You: hello\n\nVidya: two"))
+        x, y = entry.body_region.offset
+        await stage.pilot.mouse_down(offset=(x, y))
+        await stage.pilot.hover(offset=(x + 2, y))
+        await stage.pilot.mouse_up(offset=(x + 2, y))
+        await stage.press("ctrl+c")
+        await stage.until(lambda: stage.app.clipboard == "mor")
+        assert stage.app.focused is stage.app.chat.prompt
+
+    texts = ("one answer", "two \x1b[31mred", "three", "four", "five answers")
+    play(scenario, tmp_path, texts=texts)
+
+
+def test_a_copy_goes_through_the_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """OSC 52: it works over SSH, and what is copied cannot end the sequence."""
+
+    async def scenario(stage: Stage) -> None:
+        written: list[str] = []
+        driver = stage.app._driver
+        assert driver is not None
+        monkeypatch.setattr(driver, "write", written.append)
+        await talk(stage, "hello")
+        await stage.press("f9")
+        coded = base64.b64encode(b"two answers").decode()
+        await stage.until(lambda: f"\x1b]52;c;{coded}\a" in written)
+
+    play(scenario, tmp_path)
+
+
+def test_a_highlighted_candidate_is_copied(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.say("hello")
+        await stage.sees("5 five answers")
+        await stage.press("f9")
+        await stage.sees("there is no answer to copy yet")
+        await stage.press("tab")
+        await stage.sees("\u25b81 one")
+        await stage.press("down")
+        await stage.sees("\u25b82 two")
+        await stage.press("f9")
+        await stage.until(lambda: stage.app.clipboard == "two answers")
+
+    play(scenario, tmp_path)
+
+
+def test_what_is_typed_or_pasted_while_choosing_goes_to_the_prompt(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await talk(stage, "hello")
+        await stage.press("shift+tab")
+        await stage.until(lambda: stage.app.chat.conversation.chosen == 1)
+        await stage.press("n", "3", "slash")
+        await stage.until(lambda: stage.prompt == "n3/")
+        assert stage.app.chat.conversation.chosen is None
+        await stage.press("shift+tab")
+        await stage.until(lambda: stage.app.chat.conversation.chosen == 1)
+        stage.app.post_message(events.Paste("x\x1b[2Jy"))
+        await stage.until(lambda: stage.prompt == "n3/x\u241b[2Jy")
+
+    play(scenario, tmp_path)
+
+
+def test_a_long_text_shows_its_beginning_until_it_is_chosen(tmp_path: Path) -> None:
+    text = "\n".join(f"line {number}" for number in range(500))
+    assert shortened("a\n" * (LONG_LINES - 1)) == ""
+    assert shortened(text).startswith("line 0\nline 1\n")
+    assert "500 lines" in shortened(text) and len(shortened("x" * 100_000)) < 3000
+
+    async def scenario(stage: Stage) -> None:
+        stage.app.post_message(events.Paste(text))
+        await stage.until(lambda: stage.prompt == text)
+        await stage.sees("500 lines, 4,389 characters")
+        await stage.press("enter")
+        await stage.sees("5 five answers")
+        await stage.press("1")
+        await stage.sees("(500 lines, 4,389 characters in all; shift+tab and the arrows open it)")
+        assert stage.session.turns[0].text == text
+        await stage.press("f3")
+        await stage.sees("line 0\n")
+        assert "in all" not in stage.text()
+        view = next(iter(stage.app.chat.query(EntryView)))
+        await stage.until(lambda: view.region.height > 500)
+
+    play(scenario, tmp_path)
+
+
+def test_what_was_said_in_earlier_sessions_comes_back_with_up(tmp_path: Path) -> None:
+    async def first(stage: Stage) -> None:
+        await talk(stage, "one", "two\nlines")
+
+    async def second(stage: Stage) -> None:
+        await talk(stage, "three")
+        await stage.press("up")
+        assert stage.prompt == "three"
+        await stage.press("up")
+        assert stage.prompt == "two\nlines"
+        await stage.press("up", "up")
+        assert stage.prompt == "one"
+        await stage.press("down", "down", "down", "down")
+        assert stage.prompt == ""
+
+    play(first, tmp_path)
+    play(second, tmp_path)
+
+
+def test_a_message_far_above_is_reached_and_leaving_follows_again(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        for number in range(60):
+            stage.session.say(f"message {number}")
+            stage.app._frame()
+            stage.session.pick(1)
+        stage.app.chat.draw()
+        view = stage.app.chat.conversation
+        await stage.sees("message 59")
+        view.choose(4)
+        await stage.sees("You    message 2 ")
+        assert view.mounted_entries <= 75 and not view.following
+        await stage.press("escape")
+        await stage.sees("message 59")
+        assert view.following and view.mounted_entries <= 75
+
+    play(scenario, tmp_path)
+
+
+def test_at_the_edge_of_what_is_mounted_the_wheel_goes_on(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        for number in range(60):
+            stage.session.say(f"message {number}")
+            stage.app._frame()
+            stage.session.pick(1)
+        stage.app.chat.draw()
+        view = stage.app.chat.conversation
+        await stage.sees("message 59")
+        view._moving = True  # the edge is reached while the window moves already
+        view.scroll_to(y=0, animate=False)
+        await stage.pilot.pause(0.1)
+        view._moving = False
+        start = view._start
+        assert start > 0 and view.scroll_y == 0
+        await stage.pilot._post_mouse_events([events.MouseScrollUp], view, button=0)
+        await stage.until(lambda: view._start < start)
+
+    play(scenario, tmp_path)
+
+
+def exchange(stage: Stage, text: str) -> None:
+    """One message and its first answer, which is picked."""
+    stage.session.say(text)
+    stage.teacher.finish()
+    stage.app._frame()
+    stage.session.pick(1)
+
+
+def fill(stage: Stage, count: int = 20) -> ConversationView:
+    for number in range(count):
+        exchange(stage, f"message {number}")
+    stage.app.chat.draw()
+    return stage.app.chat.conversation
+
+
+def log(stage: Stage) -> list[str]:
+    """The lines of the log that are seen, without the bar that says where they are."""
+    view = stage.app.chat.conversation
+    lines = stage.text().split("\n")[view.region.y : view.region.bottom]
+    return [line[: view.vertical_scrollbar.region.x].rstrip() for line in lines]
+
+
+@pytest.mark.parametrize("way", ["keys", "wheel"])
+def test_reading_on_to_the_end_follows_again(tmp_path: Path, way: str) -> None:
+    async def scenario(stage: Stage) -> None:
+        view = fill(stage)
+        await stage.sees("message 19")
+
+        async def back() -> None:
+            if way == "keys":
+                await stage.press("pageup")
+            else:
+                await stage.pilot._post_mouse_events([events.MouseScrollUp], view, (3, 3))
+
+        async def on() -> None:
+            if way == "keys":
+                await stage.press("pagedown")
+            else:
+                await stage.pilot._post_mouse_events([events.MouseScrollDown], view, (3, 3))
+
+        for _ in range(3):
+            await back()
+        await stage.until(lambda: not view.following)
+        await stage.sees("reading back")
+        for _ in range(40):
+            await on()
+            await stage.still(1)
+            if view.following:
+                break
+        assert view.following and view.scroll_y >= view.max_scroll_y
+        await stage.until(lambda: "reading back" not in stage.text())
+        stage.session.say("the newest")
+        stage.app.chat.draw()
+        await stage.sees("You    the newest")
+
+    play(scenario, tmp_path, manual=True)
+
+
+def test_at_the_end_already_reading_on_follows_again(tmp_path: Path) -> None:
+    """The terminal grew while the owner read back, so that the end came into sight by itself."""
+
+    async def scenario(stage: Stage) -> None:
+        view = fill(stage, 8)
+        await stage.sees("message 7")
+        await stage.press("pageup")
+        await stage.until(lambda: not view.following)
+        await stage.pilot.resize_terminal(80, 60)
+        await stage.until(lambda: view.max_scroll_y == 0)
+        await stage.press("pagedown")
+        await stage.until(lambda: view.following)
+
+    play(scenario, tmp_path, manual=True)
+
+
+def test_what_streams_into_the_log_moves_nothing_for_who_reads_back(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        view = fill(stage)
+        await stage.sees("message 19")
+        stage.teacher.texts = ("word " * 400,) * 5
+        await stage.say("the last")
+        stage.teacher.pump(3)
+        await stage.until(lambda: stage.session.cards[0].text != "")
+        await stage.sees("1 word")
+        await stage.press("1")
+        await stage.until(lambda: not stage.session.waiting)
+        await stage.press("pageup", "pageup")
+        await stage.until(lambda: not view.following)
+        await stage.still()
+        before, place = log(stage), view.scroll_y
+        for _ in range(20):
+            stage.teacher.pump(20, only=1)
+            await stage.pilot.pause(0.02)
+        await stage.until(lambda: len(stage.session.answer or "") > 1500)
+        await stage.still()
+        assert log(stage) == before and view.scroll_y == place and not view.following
+        await stage.press("ctrl+end")
+        await stage.until(lambda: view.following and log(stage) != before)
+
+    play(scenario, tmp_path, manual=True)
+
+
+def test_the_window_moves_before_its_edge_and_what_is_read_stays(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        view = fill(stage, 80)
+        await stage.sees("message 79")
+        await stage.still()
+        first = view._start
+        seen = set(stage.app.chat.query(EntryView))
+        while view.scroll_y >= AHEAD + 20:
+            await stage.press("pageup")
+        move, view._moving = view._start, True  # the window stays until the page is looked at
+        await stage.press("pageup")
+        await stage.still()
+        before, at_edge = log(stage), view.scroll_y
+        assert move == first and 0 < at_edge < AHEAD
+        view._moving = False
+        view._ahead(back=True)
+        await stage.until(lambda: view._start < first and not view._moving)
+        await stage.still()
+        assert log(stage) == before and view.scroll_y > at_edge
+        for _ in range(30):
+            await stage.press("pageup")
+        await stage.sees("message 0\n")
+        shown = list(stage.app.chat.query(EntryView))
+        assert len(shown) == view.mounted_entries <= WINDOW + STEP
+        assert seen <= set(shown)  # they show other messages now; none was thrown away
+        texts = [entry.entry.text for entry in shown]
+        assert texts == [entry.text for entry in view._entries[: len(texts)]]
+        for _ in range(60):
+            await stage.press("pagedown")
+        await stage.until(lambda: view.following)
+        await stage.sees("message 79")
+
+    play(scenario, tmp_path, manual=True)
+
+
+def test_another_width_keeps_the_line_that_is_read(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        for number in range(12):
+            exchange(stage, f"message {number} " + "and more of it " * 20)
+        stage.app.chat.draw()
+        view = stage.app.chat.conversation
+        await stage.until(lambda: view.max_scroll_y > 60)
+        await stage.press("pageup", "pageup", "pageup")
+        await stage.until(lambda: not view.following)
+        await stage.still()
+        top = next(e.entry.text for e in view.query(EntryView) if e.region.bottom > view.region.y)
+        await stage.pilot.resize_terminal(60, 30)
+        await stage.still()
+        now = next(e.entry.text for e in view.query(EntryView) if e.region.bottom > view.region.y)
+        assert now == top and not view.following
+
+    play(scenario, tmp_path, manual=True)
+
+
+def test_a_marked_text_stays_with_its_message(tmp_path: Path) -> None:
+    """A view that is marked with the mouse is not made to show another message."""
+
+    async def scenario(stage: Stage) -> None:
+        view = fill(stage, 80)
+        await stage.sees("message 79")
+        last = list(stage.app.chat.query(EntryView))[-2]
+        x, y = last.body_region.offset
+        await stage.pilot.mouse_down(offset=(x, y))
+        await stage.pilot.hover(offset=(x + 6, y))
+        await stage.pilot.mouse_up(offset=(x + 6, y))
+        assert stage.app.chat.get_selected_text() == "message"
+        for _ in range(40):
+            await stage.press("pageup")
+        await stage.sees("message 0\n")
+        assert last not in stage.app.chat.query(EntryView)
+        assert all(entry not in stage.app.chat.selections for entry in view.query(EntryView))
+
+    play(scenario, tmp_path, manual=True)

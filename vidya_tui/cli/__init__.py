@@ -1,0 +1,4 @@
+"""The shell commands, one module a command.
+
+Imports everything below; loads torch and Textual only when a command needs them.
+"""

@@ -1,0 +1,84 @@
+"""The answers of `vidya ask` on their way out: rows of JSON as each is whole, or texts in their order.
+
+A terminal shows all of them while they are written, in lines that the finished answers then replace;
+a pipe gets whole answers only.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from learning.protocol.events import CandidateDone
+from vidya_tui.cli.common import print_json, say
+from vidya_tui.start import POOR
+from vidya_tui.text.sanitise import plain
+
+if TYPE_CHECKING:
+    from vidya_tui.session.candidate import Card
+
+FRAME = 0.05
+"""Seconds between two pictures of what is being written, at least."""
+
+
+Show = Callable[[Sequence["Card"]], None]
+"""Takes the cards whenever there may be more in them."""
+
+
+@contextmanager
+def while_written(as_json: bool) -> Iterator[Show]:
+    """Shows on a terminal what there is of the answers, until the end of the block, and takes it away."""
+    if as_json or not sys.stdout.isatty() or os.environ.get("TERM") in POOR:
+        yield lambda cards: None
+        return
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
+    shown = 0.0
+
+    def show(cards: Sequence[Card]) -> None:
+        nonlocal shown
+        if time.monotonic() - shown >= FRAME:
+            shown = time.monotonic()
+            live.update(Text("\n".join(_lines(cards))), refresh=True)
+
+    with Live(console=Console(), auto_refresh=False, transient=True) as live:
+        yield show
+
+
+def print_all(cards: Sequence[Card], ask: int) -> None:
+    """The whole answers in their order, and on standard error what `vidya teach` wants to know."""
+    for line in _lines(cards):
+        click.echo(line)
+    pick = "--pick K, " if len(cards) > 1 else ""
+    say(f"ask {ask}: vidya teach --ask {ask} {pick}--say TEXT or --rate good|bad judges it")
+
+
+def print_one(index: int | None, text: str) -> None:
+    """One whole text, with its number where there are several."""
+    click.echo(plain(text) if index is None else f"{index}. {plain(text)}")
+
+
+def as_row(event: CandidateDone) -> None:
+    """A candidate as a row of JSON."""
+    print_json(
+        {
+            "index": event.index,
+            "text": event.text,
+            "tokens": len(event.tokens),
+            "logprob": sum(event.logprobs),
+        }
+    )
+
+
+def _lines(cards: Sequence[Card]) -> list[str]:
+    if len(cards) == 1:
+        return [plain(cards[0].said)]
+    return [f"{card.index}. {plain(card.said)}" for card in cards]

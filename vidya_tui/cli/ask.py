@@ -1,0 +1,117 @@
+"""`vidya ask`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import click
+
+from learning.models.plain_text import ADVICE
+from learning.protocol.events import AskDone, CandidateDone, Event, MessageCut, Ready
+from learning.protocol.records import Turn
+from learning.protocol.requests import Generate
+from vidya_tui.cli import answers
+from vidya_tui.cli.common import LocalTeacher, common, desk, print_json, say
+from vidya_tui.cli.stdin import message
+from vidya_tui.options import Options
+from vidya_tui.state import learner as learner_state
+
+
+@click.command()
+@click.argument(
+    "prompt",
+    required=False,
+    help="The message, in quotes; what is piped in follows it, `-` stands for that alone.",
+)
+@click.option(
+    "-n",
+    "count",
+    type=click.IntRange(1, 9),
+    default=5,
+    show_default=True,
+    help="How many answers; 1 is plain chat.",
+)
+@click.option("--temperature", type=click.FloatRange(0, 10), help="0 is the likeliest answer.")
+@click.option(
+    "--top-p",
+    type=click.FloatRange(0, 1, min_open=True),
+    help="Draw only from the likeliest tokens that together have this probability.",
+)
+@click.option("--max-tokens", type=click.IntRange(1, 4096), help="Longest answer, in tokens.")
+@click.option("--raw", is_flag=True, help="Go on with PROMPT as with any text; kept nowhere.")
+@common
+def ask(
+    prompt: str | None,
+    count: int,
+    temperature: float | None,
+    top_p: float | None,
+    max_tokens: int | None,
+    raw: bool,
+    options: Options,
+) -> None:
+    """Answers PROMPT with several candidates, and what is piped in with it."""
+    from vidya_tui.controller.preferences import prepare
+    from vidya_tui.session.session import Session
+
+    text = message(prompt)
+    settings = options.settings
+    sampling = settings.sampling.with_(temperature=temperature, top_p=top_p, max_tokens=max_tokens)
+    with desk(options) as place:
+        assert place.teacher is not None
+        if raw:
+            request = Generate(0, (Turn("user", text),), count, sampling, options.seed, raw=True)
+            _go_on(place, request, options)
+            return
+        session = Session(place.journal, place.teacher, seed=options.seed)
+        prepare(session, replace(settings, candidates=count))
+        session.sampling = sampling
+        asked = session.say(text)
+
+        with answers.while_written(options.as_json) as show:
+
+            def heard(event: Event) -> None:
+                session.handle(event)
+                if isinstance(event, MessageCut):
+                    say(learner_state.cut(event))
+                if isinstance(event, Ready) and event.continues_only:
+                    say(f"{event.model} was trained on plain text only: {ADVICE}")
+                if isinstance(event, CandidateDone) and options.as_json:
+                    answers.as_row(event)
+                show(session.cards)
+
+            done = place.next(heard, AskDone)
+        surest = session.cards[0].index if session.cards and session.cards[0].said else None
+        if options.as_json:
+            _print_done(done, ask=asked.id, surest=surest)
+            return
+        answers.print_all(session.cards, asked.id)
+        if count > 1 and surest is not None:
+            click.echo(f"surest: {surest}")
+
+
+def _go_on(place: LocalTeacher, request: Generate, options: Options) -> None:
+    """Goes on with a text; nothing of it reaches the journal."""
+    assert place.teacher is not None
+    place.teacher.send(request)
+
+    def heard(event: Event) -> None:
+        if isinstance(event, CandidateDone) and options.as_json:
+            answers.as_row(event)
+        elif isinstance(event, CandidateDone):
+            answers.print_one(event.index if request.n > 1 else None, event.text)
+
+    done = place.next(heard, AskDone)
+    if options.as_json:
+        _print_done(done, ask=None, surest=None)
+
+
+def _print_done(done: AskDone, *, ask: int | None, surest: int | None) -> None:
+    print_json(
+        {
+            "event": "done",
+            "ask": ask,
+            "surest": surest,
+            "tokens_per_second": done.tokens_per_second,
+            "seconds_to_first_token": done.seconds_to_first_token,
+        }
+    )

@@ -1,0 +1,60 @@
+"""`vidya bench`: the benchmarks of `benchmarks/`. The one place that knows of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from vidya_tui.cli.common import common, print_json, say
+from vidya_tui.options import Options
+
+
+def _complete(context: click.Context, parameter: click.Parameter, begun: str) -> list[str]:
+    from benchmarks import BENCHMARKS
+
+    return sorted(name for name in BENCHMARKS if name.startswith(begun))
+
+
+@click.command()
+@click.argument(
+    "name",
+    required=False,
+    shell_complete=_complete,
+    help="A benchmark; --list shows which there are.",
+)
+@click.option("--list", "listing", is_flag=True, help="Which there are, and what they measure.")
+@click.option("--quick", is_flag=True, help="Only to see that it works.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Folder for the tables, NAME.md and NAME.json."
+)
+@click.option(
+    "--seeds", type=click.IntRange(1), default=1, show_default=True, help="Runs, from --seed on."
+)
+@common
+def bench(
+    name: str | None, listing: bool, quick: bool, out: Path | None, seeds: int, options: Options
+) -> None:
+    """Measures NAME; prints one JSON object."""
+    from benchmarks import BENCHMARKS, BenchOptions, find
+
+    if listing:
+        for known, what in sorted(BENCHMARKS.items()):
+            if options.as_json:
+                print_json({"name": known, "what": what})
+            else:
+                click.echo(f"{known:10s} {what}")
+        return
+    if name is None:
+        raise click.UsageError("name a benchmark; --list shows which there are")
+    run = find(name)
+    first = options.seed or 0
+    chosen = BenchOptions(
+        home=options.home.path,
+        model=options.model,
+        seeds=tuple(range(first, first + seeds)),
+        quick=quick,
+        out=out,
+        say=say,
+    )
+    print_json(run(chosen))

@@ -1,0 +1,221 @@
+"""Options that every command takes, and the teacher as a shell command uses it."""
+
+from __future__ import annotations
+
+import functools
+import json
+import queue
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from engine.errors import VidyaError
+from learning.home import Home
+from learning.journal.journal import Journal
+from learning.protocol.events import Event, Failed, LessonDone, UndoDone
+from learning.protocol.messages import TeacherPort
+from learning.protocol.requests import Learn
+from vidya_tui.cli import complete
+from vidya_tui.cli.help import WholeNumber
+from vidya_tui.options import Options
+from vidya_tui.text.numbers import counted
+from vidya_tui.text.sanitise import plain
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Found = TypeVar("Found", bound=Event)
+
+
+_C1 = re.compile("[\x7f-\x9f]")
+"""Control characters that JSON leaves as they are, though some terminals obey them."""
+_SEEDS = WholeNumber(-(2**63), 2**63 - 1)
+"""What the journal can hold."""
+
+
+def _folder(context: click.Context, option: click.Parameter, name: str | None) -> Path | None:
+    if name == "":  # a script's variable that was never set: not the folder it happens to be in
+        raise click.BadParameter("is empty; name a folder, or leave it out")
+    return None if name is None else Path(name)
+
+
+def common(function: Function) -> Function:
+    """Adds the common options and passes them as `options`."""
+
+    @click.option(
+        "--home",
+        type=click.Path(),
+        callback=_folder,
+        help="The home folder; else VIDYA_HOME, else the platform's data folder.",
+    )
+    @click.option(
+        "--model",
+        shell_complete=complete.models,
+        help="Name or folder of a model; else that of `vidya model use`.",
+    )
+    @click.option("--device", help="cpu or cuda.")
+    @click.option("--seed", type=_SEEDS, help="For answers that can be repeated.")
+    @click.option("--json", "as_json", is_flag=True, help="One JSON object a line on stdout.")
+    @click.option("--debug", is_flag=True, help="Show tracebacks.")
+    @functools.wraps(function)
+    def wrapper(
+        *args: Any,
+        home: Path | None,
+        model: str | None,
+        device: str | None,
+        seed: int | None,
+        as_json: bool,
+        debug: bool,
+        **kwargs: Any,
+    ) -> Any:
+        context = click.get_current_context()
+        outer = context.find_object(Options) or Options()
+        options = Options(
+            home or outer.home_path,
+            model or outer.model,
+            device or outer.device,
+            seed if seed is not None else outer.seed,
+            as_json or outer.as_json,
+            debug or outer.debug,
+        )
+        context.obj = options
+        return function(*args, options=options, **kwargs)
+
+    return wrapper  # type: ignore[return-value]
+
+
+def print_json(value: dict[str, Any]) -> None:
+    """One object, one line. Numbers that JSON has no word for become null."""
+    print_line(json.dumps(_plain(value), ensure_ascii=False))
+
+
+def print_line(text: str) -> None:
+    """A line of JSON, in UTF-8 whatever the locale is (RFC 8259, section 8.1)."""
+    safe = _C1.sub(lambda found: f"\\u{ord(found[0]):04x}", text)  # the same text to JSON
+    click.echo(safe.encode("utf-8", errors="backslashreplace"))  # half a pair: \ud83d is JSON
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {k: _plain(v) for k, v in value.items()}
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        return None
+    return value
+
+
+def say(text: str) -> None:
+    """A message for people, and nothing in it is a command to their terminal; stdout is for results."""
+    click.echo(plain(text), err=True)
+
+
+def show(text: str) -> None:
+    """A result for people, as harmless as what `say` says."""
+    click.echo(plain(text))
+
+
+def sure(question: str) -> bool:
+    """Asks on standard error; no where nobody is there to answer."""
+    try:
+        return click.confirm(question, err=True)
+    except click.Abort as stop:
+        if isinstance(stop.__context__, KeyboardInterrupt):
+            raise
+        click.echo(err=True)
+        return False
+
+
+def lessons_wait(count: int) -> str:
+    """What becomes of lessons that are in the journal only."""
+    wait = counted(count, "lesson waits", "lessons wait")
+    return f"{wait}; the next `vidya` learns {'it' if count == 1 else 'them'}"
+
+
+@dataclass
+class LocalTeacher:
+    """A teacher in this process, its journal, and the events that it sends."""
+
+    home: Home
+    journal: Journal
+    events: queue.Queue[Event] = field(default_factory=queue.Queue)
+    teacher: TeacherPort | None = None
+
+    def next(self, on_event: Callable[[Event], None], until: type[Found]) -> Found:
+        """Handles events up to one of the given kind. Raises VidyaError for a failure, but for that
+        of an undo, which is not what is waited for."""
+        while True:
+            event = self._get(on_event)
+            if isinstance(event, Failed) and event.where == "undo":
+                say(f"{event.what}; {event.next_step}")
+            elif isinstance(event, Failed):
+                raise VidyaError(event.what, event.next_step)
+            if isinstance(event, until):
+                return event
+
+    def learn(self, on_event: Callable[[Event], None]) -> None:
+        """Learns all that waits, takes out what was taken back, and returns when it is done.
+
+        Without a teacher it all waits. Raises VidyaError for a failure.
+        """
+        while self.teacher and (due := self._due()):
+            self.teacher.send(Learn())
+            while due:
+                event = self._get(on_event)
+                if isinstance(event, Failed):
+                    raise VidyaError(event.what, event.next_step)
+                if isinstance(event, LessonDone | UndoDone):
+                    due.discard(event.lesson)
+
+    def _get(self, on_event: Callable[[Event], None]) -> Event:
+        event = self.events.get()
+        on_event(event)
+        if isinstance(event, UndoDone):
+            say(event.what)
+        return event
+
+    def _due(self) -> set[int | None]:
+        return {lesson.id for lesson in (*self.journal.waiting(), *self.journal.to_undo())}
+
+
+@contextmanager
+def desk(options: Options) -> Iterator[LocalTeacher]:
+    """Locks the home, opens its journal and starts the teacher; closes them all."""
+    home, model, device = options.home, options.chosen_model, options.chosen_device
+    with home.lock():
+        from learning.teacher.teacher import open_teacher
+        from vidya_tui.controller.preferences import weak_kinds
+        from vidya_tui.settings.file import load
+
+        journal = Journal(home.journal_path)
+        place = LocalTeacher(home, journal)
+        try:
+            _mend_book(home, journal)
+            place.teacher = open_teacher(
+                home,
+                model=model,
+                device=device,
+                seed=options.seed,
+                on_event=place.events.put,
+                journal=journal,
+                weak=weak_kinds(load(home.settings_path)),
+            )
+            try:
+                yield place
+            finally:
+                place.teacher.close()
+        finally:
+            journal.close()
+
+
+def _mend_book(home: Home, journal: Journal) -> None:
+    """A crash may have come between journal and book; a book that cannot be written stops nobody."""
+    from engine.errors import DataError
+    from learning.book.owner_book import OwnerBook
+    from learning.book.repair import mend_book
+
+    try:
+        mend_book(OwnerBook(home.book_path), journal)
+    except DataError as error:
+        say(f"vidya: {error}")

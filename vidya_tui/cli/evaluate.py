@@ -1,0 +1,92 @@
+"""`vidya evaluate`: measures what a model knows, without learning."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from engine.errors import DataError
+from vidya_tui.cli.common import common, print_json
+from vidya_tui.options import Options
+
+
+@click.command()
+@click.option(
+    "--book", type=click.Path(path_type=Path), help="A book; Vidya's own if nothing is given."
+)
+@click.option("--lessons", type=click.Path(path_type=Path), help="Lessons, a JSON object a line.")
+@click.option("--text", type=click.Path(path_type=Path), help="Rows of text or turns.")
+@common
+def evaluate(book: Path | None, lessons: Path | None, text: Path | None, options: Options) -> None:
+    """Measures what the model knows, without learning."""
+    from learning.data.lesson_file import check_paraphrases, read_rows, to_lessons
+    from personality.book import BookError, read_book, shipped_book_path
+
+    try:
+        wanted = book or (None if lessons or text else shipped_book_path())
+        entries = read_book(wanted) if wanted else None
+    except BookError as error:
+        raise DataError(str(error)) from error
+    lesson_rows = read_rows(lessons) if lessons else None
+    if lesson_rows is not None:
+        to_lessons(lesson_rows, str(lessons))
+        check_paraphrases(lesson_rows, str(lessons))
+    text_rows = _text_rows(text) if text else None
+
+    from engine.storage.checkpoint import load_model
+    from engine.tokenizer import Tokenizer
+    from learning.evaluate import evaluate as measure
+    from learning.models.store import ModelStore
+
+    folder = ModelStore(options.home).resolve(options.chosen_model)
+    model = load_model(folder, device=options.chosen_device)
+    result = measure(
+        model, Tokenizer.load(folder), book=entries, lessons=lesson_rows, text=text_rows
+    )
+    if options.as_json:
+        print_json(result)
+        return
+    for part, numbers in result.items():
+        shown = ", ".join(
+            f"{name.replace('_', ' ')} {value:.3f}"
+            if isinstance(value, float)
+            else f"{name} {value}"
+            for name, value in numbers.items()
+            if value is not None  # nothing of this kind was asked for
+        )
+        click.echo(f"{part}: {shown or 'there is nothing to measure in it'}")
+
+
+def _text_rows(path: Path) -> list[dict[str, Any]]:
+    """Rows of {"text"} or {"turns"}. Raises DataError with file and line."""
+    from learning.data.lesson_file import read_rows
+
+    rows = read_rows(path)
+    for row in rows:
+        turns = row.get("turns")
+        if turns is None:
+            good = isinstance(row.get("text"), str) and row["text"] != ""
+        else:
+            good = (
+                isinstance(turns, list)
+                and any(map(_is_answer, turns))
+                and all(map(_is_turn, turns))
+            )
+        if not good:
+            raise DataError(
+                f"{path}:{row['_line']}: neither a text nor turns with an answer",
+                'give {"text": ...} or {"turns": [{"role", "text"}, ...]}',
+            )
+    return rows
+
+
+def _is_turn(turn: Any) -> bool:
+    if not isinstance(turn, dict) or turn.get("role") not in ("user", "assistant"):
+        return False
+    return isinstance(turn.get("text"), str)
+
+
+def _is_answer(turn: Any) -> bool:
+    return _is_turn(turn) and turn["role"] == "assistant" and turn["text"] != ""

@@ -1,0 +1,168 @@
+"""`vidya journal forget`: erases from the journal, the owner's book and the weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from engine.errors import NotFound, VidyaError
+from learning.book.owner_book import OwnerBook
+from learning.home import Home
+from learning.journal.erase import ErasurePlan
+from learning.journal.journal import Journal
+from learning.lessons.forget import finish
+from learning.lessons.forget import forget as forget_everywhere
+from learning.protocol.events import Event, LessonDone
+from vidya_tui.cli.common import common, desk, print_json, say, sure
+from vidya_tui.options import Options
+from vidya_tui.terminal.saved_prompt import Unsent
+from vidya_tui.text.numbers import counted
+
+
+@click.command()
+@click.option("--lesson", type=int, help="Number of a lesson.")
+@click.option("--ask", type=int, help="Number of an ask, and what was said after it.")
+@click.option("--conversation", type=int, help="Number of a conversation.")
+@click.option("--text", help="Everything that contains it.")
+@click.option(
+    "--all", "everything", is_flag=True, help="The whole journal, and what was not sent yet."
+)
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--keep-weights", is_flag=True, help="Journal and book only; what is known stays.")
+@click.option(
+    "--leave-unknown", is_flag=True, help="Leave files in the home that are none of vidya's."
+)
+@click.option("--no-relearn", is_flag=True, help="Let later lessons wait for the next `vidya`.")
+@common
+def forget(
+    lesson: int | None,
+    ask: int | None,
+    conversation: int | None,
+    text: str | None,
+    everything: bool,
+    yes: bool,
+    keep_weights: bool,
+    leave_unknown: bool,
+    no_relearn: bool,
+    options: Options,
+) -> None:
+    """Really erases: from the journal, your book, and the weights and their snapshots.
+
+    The weights go back to before the lessons; later ones are then learned again. What you wrote
+    into the book yourself stays, unless it contains the --text.
+    """
+    given = [v for v in (lesson, ask, conversation, text) if v is not None]
+    if len(given) + everything != 1:
+        raise click.UsageError("give one of --lesson, --ask, --conversation, --text or --all")
+    home = options.home
+    with home.lock(), home.learning():
+        journal = Journal(home.journal_path)
+        try:
+            doomed = _doomed(home, journal, lesson, ask, conversation, text, everything)
+            if not yes and not _sure(doomed):
+                raise VidyaError("nothing was erased", "add --yes to erase without a question")
+            done = _forget(options, home, journal, doomed, text, keep_weights, leave_unknown)
+            waiting = len(journal.waiting())
+            if everything:
+                Unsent(home).remove()
+        finally:
+            journal.close()
+    relearned = 0
+    if done["models"] and waiting and not no_relearn:
+        say(counted(waiting, "later lesson is learned again", "later lessons are learned again"))
+        relearned = _learn(options)
+    if options.as_json:
+        print_json({**done, "relearned": relearned, "waiting": waiting - relearned})
+        return
+    erased = (
+        f"erased: {counted(done['forgotten'], 'ask, lesson or title', 'asks, lessons and titles')}"
+    )
+    lines = f", {counted(done['book_lines'], 'line')} of your book" if done["book_lines"] else ""
+    click.echo(erased + lines)
+    if keep_weights:
+        click.echo("the weights were kept: they may still say what they learned from it")
+    for name in done["models"]:
+        click.echo(f"{name}: its weights went back to before them")
+    for path in done["removed"]:
+        click.echo(f"removed, for it was in there: {path}")
+    for name, why in done["unvouched"].items():
+        click.echo(f"{name} may still know it: {why}; `vidya model remove {name}` removes it")
+    for path in done["left"]:
+        click.echo(f"left, and may hold it: {path}")
+    if done["training_lost"]:
+        click.echo("book training since then is gone too; `vidya train` brings it back")
+
+
+def _doomed(
+    home: Home,
+    journal: Journal,
+    lesson: int | None,
+    ask: int | None,
+    conversation: int | None,
+    text: str | None,
+    everything: bool,
+) -> ErasurePlan:
+    try:
+        return journal.to_forget(
+            conversation=conversation, ask=ask, lesson=lesson, text=text, all=everything
+        )
+    except NotFound:
+        if text and (OwnerBook(home.book_path).holds(text) or Unsent(home).holds(text)):
+            return ErasurePlan((), ())  # it stands in the book alone, or was never sent
+        finish(home, journal)  # it may be gone already, by an erasing that was broken off
+        raise
+
+
+def _sure(doomed: ErasurePlan) -> bool:
+    what = f"{counted(len(doomed.asks), 'ask')} and {counted(len(doomed.lessons), 'lesson')}"
+    if doomed.titles:
+        what += f", and the titles of {counted(len(doomed.titles), 'conversation')}"
+    return sure(f"Erase {what}? This cannot be taken back.")
+
+
+def _forget(
+    options: Options,
+    home: Home,
+    journal: Journal,
+    doomed: ErasurePlan,
+    text: str | None,
+    keep_weights: bool,
+    leave_unknown: bool,
+) -> dict[str, Any]:
+    from learning.models.store import ModelStore
+
+    folders = []
+    if not keep_weights:  # with it all others of the home, and it last: the journal follows it
+        folders = [ModelStore(home).info(options.chosen_model).path]
+    done = forget_everywhere(
+        home,
+        journal,
+        doomed,
+        folders,
+        text=text,
+        device=options.chosen_device,
+        leave_unknown=leave_unknown or keep_weights,
+    )
+    return {
+        "forgotten": done.records,
+        "book_lines": done.book_lines,
+        "models": list(done.models),
+        "training_lost": done.training_lost,
+        "removed": [str(path) for path in done.removed],
+        "unvouched": done.unvouched,
+        "left": [str(path) for path in done.left],
+    }
+
+
+def _learn(options: Options) -> int:
+    """Learns all that waits; how many lessons that were."""
+    learned = 0
+    with desk(options) as place:
+
+        def count(event: Event) -> None:
+            nonlocal learned
+            learned += isinstance(event, LessonDone)
+
+        place.learn(count)
+    return learned

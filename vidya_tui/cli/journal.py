@@ -1,0 +1,179 @@
+"""`vidya journal`: what was said and taught, and erasing it (cli_forget.py)."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from engine.errors import DataError, VidyaError
+from learning.data.json_lines import parse
+from learning.journal.journal import Journal
+from learning.journal.search import read_query
+from vidya_tui.cli.common import common, lessons_wait, print_json, print_line, say
+from vidya_tui.cli.forget import forget
+from vidya_tui.cli.help import Group
+from vidya_tui.cli.progress import progress
+from vidya_tui.controller.export import check_free, write_export
+from vidya_tui.options import Options
+from vidya_tui.text.numbers import counted
+from vidya_tui.text.sanitise import one_line
+
+
+@click.group("journal", cls=Group)
+def journal_group() -> None:
+    """What was said and taught."""
+
+
+journal_group.add_command(forget)
+journal_group.add_command(progress)
+
+
+@contextmanager
+def _journal(options: Options) -> Iterator[Journal]:
+    journal = Journal(options.home.journal_path)
+    try:
+        yield journal
+    finally:
+        journal.close()
+
+
+@journal_group.command()
+@click.option(
+    "--limit", type=click.IntRange(1), default=20, show_default=True, help="At most so many."
+)
+@click.option("--asks", is_flag=True, help="The messages and their answers, instead of lessons.")
+@common
+def show(limit: int, asks: bool, options: Options) -> None:
+    """The last lessons and what became of them, or (--asks) what was said."""
+    with _journal(options) as journal:
+        rows = list(_said(journal) if asks else _taught(journal))[-limit:]
+        if not rows:
+            say("nothing was said yet" if asks else "nothing was taught yet")
+        for row in rows:
+            if options.as_json:
+                print_json(row)
+            elif asks:
+                answer = "-" if row["answer"] is None else row["answer"]
+                click.echo(f"{row['ask']:5d} {one_line(row['message'])} -> {one_line(answer)}")
+            else:
+                words = f"{one_line(row['prompt'])} -> {one_line(row['answer'])}"
+                click.echo(f"{row['lesson']:5d} {row['kind']:12s} {row['state']:14s} {words}")
+
+
+def _taught(journal: Journal) -> Iterator[dict[str, Any]]:
+    for lesson in journal.lessons():
+        yield {
+            "lesson": lesson.id,
+            "kind": lesson.kind,
+            "state": lesson.state,
+            "prompt": lesson.prompt[-1].text if lesson.prompt else "",
+            "answer": lesson.answer,
+            "rejected": list(lesson.rejected),
+        }
+
+
+def _said(journal: Journal) -> Iterator[dict[str, Any]]:
+    talks = reversed(journal.conversations(limit=1_000_000))
+    rows = [(talk.id, *pair) for talk in talks for pair in journal.conversation(talk.id)]
+    for talk, ask, answer in sorted(rows, key=lambda row: row[1].id):
+        yield {
+            "ask": ask.id,
+            "conversation": talk,
+            "message": ask.turns[-1].text,
+            "answer": answer,
+            "candidates": [candidate.text for candidate in journal.candidates(ask.id)],
+        }
+
+
+@journal_group.command()
+@click.argument("text", help="Words, or the beginnings of words.")
+@common
+def search(text: str, options: Options) -> None:
+    """Finds TEXT in all that was said, newest first: words by their beginning, "side by side" in
+    quotes."""
+    if not read_query(text).words:
+        raise VidyaError("there is no word to look for", "give words: vidya journal search hello")
+    with _journal(options) as journal:
+        hits = journal.search(text)
+        if not hits:
+            say(f"nothing was said with {text!r} in it")
+        for hit in hits:
+            row = {k: getattr(hit, k) for k in hit.__dataclass_fields__}
+            if options.as_json:
+                print_json(row)
+            else:
+                where = f"conversation {hit.conversation}, ask {hit.ask}, {hit.place}"
+                click.echo(f"{where}: {one_line(hit.text)}")
+
+
+@journal_group.command()
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["jsonl", "trl"]),
+    default="jsonl",
+    show_default=True,
+    help="jsonl is everything; trl is preferences for other programs.",
+)
+@click.option("--out", type=click.Path(path_type=Path), help="A file; standard output if left out.")
+@click.option("--force", is_flag=True, help="Write over a file that is there.")
+@common
+def export(form: str, out: Path | None, force: bool, options: Options) -> None:
+    """Writes everything (jsonl, what import reads), or prompt/chosen/rejected rows (trl)."""
+    check_free(out, force=force)
+    with _journal(options) as journal:
+        rows = journal.export_trl() if form == "trl" else journal.export_rows()
+        lines = [json.dumps(row, ensure_ascii=False) for row in rows]
+    if form == "trl" and not lines:
+        say("there are no preferences yet: pick an answer, or correct one")
+    if out is None:
+        for line in lines:
+            print_line(line)
+        return
+    write_export(out, "".join(line + "\n" for line in lines))
+    say(f"{counted(len(lines), 'row')} written to {out}")
+
+
+@journal_group.command("import")
+@click.argument(
+    "file", type=click.Path(path_type=Path), help="What `journal export` wrote; `-` is stdin."
+)
+@common
+def import_journal(file: Path, options: Options) -> None:
+    """Adds what is new in FILE (or `-`), as `journal export` wrote it: conversations and lessons, and what
+    was said, judged and taken back since in those that are here."""
+    rows = _rows(file)
+    home = options.home
+    with home.lock(), _journal(options) as journal:
+        added, waiting = journal.import_rows(rows, f"{file}:"), len(journal.waiting())
+    if options.as_json:
+        print_json({"added": added, "waiting": waiting})
+        return
+    what = counted(added, "conversation or lesson", "conversations and lessons")
+    click.echo(f"{what} added or brought up to date")
+    if waiting:
+        say(lessons_wait(waiting))
+
+
+def _rows(file: Path) -> list[dict[str, Any]]:
+    """The rows of an export, each with its line. Raises DataError with file and line."""
+    advice = "give a file that `vidya journal export` wrote; nothing was added"
+    try:
+        data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+    except OSError as error:
+        raise DataError(f"{file}: cannot be read ({error.strerror or error})", advice) from error
+    rows = []
+    for number, row in parse(data, str(file), advice):
+        if "prompt" in row and "chosen" in row and "table" not in row:
+            raise DataError(
+                f"{file}:{number}: is of the trl format, which has only the preferences",
+                "`vidya teach --file` learns it; import takes what `vidya journal export` wrote",
+            )
+        rows.append(row | {"line": number})
+    return rows

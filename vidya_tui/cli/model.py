@@ -1,0 +1,232 @@
+"""`vidya model`."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from engine.errors import VidyaError
+from vidya_tui.cli import complete
+from vidya_tui.cli.common import common, print_json, say, show, sure
+from vidya_tui.cli.help import Group
+from vidya_tui.options import Options
+
+
+@click.group("model", cls=Group)
+def model_group() -> None:
+    """Models and their snapshots."""
+
+
+@model_group.command("list")
+@common
+def list_models(options: Options) -> None:
+    """The models there are; a star marks the one in use."""
+    from learning.models.store import ModelStore
+
+    chosen = options.chosen_model
+    models, broken = ModelStore(options.home).readable()
+    for info in models:
+        used = chosen in (info.name, str(info.path))
+        row = {
+            "name": info.name,
+            "used": used,
+            "parameters": info.parameters,
+            "version": info.version,
+            "bytes": info.bytes,
+            "shipped": info.shipped,
+        }
+        if options.as_json:
+            print_json(row)
+        else:
+            where = "comes with vidya" if info.shipped else f"version {info.version}"
+            mark = "*" if used else " "
+            show(f"{mark} {info.name:12s} {info.parameters / 1e6:6.1f}M weights, {where}")
+    for error in broken.values():
+        raise error
+
+
+@model_group.command("show")
+@click.argument(
+    "name", required=False, shell_complete=complete.models, help="A model; else the one in use."
+)
+@common
+def show_model(name: str | None, options: Options) -> None:
+    """What a model is."""
+    from engine.storage.checkpoint import load_config
+    from learning.models.store import ModelStore
+
+    info = ModelStore(options.home).info(name or options.chosen_model)
+    config = load_config(info.path).to_huggingface()
+    row = {
+        "name": info.name,
+        "parameters": info.parameters,
+        "version": info.version,
+        "config": config,
+    }
+    if options.as_json:
+        print_json(row)
+    else:
+        show(f"{info.name}: {info.parameters:,} weights, version {info.version}")
+        show(json.dumps(config, indent=1))
+
+
+@model_group.command("use")
+@click.argument("name", shell_complete=complete.models, help="A model, by name or folder.")
+@common
+def use_model(name: str, options: Options) -> None:
+    """Makes NAME (or a folder) the model of the app and of every command from now on."""
+    from learning.models.store import ModelStore
+    from vidya_tui.settings.file import load, save
+
+    home = options.home
+    info = ModelStore(home).info(name)
+    wanted = info.name if info.shipped or info.path.parent == home.models_path else str(info.path)
+    save(home.settings_path, replace(load(home.settings_path), model=wanted))
+    if options.as_json:
+        print_json({"model": wanted})
+    else:
+        show(f"{wanted} is used from now on")
+
+
+@model_group.command("grow")
+@click.argument("config", help="The size of the new model: 49m.")
+@click.option(
+    "--from",
+    "source",
+    shell_complete=complete.models,
+    help="The model to grow; the one in use if left out.",
+)
+@click.option("--name", help="Its name in the home; CONFIG if left out.")
+@common
+def grow_into(config: str, source: str | None, name: str | None, options: Options) -> None:
+    """Makes a larger model (CONFIG: 49m) out of a taught one, with all that it knows."""
+    from learning.models.grow import grow_model
+    from learning.models.store import ModelStore
+
+    home = options.home
+    with home.lock():
+        info = grow_model(
+            ModelStore(home), source or options.chosen_model, config, name, seed=options.seed or 0
+        )
+    if options.as_json:
+        print_json({"name": info.name, "parameters": info.parameters, "version": info.version})
+    else:
+        size = f"{info.parameters / 1e6:.1f}M weights"
+        show(f"{info.name} has {size}; `vidya model use {info.name}` talks to it")
+
+
+@model_group.command("import")
+@click.argument("folder", type=click.Path(path_type=Path), help="The folder of the model.")
+@click.option("--name", help="Its name in the home; the folder's if left out.")
+@common
+def import_model(folder: Path, name: str | None, options: Options) -> None:
+    """Copies a Llama model in Hugging Face's layout from FOLDER into the home."""
+    from learning.models.import_export import import_model as copy_in
+    from learning.models.store import ModelStore
+
+    home = options.home
+    with home.lock():
+        info = copy_in(ModelStore(home), folder, name)
+    if options.as_json:
+        print_json({"name": info.name, "parameters": info.parameters, "bytes": info.bytes})
+    else:
+        show(f"{info.name} is in the home; `vidya model use {info.name}` talks to it")
+
+
+@model_group.command("export")
+@click.argument("name", shell_complete=complete.models, help="A model, by name or folder.")
+@click.argument("folder", type=click.Path(path_type=Path), help="A folder that is not there yet.")
+@common
+def export_model(name: str, folder: Path, options: Options) -> None:
+    """Writes model NAME into a new FOLDER, as transformers loads it."""
+    from learning.models.import_export import export_model as copy_out
+    from learning.models.store import ModelStore
+
+    written = copy_out(ModelStore(options.home), name, folder)
+    if options.as_json:
+        print_json({"name": name, "folder": str(written)})
+    else:
+        show(f"{name} is written to {written}")
+
+
+@model_group.command()
+@click.argument("name")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@common
+def remove(name: str, yes: bool, options: Options) -> None:
+    """Removes model NAME from the home, with its earlier weights.
+
+    The journal stays: what was taught can be learned by another model. One that came with vidya is
+    then as it came.
+    """
+    from learning.models.store import SHIPPED, ModelStore
+
+    home, store = options.home, ModelStore(options.home)
+    comes_again = (SHIPPED / name).is_dir() and bool(name)
+    with home.lock(), home.learning():
+        if not comes_again and options.chosen_model in (name, str(store.place(name))):
+            raise VidyaError(f"{name} is the model in use", "choose another with `vidya model use`")
+        store.check_removable(name)
+        question = f"Remove {name} with its earlier weights? This cannot be taken back."
+        if not yes and not sure(question):
+            raise VidyaError("nothing was removed", "add --yes to remove without a question")
+        store.remove(name)
+    if options.as_json:
+        print_json({"removed": name, "comes_with_vidya": comes_again})
+    else:
+        again = "; its next use begins with it as it came" if comes_again else ""
+        show(f"{name} is removed{again}")
+
+
+@model_group.command()
+@click.argument(
+    "name", required=False, shell_complete=complete.models, help="A model; else the one in use."
+)
+@common
+def snapshots(name: str | None, options: Options) -> None:
+    """Weights that can be rolled back to."""
+    from learning.models.store import ModelStore
+
+    store, model = ModelStore(options.home), name or options.chosen_model
+    shots = store.snapshots(model)
+    if not shots:
+        say(f"{model} has no earlier weights yet; each lesson keeps those before it")
+    for shot in shots:
+        row = {
+            "version": shot.version,
+            "created": shot.created,
+            "note": shot.note,
+            "bytes": shot.bytes,
+        }
+        if options.as_json:
+            print_json(row)
+        else:
+            note = shot.note or ("as it came" if shot.version == 0 else "")
+            show(f"{shot.version:6d}  {time.ctime(shot.created)}  {note}".rstrip())
+    for error in store.broken_snapshots(model):
+        say(f"left out: {error}")
+
+
+@model_group.command()
+@click.argument("version", type=int, help="The number that `vidya model snapshots` shows.")
+@common
+def rollback(version: int, options: Options) -> None:
+    """Goes back to a snapshot; lessons since then wait for the next `vidya train`."""
+    from learning.journal.journal import Journal
+    from learning.models.store import ModelStore
+
+    home = options.home
+    with home.lock():
+        journal = Journal(home.journal_path)
+        try:
+            shot = ModelStore(home).rollback(options.chosen_model, version, journal)
+        finally:
+            journal.close()
+    if options.as_json:
+        print_json({"version": shot.version})
+    else:
+        show(f"back at version {shot.version}")

@@ -1,0 +1,258 @@
+"""`vidya pretrain`: a base model of someone's own text."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from engine.errors import DataError, reason
+from engine.storage.reading import read_json
+from vidya_tui.cli.common import common, print_json, say
+from vidya_tui.options import Options
+from vidya_tui.text.numbers import counted
+
+if TYPE_CHECKING:
+    from learning.pretraining.distributed import ProcessGroup
+    from learning.pretraining.job import Job
+    from learning.pretraining.settings import PretrainReport
+
+FOLDER = click.Path(path_type=Path)
+
+
+@click.command()
+@click.argument("data", nargs=-1, required=True, type=FOLDER, help="Files or folders of text.")
+@click.option("--config", "config_name", default="10m", show_default=True, help="tiny, 10m or 49m.")
+@click.option("--out", type=FOLDER, help="Folder; resumed if it exists. Else in the home, by name.")
+@click.option("--minutes", type=float, help="Train so long in all.")
+@click.option("--tokens", type=int, help="Train on so many in all; else four passes over the data.")
+@click.option("--from", "start", help="A model, by name or folder, to go on from.")
+@click.option("--mixture", type=FOLDER, help="JSON: how often each source is seen in a pass.")
+@click.option("--skip-bad", is_flag=True, help="Pass over rows that cannot be read.")
+@click.option("--new-tokenizer", is_flag=True, help="Train one on the data; needs rustbpe.")
+@click.option("--cache", type=FOLDER, help="Folder for tokenised files; else in --out.")
+@click.option("--row", type=int, help="Tokens a row; else 256, or the model's context.")
+@click.option("--rows", type=int, default=32, show_default=True, help="Rows a step.")
+@click.option("--micro-rows", type=int, help="Rows a forward pass; else by the device.")
+@click.option("--muon-lr", type=float, default=0.003, show_default=True, help="For matrices.")
+@click.option("--adam-lr", type=float, default=0.003, show_default=True, help="For the rest.")
+@click.option("--warm-up", type=float, default=0.01, show_default=True, help="Share of the run.")
+@click.option("--decay", type=float, default=0.3, show_default=True, help="Share of the run.")
+@click.option(
+    "--checkpoint-minutes", type=float, default=5.0, show_default=True, help="Time between saves."
+)
+@click.option("--fp32", is_flag=True, help="Products in float32 even where bfloat16 is fast.")
+@click.option("--compile/--no-compile", "compiled", default=None, help="Else on a GPU only.")
+@common
+def pretrain(
+    data: tuple[Path, ...],
+    config_name: str,
+    out: Path | None,
+    minutes: float | None,
+    tokens: int | None,
+    start: str | None,
+    mixture: Path | None,
+    skip_bad: bool,
+    new_tokenizer: bool,
+    cache: Path | None,
+    row: int | None,
+    rows: int,
+    micro_rows: int | None,
+    muon_lr: float,
+    adam_lr: float,
+    warm_up: float,
+    decay: float,
+    checkpoint_minutes: float,
+    fp32: bool,
+    compiled: bool | None,
+    options: Options,
+) -> None:
+    """Trains a model from scratch on DATA: conversations (.jsonl) or text, plain, .zst or .gz; or folders.
+
+    Interrupted (Ctrl+C saves), the same command goes on where it stopped.
+    """
+    import torch
+
+    from learning.models.store import ModelStore
+    from learning.pretraining.distributed import team_of_environment
+    from learning.pretraining.job import Job, check_out, default_out
+
+    if minutes is not None and tokens is not None:
+        raise click.UsageError("give --minutes or --tokens, not both")
+    if start and new_tokenizer:
+        raise click.UsageError("--from keeps that model's tokenizer: leave --new-tokenizer out")
+    store = ModelStore(options.home)
+    job = Job(
+        data=data,
+        out=out or default_out(options.home.models_path, data[0]),
+        config=config_name,
+        start=store.resolve(start) if start else None,
+        new_tokenizer=new_tokenizer,
+        cache=cache,
+        mixture=_mixture(mixture),
+        skip_bad=skip_bad,
+        seed=options.seed or 0,
+    )
+    check_out(job.out)
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    if options.device:
+        device = options.chosen_device
+    chosen: dict[str, Any] = {
+        "tokens": tokens,
+        "minutes": minutes,
+        "row": row,
+        "rows": rows,
+        "micro_rows": micro_rows,
+        "muon_lr": muon_lr,
+        "adam_lr": adam_lr,
+        "warm_up": warm_up,
+        "decay": decay,
+        "seed": job.seed,
+        "fp32": fp32,
+        "compile": device.startswith("cuda") if compiled is None else compiled,
+        "checkpoint_minutes": checkpoint_minutes,
+    }
+    with team_of_environment(device) as (team, own_device):
+        from learning.pretraining.checkpoint import run_folder
+
+        with run_folder(job.out) if team.leads else nullcontext():
+            _run(job, chosen, own_device, team, options)
+
+
+def _run(
+    job: Job, chosen: dict[str, Any], device: str, team: ProcessGroup, options: Options
+) -> None:
+    """Prepares, trains, measures and reports; raises KeyboardInterrupt after an interrupted run."""
+    from learning.pretraining import job as pretrain_job
+    from learning.pretraining.checkpoint import read_record, write_record
+    from learning.pretraining.loop import pretrain as train
+    from learning.pretraining.settings import PretrainSettings
+
+    tell = say if team.leads else _silent
+    ready = pretrain_job.prepare(job, device, team, tell)
+    model, stream = ready.model, ready.stream
+    if chosen["tokens"] is None and chosen["minutes"] is None:
+        chosen["tokens"] = pretrain_job.default_tokens(stream, model.config)
+    chosen["row"] = chosen["row"] or min(256, model.config.context)
+    chosen["micro_rows"] = chosen["micro_rows"] or pretrain_job.micro_rows(
+        chosen["rows"], team, device
+    )
+    settings = PretrainSettings(**chosen)
+    limit = f"{settings.tokens:,} tokens" if settings.tokens else f"{settings.minutes:g} min"
+    tell(
+        f"{job.out}: {model.config.parameters / 1e6:.1f}M weights, {limit}, of "
+        f"{stream.tokens:,} tokens in {counted(int((~stream.corpus.held).sum()), 'document')}; "
+        f"held out: {counted(int(stream.corpus.held.sum()), 'document')}"
+    )
+    told = ready.told({})
+    if team.leads:
+        earlier = read_record(job.out).get("held_out_bits_per_byte", {})
+        told = ready.told(earlier.get("before") or ready.measure())
+    show = _live(options.as_json) if team.leads else _silent
+    with _interruptible(tell) as interrupted:
+        progress = train(
+            model,
+            stream,
+            settings,
+            folder=job.out,
+            report=show,
+            stop=interrupted.is_set,
+            team=team,
+            told=told,
+        )
+    if not team.leads:
+        return
+    if progress.done(settings) < 1.0:
+        tell(f"saved in {job.out}; the same command goes on from here")
+        raise KeyboardInterrupt
+    held = ready.measure()
+    told["held_out_bits_per_byte"]["after"] = held
+    write_record(job.out, told, model, settings, progress)
+    if options.as_json:
+        result = {"tokens": progress.tokens, "seconds": progress.seconds, "bits_per_byte": held}
+        print_json({"event": "done", "model": str(job.out), **result})
+        return
+    for source, bits in held.items():
+        click.echo(f"{bits:.3f} bits per byte, {source}")
+    inside = job.out.parent == options.home.models_path
+    name = job.out.name if inside else job.out
+    if ready.talks:
+        click.echo(f"talk to it: vidya --model {name}")
+    else:
+        click.echo(
+            "it was trained on plain text only, so it goes on with a text and does not answer: "
+            f'vidya ask --raw "Once" --model {name}'
+        )
+
+
+def _silent(_: object) -> None:
+    """Only the first process of several speaks."""
+
+
+def _live(as_json: bool) -> Callable[[PretrainReport], None]:
+    """Shows progress: JSON lines, one line that is written over on a terminal, else a line each
+    quarter of a minute or so."""
+    import time
+
+    on_terminal = sys.stderr.isatty()
+    shown = 0.0
+
+    def show(r: PretrainReport) -> None:
+        nonlocal shown
+        if as_json:
+            print_json({k: getattr(r, k) for k in r.__dataclass_fields__})
+            return
+        last = r.done >= 1.0
+        if not on_terminal and not last and time.monotonic() - shown < 15:
+            return
+        shown = time.monotonic()
+        line = (
+            f"{r.done:6.1%}  {_clock(r.seconds_left)} left  loss {r.loss:.3f}  "
+            f"{r.tokens:,} tokens, {r.tokens_per_second:,.0f} a second"
+        ) + (f"  {counted(r.skipped, 'step')} skipped" if r.skipped else "")
+        click.echo(f"\r\x1b[K{line}" if on_terminal else line, err=True, nl=last or not on_terminal)
+
+    return show
+
+
+def _clock(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    if minutes >= 60:
+        return f"{minutes // 60} h {minutes % 60:02d} min"
+    return f"{minutes} min" if minutes else f"{seconds:.0f} s"
+
+
+@contextmanager
+def _interruptible(tell: Callable[[str], None]) -> Iterator[threading.Event]:
+    """The event is set by the first Ctrl+C (or a request to end); the second ends at once."""
+    asked = threading.Event()
+
+    def ask(number: int, _: object) -> None:
+        signal.signal(number, signal.default_int_handler)
+        asked.set()
+        tell("\nsaving after this step; press again to stop at once")
+
+    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield asked
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _mixture(path: Path | None) -> dict[str, float]:
+    if path is None:
+        return {}
+    try:
+        raw = read_json(path)
+        return {str(k): float(v) for k, v in raw.items()}
+    except (OSError, ValueError, AttributeError, TypeError) as error:
+        raise DataError(
+            f"{path}: is no mixture ({reason(error)})", 'write {"source": weight, ...}'
+        ) from error

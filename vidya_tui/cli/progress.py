@@ -1,0 +1,52 @@
+"""`vidya journal progress`: what was measured over time, in words, as a table or as a picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from learning.journal.journal import Journal
+from learning.journal.progress import as_csv, read_progress, summary
+from learning.journal.progress_svg import as_svg
+from vidya_tui.cli.common import common, print_json, say
+from vidya_tui.controller.export import check_free, write_export
+from vidya_tui.options import Options
+
+
+@click.command()
+@click.option("--csv", "csv_path", type=click.Path(path_type=Path), help="Write a table there.")
+@click.option("--svg", "svg_path", type=click.Path(path_type=Path), help="Draw a picture there.")
+@click.option("--force", is_flag=True, help="Write over a file that is there.")
+@common
+def progress(csv_path: Path | None, svg_path: Path | None, force: bool, options: Options) -> None:
+    """How the model does over time: recall, loss, reward, ratings, picks, your words."""
+    for path in (csv_path, svg_path):
+        check_free(path, force=force)
+    journal = Journal(options.home.journal_path)
+    try:
+        found = read_progress(journal)
+    finally:
+        journal.close()
+    for path, text in ((csv_path, as_csv), (svg_path, as_svg)):
+        if path is not None:
+            write_export(path, text(found))
+            say(f"written to {path}")
+    if options.as_json:
+        for one in found:
+            for point in one.points:
+                print_json(
+                    {
+                        "measure": one.measure.name,
+                        "time": point.start,
+                        "step": one.step,
+                        "mean": point.mean,
+                        "least": point.least,
+                        "most": point.most,
+                        "last": point.last,
+                        "count": point.count,
+                    }
+                )
+    elif csv_path is None and svg_path is None:
+        for one in found:
+            click.echo(summary(one))

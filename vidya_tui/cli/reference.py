@@ -1,0 +1,104 @@
+"""Writes docs/reference.md: every shell command, slash command, key and setting, from the tables that the
+program itself reads.
+
+    python -m vidya_tui.cli.reference docs/reference.md
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import click
+
+from vidya_tui.cli.main import cli
+from vidya_tui.commands.table import COMMANDS, KEYS
+from vidya_tui.settings.file import Settings
+from vidya_tui.settings.rows import groups
+
+_HEAD = """# Reference
+
+Every shell command, command of the app, key and setting. Written by `python -m vidya_tui.cli.reference
+docs/reference.md` from the tables that the program itself reads; a test sees to it that it is true.
+"""
+
+
+def reference() -> str:
+    """The whole page, in Markdown."""
+    shared = {parameter.opts[0] for parameter in _command("doctor").params}
+    parts = [
+        _HEAD,
+        "## In the shell\n",
+        "All commands take these, before the name of the command or after it:\n",
+        _table(("option", "what it does"), _parameters(_command("doctor"), set())),
+        *_section("vidya", cli, shared),
+        *(text for path, command in _walk(cli) for text in _section(path, command, shared)),
+        "## In the app\n",
+        "A command is typed, or chosen in the palette (`ctrl+p`).\n",
+        _table(("command", "keys", "what it does"), ((c.usage, c.keys, c.help) for c in COMMANDS)),
+        "Other keys; those with a name can be changed in `[keys]` as the commands can.\n",
+        _table(("keys", "name", "what they do"), ((key.keys, key.name, key.help) for key in KEYS)),
+        "## Settings\n",
+        "In `settings.toml` in the home; `/settings` changes them too.\n",
+        _table(("setting", "usual value", "what it is"), _settings()),
+    ]
+    return "\n".join(parts)
+
+
+def _command(name: str) -> click.Command:
+    found = cli.get_command(click.Context(cli), name)
+    assert found is not None
+    return found
+
+
+def _walk(group: click.Group, path: str = "vidya") -> Iterator[tuple[str, click.Command]]:
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        if isinstance(command, click.Group):
+            yield from _walk(command, f"{path} {name}")
+        else:
+            yield f"{path} {name}", command
+
+
+def _section(path: str, command: click.Command, shared: set[str]) -> Iterator[str]:
+    usage = " ".join(command.collect_usage_pieces(click.Context(command)))
+    yield f"### `{path} {usage}`\n"
+    for paragraph in (command.help or "").split("\n\n"):
+        yield " ".join(paragraph.split()) + "\n"
+    if rows := list(_parameters(command, shared)):
+        yield _table(("option", "what it does"), rows)
+
+
+def _parameters(command: click.Command, left_out: set[str]) -> Iterator[tuple[str, str]]:
+    context = click.Context(command)
+    for parameter in command.params:
+        record = parameter.get_help_record(context)
+        if record and parameter.opts[0] not in left_out:
+            yield record
+
+
+def _settings() -> Iterator[tuple[str, str, str]]:
+    usual = Settings()
+    for group in groups(()):
+        for row in group.rows:
+            value = json.dumps(getattr(usual, row.key), ensure_ascii=False)
+            yield row.key, value, f"{row.label}. {row.help}"
+    yield "keys", "", "A table, `[keys]`: the name of a command or key, then its keys in quotes."
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    """The first columns are what is typed, the last is a sentence."""
+    lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
+    for *typed, sentence in rows:
+        cells = [f"`{cell}`" if cell else "" for cell in typed]
+        cells.append(" ".join(sentence.split()))
+        lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    Path(sys.argv[1]).write_text(reference(), "utf-8")

@@ -1,0 +1,167 @@
+"""`vidya teach`: judges an ask, or teaches a file of lessons, one after another."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import click
+
+from engine.errors import DataError, VidyaError
+from learning.book.lines import in_vidyas
+from learning.book.owner_book import OwnerBook
+from learning.journal.journal import Journal
+from learning.protocol.events import Event, LessonDone
+from learning.protocol.records import Ask, Lesson
+from learning.protocol.requests import Request
+from vidya_tui.cli.common import LocalTeacher, common, desk, lessons_wait, print_json, say
+from vidya_tui.options import Options
+from vidya_tui.state import learner as learner_state
+from vidya_tui.text.numbers import counted
+
+
+@click.command()
+@click.option("--pick", type=int, help="Number of the candidate that was best.")
+@click.option("--say", "text", help="What the answer should have been.")
+@click.option("--rate", type=click.Choice(["good", "bad"]), help="How the answer was.")
+@click.option("--ask", "ask_id", type=int, help="Number of the ask; the latest if left out.")
+@click.option(
+    "--file", type=click.Path(path_type=Path), help="Lessons, a JSON object a line; - is stdin."
+)
+@click.option("--no-wait", is_flag=True, help="Only journal it; the next `vidya` learns it.")
+@common
+def teach(
+    pick: int | None,
+    text: str | None,
+    rate: str | None,
+    ask_id: int | None,
+    file: Path | None,
+    no_wait: bool,
+    options: Options,
+) -> None:
+    """Judges an ask, or teaches a file of lessons, and learns before it returns."""
+    given = [value for value in (pick, text, rate, file) if value is not None]
+    if len(given) != 1:
+        raise click.UsageError("give one of --pick, --say, --rate or --file")
+    if file is not None and ask_id is not None:
+        raise click.UsageError("--ask goes with --pick, --say or --rate")
+    lessons = _read(file) if file is not None else []
+
+    def show(event: Event) -> None:
+        if isinstance(event, LessonDone):
+            _print_lesson(event, options)
+
+    with _silent(options) if no_wait else desk(options) as place:
+        if file is None:
+            ask = _asked(place, ask_id)
+            before = len(place.journal.judgements(ask.id))
+            _judge(place, ask, pick, text, rate)
+            if len(place.journal.judgements(ask.id)) == before:
+                say(f"ask {ask.id} was judged so already: there is nothing new to learn")
+            place.learn(show)
+        for lesson in lessons:
+            _teach(place, lesson)
+            place.learn(show)
+        waiting = len(place.journal.waiting())
+    if no_wait:
+        if options.as_json:
+            print_json({"event": "journaled", "waiting": waiting})
+        say(lessons_wait(waiting))
+
+
+class _Nobody:
+    """A teacher for the session: what it journals is learned in `Desk.learn`, or waits."""
+
+    def send(self, request: Request) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+@contextmanager
+def _silent(options: Options) -> Iterator[LocalTeacher]:
+    """As `desk`, with no model behind it."""
+    home = options.home
+    with home.lock():
+        journal = Journal(home.journal_path)
+        try:
+            yield LocalTeacher(home, journal)
+        finally:
+            journal.close()
+
+
+def _read(file: Path) -> list[Lesson]:
+    from learning.data.lesson_file import parse_rows, read_lessons, to_lessons
+
+    if str(file) != "-":
+        return read_lessons(file)
+    rows = parse_rows(sys.stdin.buffer.read(), "standard input")
+    return to_lessons(rows, "standard input")
+
+
+def _teach(place: LocalTeacher, lesson: Lesson) -> None:
+    """Journals a lesson. What the owner taught word for word stands in the book, as in the app: in the
+    place of what stood there for the same question."""
+    book, old = OwnerBook(place.home.book_path), None
+    written = lesson.kind != "rating" and bool(lesson.answer) and len(lesson.prompt) == 1
+    if written:
+        with suppress(DataError):  # it will be said when it is written
+            old = book.answer_to(lesson.prompt[-1].text)
+        written = old != " ".join(lesson.answer.split())
+        if old is None and in_vidyas(lesson.prompt[-1].text, lesson.answer):
+            written = False
+    place.journal.add_lessons([replace(lesson, replaces=old) if written else lesson])
+    if written:
+        try:
+            book.replace(lesson.prompt[-1].text, old, lesson.answer)
+        except DataError as error:
+            say(f"not written into the book: {error}")
+
+
+def _print_lesson(event: LessonDone, options: Options) -> None:
+    if options.as_json:
+        left_out = ("version", "state", *(() if event.why else ("why",)))
+        print_json({k: v for k, v in asdict(event).items() if k not in left_out})
+        return
+    steps = f", {counted(event.steps, 'step')}" if event.steps else ""
+    recall = f"book recall {event.book_recall:.1%}"
+    click.echo(f"lesson {event.lesson}: {learner_state.outcome(event)}{steps}, {recall}")
+
+
+def _asked(place: LocalTeacher, number: int | None) -> Ask:
+    """The ask of that number, else the latest. Raises VidyaError where there is none."""
+    ask = place.journal.ask(number) if number is not None else place.journal.latest_ask()
+    if ask is None:
+        raise VidyaError("nothing was asked yet", 'ask first: vidya ask "hello"')
+    return ask
+
+
+def _judge(
+    place: LocalTeacher, ask: Ask, pick: int | None, text: str | None, rate: str | None
+) -> None:
+    """One judgement, as in the app: an earlier one of the same ask is taken back."""
+    from vidya_tui.session.session import Session
+
+    session = Session(place.journal, _Nobody(), book_path=place.home.book_path)
+    session.reopen(ask)
+    try:
+        if pick is not None:
+            numbers = [card.index for card in session.cards if card.said]
+            if pick not in numbers:
+                there = ", ".join(map(str, numbers)) or "none"
+                raise VidyaError(f"ask {ask.id} has no candidate {pick}", f"there are: {there}")
+            session.pick(pick)
+        elif text is not None:
+            if not text.strip():
+                raise VidyaError("--say is empty", "give the answer that should be said")
+            session.correct(text)
+        else:
+            if session.take_surest() is None:
+                raise VidyaError(f"ask {ask.id} has no answer to rate", "teach one with --say")
+            session.rate("good" if rate == "good" else "bad")
+    except DataError as error:
+        say(f"not written into the book: {error}")

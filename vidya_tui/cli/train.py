@@ -1,0 +1,126 @@
+"""`vidya train` and `vidya evaluate`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from engine.errors import DataError, VidyaError
+from learning.protocol.events import Event, TrainDone, TrainProgress
+from learning.protocol.methods import RECIPE
+from learning.protocol.requests import Train
+from vidya_tui.cli.common import common, desk, print_json, say
+from vidya_tui.options import Options
+from vidya_tui.state.learner import lines_known
+
+
+@click.command()
+@click.argument(
+    "book",
+    required=False,
+    type=click.Path(path_type=Path),
+    help="A book; else Vidya's, yours and all your lessons.",
+)
+@click.option("--epochs", type=click.IntRange(1), help="Exactly so many; else until all is known.")
+@click.option("--batch-size", type=click.IntRange(1), help="Lines a step.")
+@click.option(
+    "--method",
+    type=click.Choice([RECIPE]),
+    default=RECIPE,
+    show_default=True,
+    expose_value=False,
+    help="Books are trained in one way; those that failed teach lessons only (settings.toml).",
+)
+@click.option("--skip-bad", is_flag=True, help="Pass over lines that are wrong, learn the rest.")
+@common
+def train(
+    book: Path | None,
+    epochs: int | None,
+    batch_size: int | None,
+    skip_bad: bool,
+    options: Options,
+) -> None:
+    """Trains on BOOK, or on Vidya's book, yours and all your lessons."""
+    _check_book(book or options.home.book_path, skip_bad, required=book is not None)
+    with desk(options) as place:
+        assert place.teacher is not None
+        place.teacher.send(Train(epochs, str(book) if book else None, batch_size, skip_bad))
+        done = place.next(_told(options), TrainDone)
+        if options.as_json:
+            print_json({"event": "done", **asdict(done)})
+        if done.rolled_back:
+            raise VidyaError(
+                "the training was thrown away, it lost too much", "train with fewer epochs"
+            )
+        for place_of in done.left_out:
+            say(f"{place_of}: too long for this model; left out")
+        if book is not None and not _looked_after(book, options):
+            say(
+                "lessons to come look after Vidya's book and yours, not after this one, and may undo "
+                f"it; to keep its lines, put them into yours: {options.home.book_path}"
+            )
+        if not options.as_json:
+            before, after = done.recall_before or 0.0, done.recall_after or 0.0
+            known = f"{done.known} of {done.entries} known, recall {before:.1%} -> {after:.1%}"
+            click.echo(f"{known}, loss {done.loss:.3f}, {done.seconds:.1f} s")
+
+
+def _check_book(path: Path, skip_bad: bool, *, required: bool) -> None:
+    """Every bad line is told before anything is loaded. Raises DataError where that is an end."""
+    from personality.book import BookError, read_book
+
+    try:
+        read_book(path)
+    except BookError as error:
+        whole = any(line == 0 for line, _, _ in error.problems)
+        if whole and not required:
+            return  # the owner's own book may still be empty
+        if whole or not skip_bad:
+            raise DataError(str(error)) from error
+        for line, what, _ in error.problems:
+            say(f"{path}:{line}: {what}; skipped")
+        try:
+            read_book(path, skip_bad=True)
+        except BookError:
+            raise DataError(f"{path}: no line of it is right", "mend those above") from error
+
+
+def _looked_after(book: Path, options: Options) -> bool:
+    """Whether lessons replay the book's lines."""
+    from personality.book import shipped_book_path
+
+    paths = (shipped_book_path(), options.home.book_path)
+    return any(path.exists() and book.samefile(path) for path in paths)
+
+
+def _told(options: Options) -> Callable[[Event], None]:
+    """Prints each epoch, and that every line is asked first."""
+    told = False
+
+    def show(event: Event) -> None:
+        nonlocal told
+        if not isinstance(event, TrainProgress):
+            return
+        if not told and not options.as_json:
+            where = f"going on after epoch {event.epoch}; " if event.begun else ""
+            say(f"{where}asking every line first")
+        told = True
+        if event.epoch_ended:
+            _print_epoch(event, options)
+
+    return show
+
+
+def _print_epoch(event: TrainProgress, options: Options) -> None:
+    fields = ("epoch", "step", "examples", "loss", "recall", "seconds")
+    row: dict[str, Any] = {k: getattr(event, k) for k in fields}
+    if options.as_json:
+        print_json({"epoch": row["epoch"], "steps": row.pop("step"), **row})
+        return
+    lines = f"{'your book' if event.own else 'lines'}: {lines_known(event)}"
+    kept = "" if event.kept is None else f", {event.kept:.1%} of all else"
+    say(f"epoch {event.epoch}: {lines}{kept}, loss {event.loss:.3f}, {event.seconds:.0f} s")

@@ -1,0 +1,410 @@
+"""The slash commands: one table that the prompt, the palette, the keys, the footer and /help read.
+
+To add one: a row here, and what it does in desk.py, or in screens/chat.py where it opens something.
+Left out: what was typed (typed.py), other keys than these by the owner's wish (keys.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from engine.errors import VidyaError
+
+Argument = int | str | None
+MOST_EPOCHS = 1000
+
+
+class CommandError(VidyaError):
+    """A command that does not exist or was given something it cannot use."""
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What decides which commands work now."""
+
+    cards: tuple[int, ...] = ()
+    """Numbers of the candidates that can be picked."""
+    waiting: bool = False
+    """Candidates wait for a judgement."""
+    streaming: bool = False
+    """An answer is being written."""
+    asked: bool = False
+    """There is a message that was, or is being, answered."""
+    answered: bool = False
+    """The last message has its answer."""
+    ratable: bool = False
+    """There is an answer to rate."""
+    training: bool = False
+    """The book is being learned."""
+    practising: bool = False
+    """A task is being practised."""
+    rating: str | None = None
+    """How the last answer is rated."""
+    taught: bool = False
+    """Something was taught that could be taken back."""
+    branched: bool = False
+    """A message that is shown was asked in more than one way."""
+
+
+def _always(_: Situation) -> bool:
+    return True
+
+
+def _no_argument(name: str, argument: str) -> Argument:
+    if argument:
+        raise CommandError(f"/{name} takes nothing after it", f"type /{name} alone")
+    return None
+
+
+def _text(name: str, argument: str) -> Argument:
+    return argument or None
+
+
+def _card(name: str, argument: str) -> Argument:
+    if not argument.isascii() or not argument.isdigit() or int(argument) < 1:
+        raise CommandError(
+            f"/{name} needs the number of a candidate", f"type for example /{name} 3"
+        )
+    return int(argument)
+
+
+def _epochs(name: str, argument: str) -> Argument:
+    if not argument:
+        return None
+    if not argument.isascii() or not argument.isdigit() or not 1 <= int(argument) <= MOST_EPOCHS:
+        raise CommandError(
+            f"/{name} {argument}: not a number of epochs",
+            f"type /{name}, or a number from 1 to {MOST_EPOCHS} after it",
+        )
+    return int(argument)
+
+
+def _one_of(*values: str) -> Callable[[str, str], Argument]:
+    """Reads one of some words, or nothing."""
+
+    def read(name: str, argument: str) -> Argument:
+        if argument and argument.lower() not in values:
+            words = " or ".join(f"/{name} {value}" for value in values)
+            raise CommandError(f"/{name} {argument}: not one of its words", f"type {words}")
+        return argument.lower() or None
+
+    return read
+
+
+def _lesson(name: str, argument: str) -> Argument:
+    if not argument:
+        return None
+    if not argument.isascii() or not argument.isdigit() or int(argument) < 1:
+        raise CommandError(
+            f"/{name} {argument}: not the number of a lesson",
+            f"type /{name}, or a number that /lessons shows after it",
+        )
+    return int(argument)
+
+
+def _rating(name: str, argument: str) -> Argument:
+    value = argument.lower()
+    if value not in ("good", "bad", "off"):
+        raise CommandError(
+            f"/{name} needs good, bad or off",
+            f"type /{name} good, /{name} bad, or /{name} off to withdraw it",
+        )
+    return value
+
+
+def _tasks() -> Mapping[str, str]:
+    """Every task that can be practised, with one line on it; loaded when it is asked for."""
+    from learning.rewards.registry import tasks
+
+    return tasks()
+
+
+@dataclass(frozen=True)
+class Command:
+    """A row of the table."""
+
+    name: str
+    help: str
+    """One line, what it does for the owner."""
+    hint: str = ""
+    """What may follow the name."""
+    keys: str = ""
+    """Keys in Textual's notation, the first is the one shown; empty: none."""
+    label: str = ""
+    """A word for the footer."""
+    values: tuple[str, ...] = ()
+    """Arguments that can be completed."""
+    offers: Callable[[], Mapping[str, str]] | None = None
+    """Makes what can follow the name, each with what it is: for more than `values` can hold."""
+    read: Callable[[str, str], Argument] = _no_argument
+    """(name, what followed) -> argument; raises CommandError."""
+    when: Callable[[Situation], bool] = _always
+    """Whether it can do something now."""
+    footer: Callable[[Situation], bool] | None = None
+    """Whether its key is worth a place in the footer now; None: as `when`."""
+    plain: bool = True
+    """Whether it works line by line too (`vidya --plain`), without a screen."""
+    aliases: tuple[str, ...] = ()
+    """Other names of it: those that other programs give to the same."""
+
+    @property
+    def usage(self) -> str:
+        return f"/{self.name} {self.hint}".rstrip()
+
+    @property
+    def bare(self) -> bool:
+        """Whether its name alone says what to do."""
+        try:
+            self.read(self.name, "")
+        except CommandError:
+            return False
+        return True
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command(
+        "pick",
+        "take this candidate as the answer; again, to change your mind",
+        hint="N",
+        label="pick",
+        read=_card,
+        when=lambda s: s.waiting or s.asked,
+    ),
+    Command(
+        "correct",
+        "retype the answer as it should have been",
+        hint="[TEXT]",
+        keys="f2",
+        label="correct",
+        read=_text,
+        when=lambda s: s.waiting or s.answered,
+    ),
+    Command(
+        "rate",
+        "say how good the last answer was; off withdraws it",
+        hint="good|bad|off",
+        values=("good", "bad", "off"),
+        read=_rating,
+        when=lambda s: s.ratable,
+    ),
+    Command(
+        "regenerate",
+        "ask for other candidates",
+        keys="ctrl+r",
+        label="others",
+        when=lambda s: s.asked,
+    ),
+    Command(
+        "edit",
+        "say an earlier message in other words; both are kept",
+        hint="[TEXT]",
+        keys="f3",
+        label="edit",
+        read=_text,
+        when=lambda s: s.asked,
+        footer=lambda s: s.answered,
+    ),
+    Command(
+        "branch",
+        "the other way in which a message was asked, with what followed it",
+        hint="[previous|next]",
+        keys="alt+y",
+        label="branch",
+        values=("previous", "next"),
+        read=_one_of("previous", "next"),
+        when=lambda s: s.branched,
+        footer=lambda s: not s.waiting,
+    ),
+    Command(
+        "copy",
+        "copy the last answer; all: everything that was said",
+        hint="[all]",
+        keys="f9",
+        label="copy",
+        values=("all",),
+        read=_one_of("all"),
+        when=lambda s: s.asked,
+        footer=lambda s: s.answered,
+        plain=False,
+    ),
+    Command(
+        "find",
+        "find words in this conversation",
+        hint="[WORDS]",
+        keys="ctrl+f",
+        label="find",
+        read=_text,
+        when=lambda s: s.asked,
+        footer=lambda s: s.answered,
+        plain=False,
+    ),
+    Command(
+        "export",
+        "write this conversation into a file: md to read, json for programs",
+        hint="[md|json]",
+        keys="alt+w",
+        label="export",
+        values=("md", "json"),
+        read=_one_of("md", "json"),
+        when=lambda s: s.asked,
+        footer=lambda s: False,
+    ),
+    Command(
+        "editor",
+        "write the message in your own editor ($VISUAL or $EDITOR)",
+        keys="f4",
+        label="editor",
+        footer=lambda s: False,
+        plain=False,
+    ),
+    Command(
+        "cancel",
+        "stop what is being written, the training, or the practice",
+        keys="escape",
+        label="stop",
+        when=lambda s: s.streaming or s.training or s.practising,
+    ),
+    Command(
+        "train",
+        "learn the whole book again, while you go on chatting",
+        hint="[EPOCHS]",
+        keys="f5",
+        label="train",
+        read=_epochs,
+        when=lambda s: not s.training,
+        footer=lambda s: not s.waiting and not s.answered,
+    ),
+    Command(
+        "practice",
+        "practise a task alone; without a name, see how it goes",
+        hint="[TASK [warm-up] [NAME=VALUE]]",
+        keys="alt+r",
+        label="practice",
+        values=("chain_sum", "basic_arithmetic", "syllogism", "propositional_logic"),
+        offers=_tasks,
+        read=_text,
+        footer=lambda s: False,
+    ),
+    Command(
+        "curve",
+        "how the training goes, or went: time left, loss, recall",
+        keys="f12",
+        label="curve",
+        footer=lambda s: s.training,
+    ),
+    Command(
+        "undo",
+        "take the last lesson back, from the journal and from the model",
+        read=_one_of("yes"),
+        keys="f8",
+        label="undo",
+        footer=lambda s: s.taught and not s.waiting,
+    ),
+    Command(
+        "new",
+        "start a new conversation",
+        keys="ctrl+n",
+        label="new",
+        footer=lambda s: s.answered,
+    ),
+    Command(
+        "lessons",
+        "everything that was taught; teach again, change, take back",
+        hint="[WORDS]",
+        keys="alt+l",
+        label="lessons",
+        read=_text,
+        footer=lambda s: s.taught and not s.waiting,
+    ),
+    Command(
+        "compare",
+        "a lesson's message, answered as before the lesson and as now",
+        hint="[LESSON]",
+        keys="alt+c",
+        label="before/after",
+        read=_lesson,
+        when=lambda s: s.taught,
+        footer=lambda s: s.answered,
+    ),
+    Command(
+        "book",
+        "read, search and change what is known by heart",
+        hint="[WORDS]",
+        keys="alt+o",
+        label="book",
+        read=_text,
+        footer=lambda s: not s.waiting and not s.answered,
+    ),
+    Command(
+        "progress",
+        "how the model does over time",
+        keys="alt+g",
+        label="progress",
+        footer=lambda s: not s.waiting and not s.answered,
+    ),
+    Command(
+        "history",
+        "find, reopen, rename, copy or erase an earlier conversation",
+        hint="[WORDS]",
+        read=_text,
+        keys="ctrl+o",
+        label="history",
+        footer=lambda s: not s.waiting and not s.answered,
+    ),
+    Command(
+        "model",
+        "other models, earlier weights, a larger model of this one",
+        keys="alt+m",
+        label="model",
+        footer=lambda s: False,
+    ),
+    Command(
+        "settings",
+        "answers, learning, privacy, looks",
+        keys="alt+s",
+        label="settings",
+        footer=lambda s: not s.waiting and not s.answered,
+    ),
+    Command("help", "keys and commands", keys="f1", label="help"),
+    Command(
+        "quit",
+        "save and leave; so do /exit, /q and /bye",
+        keys="ctrl+q",
+        label="quit",
+        aliases=("exit", "q", "bye"),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Key:
+    """A key that does something which is not a command of its own."""
+
+    name: str
+    """What settings call it; empty: always this key."""
+    keys: str
+    help: str
+
+
+KEYS: tuple[Key, ...] = (
+    Key("", "enter", "send"),
+    Key("newline", "ctrl+j,shift+enter,alt+enter", "a new line (the first works in any terminal)"),
+    Key(
+        "",
+        "1 \u2026 9",
+        "pick that candidate, while candidates wait and the prompt is empty; where more is typed "
+        "within 0.3 s, it is text",
+    ),
+    Key("", "click", "choose a candidate; a second click, or enter, picks it"),
+    Key("", "tab", "complete a command; move to the candidates (arrows, then enter)"),
+    Key("", "shift+tab", "move to the conversation: choose a message to copy or to edit"),
+    Key("", "up / down", "earlier messages of yours, at the first and the last line"),
+    Key("good", "alt+up", "the last answer was good; again withdraws it"),
+    Key("bad", "alt+down", "the last answer was bad; again withdraws it"),
+    Key("back", "pageup", "read back"),
+    Key("on", "pagedown", "read on"),
+    Key("jump", "ctrl+end", "jump to the end"),
+    Key("", "ctrl+c", "copy what is selected with the mouse or with shift and arrows"),
+    Key("", "ctrl+p", "all commands in a palette"),
+)

@@ -1,0 +1,433 @@
+"""Carries out what the owner asks for, and says in a few words what came of it.
+
+Between the chat's widgets and the session: commands and events go in, words for the owner come out.
+Knows no widgets. Left out: how answers, judgements and lessons work (session.py).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Literal
+
+from engine.errors import VidyaError
+from learning.journal.journal import Journal
+from learning.protocol.events import (
+    Event,
+    Failed,
+    Grown,
+    LessonDone,
+    MessageCut,
+    ModelChanging,
+    Ready,
+    TrainDone,
+    UndoDone,
+    WorkerLost,
+)
+from learning.protocol.messages import TeacherPort
+from learning.protocol.requests import CancelTraining, SetLearning, Train
+from vidya_tui.commands.keymap import Keymap, usual, way
+from vidya_tui.commands.parse import RunCommand
+from vidya_tui.commands.table import Argument, Situation
+from vidya_tui.controller.drafts import Drafts
+from vidya_tui.controller.message import StatusMessage
+from vidya_tui.controller.practice import PracticeDesk
+from vidya_tui.session.session import Session
+from vidya_tui.state import growth as growth_state
+from vidya_tui.state import learner as learner_state
+from vidya_tui.state import practice as practice_state
+from vidya_tui.state import transcript, undoing
+from vidya_tui.state.growth import Growing
+from vidya_tui.state.learner import Learning
+from vidya_tui.state.notes import Notes, note_of, recalled
+from vidya_tui.state.training import TrainingLog
+from vidya_tui.state.transcript import Log
+from vidya_tui.text.sanitise import plain
+
+
+class Controller:
+    """One owner's work with one session and one teacher. Everything that the owner causes may raise
+    VidyaError and has then changed nothing."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        session: Session,
+        teacher: TeacherPort,
+        keys: Keymap | None = None,
+    ) -> None:
+        """keys: those that hints name; None: the usual ones."""
+        self.session = session
+        self._keys = keys or usual()
+        self.learning = Learning()
+        self.journal = journal
+        self._teacher = teacher
+        self.practice = PracticeDesk(teacher)
+        self._how = SetLearning(on=True)
+        self._begun = False
+        self._notes = Notes(lambda at: recalled(self.journal, self.session, at))
+        self.training = TrainingLog()
+        self.undone = 0.0
+        """Seconds by the monotonic clock at which the last undo ended; 0: none has."""
+        self._taught = False
+        self._lost = False
+        self._cannot_load = False
+        self._changing = False
+        self._promised = False
+        """The owner was told that the answer comes with the model."""
+        self.drafts = Drafts()
+        self._retyping: tuple[int, int | None] = (0, None)
+        """(ask, the candidate that stood first when the editor was opened)."""
+        self.growing: Growing | None = None
+        """A larger model that is being made."""
+
+    def begin(self) -> None:
+        """Once, at the start: what was left undone is taken up."""
+        self._taught = self.journal.last_lesson() is not None
+        self._begun = True
+        self._take_up()
+
+    def learn_as(self, how: SetLearning) -> None:
+        """How lessons are learned from now on, and by every teacher that comes."""
+        if how != self._how:
+            self._how = how
+            if self._begun:
+                self._teacher.send(how)
+
+    # ------------------------------------------------------------ what is shown
+
+    def log(self) -> Log:
+        """What the conversation shows."""
+        return Log(self.session, self._notes)
+
+    def understood(self) -> str:
+        """What was understood of the last judgement: "preferred 3 over 1, 2, 4, 5"."""
+        return self._notes.at(len(self.session.turns) - 1)
+
+    def situation(self) -> Situation:
+        """What decides which commands work."""
+        return transcript.situation(
+            self.session,
+            training=self.training.running,
+            taught=self._taught,
+            practising=self.practice.running,
+        )
+
+    # ------------------------------------------------------------ what the owner does
+
+    def say(self, text: str) -> StatusMessage:
+        """Asks for answers to a message."""
+        session = self.session
+        unjudged = session.waiting and any(card.text.strip() for card in session.cards)
+        session.say(text)
+        if unjudged:
+            self._notes.unjudged(len(session.turns) - 2)
+        if self.learning.loaded:
+            return StatusMessage("")
+        self._promised = True
+        return StatusMessage("the answer comes as soon as the model is awake")
+
+    def carry_out(self, run: RunCommand) -> StatusMessage:
+        """A command that needs no screen of its own. Raises VidyaError, as `read` does, where what
+        must follow it is missing."""
+        if run.argument is None:
+            run.command.read(run.command.name, "")
+        work: dict[str, Callable[[Argument], StatusMessage]] = {
+            "pick": self._pick,
+            "correct": self._correct,
+            "rate": self._rate,
+            "regenerate": self._regenerate,
+            "edit": self._edit,
+            "branch": self._branch,
+            "cancel": self._cancel,
+            "train": self._train,
+            "practice": lambda argument: self.practice.carry_out(argument),
+            "undo": self._undo,
+            "new": self._new,
+        }
+        return work[run.command.name](run.argument)
+
+    def open(self, conversation: int) -> StatusMessage:
+        """Goes on with an earlier conversation."""
+        self.session.open(conversation)
+        self._notes.clear()
+        self.session.recover()  # a message that was never answered is asked again
+        return StatusMessage("")
+
+    def turn_to(self, position: int, step: int) -> StatusMessage:
+        """Shows another variant of the message at a position, and what followed it."""
+        self.session.turn_to(position, step)
+        self._notes.clear()
+        self.session.recover()
+        return StatusMessage("")
+
+    def say_anew(self, position: int, text: str) -> StatusMessage:
+        """Asks the message at a position in other words."""
+        self.session.edit(position, text)
+        self._notes.cut(position)
+        return StatusMessage("the earlier one is kept; /branch goes back to it")
+
+    def correctable(self, index: int | None = None) -> tuple[str, str, bool]:
+        """(the owner's message, the text to begin the correction with, whether the owner typed it).
+        index: the candidate to retype; None: what was left last, else the first that is shown, or
+        the answer."""
+        ask = self.session.ask
+        if ask is None:
+            raise VidyaError("nothing to correct yet", "say something first")
+        index = self._left_last(ask.id, index)
+        self._retyping = (ask.id, self.session.first_shown)
+        begun = self.session.editable(self._retyped(ask.id, index))
+        (text,) = self.drafts.get(("ask", ask.id, index), begun)
+        return ask.turns[-1].text, text, text != begun
+
+    def retyped(self, text: str, *, saved: bool, index: int | None = None) -> StatusMessage | None:
+        """What came back from the editor. A text that was left, or could not be saved, is there the
+        next time."""
+        ask = self.session.ask
+        if ask is None:
+            return None
+        index = self._left_last(ask.id, index)
+        card = self._retyped(ask.id, index)
+        begun = plain(self.session.editable(card))
+        kept = self.drafts.left(("ask", ask.id, index), [text], [begun])
+        if saved:
+            self.session.correct(text, card)
+            self.drafts.forget("ask", ask.id)
+            return self._judged()
+        return (
+            StatusMessage("not saved; /correct opens it again as you left it, until you quit")
+            if kept
+            else None
+        )
+
+    def _retyped(self, ask: int, index: int | None) -> int | None:
+        """The candidate that is retyped where `index` is asked for: another may stand first by now."""
+        return self._retyping[1] if index is None and self._retyping[0] == ask else index
+
+    def _left_last(self, ask: int, index: int | None) -> int | None:
+        """That candidate, else the one whose correction was left last."""
+        last = self.drafts.last("ask", ask)
+        if index is not None or last is None:
+            return index
+        found = last[-1]
+        return found if isinstance(found, int) else None
+
+    def _pick(self, argument: Argument) -> StatusMessage:
+        assert isinstance(argument, int)
+        self.session.pick(argument)
+        return self._judged()
+
+    def _correct(self, argument: Argument) -> StatusMessage:
+        self.session.correct(str(argument))
+        return self._judged()
+
+    def _rate(self, argument: Argument) -> StatusMessage:
+        value: Literal["good", "bad"] | None = None
+        if argument in ("good", "bad"):
+            value = "good" if argument == "good" else "bad"
+        self.session.rate(value)
+        self._note()
+        self._taught = self._taught or value is not None
+        return StatusMessage("")
+
+    def _judged(self) -> StatusMessage:
+        self._note()
+        self._taught = True
+        return StatusMessage("")
+
+    def _note(self) -> None:
+        """Puts under the last answer what stands of the judgements of it."""
+        session = self.session
+        self._notes.cut(len(session.turns))
+        if session.answer is not None:
+            cards = session.cards
+            note = note_of(session.answer, session.standing(), lambda: [c.index for c in cards])
+            self._notes.judged(len(session.turns) - 1, note)
+
+    def _regenerate(self, _: Argument) -> StatusMessage:
+        self.session.regenerate()
+        self._notes.cut(len(self.session.turns))
+        return StatusMessage("")
+
+    def _edit(self, argument: Argument) -> StatusMessage:
+        positions = self.mine()
+        if not positions:
+            raise VidyaError("nothing was said yet", "type a message, then press Enter")
+        return self.say_anew(positions[-1], str(argument or ""))
+
+    def _branch(self, argument: Argument) -> StatusMessage:
+        there = [at for at in self.mine() if self.session.variants(at)[1] > 1]
+        if not there:
+            raise VidyaError("no message here has other variants", "/edit makes one")
+        which, many = self.session.variants(there[-1])
+        step = 1 if argument == "next" or (argument is None and which < many) else -1
+        return self.turn_to(there[-1], step)
+
+    def mine(self) -> list[int]:
+        """Positions of the owner's messages."""
+        turns = self.session.turns
+        return [at for at, turn in enumerate(turns) if turn.role == "user"]
+
+    def _cancel(self, _: Argument) -> StatusMessage:
+        if self.session.streaming:
+            self.session.stop()
+            return StatusMessage("")
+        if self.practice.running and not self.training.running:
+            return self.practice.stop()
+        if not self.training.running:
+            raise VidyaError("nothing is running", "there is nothing to cancel")
+        self.training.stop()
+        self.learning = replace(self.learning, stopping=True)
+        self._teacher.send(CancelTraining())
+        return StatusMessage("stopping the training; what was learned so far is kept")
+
+    def _train(self, argument: Argument) -> StatusMessage:
+        if self.training.running:
+            raise VidyaError("the book is being learned already", "/cancel stops it")
+        self.training.begin()
+        self.learning = replace(self.learning, stopping=False)
+        self._teacher.send(Train(epochs=argument if isinstance(argument, int) else None))
+        shows, stops = way(self._keys, "curve"), way(self._keys, "cancel")
+        return StatusMessage(
+            f"learning the book; go on chatting; {shows} shows how it goes, {stops} stops it"
+        )
+
+    def other_undo(self) -> str:
+        """What an undo would take back, in a sentence, where that is of another conversation than the
+        open one, or of none that is open; else ""."""
+        if transcript.running_card(self.session) is not None or self.session.undoing:
+            return ""
+        return undoing.elsewhere(self.journal, self.session.conversation)
+
+    def _undo(self, argument: Argument) -> StatusMessage:
+        """argument: "yes": whatever conversation it is of."""
+        if self.session.undoing:
+            return StatusMessage(
+                "the last undo is still at work; once more when it is done takes another"
+            )
+        if argument is None and (other := self.other_undo()):
+            return StatusMessage(f"{other}; /undo yes takes it back", trouble=True, stay=True)
+        early = transcript.running_card(self.session) is not None
+        self.session.undo()
+        self._note()
+        return StatusMessage("the pick was taken back" if early else "taking the last lesson back")
+
+    def _new(self, _: Argument) -> StatusMessage:
+        self.session.new()
+        self._notes.clear()
+        return StatusMessage("a new conversation")
+
+    def away(self) -> None:
+        """Asked now and then: the owner may have been away for long."""
+        self.practice.away(busy=self.session.streaming or self.training.running)
+
+    # ------------------------------------------------------------ what the teacher says
+
+    def hear(self, events: Sequence[Event]) -> list[StatusMessage]:
+        """Takes events in order; what they mean for the owner."""
+        heard: list[StatusMessage] = []
+        for event in events:
+            for take in (self.session.handle, self._understand, self.practice.hear):
+                try:
+                    words = take(event)
+                except VidyaError as error:
+                    words = StatusMessage(str(error), trouble=True)
+                if words is not None:
+                    heard.append(words)
+        practice = practice_state.short(self.practice.state)
+        if self.growing is not None and not practice:
+            practice = self.growing.short()
+        self.learning = replace(self.learning, practice=practice)
+        return heard
+
+    def _understand(self, event: Event) -> StatusMessage | None:
+        words = self._meaning(event)
+        self.learning = learner_state.after(self.learning, event)
+        self.training.hear(event)
+        self.growing = growth_state.after(self.growing, event)
+        return words
+
+    def _meaning(self, event: Event) -> StatusMessage | None:
+        match event:
+            case LessonDone():
+                self._annotate(event.lesson, learner_state.outcome(event))
+            case UndoDone():
+                if event.lesson is not None:
+                    self._annotate(event.lesson, "taken back", undone=True)
+                self.undone = time.monotonic()
+                self._taught = self.journal.last_lesson() is not None
+                return StatusMessage(undoing.taken_back(self.journal, event))
+            case TrainDone():
+                return StatusMessage(learner_state.trained(event))
+            case MessageCut():
+                return StatusMessage(learner_state.cut(event), trouble=True)
+            case Failed():
+                step = f"; {event.next_step}" if event.next_step else ""
+                stay = event.where in ("load", "worker")
+                self._cannot_load = event.where == "load"
+                return StatusMessage(event.what + step, trouble=True, stay=stay)
+            case WorkerLost():
+                return self._worker_lost(event)
+            case ModelChanging():
+                self._cannot_load = False
+                self._changing = True
+                self._take_up()
+                return StatusMessage(f"changing to {event.model}; go on typing", stay=True)
+            case Grown():
+                size = f"{event.parameters / 1e6:.0f}M weights"
+                return StatusMessage(
+                    f"{event.name} is there, {size}: /model talks to it", stay=True
+                )
+            case Ready(continues_only=True):
+                self._changing = self._lost = self._promised = False
+                return StatusMessage(
+                    f"{event.model} was trained on plain text only: it goes on with a text, and does "
+                    "not answer; in the shell, vidya ask --raw TEXT; /train teaches it Vidya's book",
+                    stay=True,
+                )
+            case Ready() if self._changing:
+                self._changing = self._lost = False
+                return StatusMessage(f"this is {event.model}, version {event.version}")
+            case Ready() if self._lost:
+                self._lost = self._promised = False
+                return StatusMessage("the model is back")
+            case Ready() if self._promised:
+                self._promised = False
+                return StatusMessage("")
+        return None
+
+    def _worker_lost(self, event: WorkerLost) -> StatusMessage | None:
+        training = self.training.running
+        words = f"{event.reason}; nothing is lost"
+        if not event.restarting:
+            if self._cannot_load:
+                return None  # it has said itself what is wrong
+            return StatusMessage(
+                f"{words}; quit and start vidya again, or take another with /model",
+                trouble=True,
+                stay=True,
+            )
+        self._lost = True
+        self._take_up()
+        again = ", /train starts the training again" if training else ""
+        return StatusMessage(f"{words}; starting it again{again}", trouble=True, stay=True)
+
+    def _take_up(self) -> None:
+        """Tells a teacher that has just begun what it needs to know."""
+        self._teacher.send(self._how)
+        self.session.recover()
+
+    def _annotate(self, lesson_id: int, words: str, *, undone: bool = False) -> None:
+        """Puts what became of a lesson under the answer it is about, if that is on the screen."""
+        if not len(self._notes):
+            return
+        with contextlib.suppress(VidyaError):  # a lesson that was forgotten meanwhile
+            if self._notes.at(len(self.session.turns) - 1):
+                self._note()  # /lessons may have changed the answer itself
+            lesson = self.journal.lesson(lesson_id)
+            if undone and lesson.judgement is not None:
+                self._notes.taken_back(lesson.judgement)
+            else:
+                self._notes.outcome(lesson, self.session.turns, words)

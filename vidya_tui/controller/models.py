@@ -1,0 +1,144 @@
+"""What the screens of settings, models and training may do to the running app.
+
+Changes take effect at once and are in settings.toml when a method returns. Knows no widgets.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from engine.config import CONFIGS
+from engine.errors import CheckpointError, VidyaError
+from learning.home import Home
+from learning.models.store import ModelInfo, ModelStore, Snapshot
+from learning.models.unfinished_training import Unfinished, read_unfinished
+from learning.protocol.requests import Grow
+from vidya_tui.controller.controller import Controller
+from vidya_tui.controller.preferences import how_to_learn, prepare
+from vidya_tui.settings import file as settings_file
+from vidya_tui.settings.file import Settings
+from vidya_tui.state.growth import Growing
+from vidya_tui.worker.switching import SwitchingTeacher
+
+
+class ModelControl:
+    """Of one running app. Methods raise VidyaError and have then changed nothing."""
+
+    def __init__(
+        self,
+        home: Home,
+        settings: Settings,
+        desk: Controller,
+        teacher: SwitchingTeacher,
+        changed: Callable[[Settings], None] = lambda _: None,
+    ) -> None:
+        """changed: hears of new settings, for what only the app can do."""
+        self.settings = settings
+        self.desk = desk
+        self._home, self._teacher, self._changed = home, teacher, changed
+        self._store = ModelStore(home)
+        self._apply()
+
+    # ------------------------------------------------------------ settings
+
+    def set(self, key: str, value: object) -> None:
+        """Changes one setting. Raises SettingsError where the value or the file is wrong."""
+        settings = replace(self.settings, **{key: value})  # type: ignore[arg-type]
+        if key == "model":
+            self.use(str(value))
+            return
+        self._save(key, value)
+        self.settings = settings
+        self._apply()
+
+    def _save(self, key: str, value: object) -> None:
+        path = self._home.settings_path
+        now = settings_file.load(path)  # the owner may have edited it meanwhile
+        settings_file.save(path, replace(now, **{key: value}))  # type: ignore[arg-type]
+
+    def _apply(self) -> None:
+        now = self.settings
+        prepare(self.desk.session, now)
+        self.desk.learn_as(how_to_learn(now))
+        self.desk.practice.idle_as(now.idle_practice, now.practice_task)
+        self._changed(now)
+
+    # ------------------------------------------------------------ models
+
+    @property
+    def model(self) -> str:
+        """Name or path of the one in use."""
+        return self.settings.model
+
+    def models(self) -> tuple[Sequence[ModelInfo], dict[str, CheckpointError]]:
+        """Those of the home, then those that come with vidya; and by name why others cannot be read."""
+        return self._store.readable()
+
+    def in_use(self, info: ModelInfo) -> bool:
+        return self.model in (info.name, str(info.path))
+
+    def called(self, info: ModelInfo) -> str:
+        """What finds it: its name, or its path where it is not in the home."""
+        owned = info.shipped or info.path.parent == self._home.models_path
+        return info.name if owned else str(info.path)
+
+    @property
+    def awake(self) -> bool:
+        """Whether the model in use answers."""
+        return self.desk.learning.loaded
+
+    def unfinished(self) -> Unfinished | None:
+        """A book training of the model in use that was broken off."""
+        path = self._home.models_path / self.model
+        return read_unfinished(path)
+
+    def snapshots(self) -> Sequence[Snapshot]:
+        """Earlier weights of the model in use, newest first."""
+        if self._store.info(self.model).shipped:  # looking must not bring it into the home
+            return ()
+        return self._store.snapshots(self.model)[::-1]
+
+    def use(self, name: str) -> None:
+        """Talks to another model from now on."""
+        if name == self.model and self.awake:
+            return
+        info = self._store.info(name)
+        wanted = self.called(info)
+        self._ready()
+        self._save("model", wanted)
+        self._teacher.change(wanted)
+        self.settings = replace(self.settings, model=wanted)
+
+    def rollback(self, version: int) -> None:
+        """Goes back to a snapshot of the model in use; later lessons need practice then."""
+        if version not in {shot.version for shot in self.snapshots()}:
+            raise VidyaError(f"there is no snapshot {version}", "choose one of the list")
+        self._ready()
+        model, journal = self.model, self.desk.journal
+        self._teacher.change(model, lambda: self._store.rollback(model, version, journal))
+
+    def grow(self, config: str) -> str:
+        """Begins to make a larger model of the one in use; its name. It is told when it is there."""
+        if config not in self.larger():
+            raise VidyaError(f"{config} is not larger than this model", "choose a larger one")
+        self._ready()
+        taken = self._store.names()
+        names = (config, *(f"{config}-{number}" for number in range(2, 1000)))
+        name = next(name for name in names if name not in taken)
+        self.desk.growing = Growing(name, time.monotonic())
+        self._teacher.send(Grow(config, name))
+        return name
+
+    def larger(self) -> list[str]:
+        """Configurations that the model in use can grow to."""
+        size = self._store.info(self.model).parameters
+        larger = [(c.parameters, name) for name, c in CONFIGS.items() if c.parameters > 1.5 * size]
+        return [name for _, name in sorted(larger)]
+
+    def _ready(self) -> None:
+        if self._teacher.changing:
+            raise VidyaError("the model is being changed already", "wait until it is there")
+        if growing := self.desk.growing:
+            raise VidyaError(f"{growing.name} is being made", "wait until it is there")

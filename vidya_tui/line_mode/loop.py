@@ -1,0 +1,378 @@
+"""`vidya --plain`: the conversation line by line, for screen readers, pipes and poor terminals.
+
+Writes whole lines of plain text and no escape sequence. What is done and how it is told is the app's
+own (desk.py); here is only what a screen does not need: reading out, and waiting. From a pipe each
+line waits until the one before it is answered and learned, so that a script sees what a patient
+person would; at a terminal a line counts at once.
+"""
+
+from __future__ import annotations
+
+import queue
+import re
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import BinaryIO, TextIO
+
+from engine.errors import VidyaError
+from learning.home import Home
+from learning.journal.journal import Journal
+from learning.protocol.events import (
+    AskDone,
+    CandidateDone,
+    Checked,
+    CompareBegan,
+    CompareDone,
+    ComparedText,
+    Event,
+    Failed,
+    LessonDone,
+    PracticeStage,
+    PracticeStep,
+    Ready,
+    TrainProgress,
+    UndoDone,
+    WorkerLost,
+)
+from learning.protocol.messages import TeacherPort
+from learning.protocol.requests import Learn
+from vidya_tui.commands.parse import RunCommand, find, parse
+from vidya_tui.commands.table import COMMANDS, CommandError
+from vidya_tui.controller.controller import Controller
+from vidya_tui.controller.export import export_open
+from vidya_tui.controller.preferences import how_to_learn, prepare
+from vidya_tui.line_mode import screens
+from vidya_tui.session.session import Session
+from vidya_tui.settings.file import Settings
+from vidya_tui.state import learner as learner_state
+from vidya_tui.state import practice as practice_state
+from vidya_tui.text.numbers import counted, percent
+from vidya_tui.text.sanitise import plain
+
+ROOMS = (
+    *("lessons", "compare", "book", "history", "progress"),
+    *("settings", "model", "curve", "export"),
+)
+"""Commands whose screens are read out (screens.py)."""
+MakeTeacher = Callable[[Callable[[Event], None]], TeacherPort]
+
+
+@dataclass(frozen=True)
+class LineSession:
+    """Something was typed; None: nothing more will be."""
+
+    text: str | None
+
+
+def run_lines(
+    home: Home,
+    journal: Journal,
+    make_teacher: MakeTeacher,
+    settings: Settings,
+    *,
+    seed: int | None = None,
+    source: BinaryIO | None = None,
+    out: TextIO | None = None,
+) -> int:
+    """Talks until /quit or the end of the input. Returns the exit status."""
+    source, out = source or sys.stdin.buffer, out or sys.stdout
+    inbox: queue.Queue[Event | LineSession] = queue.Queue()
+    teacher = make_teacher(inbox.put)
+    try:
+        session = Session(journal, teacher, seed=seed, book_path=home.book_path)
+        prepare(session, settings)
+        desk = Controller(journal, session, teacher)
+        desk.learn_as(how_to_learn(settings))
+        mode = LineMode(home, settings, desk, out, asking=source.isatty())
+        mode.begin()
+        threading.Thread(target=_read, args=(source, inbox.put), daemon=True).start()
+        return _loop(mode, inbox)
+    finally:
+        teacher.close()
+
+
+def _read(source: BinaryIO, put: Callable[[LineSession], None]) -> None:
+    # not input(): it would bring readline, which writes escape sequences
+    for raw in source:
+        put(LineSession(raw.decode("utf-8", "replace").rstrip("\r\n")))
+    put(LineSession(None))
+
+
+def _loop(mode: LineMode, inbox: queue.Queue[Event | LineSession]) -> int:
+    while mode.status is None:
+        try:
+            item = inbox.get()
+            if isinstance(item, LineSession):
+                mode.typed(item.text)
+            else:
+                mode.heard(item)
+        except KeyboardInterrupt:
+            mode.interrupted()
+    while not inbox.empty():
+        if not isinstance(item := inbox.get(), LineSession):
+            mode.heard(item)
+    return mode.status
+
+
+class LineMode:
+    """Lines and events go in, lines come out. `status` is the exit status, once it ends."""
+
+    def __init__(
+        self, home: Home, settings: Settings, desk: Controller, out: TextIO, *, asking: bool = False
+    ) -> None:
+        """asking: a person types; each line counts at once, and a `> ` says that one is waited
+        for."""
+        self.status: int | None = None
+        self._home, self._settings = home, settings
+        self._desk, self._session, self._out = desk, desk.session, out
+        self._learns, self._asking = settings.learning, asking
+        self._typed: deque[str | None] = deque()
+        self._ending = self._stuck = False
+        self._told = 0
+        """Candidates of this ask that were read out."""
+        self._due: set[int] = set()
+        """Lessons whose outcome is still to be told."""
+        self._checking = 0
+        """Key of a Check whose answer is still to be told; 0: none."""
+        self._comparison: screens.Comparison | None = None
+
+    def begin(self) -> None:
+        """What was left undone is taken up."""
+        try:
+            self._desk.begin()
+        except VidyaError as error:
+            self._say(str(error))
+        self._say("vidya, line by line. /help lists the commands.")
+        self._invite()
+
+    # ------------------------------------------------------------ what is typed
+
+    def typed(self, text: str | None) -> None:
+        """A line; None is the end of them."""
+        self._typed.append(text)
+        self._go_on()
+
+    def interrupted(self) -> None:
+        """Ctrl+C: stops what is going on; where nothing is, or while leaving, ends at once."""
+        if self._ending or not (self._session.streaming or self._desk.training.running):
+            if waiting := len(self._session.journal.waiting()):
+                self._say(f"{_lessons(waiting)} in the journal; the next `vidya` learns them")
+            self.status = 130
+        else:
+            self._do("/cancel")
+
+    def _go_on(self) -> None:
+        """Does what was typed, as far as it can be done now."""
+        while self._typed and self.status is None and not self._ending:
+            if not self._asking and (self._busy() or not self._desk.learning.loaded):
+                return
+            text = self._typed.popleft()
+            if text is None:
+                self._leave()
+            else:
+                try:
+                    self._do(text)
+                except VidyaError as error:
+                    self._say(str(error))
+                if not self._ending:
+                    self._invite()
+        if self._ending and not self._busy() and self.status is None:
+            self.status = 0
+
+    def _do(self, text: str) -> None:
+        if self._session.waiting and len(text) == 1 and text in "123456789":
+            self._run(RunCommand(find("pick"), int(text)))
+            return
+        wish = parse(text) if text.strip() else None
+        if isinstance(wish, RunCommand):
+            self._run(wish)
+        elif wish:
+            words = self._desk.say(wish.text)
+            self._told = 0
+            self._say(words.text)
+
+    def _run(self, wish: RunCommand) -> None:
+        name = wish.command.name
+        if not wish.command.plain:
+            raise CommandError(f"/{name} needs the screen", "start `vidya` without --plain")
+        if name in ("correct", "edit") and wish.argument is None:
+            raise CommandError(f"/{name} needs the text here", f"type /{name} WORDS")
+        if name in ROOMS:
+            self._read_room(name, wish.argument)
+        elif name == "help":
+            self._help()
+        elif name == "quit":
+            self._leave()
+        else:
+            cards = self._session.cards
+            words = self._desk.carry_out(wish)
+            if self._stuck:  # it may go now; where not, that is told again, and not waited for
+                self._stuck = False
+                self._session.teacher.send(Learn())
+            if self._session.cards is not cards:
+                self._told = 0
+            self._say(self._done(name) or words.text)
+            if name == "branch":
+                self._read_back()
+
+    def _done(self, name: str) -> str:
+        """What a screen would show by itself."""
+        answer = self._session.answer or ""
+        if name == "pick":
+            return f"{self._desk.understood()}: {answer}"
+        if name == "train":
+            return "learning the book; go on chatting, /cancel stops it"
+        return self._desk.understood() if name in ("correct", "rate") else ""
+
+    def _read_room(self, name: str, argument: int | str | None) -> None:
+        """What the screen of the command shows."""
+        journal, words = self._session.journal, "" if argument is None else str(argument)
+        if name == "compare":
+            tokens = self._session.sampling.max_tokens
+            number = argument if isinstance(argument, int) else None
+            self._comparison = screens.Comparison(journal, number, tokens)
+            self._desk.session.teacher.send(self._comparison.request)
+        elif name == "history" and re.fullmatch(r"#[0-9]{1,18}", words):
+            self._session.open(int(words[1:]))
+            for turn in self._session.turns:
+                self._say(f"{'You' if turn.role == 'user' else 'Vidya'}: {turn.text}")
+        elif name == "history":
+            self._say_all(screens.history(journal, words))
+        elif name == "book":
+            self._say_all(screens.book(self._session.book_path, words))
+        elif name == "progress":
+            self._say_all(screens.progress(journal))
+        elif name == "settings":
+            self._say_all(screens.settings(self._settings, self._home.settings_path))
+        elif name == "model":
+            self._say_all(screens.models(self._home, self._settings.model))
+        elif name == "curve":
+            self._say_all(screens.curve(self._desk.training))
+        elif name == "export":
+            self._say(f"written to {export_open(self._home, self._session, words or 'md')}")
+        else:
+            self._say_all(screens.lessons(journal, words))
+            key = time.monotonic_ns()
+            if check := screens.check_of(journal, words, key):
+                self._checking = key
+                self._desk.session.teacher.send(check)
+
+    def _say_all(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self._say(line)
+
+    def _read_back(self) -> None:
+        """Another branch: what was said last on it, and its answers where none is chosen."""
+        for turn in self._session.turns[-2:]:
+            self._say(f"{'You' if turn.role == 'user' else 'Vidya'}: {turn.text}")
+        self._read_out()
+
+    def _leave(self) -> None:
+        """What was judged is learned first."""
+        self._ending = True
+        self._session.stop()
+        if self._busy():
+            self._say("finishing what you taught; Ctrl+C leaves the rest for the next time")
+
+    def _help(self) -> None:
+        self._say("A line is a message. While answers wait, a number picks one; a space before it")
+        self._say("makes it a message. // begins a message with a slash.")
+        for command in COMMANDS:
+            if command.plain:
+                self._say(f"{command.usage}: {command.help}")
+
+    # ------------------------------------------------------------ what the teacher says
+
+    def heard(self, event: Event) -> None:
+        """An event of the teacher."""
+        match event:  # what a screen shows by itself
+            case Ready():
+                self._say(f"{event.model} is awake, version {event.version}")
+            case LessonDone():
+                self._due.discard(event.lesson)
+                self._say(f"lesson {event.lesson}: {learner_state.outcome(event)}")
+            case TrainProgress(epoch_ended=True):
+                known = "" if event.recall is None else percent(event.recall)
+                recall = f", recall {known}" if known else ""
+                if lines := learner_state.lines_known(event):
+                    recall = f", {lines}"
+                self._say(f"epoch {event.epoch} of {event.epochs}: loss {event.loss:.3f}{recall}")
+            case Checked() if event.key == self._checking:
+                self._checking = 0
+                self._say(screens.known(event))
+            case CompareBegan() | ComparedText() | CompareDone():
+                if self._comparison:
+                    self._say_all(self._comparison.heard(event))
+                    if isinstance(event, CompareDone):
+                        self._comparison = None
+            case UndoDone():
+                self._due.discard(event.lesson or 0)
+            case PracticeStage():
+                self._say(practice_state.staged(event))
+            case PracticeStep():
+                self._say(practice_state.stepped(event))
+            case WorkerLost():
+                self._checking, self._comparison = 0, None
+                self._due.clear()  # those that still wait are counted anew
+            case _:
+                pass
+        for words in self._desk.hear([event]):
+            self._say(words.text)
+        match event:
+            case CandidateDone() | AskDone():
+                self._read_out()
+                if isinstance(event, AskDone):
+                    self._invite()
+            case Failed(where="load") | WorkerLost(restarting=False):
+                self.status = 1
+            case Failed(where="learn" | "undo"):
+                self._stuck = True
+                self._due.clear()
+            case _:
+                pass
+        self._go_on()
+
+    def _read_out(self) -> None:
+        """Says the candidates in the order of their numbers, each as soon as it is whole; at last which
+        one the talk goes on with where none is picked."""
+        cards = sorted(self._session.cards, key=lambda card: card.index)
+        while self._told < len(cards) and cards[self._told].state == "done":
+            card = cards[self._told]
+            self._told += 1
+            if card.said and card.ending != "cancelled":
+                self._say(f"{card.index}. {card.said}" if len(cards) > 1 else card.said)
+            if self._told == len(cards) > 1 and self._session.waiting:
+                self._say(f"surest: {self._session.cards[0].index}")
+
+    # ------------------------------------------------------------ state
+
+    def _busy(self) -> bool:
+        """Something is under way that a patient person would wait for."""
+        if self._session.streaming or self._desk.training.running:
+            return True
+        if self._checking or self._comparison:
+            return True
+        if self._stuck:
+            return False
+        if self._learns:
+            self._due |= {lesson.id for lesson in self._session.journal.waiting()}
+        return self._session.undoing or bool(self._due)
+
+    def _say(self, text: str) -> None:
+        if not text:
+            return
+        self._out.write(plain(text) + "\n")
+        self._out.flush()
+
+    def _invite(self) -> None:
+        if self._asking and self.status is None:
+            self._out.write("> ")
+            self._out.flush()
+
+
+def _lessons(count: int) -> str:
+    return counted(count, "lesson stays", "lessons stay")

@@ -1,0 +1,178 @@
+"""The screens beside the chat for the line mode: what they show, as lines of plain text.
+
+Only what can be read out is here; changing a lesson or an entry takes the screens.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from learning.book.check import read_books, select
+from learning.home import Home
+from learning.journal.conversations import conversations, listing
+from learning.journal.journal import Journal
+from learning.journal.lesson_list import taught, taught_ids
+from learning.journal.progress import read_progress, summary
+from learning.journal.search import excerpt, read_query
+from learning.models.store import ModelStore
+from learning.protocol.events import Checked, CompareBegan, CompareDone, ComparedText
+from learning.protocol.requests import Check, Compare
+from personality.book import shipped_book_path
+from vidya_tui.controller.edits import lesson_to_compare
+from vidya_tui.settings.file import Settings
+from vidya_tui.settings.rows import groups
+from vidya_tui.state import lessons as words
+from vidya_tui.state.training import TrainingLog
+from vidya_tui.text.numbers import counted
+from vidya_tui.text.sanitise import one_line
+
+LISTED = 20
+"""Lines of a list; the rest is found by its words."""
+
+
+def lessons(journal: Journal, search: str) -> Iterator[str]:
+    """The newest lessons, or those with the words in them: what each is, and what became of it."""
+    ids, now = taught_ids(journal, search), time.time()
+    for one in taught(journal, ids[:LISTED]):
+        head = f"lesson {one.lesson.id}, {words.when(one.created, now).strip()}"
+        kind = words.LONG_KINDS[one.lesson.kind]
+        yield f"{head}, {kind}, {words.state(one)}: {words.short(one.lesson)}"
+    nothing = "nothing was found" if search else "nothing was taught yet"
+    yield from _more(len(ids), "lessons", "/lessons WORDS finds them", nothing)
+
+
+def check_of(journal: Journal, search: str, key: int) -> Check | None:
+    """What to ask the model about the lessons that `lessons` lists."""
+    listed = taught(journal, taught_ids(journal, search)[:LISTED])
+    probes = tuple(one.probe for one in listed if words.due(one))
+    return Check(key, probes) if probes else None
+
+
+def known(event: Checked) -> str:
+    """What came of it, in a sentence."""
+    if event.trouble:
+        return event.trouble
+    return f"of these {sum(event.known)} of {len(event.known)} are known now"
+
+
+def book(own: Path | None, search: str) -> Iterator[str]:
+    """Entries with the words in them, the owner's first; what is wrong with the book."""
+    lines = read_books(shipped_book_path(), own)
+    found = sorted(select(lines, search), key=lambda line: not line.own)
+    for line in found[:LISTED]:
+        flags = "".join(
+            f" ({name})"
+            for flag, name in (
+                (line.contradicted, "contradicts"),
+                (line.twice, "twice"),
+                (line.replaced, "replaced"),
+                (line.problem, "cannot be read"),
+            )
+            if flag
+        )
+        whose = f"yours, line {line.line}" if line.own else "Vidya's"
+        text = line.text if line.problem else f"{line.question} \u2192 {line.answer}"
+        yield f"{whose}{flags}: {one_line(text)}"
+    yield from _more(len(found), "entries", "/book WORDS finds them", "nothing was found")
+
+
+def history(journal: Journal, search: str) -> Iterator[str]:
+    """Conversations by number, to be reopened with /history #N."""
+    wanted, now = listing(journal, search), time.time()
+    pieces = read_query(search).words
+    for talk in conversations(journal, wanted, wanted.ids[:LISTED]):
+        found = f": {one_line(excerpt(talk.found, pieces, 80))}" if talk.found else ""
+        when = words.when(talk.last, now).strip()
+        title = one_line(talk.title, 80)
+        yield f"#{talk.id}, {when}, {counted(talk.turns, 'turn')}, {title}{found}"
+    nothing = "nothing was found" if search else "there is none yet"
+    yield from _more(len(wanted.ids), "conversations", "/history WORDS finds them", nothing)
+
+
+def progress(journal: Journal) -> Iterator[str]:
+    """Every measure in a sentence."""
+    return map(summary, read_progress(journal))
+
+
+def settings(now: Settings, path: Path) -> Iterator[str]:
+    """Every setting: what it is, how it stands, and how the file says it."""
+    for row in (row for group in groups(()) for row in group.rows):
+        value = json.dumps(getattr(now, row.key), ensure_ascii=False)
+        yield f"{row.label}: {row.shown(now)}. {row.key} = {value}"
+    yield f"to change one, write such a line into {path}; it counts from the next start"
+
+
+def models(home: Home, used: str) -> Iterator[str]:
+    """The models, and the earlier weights of the one in use."""
+    store = ModelStore(home)
+    mine = None
+    found, broken = store.readable()
+    for info in found:
+        use = ", in use" if used in (info.name, str(info.path)) else ""
+        state = "comes with vidya" if info.shipped else f"version {info.version}"
+        yield f"{info.name}{use}: {info.parameters / 1e6:.1f}M weights, {state}"
+        mine = info if use else mine
+    yield from map(str, broken.values())
+    if mine and not mine.shipped and (shots := store.snapshots(used)):
+        versions = ", ".join(str(shot.version) for shot in reversed(shots))
+        yield f"earlier weights of {mine.name}: version {versions}"
+    yield "in the shell, `vidya model use NAME` changes to another, `vidya model rollback N` goes back"
+
+
+def curve(log: TrainingLog) -> Iterator[str]:
+    """How the training of the book goes, or went."""
+    if log.result is None and not log.failure and not log.running:
+        yield "nothing was trained since the start; /train trains the whole book"
+        return
+    yield log.state()
+    facts = [*log.facts(), *([("book recall", log.recall())] if log.recall() else [])]
+    if facts:
+        yield ", ".join(f"{name} {value}" for name, value in facts)
+
+
+def _more(count: int, what: str, how: str, nothing: str) -> Iterator[str]:
+    if not count:
+        yield nothing
+    elif count > LISTED:
+        yield f"{LISTED} of {count} {what}; {how}"
+
+
+class Comparison:
+    """Collects what earlier weights and those of now answer, to be read out at the end."""
+
+    def __init__(self, journal: Journal, number: int | None, max_tokens: int) -> None:
+        """number: of a lesson; None: the last one. Raises VidyaError where there is none."""
+        lesson = lesson_to_compare(journal, number)
+        self.request = Compare(
+            time.monotonic_ns(), lesson.prompt, 2, lesson.id, max_tokens=max_tokens
+        )
+        self._lesson = lesson.id
+        self._began: CompareBegan | None = None
+        self._texts: dict[tuple[str, int], str] = {}
+
+    def heard(self, event: CompareBegan | ComparedText | CompareDone) -> list[str]:
+        """What to say of an event."""
+        if event.key != self.request.key:
+            return []
+        if isinstance(event, CompareBegan):
+            self._began = event
+            return [f"asking lesson {self._lesson}'s message again, before and now"]
+        if isinstance(event, ComparedText):
+            place = event.side, event.index
+            self._texts[place] = self._texts.get(place, "") + event.delta
+            return []
+        if event.trouble:
+            return [f"{event.trouble}; {event.next_step}" if event.next_step else event.trouble]
+        began = self._began
+        if began is None:
+            return []
+        before = f"version {began.before}" if began.before else "as the model came"
+        names = {"before": f"before ({before})", "after": f"now (version {began.after})"}
+        return [
+            f"{names[side]}, {kind}: {self._texts.get((side, index), '').strip() or 'nothing'}"
+            for index, kind in ((1, "likeliest"), (2, "drawn"))
+            for side in ("before", "after")
+        ]

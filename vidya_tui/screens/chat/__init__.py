@@ -1,0 +1,4 @@
+"""The chat screen, its commands and its keys.
+
+Imports widgets, controller, state.
+"""

@@ -1,0 +1,281 @@
+"""A screen with a list: a line to search in, rows, and what the row under the cursor says in full.
+
+Also keeps what the model knows of the rows in sight, asked of the teacher a page at a time. Left out:
+what the rows are.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import ClassVar, Generic, TypeVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, VerticalScroll
+from textual.content import Content
+from textual.timer import Timer
+from textual.widgets import Static
+
+from engine.errors import VidyaError
+from learning.protocol.events import (
+    Checked,
+    Event,
+    LessonDone,
+    Ready,
+    TrainDone,
+    UndoDone,
+    WorkerLost,
+)
+from learning.protocol.requests import Check, Probe
+from vidya_tui.controller.context import ScreenContext
+from vidya_tui.controller.drafts import About
+from vidya_tui.screens.base import Result, SubScreen
+from vidya_tui.text.sanitise import plain
+from vidya_tui.widgets.line_field import LineField
+from vidya_tui.widgets.row_list import RowList
+
+Row = TypeVar("Row")
+
+REST = 0.08
+"""Seconds without a key after which the list is searched, or the row under the cursor is shown."""
+AT_ONCE = 64
+"""Rows that the teacher is asked about in one message."""
+
+
+class ListRoom(SubScreen[Result], Generic[Result, Row]):
+    """Subclasses say what the rows are by `find_keys`, `fetch`, `line`, `detail` and `parts`."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash,ctrl+f", "find", "find"),
+        Binding("tab", "other", "the list"),
+        # seen here only while the search line has the focus
+        Binding("up", "move(-1)", show=False),
+        Binding("down", "move(1)", show=False),
+        Binding("pageup", "page(-1)", show=False),
+        Binding("pagedown", "page(1)", show=False),
+    ]
+    LETTERS: ClassVar[frozenset[str]] = frozenset({"find"})
+    """Actions of keys that are typed while the search line has the focus."""
+    SEARCH_FIRST = False
+    """What is typed when the screen opens goes into the search line, and Enter there opens the first that
+    was found; else Enter goes to the list."""
+    PLACEHOLDER = "words to find"
+    EMPTY = "nothing here yet"
+    EMPTY_FOUND = "nothing was found"
+
+    def __init__(self, place: ScreenContext, search: str = "") -> None:
+        super().__init__(place)
+        self.find = LineField(search, placeholder=self.PLACEHOLDER, compact=True, id="find")
+        self.rows: RowList[Row] = RowList(self.fetch, self.line, id="rows")
+        self.detail_text = Static("", markup=False, id="detail-text")
+        self._searching: Timer | None = None
+        self._resting: Timer | None = None
+        self._known: dict[int, bool] = {}
+        self._asked: dict[int, list[int]] = {}
+        """Key of a Check -> the rows it is about."""
+        self._cannot_look = False
+
+    # ------------------------------------------------------------ what subclasses say
+
+    def find_keys(self, search: str) -> Sequence[int]:
+        """Keys of all rows to show, in order. May raise VidyaError."""
+        raise NotImplementedError
+
+    def fetch(self, keys: Sequence[int]) -> dict[int, Row]:
+        """What stands behind some of them."""
+        raise NotImplementedError
+
+    def line(self, row: Row, width: int) -> Content:
+        """A row on one line."""
+        raise NotImplementedError
+
+    def detail(self, row: Row) -> Content:
+        """A row in full."""
+        raise NotImplementedError
+
+    def empty(self) -> str:
+        """What is said where there are no rows, without a search."""
+        return self.EMPTY
+
+    def parts(self) -> Sequence[str]:
+        """The parts of the heading."""
+        raise NotImplementedError
+
+    def probe(self, row: Row) -> Probe | None:
+        """What to ask the model about a row; None where it need not know it."""
+        return None
+
+    # ------------------------------------------------------------ what is typed
+
+    def typed(
+        self,
+        about: About,
+        texts: Sequence[str],
+        begun: Sequence[str],
+        change: Callable[[], bool] | None,
+        key: str,
+    ) -> None:
+        """Texts came back from fields that began with others. change: saves them, and says whether it
+        could; None: they were left. What is not saved is there the next time; key: opens it again."""
+        drafts = self.place.desk.drafts
+        kept = drafts.left(about, texts, [plain(text) for text in begun])
+        if change is None:
+            if kept:
+                self.question.say(f"not saved; {key} opens it again as you left it, until you quit")
+        elif change():
+            drafts.done(about)
+
+    # ------------------------------------------------------------ the screen
+
+    def body(self) -> ComposeResult:
+        yield self.find
+        with Container(id="middle-room"):
+            yield self.rows
+            with VerticalScroll(id="detail", can_focus=False):
+                yield self.detail_text
+
+    def on_mount(self) -> None:
+        self.reload()
+        self.set_focus(self.find if self.SEARCH_FIRST else self.rows)
+
+    def reload(self, at: int | None = None) -> None:
+        """Looks for the rows anew. at: the key to go to."""
+        search = self.find.value.strip()
+        try:
+            keys: Sequence[int] = self.find_keys(search)
+        except VidyaError as error:
+            keys = ()
+            self.question.say(str(error), trouble=True)
+        self.rows.empty = self.EMPTY_FOUND if search else self.empty()
+        self.rows.show(keys, at)
+        self.head(*self.parts())
+        self._rest()
+
+    @on(LineField.Changed, "#find")
+    def _typed(self) -> None:
+        if self._searching is not None:
+            self._searching.stop()
+        self._searching = self.set_timer(REST, self._search)
+
+    def _search(self) -> None:
+        self._searching = None
+        self.reload()
+
+    @on(LineField.Submitted, "#find")
+    def _entered(self) -> None:
+        if self.SEARCH_FIRST:
+            self.action_open()
+        else:
+            self.action_other()
+
+    @on(RowList.Chosen)
+    def _chosen(self) -> None:
+        self.action_open()
+
+    @on(RowList.Moved)
+    def _moved(self) -> None:
+        if self._resting is not None:
+            self._resting.stop()
+        self._resting = self.set_timer(REST, self._rest)
+
+    def _rest(self) -> None:
+        """The cursor rests: what is under it is shown, and what is in sight is asked about."""
+        self._resting = None
+        if not self.is_attached:
+            return
+        self.show_detail()
+        self.look(self.rows.in_sight())
+        self.refresh_bindings()
+
+    def show_detail(self) -> None:
+        """Shows the row under the cursor in full."""
+        try:
+            row = self.rows.row
+            self.detail_text.update(Content("") if row is None else self.detail(row))
+        except VidyaError as error:
+            self.detail_text.update(Content(plain(str(error))))
+
+    def current(self) -> Row | None:
+        """The row under the cursor, after a search that is still due."""
+        if self._searching is not None:
+            self._searching.stop()
+            self._search()
+        return self.rows.row
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "other":
+            return self.focused is self.find
+        if self.focused is self.find and action in self.LETTERS:
+            return False
+        return self.allows(action)
+
+    def allows(self, action: str) -> bool:
+        """Whether an action can do something now."""
+        return True
+
+    def action_find(self) -> None:
+        self.set_focus(self.find)
+
+    def action_other(self) -> None:
+        self.set_focus(self.rows)
+
+    def action_move(self, step: int) -> None:
+        self.rows.action_move(step)
+
+    def action_page(self, pages: int) -> None:
+        self.rows.action_page(pages)
+
+    def action_open(self) -> None:
+        """Enter in the list, or a double click."""
+
+    # ------------------------------------------------------------ what the model knows
+
+    def known(self, key: int) -> bool | None:
+        """Whether the model knows a row now; None while that was not looked at."""
+        return self._known.get(key)
+
+    def look(self, keys: Sequence[int]) -> None:
+        """Asks about rows that were not asked about since the weights changed."""
+        under_way = {key for keys in self._asked.values() for key in keys}
+        wanted = [key for key in keys if key not in self._known and key not in under_way]
+        if not wanted or self._cannot_look:
+            return
+        probes = {key: self.probe(row) for key, row in self.fetch(wanted[:AT_ONCE]).items()}
+        asked = {key: probe for key, probe in probes.items() if probe is not None}
+        if asked:
+            number = time.monotonic_ns()
+            self._asked[number] = list(asked)
+            self.place.teacher.send(Check(number, tuple(asked.values())))
+
+    def hear(self, events: Sequence[Event]) -> None:
+        changed = looked = False
+        for event in events:
+            if isinstance(event, Checked) and event.key in self._asked:
+                keys = self._asked.pop(event.key)
+                self._known.update(zip(keys, event.known, strict=False))
+                looked = True
+                if event.trouble:  # not asked again until something changes
+                    self._cannot_look = True
+                    self.question.say(event.trouble, trouble=True)
+            elif isinstance(event, LessonDone | UndoDone | TrainDone | Ready):
+                changed = True
+            elif isinstance(event, WorkerLost):
+                self._asked.clear()
+        if changed:
+            self._known.clear()
+            self._asked.clear()
+            self._cannot_look = False
+            self.weights_changed()
+        elif looked:
+            self.looked()
+
+    def weights_changed(self) -> None:
+        """Something was learned or taken back: all may be otherwise now."""
+        self.reload()
+
+    def looked(self) -> None:
+        """It is known of more rows whether the model knows them."""
+        self.rows.refresh()
+        self.show_detail()

@@ -1,0 +1,324 @@
+"""The last exchange and what the owner thinks of it: picks, corrections, ratings, and taking back.
+
+Journals first, then changes what it shows, then the book, then tells the teacher. session.py adds
+the talk around it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from engine.errors import VidyaError
+from learning.book import lines
+from learning.book.owner_book import OwnerBook
+from learning.channels import learn_from_correction, learn_from_rating, learn_from_selection
+from learning.journal.journal import Journal
+from learning.journal.judgements import Judged
+from learning.protocol.messages import TeacherPort
+from learning.protocol.records import Ask, Correction, Lesson, Pick, Rating, Turn, Turns
+from learning.protocol.requests import Cancel, Keep, Learn, Undo
+from personality.book import shipped_book_path
+from vidya_tui.session.candidate import Card
+from vidya_tui.session.exchange import EarlyPick, Exchange
+
+
+class Judging:
+    """The open exchange of a conversation, its answer, and the judgements of it.
+
+    A method that raises VidyaError about what was asked of it, or JournalError, has changed
+    nothing. DataError is about the book: the judgement itself is taken then.
+    """
+
+    def __init__(self, journal: Journal, teacher: TeacherPort, book_path: Path | None) -> None:
+        self.journal = journal
+        self.teacher = teacher
+        self.answer: str | None = None
+        """Of the last ask; while an early pick is being written, what there is of it."""
+        self.rating: Literal["good", "bad"] | None = None
+        """The owner's rating of that answer."""
+        self._now: Exchange | None = None
+        self._said: Turns = ()  # up to and with the owner's last message
+        self._early: dict[int, Exchange] = {}  # by ask: picked early, still being written
+        self._undoing: set[int] = set()  # lessons whose Undo is on its way
+        self._book = OwnerBook(book_path) if book_path else None
+        self._in_book: str | None = None  # the answer to this exchange that the book has now
+
+    @property
+    def book_path(self) -> Path | None:
+        """Of the owner's book, where there may be one."""
+        return self._book.path if self._book else None
+
+    @property
+    def ask(self) -> Ask | None:
+        """The open one, or the last."""
+        return self._now.ask if self._now else None
+
+    @property
+    def cards(self) -> list[Card]:
+        """Its candidates; they stay until the next ask, so that a pick can change."""
+        return self._now.cards if self._now else []
+
+    @property
+    def turns(self) -> Turns:
+        """Everything said, with answers; ends with the owner's message while none is chosen."""
+        return self._said if self.answer is None else (*self._said, Turn("assistant", self.answer))
+
+    @property
+    def waiting(self) -> bool:
+        """Candidates are shown and none is chosen yet."""
+        return bool(self.cards) and self.answer is None
+
+    @property
+    def streaming(self) -> bool:
+        """Text of this ask is still to come."""
+        return self._now is not None and self._now.streaming
+
+    def stop(self) -> None:
+        """Stops what is being written; what there is of it stays and can be picked."""
+        if self._now is not None and self._now.streaming:
+            self.teacher.send(Cancel(self._now.ask.id))
+
+    @property
+    def undoing(self) -> bool:
+        """Something that was taken back is still on its way out of the weights."""
+        return bool(self._undoing)
+
+    # ------------------------------------------------------------ judging
+
+    def pick(self, index: int) -> str:
+        """Makes a candidate the answer, at once; what there is of it is returned.
+
+        Where it is still being written the lesson waits for its end. Another pick changes it.
+        """
+        now = self._now
+        if now is None or not now.cards:
+            raise VidyaError("no candidates wait", "type a message, then press Enter")
+        card = now.card(index)
+        if card is None:
+            raise VidyaError(f"there is no candidate {index}", f"pick 1 to {len(now.cards)}")
+        text = card.said
+        if not text:
+            raise VidyaError(f"candidate {index} is still empty", "wait for it, or pick another")
+        standing = self.standing()
+        texts = [judged for judged in standing if not isinstance(judged.judgement, Rating)]
+        pick = Pick(now.ask.id, index)
+        if texts and texts[-1].judgement == pick:
+            return self.answer or text
+        running = card.state != "done"
+        lessons = (
+            () if running else (learn_from_selection(now.ask, pick, now.as_seen(index, text)),)
+        )
+        judgement = self.journal.judge(pick, text, lessons, [judged.id for judged in standing])
+        now.early = EarlyPick(pick, judgement, text) if running else None
+        self._early.pop(now.ask.id, None)
+        if running:
+            self._early[now.ask.id] = now
+        self._reload()
+        self._send_judged(bool(lessons), Keep(now.ask.id, index))
+        return text
+
+    def correct(self, text: str, index: int | None = None) -> str:
+        """Makes what the owner typed the answer, instead of the candidates or the last answer.
+
+        index: the waiting candidate that was retyped; None: the first that is shown."""
+        text = tidy(text)
+        if not text:
+            raise VidyaError("the correction is empty", "type what the answer should have been")
+        now = self._now
+        if now is None:
+            raise VidyaError("nothing to correct yet", "type a message, then press Enter")
+        if text == self.answer and not now.early:
+            return text
+        if self.answer is None:
+            card, shown = self._retyped(now, index), now.as_seen()
+            half = card is not None and card.ending in (None, "cancelled")
+        else:
+            card, shown = next((card for card in now.cards if card.chosen), None), []
+            half = card is not None and card.state != "done"
+        old = card.said if card else self.answer
+        if old and half and text.startswith(old):
+            old = None  # the beginning of the right answer is not a wrong one
+        correction = Correction(now.ask.id, text, card.index if card else None)
+        lesson = learn_from_correction(now.ask, text, old, shown)
+        withdrawn = [now.early.judgement] if now.early else []
+        self.journal.judge(correction, text, (lesson,), withdrawn)
+        self._early.pop(now.ask.id, None)
+        now.early = None
+        self._reload()
+        self._send_judged(True, Cancel(now.ask.id))
+        return text
+
+    @property
+    def first_shown(self) -> int | None:
+        """Number of the waiting candidate that stands first; None where none has a text."""
+        card = self._now.first_shown() if self._now and self.answer is None else None
+        return card.index if card else None
+
+    def editable(self, index: int | None = None) -> str:
+        """The text that `correct` of that candidate would replace, to begin the retyping with."""
+        if self.answer is not None or self._now is None:
+            return self.answer or ""
+        card = self._retyped(self._now, index)
+        return card.said if card else ""
+
+    @staticmethod
+    def _retyped(now: Exchange, index: int | None) -> Card | None:
+        """The waiting candidate that a correction begins with, the first that is shown where none is named;
+        none where it says nothing."""
+        card = now.first_shown() if index is None else now.card(index)
+        return card if card and card.said else None
+
+    def rate(self, value: Literal["good", "bad"] | None) -> None:
+        """Rates the last answer; None withdraws the rating. In plain chat (one candidate) rating
+        it also makes it the answer."""
+        answer = self.answer
+        if answer is None and len(self.cards) == 1 and not self.streaming:
+            answer = self.cards[0].said or None
+        if self._now is None or answer is None:
+            raise VidyaError("no answer to rate yet", "pick an answer first")
+        if self._now.early:
+            raise VidyaError("the answer is still being written", "rate it when it is whole")
+        if value == self.rating:
+            return
+        earlier = [
+            judged.id
+            for judged in self.standing()
+            if isinstance(judged.judgement, Rating) and judged.answer == answer
+        ]
+        lesson = learn_from_rating(self._now.ask, answer, value)
+        lessons = (lesson,) if lesson else ()
+        self.journal.judge(Rating(self._now.ask.id, value), answer, lessons, earlier)
+        self._reload()
+        self._send_judged(bool(lessons))
+
+    def undo(self) -> None:
+        """Takes the last lesson back: from the journal and the book now, and the teacher takes it
+        out of the weights. An early pick is taken back before it becomes one."""
+        if self._now is not None and self._now.early:
+            self._take_early_back(self._now)
+            self.stop()
+            self._reload()
+            return
+        lesson = self.journal.last_lesson(skip=self._undoing)
+        if lesson is None:
+            self.teacher.send(Undo(None))
+        else:
+            self.take_back(lesson)
+
+    def take_back(self, lesson: Lesson) -> None:
+        """The same for any lesson of the journal."""
+        if lesson.judgement is not None:
+            self.journal.withdraw(lesson.judgement)
+        else:
+            self.journal.retract(lesson.id)
+        try:
+            self._taken_back(lesson)
+        finally:
+            self._send_undos()
+
+    def _take_early_back(self, exchange: Exchange) -> None:
+        if exchange.early:
+            self.journal.withdraw(exchange.early.judgement)
+            self._early.pop(exchange.ask.id, None)
+            exchange.early = None
+
+    def _send_judged(self, learn: bool, ending: Keep | Cancel | None = None) -> None:
+        """Brings the book up to date and tells the teacher what a judgement changed."""
+        try:
+            self._follow_book()
+        finally:  # a book that cannot be written must not keep a lesson from being learned
+            if ending and self.streaming:
+                self.teacher.send(ending)
+            self._send_undos()
+            if learn:
+                self.teacher.send(Learn())
+
+    # ------------------------------------------------------------ journal, book and teacher
+
+    def _complete(self, ask: Ask, judgement: int, text: str, lesson: Lesson | None) -> None:
+        """Journals the lesson of a judgement that came before its text was whole."""
+        self.journal.complete(judgement, text, (lesson,) if lesson else ())
+        if self._now is not None and self._now.ask.id == ask.id:
+            self._reload()
+            self._follow_book()
+        elif self._book and lesson and lesson.kind in ("pick", "correction"):
+            question = ask.turns[-1].text
+            mine = lines.of_exchange(self.journal, ask)
+            lines.write(self._book, self.journal, question, None, text, mine)
+
+    def standing(self) -> list[Judged]:
+        """Judgements of this ask that count, in order."""
+        if self._now is None:
+            return []
+        return [judged for judged in self.journal.judgements(self._now.ask.id) if judged.stands]
+
+    def _reload(self) -> None:
+        """Answer, rating and chosen card as the journal has them."""
+        if self._now is None:
+            return
+        self.answer = self.journal.answer(self._now.ask.id)
+        self.rating, chosen = None, None
+        for judged in self.standing():
+            if isinstance(judged.judgement, Pick):
+                chosen = judged.judgement.index
+            elif isinstance(judged.judgement, Correction):
+                chosen = None
+            elif judged.answer == self.answer:  # a rating is of the text it was given to
+                self.rating = judged.judgement.value
+        for card in self._now.cards:
+            card.chosen = card.index == chosen
+
+    def _for_book(self) -> str | None:
+        """The answer that belongs in the book: picked or typed, whole, and not rated bad."""
+        if self._now is None or self._now.early or self.rating == "bad":
+            return None
+        judged = any(not isinstance(judged.judgement, Rating) for judged in self.standing())
+        return self.answer if judged else None
+
+    def _follow_book(self) -> None:
+        """Makes the owner's book say what this exchange's answer is now."""
+        wanted = self._for_book()
+        if self._book and self._said and self._now:
+            question, mine = (
+                self._said[-1].text,
+                lines.of_exchange(self.journal, self._now.ask),
+            )
+            lines.write(self._book, self.journal, question, self._in_book, wanted, mine)
+        self._in_book = wanted
+
+    def _taken_back(self, lesson: Lesson) -> None:
+        """Shows that a lesson no longer counts: answer, rating, book."""
+        here = self.journal.judgements(self._now.ask.id) if self._now else []
+        if lesson.judgement in {judged.id for judged in here}:
+            self._reload()
+            self._follow_book()
+        elif self._book and lesson.prompt and lesson.kind in lines.WRITTEN:
+            self._out_of_book(self._book, lesson)
+
+    def _out_of_book(self, book: OwnerBook, lesson: Lesson) -> None:
+        """Takes out the line of a lesson; what it replaced stands there again, unless that was taken
+        back too, or something else is there by now. A line that another lesson needs stays."""
+        question, said = lesson.prompt[-1].text, " ".join(lesson.answer.split()) or None
+        old = lesson.replaces if lesson.judgement is None else None
+        if old is not None:
+            shipped = OwnerBook(shipped_book_path()).has(question, old)
+            taught, there = lines.taught(self.journal, question, old), book.answer_to(question)
+            if shipped or there != said or (taught and not any(taught)):
+                old = None
+        if said is None or book.count(question, said) > sum(
+            lines.taught(self.journal, question, said)
+        ):
+            book.replace(question, said, old)
+
+    def _send_undos(self) -> None:
+        """Asks the teacher to take out what was withdrawn, once each."""
+        for lesson in self.journal.to_undo():
+            if lesson.id not in self._undoing:
+                self._undoing.add(lesson.id)
+                self.teacher.send(Undo(lesson.id))
+
+
+def tidy(text: str) -> str:
+    """What was typed, as it can be kept: no white space around it, no half characters in it."""
+    return text.encode("utf-8", "replace").decode("utf-8").strip()

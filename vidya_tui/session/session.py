@@ -1,0 +1,398 @@
+"""One conversation: what was said, the candidates that wait, and the judgement of them.
+
+What is on the screen is on the disk. No Textual and no torch in it, and no threads: whoever holds
+it calls everything, `handle` too, from one thread. Left out: how anything looks, and how lessons
+are learned.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from engine.config import Sampling
+from engine.errors import NotFound, VidyaError
+from learning.book.repair import mend_book
+from learning.channels import (
+    learn_from_continuation,
+    learn_from_human,
+    learn_from_judgement,
+    learn_from_selection,
+)
+from learning.journal.journal import Journal
+from learning.journal.tree import ConversationTree, TreeNode
+from learning.journal.weak import weak_lessons
+from learning.protocol.events import (
+    AskDone,
+    CandidateDone,
+    CandidateReset,
+    CandidateText,
+    Event,
+    Failed,
+    ModelChanging,
+    UndoDone,
+    WorkerLost,
+)
+from learning.protocol.messages import TeacherPort
+from learning.protocol.records import Ask, Candidate, Lesson, Turn, Turns
+from learning.protocol.requests import Cancel, Generate, Learn
+from vidya_tui.session.candidate import Card
+from vidya_tui.session.exchange import EarlyPick, Exchange
+from vidya_tui.session.judging import Judging, tidy
+from vidya_tui.text.numbers import counted
+
+__all__ = ["Card", "Session"]
+
+
+class Session(Judging):
+    """What the owner can do in a conversation; judging it is in the base class."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        teacher: TeacherPort,
+        *,
+        sampling: Sampling | None = None,
+        candidates: int = 5,
+        seed: int | None = None,
+        book_path: Path | None = None,
+    ) -> None:
+        """seed: of the first ask; each later one takes the next number. None: never the same."""
+        super().__init__(journal, teacher, book_path)
+        self.sampling = sampling or Sampling()
+        self.candidates = candidates
+        self.seed = seed
+        self.owner_words = False
+        """Whether what the owner says is learned too, weakly."""
+        self.left_standing = False
+        """Whether an answer is learned, weakly, that the talk went on from and nobody judged."""
+        self.keep_unchosen = True
+        """Whether candidates stay in the journal that were not chosen before the talk went on."""
+        self.conversation: int | None = None
+        self._asked = 0
+        self._broken = False  # the streams of this ask ended before they were whole
+        self._branches = ConversationTree()
+        self._branched = False
+        self._path: dict[int, TreeNode] = {}  # by the message's position among the turns
+
+    # ------------------------------------------------------------ talking
+
+    def say(self, text: str) -> Ask:
+        """Asks for candidates to a message. The message is on the disk when this returns.
+
+        If candidates still wait, the surest becomes the answer, unjudged. If there is none to
+        take, the earlier message and this one become one: the owner spoke twice.
+        """
+        text = tidy(text)
+        if not text:
+            raise VidyaError("nothing was typed", "type a message, then press Enter")
+        self._go_on()
+        turns, before = self.turns, self.ask
+        parent = before.id if before else None
+        if turns and turns[-1].role == "user":
+            turns, text = turns[:-1], f"{turns[-1].text}\n{text}"
+            parent = before.parent if before else None
+        turns = (*turns, Turn("user", text))
+        ask = self._add_ask(turns, parent, self._words(turns))
+        self._in_book = None
+        self._generate(ask)
+        return ask
+
+    def regenerate(self) -> Ask:
+        """Asks the last message again, for other candidates."""
+        if self._now is None:
+            raise VidyaError("nothing was asked yet", "type a message, then press Enter")
+        ask = self._add_ask(self._said, self._now.ask.parent)
+        if self._now.early:  # asked again before what was picked was even whole
+            self._take_early_back(self._now)
+        self.stop()
+        self._generate(ask)
+        return ask
+
+    def edit(self, position: int, text: str) -> Ask:
+        """Asks an earlier message in other words; `position` is its place among the turns.
+
+        What was asked there before, and all that followed it, stays beside it as a branch.
+        """
+        text = tidy(text)
+        if not text:
+            raise VidyaError("nothing was typed", "type the message as it should have been")
+        turns = (*self.turns[:position], Turn("user", text))
+        ask = self._add_ask(turns, self._node(position).parent, self._words(turns))
+        if self._now is not None and not self._now.early:
+            self.stop()
+        self._in_book = None
+        self._generate(ask)
+        return ask
+
+    def variants(self, position: int) -> tuple[int, int]:
+        """(which is shown, of how many) of the message at that place among the turns."""
+        node = self._path.get(position)
+        beside = self._branches.beside(node.ask) if node else []
+        return (beside.index(node.ask) + 1, len(beside)) if node else (1, 1)
+
+    def asked(self, position: int) -> int | None:
+        """The ask that the answer at that place among the turns is of."""
+        node = self._path.get(position - 1)
+        return node.ask if node else None
+
+    @property
+    def branched(self) -> bool:
+        """A message that is shown has more than one variant."""
+        return self._branched
+
+    def turn_to(self, position: int, step: int) -> None:
+        """Goes `step` variants on (or back) at a message, to what was last said after it."""
+        node = self._node(position)
+        beside = self._branches.beside(node.ask)
+        at = beside.index(node.ask) + step
+        if not 0 <= at < len(beside) or self.conversation is None:
+            many = counted(len(beside), "variant") if len(beside) > 1 else "only one variant"
+            raise VidyaError(f"this message has {many}", "/edit makes another")
+        self.open(self.conversation, self._branches.end(beside[at]))
+
+    def _node(self, position: int) -> TreeNode:
+        """The ask of the message at that place among the turns."""
+        if position not in self._path:
+            raise VidyaError("there is no message of yours there", "choose one of yours")
+        return self._path[position]
+
+    def new(self) -> None:
+        """Begins another conversation; it is in the journal with its first message."""
+        self._leave()
+        self.conversation = None
+
+    def open(self, conversation: int, at: int | None = None) -> None:
+        """Goes on with an earlier conversation, at an ask of it or at what was asked last.
+
+        Where its last message has no candidates, `recover` or `regenerate` asks for them.
+        Raises NotFound.
+        """
+        branches = self.journal.branches(conversation)
+        at = at or branches.newest()
+        turns = self.journal.turns(conversation, at, branches)
+        ask = self.journal.ask(at) if at else None
+        answer = self.journal.answer(at) if at else None
+        candidates = self.journal.candidates(at) if at else []
+        self._leave()
+        self.conversation = conversation
+        if ask is None:
+            return
+        self._look_around(ask, branches)
+        self._now = self._early.get(ask.id) or Exchange(ask)
+        if self._now.early is None:
+            self._now.show(candidates)
+        self._said = turns if answer is None else turns[:-1]
+        self._reload()
+        self._in_book = self._for_book()
+        self._broken = not self.cards
+
+    def reopen(self, ask: Ask) -> None:
+        """Goes back to one ask and its candidates, to judge it; later ones are passed over."""
+        self._leave()
+        self.conversation = ask.conversation
+        self._look_around(ask)
+        self._now, self._said = Exchange(ask), ask.turns
+        candidates = self.journal.candidates(ask.id)
+        self._now.show(candidates)
+        self._reload()
+        self._in_book = self._for_book()
+
+    def take_surest(self) -> str | None:
+        """Makes the surest candidate the answer, unjudged, where none is chosen yet; the answer."""
+        card = self._now.surest() if self._now and self.answer is None else None
+        if self._now and card:
+            self.journal.set_answer(self._now.ask.id, card.said)
+            self._reload()
+        return self.answer
+
+    def _add_ask(self, turns: Turns, parent: int | None, lessons: Sequence[Lesson] = ()) -> Ask:
+        conversation = self.conversation
+        if conversation is None:
+            conversation = self.journal.new_conversation()
+        seed = None if self.seed is None else self.seed + self._asked
+        ask = self.journal.add_ask(conversation, turns, self.sampling, seed, lessons, parent)
+        self.conversation = conversation
+        self._asked += 1
+        self._look_around(ask)
+        if not self.keep_unchosen:
+            self.journal.drop_unchosen(ask.id)
+        return ask
+
+    def _words(self, turns: Turns) -> tuple[Lesson, ...]:
+        """What the owner's own message teaches."""
+        return (learn_from_human(turns),) if self.owner_words else ()
+
+    def _look_around(self, ask: Ask, branches: ConversationTree | None = None) -> None:
+        """The branches of the conversation, and the way to an ask."""
+        self._branches = branches or self.journal.branches(ask.conversation)
+        self._path = {node.turns - 1: node for node in self._branches.path(ask.id)}
+        beside = self._branches.beside
+        self._branched = any(len(beside(node.ask)) > 1 for node in self._path.values())
+
+    def _generate(self, ask: Ask) -> None:
+        self._now, self._said = Exchange(ask), ask.turns
+        self.answer = self.rating = None
+        self._deal(self._now, self.candidates)
+
+    def _deal(self, exchange: Exchange, count: int) -> None:
+        self._broken = False
+        exchange.deal(count)
+        ask = exchange.ask
+        self.teacher.send(Generate(ask.id, ask.turns, count, ask.sampling, ask.seed))
+
+    def _go_on(self) -> None:
+        """Takes the surest candidate, because the owner went on without judging."""
+        if self._now is None or not self.waiting:
+            return
+        card = self._now.surest()
+        if card is not None:
+            lessons = self._continuation(self._now.ask, card)
+            self.journal.set_answer(self._now.ask.id, card.said, lessons)
+            self.answer, card.chosen = card.said, True
+        self.stop()
+
+    def _continuation(self, ask: Ask, card: Card) -> tuple[Lesson, ...]:
+        """What going on with a card teaches: nothing unless the owner wants that, and never what was
+        taught otherwise or taken back. Half a text is what was said, but nothing to learn."""
+        whole = card.state == "done" and card.ending != "cancelled"
+        if not self.left_standing or not whole:
+            return ()
+        lesson = learn_from_continuation(ask, card.said)
+        return (lesson,) if weak_lessons([lesson], self.journal) else ()
+
+    def _leave(self) -> None:
+        if self._now is not None and not self._now.early:
+            self.stop()
+        self._now, self._said = None, ()
+        self._path, self._branched = {}, False
+        if not self.keep_unchosen:
+            self.journal.drop_unchosen()
+        self.answer = self.rating = self._in_book = None
+        self._broken = False
+
+    # ------------------------------------------------------------ what the teacher says
+
+    def handle(self, event: Event) -> None:
+        """Takes every event of the teacher, in order; those of no concern pass.
+
+        Raises JournalError or DataError where what came cannot be written: a candidate is then
+        shown but not journaled, and `recover` makes up for a lesson that was not.
+        """
+        match event:
+            case CandidateText():
+                self._more(event)
+            case CandidateReset():
+                self._again(event)
+            case CandidateDone():
+                self._done(event)
+            case AskDone():
+                self._ended(event.ask)
+            case Failed(ask=int() as ask):
+                self._ended(ask)
+                if self._now and self._now.ask.id == ask and not self._now.surest():
+                    self._now.cards = []  # nothing came: there is nothing to choose among
+            case WorkerLost() | ModelChanging():
+                self._broken = self._broken or (self.waiting and self.streaming)
+                for ask in {*self._early, *([self._now.ask.id] if self._now else [])}:
+                    self._ended(ask)
+            case UndoDone(lesson=int() as lesson):
+                self._undone(lesson)
+            case _:
+                pass
+
+    def _exchange(self, ask: int) -> Exchange | None:
+        """The one that is open, or one left behind that is still being written."""
+        return self._now if self._now and self._now.ask.id == ask else self._early.get(ask)
+
+    def _more(self, event: CandidateText) -> None:
+        if exchange := self._exchange(event.ask):
+            exchange.add(event.index, event.delta)
+            early, card = exchange.early, exchange.card(event.index)
+            if exchange is self._now and early and card and early.pick.index == card.index:
+                self.answer = card.said
+
+    def _again(self, event: CandidateReset) -> None:
+        exchange = self._exchange(event.ask)
+        if exchange and exchange.early and exchange.early.pick.index == event.index:
+            # picked in the moment it was thrown away: what was seen is what was meant
+            self._settle(exchange, exchange.early, exchange.early.seen)
+            self.teacher.send(Cancel(event.ask))
+        elif exchange:
+            exchange.draw_anew(event.index)
+
+    def _done(self, event: CandidateDone) -> None:
+        candidate = Candidate(
+            event.ask,
+            event.index,
+            event.text,
+            event.tokens,
+            event.logprobs,
+            event.ending,
+            event.version,
+            event.certainty,
+        )
+        exchange = self._exchange(event.ask)
+        if exchange:
+            exchange.finish(candidate)
+        with contextlib.suppress(NotFound):  # its ask may be forgotten meanwhile
+            self.journal.add_candidates([candidate])
+        if exchange and exchange.early and exchange.early.pick.index == event.index:
+            whole, seen = event.text.strip(), exchange.early.seen
+            self._settle(exchange, exchange.early, whole if whole.startswith(seen) else seen)
+
+    def _ended(self, ask: int) -> None:
+        """Nothing more will come for an ask."""
+        if exchange := self._exchange(ask):
+            exchange.stop()
+            if early := exchange.early:
+                card = exchange.card(early.pick.index)
+                self._settle(exchange, early, card.said if card and card.said else early.seen)
+
+    def _settle(self, exchange: Exchange, early: EarlyPick, text: str) -> None:
+        """The text of an early pick is whole now: its lesson begins."""
+        ask = exchange.ask
+        lesson = learn_from_selection(ask, early.pick, exchange.as_seen(early.pick.index, text))
+        self._early.pop(ask.id, None)
+        exchange.settle(text)
+        try:
+            with contextlib.suppress(NotFound):  # as above
+                self._complete(ask, early.judgement, text, lesson)
+        finally:
+            self.teacher.send(Learn())
+
+    def _undone(self, number: int) -> None:
+        """The teacher took a lesson out of the weights."""
+        if number in self._undoing:
+            self._undoing.discard(number)
+        else:
+            with contextlib.suppress(NotFound):
+                self._taken_back(self.journal.lesson(number))
+
+    # ------------------------------------------------------------ after a crash
+
+    def recover(self) -> None:
+        """After a start, or when the teacher was started anew: finishes what was left undone.
+
+        Judgements get the lessons they lack, lessons taken back leave the weights, streams that
+        broke off begin again if nothing was picked, the teacher hears of lessons that wait, and
+        the book gets what it lacks. Raises DataError, all else done, where it cannot be written.
+        """
+        alive = {exchange.early.judgement for exchange in self._early.values() if exchange.early}
+        for judged in self.journal.judgements_without_lessons():
+            if judged.id not in alive:
+                ask = self.journal.ask(judged.judgement.ask)
+                lesson = learn_from_judgement(
+                    ask, judged.judgement, judged.answer, self.journal.candidates(ask.id)
+                )
+                self._complete(ask, judged.id, judged.answer, lesson)
+        self._undoing.clear()
+        self._send_undos()
+        if self._now is not None and self._broken and self.answer is None:
+            self._deal(self._now, len(self._now.cards) or self.candidates)
+        if self.journal.waiting():
+            self.teacher.send(Learn())
+        if self._book:
+            mend_book(self._book, self.journal)
+            self._in_book = self._for_book()

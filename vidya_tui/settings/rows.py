@@ -1,0 +1,236 @@
+"""What the settings screen lists: one row for each setting, with its words and the values it steps
+through. Pure; the bounds are in settings.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from learning.protocol.methods import METHODS, RECIPE
+from learning.rewards.registry import tasks
+from vidya_tui.settings.file import EAGER, Settings, SettingsError
+from vidya_tui.settings.themes import NAMES
+from vidya_tui.text.numbers import counted
+
+Value = int | float | str | bool
+
+
+@dataclass(frozen=True)
+class SettingRow:
+    """One setting."""
+
+    key: str
+    label: str
+    help: str
+    choices: tuple[Value, ...] = ()
+    """All values, in order; none: a number or a text that is typed."""
+    step: float = 0.0
+    """How far an arrow moves a number; 0: it is only typed."""
+    unit: str = ""
+    words: Callable[[Value], str] = str
+    """How a value is shown."""
+    warning: str = ""
+    """Shown while it is not at its default."""
+
+    def shown(self, settings: Settings) -> str:
+        """Its value, as the owner reads it."""
+        value = getattr(settings, self.key)
+        return f"{self.words(value)} {self.unit}".rstrip()
+
+    def next(self, settings: Settings, direction: int, *, round_trip: bool = False) -> Value | None:
+        """The value an arrow leads to; None at the end. round_trip: the first after the last."""
+        value: Value = getattr(settings, self.key)
+        if self.choices:
+            at = (self.choices.index(value) if value in self.choices else -1) + direction
+            if round_trip:
+                at %= len(self.choices)
+            return self.choices[at] if 0 <= at < len(self.choices) else None
+        if not self.step or isinstance(value, str):
+            return None
+        moved = round(value + direction * self.step, 6)
+        new: Value = int(moved) if isinstance(value, int) and self.step >= 1 else moved
+        return new if self._fits(settings, new) else None
+
+    def read(self, text: str, settings: Settings) -> Value:
+        """What was typed, as a value. Raises SettingsError."""
+        old: Value = getattr(settings, self.key)
+        value: Value = text.strip()
+        if not isinstance(old, str):
+            for kind in (int, float):
+                try:
+                    value = kind(text.strip().replace(",", "."))
+                    break
+                except ValueError:
+                    continue
+        replace(settings, **{self.key: value})  # type: ignore[arg-type]
+        return value
+
+    def _fits(self, settings: Settings, value: Value) -> bool:
+        try:
+            replace(settings, **{self.key: value})  # type: ignore[arg-type]
+        except SettingsError:
+            return False
+        return True
+
+
+@dataclass(frozen=True)
+class SettingGroup:
+    """Rows under a title."""
+
+    title: str
+    rows: tuple[SettingRow, ...]
+
+
+def _switch(value: Value) -> str:
+    return "on" if value else "off"
+
+
+def _minutes(value: Value) -> str:
+    return counted(int(value), "minute") if value else "off"
+
+
+def _method(value: Value) -> str:
+    return "as Vidya learns" if value == RECIPE else f"{value}: {METHODS[str(value)]}"
+
+
+def groups(themes: Sequence[str]) -> tuple[SettingGroup, ...]:
+    """All rows. themes: names that Textual knows."""
+    looks = ("", *NAMES, *sorted(set(themes) - set(NAMES.values()) - set(NAMES)))
+    return (
+        SettingGroup(
+            "answers",
+            (
+                SettingRow(
+                    "candidates",
+                    "answers to choose among",
+                    "How many are written at once, 1 to 9. With 1 it is plain chat: rate the answer "
+                    "or correct it.",
+                    step=1,
+                ),
+                SettingRow(
+                    "temperature",
+                    "temperature",
+                    "How freely words are drawn, 0 to 10. 0 is always the likeliest word; above 1 "
+                    "it begins to dream.",
+                    step=0.1,
+                ),
+                SettingRow(
+                    "top_p",
+                    "top-p",
+                    "Only the likeliest words that together have this probability, above 0 and at "
+                    "most 1.",
+                    step=0.05,
+                ),
+                SettingRow(
+                    "max_tokens",
+                    "longest answer",
+                    "Where an answer is cut off, 1 to 4096. A word is one to three tokens.",
+                    step=16,
+                    unit="tokens",
+                ),
+            ),
+        ),
+        SettingGroup(
+            "learning",
+            (
+                SettingRow(
+                    "learning",
+                    "learning",
+                    "Off: what you teach waits in the journal until it is on again.",
+                    choices=(True, False),
+                    words=_switch,
+                ),
+                SettingRow(
+                    "eager",
+                    "when",
+                    "At once: each lesson as it comes, beside your typing. In pauses: when you have "
+                    "typed nothing for ten seconds.",
+                    choices=EAGER,
+                ),
+                SettingRow(
+                    "left_standing",
+                    "answers I leave standing",
+                    "On: learn a little from them. An answer that you go on with unpicked counts a tenth of "
+                    "one that you pick; /lessons lists it.",
+                    choices=(True, False),
+                    words=_switch,
+                ),
+                SettingRow(
+                    "owner_words",
+                    "from my own words too",
+                    "What you say is learned as well, fifty times weaker than a correction, so that "
+                    "Vidya gets used to how you talk.",
+                    choices=(True, False),
+                    words=_switch,
+                ),
+                SettingRow(
+                    "idle_practice",
+                    "practice while I am away",
+                    "Minutes without a key after which Vidya practises alone until you are back. 0 "
+                    "is off, at most 240.",
+                    step=5,
+                    words=_minutes,
+                ),
+                SettingRow(
+                    "practice_task",
+                    "what is practised then",
+                    "Problems that Vidya makes and checks by itself.",
+                    choices=tuple(tasks()),
+                    words=lambda value: f"{value}: {tasks().get(str(value), '')}",
+                ),
+                SettingRow(
+                    "method",
+                    "how (for the curious)",
+                    "The other ways are those that failed: each moves all weights on the lesson "
+                    "alone.",
+                    choices=(RECIPE, *METHODS),
+                    words=_method,
+                    warning="This one failed. The guard takes back what would cost the book, so "
+                    "expect \u201cneeds practice\u201d.",
+                ),
+            ),
+        ),
+        SettingGroup(
+            "privacy",
+            (
+                SettingRow(
+                    "keep_unchosen",
+                    "keep answers not chosen",
+                    "Off: they are erased from the journal as soon as the talk goes on and what was "
+                    "chosen is learned.",
+                    choices=(True, False),
+                    words=_switch,
+                ),
+            ),
+        ),
+        SettingGroup(
+            "screen",
+            (
+                SettingRow(
+                    "theme",
+                    "theme",
+                    "Empty follows the terminal; \u201cterminal\u201d uses its own colours.",
+                    choices=looks,
+                    words=lambda value: str(value) or "follows the terminal",
+                ),
+                SettingRow(
+                    "motion",
+                    "motion",
+                    "Off: nothing glides or fades; what changes is there at once.",
+                    choices=(True, False),
+                    words=_switch,
+                ),
+            ),
+        ),
+        SettingGroup(
+            "model",
+            (
+                SettingRow(
+                    "model",
+                    "model",
+                    "Enter lists the models, their earlier weights, and what can grow.",
+                ),
+            ),
+        ),
+    )

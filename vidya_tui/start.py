@@ -1,0 +1,90 @@
+"""`vidya` without a command: the app in a terminal, the line mode elsewhere.
+
+Loads no more than the first frame needs; journal and worker come after it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from vidya_tui.options import Options
+from vidya_tui.settings.file import SettingsError, load
+from vidya_tui.terminal import first_frame
+from vidya_tui.terminal.tty import waiting_for_the_app
+
+if TYPE_CHECKING:
+    from learning.journal.journal import Journal
+    from learning.protocol.events import Event
+    from learning.protocol.messages import TeacherPort
+
+POOR = ("dumb", "unknown")
+"""TERM of what is no screen: an editor's shell, a teletype."""
+
+
+def open_app(options: Options, *, plain: bool = False) -> int:
+    """Opens the app, or (plain, or where there is no terminal) the line mode; its exit status."""
+    gc.disable()  # until the first frame is painted: a tenth of the time to it is looking for garbage
+    try:
+        return _open(options, plain)
+    finally:
+        gc.enable()
+
+
+def _open(options: Options, plain: bool) -> int:
+    home = options.home
+
+    def teacher(on_event: Callable[[Event], None], model: str | None = None, /) -> TeacherPort:
+        from vidya_tui.worker.supervisor import WorkerTeacher
+
+        return WorkerTeacher(
+            home,
+            on_event=on_event,
+            model=model or settings.model,
+            device=options.device,
+            seed=options.seed,
+        )
+
+    def open_journal() -> Journal:
+        from learning.journal.journal import Journal
+
+        return Journal(home.journal_path)
+
+    plain = plain or not _paintable()
+    with contextlib.nullcontext() if plain else waiting_for_the_app(), home.lock():
+        strange: list[SettingsError] = []
+        settings = load(home.settings_path, strange.append)
+        if options.model:
+            settings = replace(settings, model=options.model)
+        if plain:
+            from vidya_tui.line_mode.loop import run_lines
+
+            gc.enable()
+            journal = open_journal()
+            for error in strange:
+                sys.stderr.write(f"vidya: {error}\n")
+            try:
+                return run_lines(home, journal, teacher, settings, seed=options.seed)
+            finally:
+                journal.close()
+        with first_frame.shown(home):
+            from vidya_tui.app.app import run_app
+
+            return run_app(
+                home, open_journal, teacher, settings, seed=options.seed, strange=strange
+            )
+
+
+def _paintable() -> bool:
+    """Whether there is a terminal in which a cursor can be moved."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return False
+    if os.environ.get("TERM") not in POOR:
+        return True
+    sys.stderr.write("vidya: this terminal cannot move its cursor, so here it goes line by line\n")
+    return False

@@ -1,0 +1,35 @@
+"""A larger model that is being made: known from the request to its end, whoever looks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from learning.protocol.events import Event, Failed, Grown, ModelChanging, WorkerLost
+from vidya_tui.text.numbers import seconds
+
+
+@dataclass(frozen=True)
+class Growing:
+    """It is under way."""
+
+    name: str
+    """Of the larger model."""
+    since: float
+    """time.monotonic() of the request."""
+
+    def short(self) -> str:
+        """For the learning line."""
+        return f"growing to {self.name}"
+
+    def words(self, now: float, *, waits: bool) -> str:
+        """What goes on. now: time.monotonic(); waits: a training comes first."""
+        so_far = f"growing to {self.name} \u00b7 {seconds(round(now - self.since))} so far"
+        return f"{so_far} \u00b7 it begins after the training" if waits else so_far
+
+
+def after(now: Growing | None, event: Event) -> Growing | None:
+    """What is known after an event."""
+    match event:
+        case Grown() | Failed(where="grow") | WorkerLost() | ModelChanging():
+            return None
+    return now

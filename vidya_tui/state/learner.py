@@ -1,0 +1,242 @@
+"""What the learner does, in plain words: a few lines of text of what is known of it.
+
+Pure functions of frozen values, so that every sentence can be tested without a screen. Left out: how the
+lines are drawn (widgets/learner_panel.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from learning.protocol.events import (
+    Event,
+    Failed,
+    LearnerState,
+    LessonDone,
+    ModelChanging,
+    Ready,
+    TrainDone,
+    TrainProgress,
+    UndoDone,
+    WorkerLost,
+)
+from vidya_tui.text.numbers import counted, percent, seconds
+
+if TYPE_CHECKING:  # the first frame waits for no more than it needs
+    from learning.protocol.events import (
+        LearnerState,
+        LessonDone,
+        MessageCut,
+        TrainDone,
+        TrainProgress,
+    )
+
+PHASES = {
+    "idle": "",
+    "gathering": "gathering",
+    "learning": "learning",
+    "checking": "checking that nothing was forgotten",
+    "consolidating": "going over earlier lessons",
+    "training": "learning the book",
+    "paused": "paused while you type",
+    "off": "learning is switched off",
+}
+
+
+@dataclass(frozen=True)
+class Learning:
+    """What is known of the learner; the newest event of each kind."""
+
+    model: str = ""
+    version: int = 0
+    loaded: bool = False
+    lost: bool = False
+    """The model's process ended and will not come back."""
+    state: LearnerState | None = None
+    """None until it has said something."""
+    outcome: str = ""
+    """What became of the last lesson."""
+    training: TrainProgress | None = None
+    """Set from the start of book training to its end."""
+    stopping: bool = False
+    """Book training was asked to stop, and has not yet."""
+    recall: float | None = None
+    """Recall of the book, 0 to 1."""
+    practice: str = ""
+    """What is being practised, in words; empty where nothing is."""
+
+
+def outcome(done: LessonDone) -> str:
+    """What became of a lesson."""
+    if done.rolled_back:
+        return "rolled back: it would have cost too much of what was known"
+    if done.state == "undone":
+        return "taken back"
+    if done.why:
+        return f"not learned: {done.why}"
+    if done.state == "needs_practice" or not done.known_after:
+        return "needs practice"
+    if done.known_before and not done.steps:
+        return "knew it already"
+    return f"learned in {seconds(done.seconds)}"
+
+
+def cut(event: MessageCut) -> str:
+    """That a message is longer than what the model can read at once, and what it reads of it."""
+    read = event.characters - event.left_out
+    return (
+        f"the message is too long for this model: of its {counted(event.characters, 'character')} "
+        f"it reads {read:,}, the beginning and the end; send a part of it"
+    )
+
+
+def trained(done: TrainDone) -> str:
+    """What book training did, in a sentence."""
+    if not done.left_out:
+        return _trained(done)
+    named = ", ".join(done.left_out[:3])
+    more = f" and {len(done.left_out) - 3} more" if done.left_out[3:] else ""
+    return f"{_trained(done)}; left out, too long for this model: {named}{more}"
+
+
+def _trained(done: TrainDone) -> str:
+    if done.rolled_back:
+        return "the training was rolled back: it would have cost too much of what was known"
+    before, after = done.recall_before, done.recall_after
+    if done.goes_on:
+        return "training stopped; nothing of it counts yet, the next one goes on where it was"
+    if before is None or after is None:
+        return "training stopped before it began; nothing was changed"
+    if not done.steps and not done.cancelled:
+        return f"nothing to train: book recall is {percent(after)} already"
+    if not done.steps:
+        return "training stopped; nothing of it was kept, what it had cost was not known yet"
+    epochs = counted(done.epochs, "epoch")
+    took, end = seconds(done.seconds), f"trained after {epochs} in"
+    if done.cancelled:
+        end = f"training stopped in epoch {done.epochs} after"
+    return f"{end} {took}: book recall {percent(before)} \u2192 {percent(after)}"
+
+
+def fraction(progress: TrainProgress) -> float:
+    """How much of the training is done, 0 to 1, where it goes to the limit of epochs; that is seldom
+    needed. What was done before this program began counts."""
+    return min(1.0, max(0.0, progress.step / progress.steps)) if progress.steps > 0 else 0.0
+
+
+def learning_book(progress: TrainProgress, *, stopping: bool = False) -> str:
+    """What a book training does now."""
+    asked = "" if progress.asked is None else f", {percent(progress.asked)}"
+    if stopping and asked and progress.step > progress.begun:
+        return f"stopping: asking every line what was learned{asked}"
+    if stopping:
+        return "stopping the training"
+    if asked and progress.step > progress.begun:
+        return f"epoch {progress.epoch} of {progress.epochs}: asking what is known now{asked}"
+    if progress.step <= progress.begun:
+        where = f"going on after epoch {progress.epoch} of {progress.epochs}"
+        if progress.recall is not None and not asked:  # the first step is under way
+            return where if progress.begun else f"book, epoch 1 of {progress.epochs}"
+        if not progress.begun:
+            return f"asking every line of the book before it is learned{asked}"
+        return f"{where}: asking every line first{asked}"
+    return (
+        f"book, epoch {progress.epoch} of {progress.epochs}, loss {progress.loss:.2f}, "
+        f"{seconds(progress.seconds_left)} left"
+    )
+
+
+def lines_known(progress: TrainProgress) -> str:
+    """ "1 of 2 known", of the lines of the book that is trained; empty where they were not counted."""
+    return f"{progress.known} of {progress.entries} known" if progress.entries else ""
+
+
+def doing(now: Learning) -> str:
+    """What it does now: "gathering 9 of 32", "learning, loss 0.41", "learned in 2.1 s"."""
+    if now.lost:
+        return "the model is gone"
+    if not now.loaded:
+        return "the model is waking up"
+    state = now.state
+    if now.training is not None:
+        return learning_book(now.training, stopping=now.stopping)
+    if now.stopping:
+        return "stopping the training"
+    if now.practice:
+        return now.practice
+    if state is None:
+        return now.outcome or "ready"
+    words = PHASES[state.phase]
+    if state.phase == "gathering" and state.batch:
+        return f"{words} {state.gathered} of {state.batch}"
+    if state.phase in ("learning", "consolidating", "training") and state.loss is not None:
+        return f"{words}, loss {state.loss:.2f}"
+    return words or now.outcome or "ready"
+
+
+def waiting(now: Learning) -> str:
+    """How many lessons wait; empty where none does."""
+    count = now.state.waiting if now.state else 0
+    return f"{counted(count, 'lesson')} waiting" if count else ""
+
+
+def recall(now: Learning) -> str:
+    """Recall of the book, where it was measured."""
+    return "" if now.recall is None else f"book recall {percent(now.recall)}"
+
+
+def model(now: Learning) -> str:
+    """Which weights answer."""
+    return f"{now.model}, version {now.version}" if now.model else ""
+
+
+def short(now: Learning) -> str:
+    """All of it on one line."""
+    parts = (doing(now), waiting(now), recall(now))
+    return " \u00b7 ".join(part for part in parts if part)
+
+
+def after(now: Learning, event: Event) -> Learning:
+    """What is known after an event."""
+    match event:
+        case Ready():
+            return replace(now, model=event.model, version=event.version, loaded=True, lost=False)
+        case LearnerState():
+            recall = now.recall if event.book_recall is None else event.book_recall
+            return replace(now, state=event, recall=recall)
+        case LessonDone():
+            return replace(
+                now,
+                version=event.version,
+                outcome=outcome(event),
+                recall=event.book_recall,
+            )
+        case UndoDone():
+            return replace(now, version=event.version, outcome="")
+        case TrainProgress():
+            recall = now.recall if event.recall is None or event.own else event.recall
+            return replace(now, training=event, recall=recall)
+        case TrainDone():
+            measured = event.recall_before if event.rolled_back else event.recall_after
+            recall = now.recall if measured is None or event.own else measured
+            return replace(
+                now,
+                training=None,
+                stopping=False,
+                version=event.version,
+                outcome=trained(event),
+                recall=recall,
+            )
+        case Failed(where="train"):
+            return replace(now, training=None, stopping=False)
+        case WorkerLost() | ModelChanging():
+            return replace(
+                now,
+                loaded=False,
+                lost=isinstance(event, WorkerLost) and not event.restarting,
+                training=None,
+                stopping=False,
+                state=LearnerState("idle", now.state.waiting if now.state else 0),
+            )
+    return now

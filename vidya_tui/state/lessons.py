@@ -1,0 +1,130 @@
+"""What was taught, in plain words: for the list of lessons, the line mode and their notes.
+
+Pure functions. Texts of people and models go through `one_line`, so that nothing in them is obeyed.
+"""
+
+from __future__ import annotations
+
+import time
+
+from learning.journal.lesson_list import State, Taught
+from learning.protocol.records import Lesson
+from vidya_tui.text.numbers import counted
+from vidya_tui.text.sanitise import one_line
+
+KINDS = {
+    "pick": "picked",
+    "correction": "corrected",
+    "rating": "rated",
+    "example": "told",
+    "continuation": "left",
+    "owner_words": "own words",
+}
+"""Where it comes from; at most nine characters."""
+LONG_KINDS = KINDS | {
+    "continuation": "left standing, not judged",
+    "owner_words": "your own words, not judged",
+}
+STATES: dict[State, str] = {
+    "waiting": "waiting",
+    "learned": "learned",
+    "needs_practice": "practice",
+    "taken_back": "taken back",
+}
+ARROW = " \u2192 "
+"""Between question and answer."""
+LONG_STATES: dict[State, str] = {
+    "waiting": "waits to be learned",
+    "learned": "learned",
+    "needs_practice": "needs practice: a book training may learn it, or a shorter answer",
+    "taken_back": "taken back",
+}
+
+
+def quote(text: str, limit: int = 60) -> str:
+    """A text within a sentence."""
+    return f"\u201c{one_line(text, limit)}\u201d"
+
+
+def when(seconds: float, now: float) -> str:
+    """Twelve characters: the time today, else the date."""
+    then = time.localtime(seconds)
+    today = time.strftime("%Y%j", then) == time.strftime("%Y%j", time.localtime(now))
+    return time.strftime("today %H:%M" if today else "%Y-%m-%d", then).ljust(12)
+
+
+def when_short(seconds: float, now: float) -> str:
+    """Five characters: the time today, else month and day."""
+    said = when(seconds, now).strip()
+    return said.rpartition(" ")[2] if " " in said else said[-5:]
+
+
+def question(lesson: Lesson) -> str:
+    """What was said last before the answer."""
+    return lesson.prompt[-1].text if lesson.prompt else ""
+
+
+def understood(lesson: Lesson) -> str:
+    """What the lesson asks of the model, in a sentence."""
+    if lesson.kind == "owner_words":
+        return f"expects you to say {quote(lesson.answer, 120)}"
+    if lesson.kind == "continuation":
+        return f"leans a little towards {quote(lesson.answer, 120)}"
+    others = [text for text in lesson.rejected if text != lesson.answer]
+    if not lesson.answer:
+        return f"will not answer {quote(others[0], 120)}" if others else "nothing to learn"
+    said = f"will answer {quote(lesson.answer, 120)}"
+    if lesson.replaces:
+        return f"{said}, no longer {quote(lesson.replaces)}"
+    if len(others) == 1:
+        return f"{said} rather than {quote(others[0])}"
+    return f"{said} rather than {counted(len(others), 'other')}" if others else said
+
+
+def short(lesson: Lesson, room: int = 0) -> str:
+    """Question and answer on one line; of the owner's own words, these. room: columns for both; a long
+    question leaves at least half of them to the answer. 0: as long as they are."""
+    if lesson.kind == "owner_words":
+        return one_line(lesson.answer)
+    asked = one_line(question(lesson))
+    answer = one_line(lesson.answer) if lesson.answer else f"not {quote(lesson.rejected[0])}"
+    if room and len(asked) + len(answer) + len(ARROW) > room:
+        asked = one_line(asked, max(room // 2 - len(ARROW), room - len(ARROW) - len(answer), 8))
+    return f"{asked}{ARROW}{answer}"
+
+
+def named(lesson: Lesson) -> str:
+    """A lesson within a sentence, by what was said."""
+    said = quote(lesson.answer, 50) if lesson.answer else f"not {quote(lesson.rejected[0], 50)}"
+    return f"{quote(question(lesson), 50)}{ARROW}{said}" if question(lesson) else said
+
+
+def state(taught: Taught) -> str:
+    """One or two words, at most ten characters."""
+    return "replaced" if taught.replaced_by else STATES[taught.state]
+
+
+def long_state(taught: Taught) -> str:
+    """What became of it, in words."""
+    if taught.unjudged and taught.state == "waiting":
+        return "learned along with your next lesson, while /settings says so"
+    return LONG_STATES[taught.state]
+
+
+def mark(known: bool | None, due: bool) -> str:
+    """One character: whether it is known now. due: it ought to be."""
+    if not due:
+        return "\u00b7"
+    return "?" if known is None else "\u2713" if known else "\u2717"
+
+
+def known_words(known: bool | None, due: bool, weak: bool = False) -> str:
+    """The same in words. weak: it never had to be."""
+    if not due:
+        return "need not be known" if weak else "need not be known any more"
+    return "not looked at yet" if known is None else "known now" if known else "not known now"
+
+
+def due(taught: Taught) -> bool:
+    """It ought to be known: the owner judged it, and it is neither taken back nor replaced."""
+    return not taught.unjudged and taught.state != "taken_back" and not taught.replaced_by

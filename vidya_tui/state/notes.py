@@ -1,0 +1,149 @@
+"""The quiet line under an answer: how it was judged and what became of the lesson."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from learning.journal.journal import Journal
+from learning.journal.judgements import Judged
+from learning.protocol.records import Rating
+from vidya_tui.session.session import Session
+from vidya_tui.text.sanitise import one_line
+
+if TYPE_CHECKING:  # the first frame waits for no more than it needs
+    from learning.journal.judgements import Judged
+    from learning.protocol.records import Lesson, Turns
+    from vidya_tui.session.session import Session
+
+
+@dataclass
+class Note:
+    """What is shown under an answer."""
+
+    judgement: str = ""
+    rating: str = ""
+    outcome: str = ""
+    made: int = 0
+    """Number of the judgement that made the answer; 0: none."""
+    rated: int = 0
+    """Number of the rating; 0: none."""
+
+    def words(self) -> str:
+        return " \u00b7 ".join(part for part in (self.judgement, self.rating, self.outcome) if part)
+
+
+def note_of(answer: str, standing: Sequence[Judged], numbers: Callable[[], list[int]]) -> Note:
+    """What was understood of the judgements of an answer that stand.
+
+    numbers: of all candidates that the answer was among.
+    """
+    from learning.protocol.records import Correction, Pick
+
+    note = Note()
+    for judged in standing:
+        judgement = judged.judgement
+        if isinstance(judgement, Pick):
+            others = [str(number) for number in sorted(numbers()) if number != judgement.index]
+            over = f" over {', '.join(others)}" if others else ""
+            note.judgement, note.made = f"preferred {judgement.index}{over}", judged.id
+        elif isinstance(judgement, Correction):
+            said = one_line(judgement.text, 60)
+            note.judgement, note.made = f"will answer \u201c{said}\u201d", judged.id
+        elif judged.answer == answer:  # a rating is of the text it was given to
+            value = judgement.value
+            note.rating = f"rated {value}" if value else "rating withdrawn"
+            note.rated = judged.id
+    return note
+
+
+class Notes:
+    """What was understood of the owner's judgements, by the answer's position among the turns."""
+
+    def __init__(self, recall: Callable[[int], Note]) -> None:
+        """recall: the note of an answer of which nothing was heard since the conversation is shown."""
+        self._recall = recall
+        self._notes: dict[int, Note] = {}
+        self._outcomes: dict[int, str] = {}
+        """What became of judgements, by their number: one that comes back has it still."""
+
+    def __len__(self) -> int:
+        return len(self._notes)
+
+    def clear(self) -> None:
+        """Forgets all: another conversation is shown."""
+        self._notes.clear()
+
+    def cut(self, length: int) -> None:
+        """Forgets those of answers that are no longer among the first `length` turns."""
+        self._notes = {at: note for at, note in self._notes.items() if at < length}
+
+    def at(self, position: int) -> str:
+        if position not in self._notes:
+            note = self._recall(position)
+            note.outcome = self._outcomes.get(note.rated or note.made, note.outcome)
+            self._notes[position] = note
+        return self._notes[position].words()
+
+    def judged(self, position: int, note: Note) -> None:
+        """Tells of the judgements of an answer that stand now, and of no other."""
+        note.outcome = self._outcomes.get(note.rated or note.made, "")
+        self._notes[position] = note
+
+    def taken_back(self, judgement: int) -> None:
+        """The same for an answer that the talk went on from: it is what was said, whatever became of
+        the judgement."""
+        for note in self._notes.values():
+            if judgement == note.made:
+                note.judgement, note.made = "taken back", 0
+            elif judgement == note.rated:
+                note.rating, note.rated = "", 0
+            else:
+                continue
+            note.outcome = self._outcomes.get(note.rated or note.made, "")
+
+    def unjudged(self, position: int) -> None:
+        self._notes[position] = Note(judgement="went on with this one, unjudged")
+
+    def outcome(self, lesson: Lesson, turns: Turns, words: str) -> None:
+        """Puts what became of a lesson under the answer that it is about."""
+        if lesson.judgement is not None:
+            self._outcomes[lesson.judgement] = words
+            for note in self._notes.values():
+                if lesson.judgement == (note.rated or note.made):
+                    note.outcome = words
+            return
+        for position in sorted(self._notes, reverse=True):
+            texts = (lesson.answer, *lesson.rejected)
+            if position < len(turns) and turns[position].text in texts:
+                self._notes[position].outcome = words
+                return
+
+
+BECAME = {"learned": "learned", "needs_practice": "needs practice"}
+"""A lesson's state as it is told."""
+
+
+def recalled(journal: Journal, session: Session, position: int) -> Note:
+    """The note of the answer at that place among the turns."""
+    ask = session.asked(position)
+    if ask is None:
+        return Note()
+    given = journal.judgements(ask)
+    standing = [judged for judged in given if judged.stands]
+    text = session.turns[position].text
+    note = note_of(text, standing, lambda: [c.index for c in journal.candidates(ask)])
+    if not note.words():
+        if any(_made(judged, text) for judged in given):
+            note.judgement = "taken back"
+        elif journal.candidates(ask):  # else it comes from elsewhere, and nobody had a choice
+            note.judgement = "went on with this one, unjudged"
+    lessons = journal.lessons_of(note.rated or note.made) if note.rated or note.made else []
+    note.outcome = next((BECAME[one.state] for one in lessons if one.state in BECAME), "")
+    return note
+
+
+def _made(judged: Judged, text: str) -> bool:
+    """Whether this judgement, which may be withdrawn, made the text the answer."""
+    return not isinstance(judged.judgement, Rating) and judged.answer == text

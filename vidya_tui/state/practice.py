@@ -1,0 +1,256 @@
+"""Practice as it is shown: what is known after each event, and its lines. Pure functions of frozen
+values; the screen only places them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from learning.practice.report import Gain
+from learning.protocol.events import (
+    Event,
+    Failed,
+    ModelChanging,
+    PracticeDone,
+    PracticeSample,
+    PracticeStage,
+    PracticeStep,
+    WorkerLost,
+)
+from vidya_tui.text.numbers import counted, percent, seconds
+from vidya_tui.text.sanitise import one_line
+
+KEPT = 12
+"""Samples that are shown."""
+RECENT = 8
+"""Steps whose mean says how long the next ones will take."""
+BARS = "\u2581\u2582\u2583\u2584\u2585\u2586\u2587\u2588"
+
+
+@dataclass(frozen=True)
+class Practising:
+    """What is known of a practice."""
+
+    task: str = ""
+    running: bool = False
+    idle: bool = False
+    stage: str = ""
+    """What it goes through, in words."""
+    steps: tuple[PracticeStep, ...] = ()
+    samples: tuple[PracticeSample, ...] = ()
+    """The newest first."""
+    looks: tuple[PracticeStage, ...] = ()
+    """Those with an accuracy, in order."""
+    alarm: str = ""
+    warming: PracticeStage | None = None
+    """The newest moment of warm-up, while that lasts."""
+    stopping: bool = False
+    """It was asked to end, and has not yet."""
+    done: PracticeDone | None = None
+
+
+def begun(task: str, *, idle: bool = False) -> Practising:
+    """A practice that was just asked for."""
+    return Practising(task, True, idle, "beginning: looking at book and problems")
+
+
+def after(now: Practising, event: Event) -> Practising:
+    """What is known after an event."""
+    match event:
+        case PracticeStage():
+            words = staged(event) or now.stage
+            warming = event if event.stage == "warm_up" else None
+            now = replace(now, task=event.task, running=True, stage=words, warming=warming)
+            if event.accuracy is not None:
+                now = replace(now, looks=(*now.looks, event))
+            return replace(now, alarm=event.alarm or now.alarm)
+        case PracticeStep():
+            stage = f"step {event.step} of {event.steps}"
+            steps = (*now.steps, event)
+            return replace(
+                now, task=event.task, running=True, stage=stage, steps=steps, warming=None
+            )
+        case PracticeSample():
+            return replace(now, samples=(event, *now.samples)[:KEPT])
+        case PracticeDone():
+            return replace(now, running=False, stopping=False, done=event, stage="ended")
+        case Failed(where="practise" | "worker"):
+            return replace(now, running=False, stopping=False, stage="could not be done")
+        case WorkerLost() | ModelChanging() if now.running:
+            lost = "the model was lost; what was saved is kept"
+            return replace(now, running=False, stopping=False, stage=lost)
+    return now
+
+
+def share(now: Practising) -> float:
+    """How much of the steps is done, 0 to 1, or of those that warm-up may take; all of it where no more
+    are needed."""
+    if now.done is not None and now.done.ended in ("steps", "solved"):
+        return 1.0
+    if now.warming is not None:
+        return now.warming.step / max(1, now.warming.steps)
+    return now.steps[-1].step / max(1, now.steps[-1].steps) if now.steps else 0.0
+
+
+def left(now: Practising) -> str:
+    """The time that is left if all steps are taken; empty where that is not known."""
+    warming = now.warming
+    if now.running and warming is not None and warming.step and warming.steps:
+        each = warming.seconds / warming.step
+        return f"{seconds(each * (warming.steps - warming.step))} left at most"
+    if not now.running or not now.steps:
+        return ""
+    newest = now.steps[-RECENT:]
+    each = sum(step.seconds for step in newest) / len(newest)
+    return f"{seconds(each * (newest[-1].steps - newest[-1].step))} left"
+
+
+def short(now: Practising) -> str:
+    """For the learning line: "practising syllogism, step 4 of 100, right 41 %, 19 min left"."""
+    if not now.running:
+        return ""
+    if now.stopping:
+        return f"practising {now.task}, ending after this step"
+    if (warming := now.warming) is not None:
+        most = f", {warming.step} of at most {warming.steps} steps" if warming.steps else ""
+        most += f", {left(now).removesuffix(' at most')}" if left(now) else ""
+        return f"practising {now.task}, warming up{most}"
+    if not now.steps:
+        doing = "the first step" if now.looks else "measuring first"
+        return f"practising {now.task}, {doing}"
+    step = now.steps[-1]
+    done = f"step {step.step} of {step.steps}, right {percent(step.success)}"
+    return f"practising {now.task}, {done}, {left(now)}"
+
+
+def figures(now: Practising) -> list[tuple[str, str]]:
+    """(name, value) of the newest step and look."""
+    rows: list[tuple[str, str]] = []
+    if now.looks:
+        first, last = now.looks[0], now.looks[-1]
+        assert first.accuracy is not None and last.accuracy is not None
+        rows.append(
+            ("held-out accuracy", f"{percent(first.accuracy)} \u2192 {percent(last.accuracy)}")
+        )
+        if first.book_recall is not None and last.book_recall is not None:
+            recall = f"{percent(first.book_recall)} \u2192 {percent(last.book_recall)}"
+            rows.append(("book recall", recall))
+    if now.steps:
+        step = now.steps[-1]
+        rewards = [s.reward_mean for s in now.steps]
+        spread = f"{step.reward_mean:.2f} \u00b1 {step.reward_std:.2f}"
+        rows += [
+            ("reward", f"{spread}  {spark(rewards)}"),
+            ("right", f"{percent(step.success)}  {spark([s.success for s in now.steps])}"),
+            (
+                "nothing to compare",
+                f"in {step.dead_groups} of {step.groups}: all answers scored alike",
+            ),
+            ("drift", f"{step.kl:.3f} nats a token from before (KL)"),
+            ("variety", f"{step.entropy:.2f} nats a token (entropy)"),
+            ("length", f"{step.length:.0f} tokens, {percent(step.truncated)} cut off"),
+            ("speed", f"{step.tokens_per_second:.0f} tokens/s, {seconds(step.seconds)} a step"),
+        ]
+    return rows
+
+
+def spark(values: Sequence[float], width: int = 24) -> str:
+    """The last values, each in 0 to 1, as a row of bars."""
+    return "".join(BARS[min(len(BARS) - 1, int(max(0.0, v) * len(BARS)))] for v in values[-width:])
+
+
+def samples(now: Practising, width: int) -> str:
+    """The newest samples with their rewards by component."""
+    return "\n".join(sampled(sample, max(20, width)) for sample in now.samples)
+
+
+def staged(event: PracticeStage) -> str:
+    """What a look or a moment of warm-up says; empty where it says nothing new."""
+    known = []
+    if event.success is not None:
+        known.append(f"{percent(event.success)} of its answers are right")
+    if event.loss is not None and (event.success is not None or event.steps):
+        known.append(f"loss {event.loss:.2f}")
+    if event.accuracy is not None:
+        known.append(f"held-out accuracy {percent(event.accuracy)}")
+    if event.book_recall is not None:
+        known.append(f"book recall {percent(event.book_recall)}")
+    if event.saved:
+        known.append("saved")
+    if event.held:
+        known.append("held back: fewer problems solved than before")
+    if not known:
+        return ""
+    most = f" of at most {event.steps}" if event.steps else ""
+    if event.success is not None and event.enough:
+        known.append(f"it ends with {percent(event.enough)}")
+    where = {
+        "before": "before",
+        "warm_up": f"warm-up, step {event.step}{most}",
+        "warmed_up": "after warm-up",
+        "during": f"after step {event.step}",
+        "after": "at the end",
+    }[event.stage]
+    return f"{where}: {', '.join(known)}"
+
+
+def stepped(event: PracticeStep) -> str:
+    """One step on one line."""
+    parts = [
+        f"step {event.step} of {event.steps}",
+        f"reward {event.reward_mean:.2f} \u00b1 {event.reward_std:.2f}",
+        f"right {percent(event.success)}",
+        f"nothing to compare in {event.dead_groups} of {event.groups}",
+        f"drift {event.kl:.3f}",
+        f"variety {event.entropy:.2f}",
+        f"{event.length:.0f} tokens an answer",
+    ]
+    if event.truncated:
+        parts.append(f"{percent(event.truncated)} cut off")
+    if event.failed:
+        parts.append(f"{event.failed} not judged")
+    return " \u00b7 ".join([*parts, seconds(event.seconds)])
+
+
+def sampled(event: PracticeSample, width: int = 100) -> str:
+    """A sample and what it was paid for."""
+    parts = ", ".join(f"{name} {value:g}" for name, value in event.components.items())
+    judged = f"not judged: {event.failed}" if event.failed else f"{event.reward:.2f} ({parts})"
+    cut = " (cut off)" if event.truncated else ""
+    asked, said = one_line(event.prompt, width), one_line(event.text, width)
+    return f"{judged}\n  {asked}\n  {said}{cut}"
+
+
+def advice(event: PracticeDone, how: str) -> str:
+    """What to do after it; how: to warm it up, where the owner is. Empty where there is nothing to say."""
+    if event.ended == "too_hard" and not event.warm_up_steps:
+        return f"{how} begins with worked examples"
+    return ""
+
+
+def done(event: PracticeDone) -> str:
+    """What practice came to, in a sentence or two."""
+    if event.accuracy_before is None or event.accuracy_after is None:
+        return f"{event.task}: {event.why or 'nothing was measured'}"
+    before = event.accuracy_before if event.accuracy_warm is None else event.accuracy_warm
+    gained = (
+        f"{event.task}: held-out accuracy {percent(before)} \u2192 {percent(event.accuracy_after)}"
+        f" on {counted(event.held_out, 'problem')} after {counted(event.steps, 'step')}"
+        f" in {seconds(event.seconds)}"
+    )
+    if event.accuracy_warm is not None:
+        gained += (
+            f" (warm-up, {counted(event.warm_up_steps, 'step')}: {percent(event.accuracy_before)} \u2192 "
+            f"{percent(event.accuracy_warm)})"
+        )
+    if event.book_before is not None and event.book_after is not None:
+        gained += f"; book recall {percent(event.book_before)} \u2192 {percent(event.book_after)}"
+    return f"{gained}; {event.why}" if event.why else gained
+
+
+def gained(gain: Gain) -> str:
+    """One task of the morning report."""
+    return (
+        f"{gain.task}: {counted(gain.steps, 'step')} in {seconds(gain.seconds)}, "
+        f"held-out accuracy {percent(gain.accuracy_before)} \u2192 {percent(gain.accuracy_after)}"
+    )

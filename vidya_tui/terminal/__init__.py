@@ -1,0 +1,4 @@
+"""Facts about terminals: first frame, clipboard, editor, paste, garbage collection.
+
+Imports text.
+"""

@@ -1,0 +1,4 @@
+"""Text helpers without state: sanitising, numbers.
+
+Imports nothing of vidya_tui.
+"""
