@@ -17,14 +17,15 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import torch
 from torch import Tensor
 
+from engine.errors import NumericsError
 from engine.model import Model
 from learning.book_training.asking import Asking, EpochReport, Stop
 from learning.data.examples import Example, after
 from learning.memory.reference import AnchorReference, frozen_reference
 from learning.objectives.forward import Knowledge
+from learning.objectives.stepper import Stepper
 from learning.objectives.supervised import anchor_gradients, likelihood_gradients
 
 MENDING = 0.3
@@ -133,9 +134,7 @@ class _Training:
         self._model, self._asking, self._settings, self._rng = model, asking, settings, rng
         self._careless, self._report, self._pause, self._stop = careless, report, pause, stop
         self._talk = list(talk) if settings.talk else []
-        self._optimizer = torch.optim.AdamW(
-            model.parameters(), lr=settings.lr, betas=(0.9, 0.98), weight_decay=0.0, fused=True
-        )
+        self._stepper = Stepper(model.parameters(), settings.lr)
         self._started = time.monotonic()
         self._reference: AnchorReference
         self._step = self._first = 0
@@ -256,20 +255,17 @@ class _Training:
             if settling:  # from there on to a tenth of where it stood
                 through = (epoch - settling.start + number / count) / len(settling)
                 rate *= (MENDING if self._old else 1.0) * (1.0 - 0.9 * min(1.0, through))
-            for group in self._optimizer.param_groups:
-                group["lr"] = settings.lr * rate
             new = _part(order, number, self._of_new)
             old = self._kept_lines()
             try:
                 loss = self._gradients(new, old, settling.start <= epoch < settling.stop)
             except Stop:  # in the middle of a step, of which nothing is kept
-                self._optimizer.zero_grad(set_to_none=True)
+                self._stepper.clear()
                 break
-            if not math.isfinite(loss):
-                return loss
-            torch.nn.utils.clip_grad_norm_(self._model.parameters(), 1.0)
-            self._optimizer.step()
-            self._optimizer.zero_grad(set_to_none=True)
+            try:
+                self._stepper.step(loss, rate)
+            except NumericsError:
+                return math.nan
             self._step += 1
             self._lines_seen += len(new) + len(old)
             now = asking.stands(self._now(epoch, self._step, loss, len(new) + len(old)))

@@ -14,9 +14,8 @@ from engine.generate import greedy
 from engine.model import Model
 from engine.tokenizer import Tokenizer
 from learning.data.examples import Example, answered_by, asked
-from learning.lessons.recipe import TeachResult, known_before
+from learning.lessons.recipe import LessonTransaction, TeachResult, known_before
 from learning.memory.tasks import LessonTask
-from learning.memory.transaction import WeightTransaction
 
 ALIKE = 0.7
 """Two answers are nearly the same from this share of their ids on that they have in common, in order."""
@@ -25,17 +24,17 @@ TIMES = 3
 
 
 def teach_or_avoid(
-    transaction: WeightTransaction,
+    transaction: LessonTransaction,
     tokenizer: Tokenizer,
     task: LessonTask,
     report: Callable[[int, float], None] = lambda _step, _loss: None,
     checking: Callable[[], None] = lambda: None,
 ) -> TeachResult:
-    """As WeightTransaction.teach; of a task without an answer it is looked what is said instead. What of that
+    """As LessonTransaction.teach; of a task without an answer it is looked what is said instead. What of that
     cannot be avoided, or not without what was avoided before it, is said. Raises NumericsError."""
 
     def teach(part: LessonTask) -> TeachResult:
-        return transaction.teach(part, transaction.settings, report=report, checking=checking)
+        return transaction.teach(part, report=report, checking=checking)
 
     result = teach(task)
     if task.answer or not result.known:

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 
 from engine.errors import NumericsError
 from learning.data.examples import Example
-from learning.lessons.recipe import TeachSettings
+from learning.lessons.recipe import LessonTransaction, TeachSettings
 from learning.memory.guard import finite
 from learning.memory.tasks import LessonTask
-from learning.memory.transaction import WeightTransaction
 from learning.objectives.forward import knowledge
 from learning.protocol.events import LearnerState
 
@@ -52,7 +51,7 @@ class Consolidator:
     """Of one model."""
 
     def __init__(
-        self, transaction: WeightTransaction, tell: Callable[[LearnerState], None]
+        self, transaction: LessonTransaction, tell: Callable[[LearnerState], None]
     ) -> None:
         self._transaction, self._tell = transaction, tell
         self._given_up: set[tuple[int, ...]] = set()

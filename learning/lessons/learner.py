@@ -26,7 +26,7 @@ from learning.lessons.avoid import teach_or_avoid
 from learning.lessons.baselines import ATTEMPTS, Attempt
 from learning.lessons.baselines.common import learn_once
 from learning.lessons.consolidate import Consolidator
-from learning.lessons.recipe import TeachResult, TeachSettings, known_before
+from learning.lessons.recipe import LessonTransaction, TeachResult, TeachSettings, known_before
 from learning.lessons.undo import leave, missing, take_back
 from learning.memory.caches import LearnerCaches
 from learning.memory.guard import examine
@@ -39,7 +39,6 @@ from learning.memory.tasks import (
     to_task,
     waiting_riders,
 )
-from learning.memory.transaction import WeightTransaction
 from learning.models.snapshots import KNOWN_ALREADY, OldWeights
 from learning.models.unfinished_training import Unfinished
 from learning.models.weights import Published, Weights
@@ -72,11 +71,10 @@ class Learner:
             remove_leftovers(part)
         self.tokenizer = Tokenizer.load(folder)
         self.weights = Weights(folder, journal, device=device)
-        self.caches = LearnerCaches(
-            home, self.weights, self.tokenizer, journal, self.settings, pause
-        )
-        self._transaction = WeightTransaction(
-            self.weights, self.caches, journal, self.settings, self._rng, pause
+        frozen = self.settings.trunk_layers(len(self.weights.model.blocks))
+        self.caches = LearnerCaches(home, self.weights, self.tokenizer, journal, frozen, pause)
+        self._transaction = LessonTransaction(
+            self.weights, self.caches, journal, self._rng, pause, settings=self.settings
         )
         self._pauses = Consolidator(self._transaction, tell)
         self._method = RECIPE

@@ -11,15 +11,12 @@ benchmarks/results/ says what was tried. Left out: publication and the guard (le
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-import torch
 from torch import Tensor
 
-from engine.errors import NumericsError
 from engine.model import Model
 from learning.data.examples import Example, after
 from learning.lessons.batch import BatchAccumulator, MixedBatch, Mixture
@@ -28,12 +25,14 @@ from learning.memory.prefix_cache import PrefixCache, UpperModel
 from learning.memory.reference import AnchorReference, capture_reference
 from learning.memory.replay import Replay
 from learning.memory.tasks import LessonTask
+from learning.memory.transaction import WeightTransaction
 from learning.objectives.forward import knowledge
 from learning.objectives.preference import (
     avoidance_gradients,
     preference_gradients,
     reference_log_probabilities,
 )
+from learning.objectives.stepper import Stepper
 from learning.objectives.supervised import anchor_gradients, row_gradients
 
 
@@ -114,8 +113,12 @@ def teach(
     if reference is None:
         reference = capture_reference(model, trunk, replay.talk)
     before = reference_log_probabilities(student, task.judged)
-    optimizer = torch.optim.AdamW(
-        matrices, lr=settings.lr, betas=(0.0, 0.98), weight_decay=0.0, fused=True
+    stepper = Stepper(
+        matrices,
+        settings.lr,
+        momentum=0.0,
+        what="teaching",
+        advice="the lesson waits for book training",
     )
     accumulator = BatchAccumulator(replay, settings.mixture, rng)
     if tracker is None:
@@ -130,15 +133,7 @@ def teach(
         rows = batch.rows + len(task.rejected)
         ridden |= {example for example, _ in batch.riders}
         loss = _gradients(student, reference, task, batch, before, settings, pause)
-        if not math.isfinite(loss):
-            raise NumericsError(
-                "teaching: the loss is not finite", "the lesson waits for book training"
-            )
-        for group in optimizer.param_groups:
-            group["lr"] = settings.lr * max(0.1, 1.0 - 0.9 * step / settings.steps)
-        torch.nn.utils.clip_grad_norm_(matrices, 1.0)
-        optimizer.step()
-        optimizer.zero_grad(set_to_none=True)
+        stepper.step(loss, max(0.1, 1.0 - 0.9 * step / settings.steps))
         step += 1
         report(step, loss)
         known = goal_reached(student, task, before, settings)
@@ -252,3 +247,35 @@ def known_before(model: Model | UpperModel, task: LessonTask) -> bool:
     if task.answers:
         return all(item.known for item in knowledge(model, task.answers))
     return not any(item.known for item in knowledge(model, task.rejected))
+
+
+@dataclass
+class LessonTransaction(WeightTransaction):
+    """A transaction whose steps are those of this recipe."""
+
+    settings: TeachSettings = field(default_factory=TeachSettings)
+
+    def teach(
+        self,
+        task: LessonTask,
+        settings: TeachSettings | None = None,
+        broken: Sequence[Example] = (),
+        report: Callable[[int, float], None] = lambda _step, _loss: None,
+        checking: Callable[[], None] = lambda: None,
+    ) -> TeachResult:
+        """See `teach`. settings: others than the learner's. Raises NumericsError."""
+        caches = self.caches
+        return teach(
+            self.weights.model,
+            task,
+            caches.replay,
+            settings or self.settings,
+            self.rng,
+            trunk=caches.trunk,
+            tracker=caches.tracker,
+            reference=caches.reference,
+            broken=broken,
+            pause=self.pause,
+            report=report,
+            checking=checking,
+        )

@@ -18,10 +18,9 @@ from learning.journal.journal import Journal
 from learning.journal.lessons import RIDER_KINDS, WITHOUT, against
 from learning.lessons.avoid import teach_or_avoid
 from learning.lessons.consolidate import FORMS
-from learning.lessons.recipe import known_before
+from learning.lessons.recipe import LessonTransaction, known_before
 from learning.memory.rewording import reworded
 from learning.memory.tasks import LessonTask, replacement_lesson, to_task
-from learning.memory.transaction import WeightTransaction
 from learning.models.snapshots import OldWeights
 from learning.models.unfinished_training import remove_unfinished
 from learning.models.weights import Weights
@@ -57,7 +56,7 @@ def leave(
 
 
 def take_back(
-    transaction: WeightTransaction, tokenizer: Tokenizer, lesson: Lesson
+    transaction: LessonTransaction, tokenizer: Tokenizer, lesson: Lesson
 ) -> tuple[UndoDone, list[Lesson]]:
     """Takes a lesson out and marks it undone. Returns what to say and the lessons that wait again."""
     weights, journal = transaction.weights, transaction.journal
@@ -81,7 +80,7 @@ def _undone(journal: Journal, lesson: Lesson) -> None:
         journal.set_lesson_state(lesson.id, "undone")
 
 
-def _teach_against(transaction: WeightTransaction, tokenizer: Tokenizer, lesson: Lesson) -> str:
+def _teach_against(transaction: LessonTransaction, tokenizer: Tokenizer, lesson: Lesson) -> str:
     """Makes the model stop saying the lesson's answer, and say again what it said before where that
     is known. What became of it, in words; the weights are published in any case, so that the journal
     knows that it was done."""
@@ -110,7 +109,7 @@ def _teach_against(transaction: WeightTransaction, tokenizer: Tokenizer, lesson:
     return words
 
 
-def _steps(transaction: WeightTransaction, tokenizer: Tokenizer, task: LessonTask) -> int:
+def _steps(transaction: LessonTransaction, tokenizer: Tokenizer, task: LessonTask) -> int:
     """How many were taken; 0 where they did not do what they should at no cost to the memory."""
     stake = transaction.at_stake(task)
     try:
@@ -121,7 +120,7 @@ def _steps(transaction: WeightTransaction, tokenizer: Tokenizer, task: LessonTas
 
 
 def _task_against(
-    transaction: WeightTransaction, tokenizer: Tokenizer, lesson: Lesson
+    transaction: LessonTransaction, tokenizer: Tokenizer, lesson: Lesson
 ) -> LessonTask | None:
     """None where the lesson has no answer that could be avoided; nothing is rejected where the memory
     has the same."""
@@ -143,7 +142,7 @@ def _task_against(
     return replace(task, rejected=bad, forms=tuple(forms.values()))
 
 
-def _in_other_words(transaction: WeightTransaction, task: LessonTask) -> LessonTask:
+def _in_other_words(transaction: LessonTransaction, task: LessonTask) -> LessonTask:
     """The task with some of the other wordings that the model gives the wrong answer to."""
     context = transaction.weights.model.config.context
     claimed = {e.prompt for e in transaction.caches.replay.memory}

@@ -14,7 +14,6 @@ from engine.tokenizer import Tokenizer
 from learning.data.examples import Example
 from learning.home import Home
 from learning.journal.journal import Journal
-from learning.lessons.recipe import TeachSettings
 from learning.memory.build import build_replay
 from learning.memory.margins import Margin, MarginTracker
 from learning.memory.prefix_cache import PrefixCache, UpperModel
@@ -37,11 +36,11 @@ class LearnerCaches:
         weights: Weights,
         tokenizer: Tokenizer,
         journal: Journal,
-        settings: TeachSettings,
+        frozen_blocks: int,
         pause: Callable[[], None],
     ) -> None:
         self._home, self._weights, self._tokenizer = home, weights, tokenizer
-        self._journal, self._settings, self._pause = journal, settings, pause
+        self._journal, self._frozen_blocks, self._pause = journal, frozen_blocks, pause
         self._replay: Replay | None = None
         self._trunk: PrefixCache | None = None
         self._reference: AnchorReference | None = None
@@ -83,8 +82,7 @@ class LearnerCaches:
     def trunk(self) -> PrefixCache:
         """The lower blocks, and what they make of the memory; lessons leave it alone."""
         if self._trunk is None:
-            model = self._weights.model
-            self._trunk = PrefixCache(model, self._settings.trunk_layers(len(model.blocks)))
+            self._trunk = PrefixCache(self._weights.model, self._frozen_blocks)
         return self._trunk
 
     @property

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from torch import Tensor
@@ -15,7 +15,6 @@ from torch import Tensor
 from engine.model import Model
 from learning.data.examples import Example
 from learning.journal.journal import Journal
-from learning.lessons.recipe import TeachResult, TeachSettings, teach
 from learning.memory.caches import LearnerCaches, MarginState
 from learning.memory.guard import Verdict, examine
 from learning.memory.margins import MarginTracker
@@ -60,7 +59,6 @@ class WeightTransaction:
     weights: Weights
     caches: LearnerCaches
     journal: Journal
-    settings: TeachSettings
     rng: random.Random
     pause: Callable[[], None]
     """Called before every micro-batch; may raise Stopped."""
@@ -103,28 +101,3 @@ class WeightTransaction:
         """As Weights.publish; the margins are saved too."""
         self.weights.publish(lessons, note, changed=changed, snapshot=snapshot)
         self.caches.save()
-
-    def teach(
-        self,
-        task: LessonTask,
-        settings: TeachSettings,
-        broken: Sequence[Example] = (),
-        report: Callable[[int, float], None] = lambda _step, _loss: None,
-        checking: Callable[[], None] = lambda: None,
-    ) -> TeachResult:
-        """See learning.lessons.recipe. Raises NumericsError."""
-        caches = self.caches
-        return teach(
-            self.weights.model,
-            task,
-            caches.replay,
-            settings,
-            self.rng,
-            trunk=caches.trunk,
-            tracker=caches.tracker,
-            reference=caches.reference,
-            broken=broken,
-            pause=self.pause,
-            report=report,
-            checking=checking,
-        )

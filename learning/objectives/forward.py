@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import torch
 import torch.nn.functional as F
@@ -12,15 +13,30 @@ from torch import Tensor
 from engine.model import Model
 from engine.precision import autocast
 from learning.data.examples import Example, collate, micro_batches
-from learning.memory.prefix_cache import UpperModel
-from learning.memory.reference import AnchorReference
 
 CHECK_TOKENS = 2048
 """Padded tokens in a forward pass without gradients; small, so that the owner never waits for one."""
 
 
+class HiddenStates(Protocol):
+    """What stands in for a whole model: the upper blocks on cached inputs, or kept final states."""
+
+    @property
+    def device(self) -> torch.device:
+        """Where its tensors are."""
+        ...
+
+    def hidden_states(self, examples: Sequence[Example]) -> Tensor:
+        """Final hidden states, [B, T, D], as `collate` pads the examples."""
+        ...
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """[..., D] -> [..., V]."""
+        ...
+
+
 def target_logits(
-    model: Model | UpperModel | AnchorReference, examples: Sequence[Example]
+    model: Model | HiddenStates, examples: Sequence[Example]
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Logits where something is to be predicted: (logits [N, V], labels [N], row of each [N]).
 
@@ -62,7 +78,7 @@ class Knowledge:
 
 @torch.no_grad()
 def knowledge(
-    model: Model | UpperModel,
+    model: Model | HiddenStates,
     examples: Sequence[Example],
     *,
     pause: Callable[[], None] = lambda: None,

@@ -13,20 +13,19 @@ from torch import Tensor
 from engine.model import Model
 from learning.data.examples import Example
 from learning.maths.preference import avoidance_loss, dpo_loss
-from learning.memory.prefix_cache import UpperModel
-from learning.objectives.forward import row_log_probabilities, target_logits
+from learning.objectives.forward import HiddenStates, row_log_probabilities, target_logits
 
 BETA = 0.1
 
 
-def log_probabilities(model: Model | UpperModel, examples: Sequence[Example]) -> Tensor:
+def log_probabilities(model: Model | HiddenStates, examples: Sequence[Example]) -> Tensor:
     """Sum of log p over each example's targets, [N], with gradient where it is enabled."""
     logits, labels, rows = target_logits(model, examples)
     return row_log_probabilities(logits, labels, rows, len(examples))
 
 
 def preference_gradients(
-    model: Model | UpperModel,
+    model: Model | HiddenStates,
     chosen: Example,
     rejected: Sequence[Example],
     reference: Tensor,
@@ -50,7 +49,7 @@ def preference_gradients(
 
 
 def avoidance_gradients(
-    model: Model | UpperModel,
+    model: Model | HiddenStates,
     rejected: Sequence[Example],
     reference: Tensor,
     *,
@@ -65,6 +64,6 @@ def avoidance_gradients(
 
 
 @torch.no_grad()
-def reference_log_probabilities(model: Model | UpperModel, examples: Sequence[Example]) -> Tensor:
+def reference_log_probabilities(model: Model | HiddenStates, examples: Sequence[Example]) -> Tensor:
     """What the model thinks of the answers before the lesson, [N]."""
     return log_probabilities(model, examples)

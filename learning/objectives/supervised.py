@@ -10,9 +10,7 @@ import torch.nn.functional as F
 from engine.model import Model
 from learning.data.examples import Example, micro_batches
 from learning.maths.kl import kl_divergence
-from learning.memory.prefix_cache import UpperModel
-from learning.memory.reference import AnchorReference
-from learning.objectives.forward import target_logits
+from learning.objectives.forward import HiddenStates, target_logits
 
 MICRO_TOKENS = 512
 """Padded tokens in a forward and backward pass: about 80 ms at 10M on two cores, which is the
@@ -20,7 +18,7 @@ longest that an answer being streamed waits for the learner."""
 
 
 def likelihood_gradients(
-    model: Model | UpperModel,
+    model: Model | HiddenStates,
     examples: Sequence[Example],
     *,
     weight: float = 1.0,
@@ -38,7 +36,7 @@ def likelihood_gradients(
 
 
 def row_gradients(
-    model: Model | UpperModel,
+    model: Model | HiddenStates,
     examples: Sequence[Example],
     weights: Sequence[float],
     *,
@@ -60,8 +58,8 @@ def row_gradients(
 
 
 def anchor_gradients(
-    model: Model | UpperModel,
-    reference: Model | UpperModel | AnchorReference,
+    model: Model | HiddenStates,
+    reference: Model | HiddenStates,
     examples: Sequence[Example],
     *,
     weight: float = 1.0,

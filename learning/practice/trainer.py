@@ -15,7 +15,6 @@ from statistics import fmean, stdev
 
 import torch
 
-from engine.errors import NumericsError
 from engine.model import Model
 from engine.tokenizer import Tokenizer
 from learning.maths.kl import k3
@@ -27,6 +26,7 @@ from learning.objectives.grpo import (
     grpo_gradients,
     log_probabilities,
 )
+from learning.objectives.stepper import Stepper
 from learning.practice.retention import Retention
 from learning.practice.rollouts import Drawn, RolloutSampler, Sample, fitting, held_out_problems
 from learning.practice.settings import PracticeSettings
@@ -92,13 +92,15 @@ class GrpoTrainer:
         )
         for parameter in model.parameters():
             parameter.requires_grad_(True)
-        self._optimizer = torch.optim.AdamW(
-            model.parameters(), lr=settings.lr, betas=(0.9, 0.98), weight_decay=0.0, fused=True
+        self._stepper = Stepper(
+            model.parameters(),
+            settings.lr,
+            what="practice",
+            advice="nothing of it is kept; practise again",
         )
         self.step_number = 0
         self.updates = 0
         """Optimizer steps so far, those of warm-up too."""
-        self._ramped = 0
         self._start: Model | None = None
 
     @property
@@ -156,7 +158,6 @@ class GrpoTrainer:
         for _ in range(MENDING):
             for _ in range(MENDING_STEPS):
                 self.keeper.gradients(self.model, mending=True)
-                torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
                 self._step()
             if mended():
                 return
@@ -226,23 +227,14 @@ class GrpoTrainer:
                 self.model, groups, settings.objective, reference=reference, pause=self._pause
             )
             kept = self.keeper.gradients(self.model)
-            norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
-            if not (math.isfinite(report.loss + kept) and bool(torch.isfinite(norm))):
-                raise NumericsError(
-                    "practice: the loss is not finite", "nothing of it is kept; practise again"
-                )
-            self._step()
+            self._step(report.loss + kept)
         finally:
-            self._optimizer.zero_grad(set_to_none=True)
+            self._stepper.clear()
         return report
 
-    def _step(self) -> None:
+    def _step(self, loss: float = 0.0) -> None:
+        self._stepper.step(loss, min(1.0, (self._stepper.count + 1) / self.settings.ramp))
         self.updates += 1
-        self._ramped += 1
-        for group in self._optimizer.param_groups:
-            group["lr"] = self.settings.lr * min(1.0, self._ramped / self.settings.ramp)
-        self._optimizer.step()
-        self._optimizer.zero_grad(set_to_none=True)
 
     # ------------------------------------------------------------ reporting
 

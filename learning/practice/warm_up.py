@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from engine.errors import DataError, NumericsError
+from engine.errors import DataError
 from engine.model import Model
 from learning.data.examples import Example, from_answer
+from learning.objectives.stepper import Stepper
 from learning.objectives.supervised import likelihood_gradients
 from learning.practice.retention import Retention
 from learning.practice.rollouts import RolloutSampler
@@ -54,8 +55,8 @@ def warm_up(
     """Trains in place; the last report. Raises DataError where the task has no worked examples,
     NumericsError when a loss is not finite (the caller restores)."""
     started = time.monotonic()
-    optimizer = torch.optim.AdamW(
-        model.parameters(), lr=settings.lr, betas=(0.9, 0.98), weight_decay=0.0, fused=True
+    stepper = Stepper(
+        model.parameters(), settings.lr, what="warm-up", advice="nothing was changed; try again"
     )
 
     def look(step: int, loss: float) -> WarmUpReport:
@@ -73,15 +74,9 @@ def warm_up(
     step = 0
     while (last.success or 0.0) < settings.enough and step < settings.steps and not stop():
         lines = [_worked(model, roller, next(problems)) for _ in range(settings.batch)]
-        for group in optimizer.param_groups:
-            group["lr"] = settings.lr * min(1.0, (step + 1) / settings.ramp)
         loss = likelihood_gradients(model, lines, pause=pause)
         keeper.gradients(model, settings.keep)
-        if not math.isfinite(loss):
-            raise NumericsError("warm-up: the loss is not finite", "nothing was changed; try again")
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        optimizer.zero_grad(set_to_none=True)
+        stepper.step(loss, min(1.0, (step + 1) / settings.ramp))
         step += 1
         if step % settings.measure_every == 0:
             last = look(step, loss)
