@@ -1,17 +1,21 @@
-"""The house stands: imports go one way only, and the interface's process has no torch."""
+"""The house stands: who may import whom, what loads no torch and no Textual, how large rooms and files are.
+
+Imports are read, not run, so that one that stands inside a function counts too.
+"""
 
 from __future__ import annotations
 
 import ast
 import subprocess
 import sys
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
-MAY_IMPORT = {
+TOPS: dict[str, set[str]] = {
     "vidya_tui": {"vidya_tui", "learning", "engine", "personality"},
     "learning": {"learning", "engine", "personality"},
     "engine": {"engine"},
@@ -19,100 +23,247 @@ MAY_IMPORT = {
     "benchmarks": {"benchmarks", "vidya_tui", "learning", "engine", "personality"},
 }
 """vidya_tui -> learning -> engine, and the text of the personality, which imports nothing."""
-ALSO_MAY = {"vidya_tui/cli/bench.py": {"benchmarks"}}
+MEMORY = {"objectives", "models", "journal", "data", "text", "protocol", "maths", "home"}
+BELOW_TEACHER = MEMORY | {"memory", "book", "lessons", "book_training", "practice", "rewards"}
+LEARNING: dict[str, set[str]] = {
+    "protocol": set(),
+    "text": set(),
+    "maths": set(),
+    "home": {"protocol"},
+    "channels": {"protocol"},
+    "journal": {"protocol"},
+    "data": {"protocol", "text"},
+    "book": {"journal", "protocol", "text"},
+    "models": {"journal", "protocol", "home"},
+    "objectives": {"data", "maths"},
+    "rewards": {"data"},
+    "memory": MEMORY,
+    "pretraining": {"data", "text", "models", "maths", "protocol", "home"},
+    "evaluate": {"data", "text", "objectives"},
+    "lessons": MEMORY | {"memory", "book"},
+    "book_training": MEMORY | {"memory", "book"},
+    "practice": MEMORY | {"memory", "rewards"},
+    "teacher": BELOW_TEACHER,
+}
+"""Room of learning -> the rooms that it may import besides itself; lower storeys first."""
+INTERFACE: list[set[str]] = [
+    {"text", "terminal", "settings", "worker"},
+    {"commands", "session", "options"},
+    {"state"},
+    {"widgets", "controller"},
+    {"screens", "line_mode"},
+    {"app"},
+    {"start"},
+    {"cli"},
+    {"__main__"},
+]
+"""Storeys of vidya_tui from below; a room imports from storeys below its own."""
+ALSO_MAY: dict[str, set[str]] = {"vidya_tui/cli/bench.py": {"benchmarks"}}
 """What single files may import besides."""
+NO_TEXTUAL = ("session", "state", "controller", "line_mode", "commands", "settings", "text")
+"""Rooms of vidya_tui that load neither Textual nor Rich."""
 TORCH_FREE = [
-    "vidya_tui.session.session",
-    "vidya_tui.settings.file",
-    "learning.journal.journal",
     "learning.channels",
     "learning.home",
+    "learning.book.check",
+    "learning.book.owner_book",
+    "learning.journal.journal",
     "learning.protocol.events",
     "learning.protocol.messages",
     "learning.protocol.methods",
     "learning.protocol.records",
     "learning.protocol.requests",
+    "learning.rewards.registry",
     "learning.rewards.task",
+    "learning.text.paraphrases",
     "personality.book",
     "engine.config",
     "engine.errors",
 ]
+"""Modules of learning and engine that the interface loads."""
+MOST_FILES = 20
+"""Of code in one folder, __init__.py left out."""
+MOST_LINES = 400
+SAME_NAME_ALLOWED: set[str] = set()
+"""Public class names that may mean two things."""
 
 
-def imports(source: str, package: str) -> Iterator[tuple[int, str]]:
+def imports(source: str, top: str) -> Iterator[tuple[int, str]]:
     """(line, module) of every import, wherever in the file it stands."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             for name in node.names:
                 yield node.lineno, name.name
         elif isinstance(node, ast.ImportFrom):
-            yield node.lineno, f"{package}.{node.module}" if node.level else node.module or ""
+            if node.level or node.module is None:
+                yield node.lineno, f"{top}.{node.module or ''}"
+            elif "." not in node.module:  # `from learning import channels`
+                for name in node.names:
+                    yield node.lineno, f"{node.module}.{name.name}"
+            else:
+                yield node.lineno, node.module
 
 
-def wrong_imports(room: str, source: str, file: str = "") -> list[tuple[int, str]]:
-    allowed = MAY_IMPORT[room] | ALSO_MAY.get(file, set())
-    return [
-        (line, module)
-        for line, module in imports(source, room)
-        if module.split(".")[0] in MAY_IMPORT and module.split(".")[0] not in allowed
-    ]
+def room_of(module: str) -> str:
+    """learning.memory.replay -> memory; "" for the package itself."""
+    return module.split(".")[1] if "." in module else ""
+
+
+def wrong_imports(file: str, source: str) -> list[str]:
+    """Imports of a file that the tables forbid, as `file:line imports module`."""
+    top = file.split("/")[0]
+    room = "" if file.count("/") == 0 else file.split("/")[1].removesuffix(".py")
+    storey = {name: floor for floor, names in enumerate(INTERFACE) for name in names}
+    found = []
+    for line, module in imports(source, top):
+        other = module.split(".")[0]
+        if other not in TOPS or other in ALSO_MAY.get(file, ()):
+            continue
+        wrong = other not in TOPS[top]
+        target = room_of(module)
+        if other == top and target not in ("", room, "__init__", "__version__"):
+            if top == "learning":
+                wrong = target not in LEARNING.get(room, ())
+            elif top == "vidya_tui":
+                wrong = storey.get(target, 99) >= storey.get(room, -1)
+        if wrong:
+            found.append(f"{file}:{line} imports {module}")
+    return found
 
 
 def files() -> list[Path]:
-    return sorted(file for room in MAY_IMPORT for file in (ROOT / room).rglob("*.py"))
+    return sorted(file for top in TOPS for file in (ROOT / top).rglob("*.py"))
 
 
-@pytest.mark.parametrize("file", files(), ids=lambda file: str(file.relative_to(ROOT)))
-def test_imports_go_from_left_to_right_only(file: Path) -> None:
-    place = file.relative_to(ROOT)
-    assert wrong_imports(place.parts[0], file.read_text(encoding="utf-8"), place.as_posix()) == []
+def test_imports_go_down_only() -> None:
+    faults = [
+        fault
+        for file in files()
+        for fault in wrong_imports(
+            file.relative_to(ROOT).as_posix(), file.read_text(encoding="utf-8")
+        )
+    ]
+    assert not faults, "\n".join(faults)
 
 
 @pytest.mark.parametrize(
-    ("room", "source"),
+    ("file", "source"),
     [
-        ("engine", "def f():\n    from learning.protocol.records import Turn"),
-        ("engine", "import personality.book as book"),
-        ("learning", "if True:\n    import vidya_tui.session.session"),
-        ("personality", "from engine import errors"),
-        ("vidya_tui", "from benchmarks import find"),
+        ("engine/model.py", "def f():\n    from learning.protocol.records import Turn"),
+        ("engine/model.py", "import personality.book as book"),
+        ("learning/home.py", "if True:\n    import vidya_tui.session.session"),
+        ("learning/objectives/grpo.py", "from learning.memory.replay import Replay"),
+        ("learning/lessons/undo.py", "from learning.practice import run"),
+        ("learning/channels.py", "from learning import evaluate"),
+        ("learning/unknown/new.py", "from learning.maths.kl import kl_divergence"),
+        ("personality/book.py", "from engine import errors"),
+        ("vidya_tui/cli/train.py", "from benchmarks import find"),
+        ("vidya_tui/controller/edits.py", "from vidya_tui.widgets.prompt import Prompt"),
+        ("vidya_tui/session/session.py", "from vidya_tui.state import notes"),
     ],
 )
-def test_an_import_that_runs_back_is_seen(room: str, source: str) -> None:
-    assert len(wrong_imports(room, source)) == 1
+def test_a_forbidden_import_is_seen(file: str, source: str) -> None:
+    assert len(wrong_imports(file, source)) == 1
 
 
-def test_every_room_is_looked_at() -> None:
-    assert {file.relative_to(ROOT).parts[0] for file in files()} == set(MAY_IMPORT)
+def test_every_room_is_in_a_table() -> None:
+    rooms = {
+        top: {
+            path.stem
+            for path in (ROOT / top).iterdir()
+            if (path.is_dir() and any(path.glob("*.py"))) or path.suffix == ".py"
+        }
+        - {"__init__", "__pycache__"}
+        for top in ("learning", "vidya_tui")
+    }
+    assert rooms["learning"] == set(LEARNING)
+    assert rooms["vidya_tui"] == set().union(*INTERFACE)
 
 
-@pytest.mark.parametrize("module", TORCH_FREE)
-def test_what_the_interface_imports_brings_no_torch(module: str) -> None:
-    loaded = subprocess.run(
-        [sys.executable, "-c", f"import sys, {module}; print(*sys.modules)"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.split()
-    assert module in loaded
-    assert not {"torch", "numpy", "tiktoken", "safetensors"} & set(loaded)
-    assert not {"textual", "rich", "click"} & set(loaded)
+def test_rooms_have_a_description_and_define_nothing() -> None:
+    faults = []
+    for file in files():
+        if file.name != "__init__.py" or file.relative_to(ROOT).parts[0] not in (
+            "learning",
+            "vidya_tui",
+        ):
+            continue
+        body = ast.parse(file.read_text("utf-8")).body
+        only_text = all(isinstance(node, ast.Expr) for node in body)
+        if not body or not (only_text or file.parent.name in ("vidya_tui", "learning")):
+            faults.append(str(file.relative_to(ROOT)))
+    assert not faults, "\n".join(faults)
+
+
+def test_no_room_and_no_file_is_too_large() -> None:
+    code = [file for file in files() if file.relative_to(ROOT).parts[0] != "benchmarks"]
+    crowd = Counter(
+        str(file.parent.relative_to(ROOT)) for file in code if file.name != "__init__.py"
+    )
+    faults = [f"{room}: {count} files" for room, count in crowd.items() if count > MOST_FILES]
+    for file in code:
+        lines = file.read_text("utf-8").count("\n")
+        if lines > MOST_LINES:
+            faults.append(f"{file.relative_to(ROOT)}: {lines} lines")
+    assert not faults, "\n".join(faults)
+
+
+def test_a_class_name_means_one_thing() -> None:
+    where = defaultdict(list)
+    for file in files():
+        if file.relative_to(ROOT).parts[0] == "benchmarks":
+            continue
+        for node in ast.parse(file.read_text("utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                where[node.name].append(str(file.relative_to(ROOT)))
+    twice = {
+        name: places
+        for name, places in where.items()
+        if len(places) > 1 and name not in SAME_NAME_ALLOWED
+    }
+    assert not twice, twice
+
+
+def loaded_by(*modules: str) -> set[str]:
+    """What is in sys.modules after these are imported in a fresh process."""
+    script = f"import sys, {', '.join(modules)}; print(*sys.modules)"
+    run = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    return set(run.stdout.split())
+
+
+def modules_of(*rooms: str) -> list[str]:
+    """All modules of these rooms of vidya_tui."""
+    return sorted(
+        ".".join(file.relative_to(ROOT).with_suffix("").parts)
+        for room in rooms
+        for file in (ROOT / "vidya_tui" / room).rglob("*.py")
+        if file.stem != "__init__"
+    )
+
+
+def test_what_the_interface_loads_of_learning_brings_no_torch() -> None:
+    loaded = loaded_by(*TORCH_FREE)
+    assert set(TORCH_FREE) <= loaded
+    assert not {"torch", "numpy", "tiktoken", "safetensors"} & loaded
+    assert not {"textual", "rich", "click"} & loaded
+
+
+def test_session_state_controller_and_line_mode_load_no_textual() -> None:
+    loaded = loaded_by(*modules_of(*NO_TEXTUAL))
+    assert "vidya_tui.session.session" in loaded
+    assert not {"textual", "rich", "torch"} & loaded
 
 
 def test_no_file_of_the_interface_but_the_workers_brings_torch() -> None:
-    names = sorted(
+    names = [
         ".".join(file.relative_to(ROOT).with_suffix("").parts)
         for file in (ROOT / "vidya_tui").rglob("*.py")
-        if file.stem not in ("worker_main", "__main__", "__init__")
-    )
-    loaded = subprocess.run(
-        [sys.executable, "-c", f"import sys, {', '.join(names)}; print(*sys.modules)"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert loaded.returncode == 0, loaded.stderr
-    assert "vidya_tui.session.session" in loaded.stdout.split()
-    assert "torch" not in loaded.stdout.split()
+        if file.stem not in ("__main__", "__init__")
+        and file.relative_to(ROOT).as_posix() != "vidya_tui/worker/main.py"
+    ]
+    loaded = loaded_by(*sorted(names))
+    assert "vidya_tui.session.session" in loaded
+    assert "torch" not in loaded

@@ -28,11 +28,12 @@ from learning.home import Home
 from vidya_tui.app import last_call
 from vidya_tui.app.event_queue import Inbox
 from vidya_tui.app.shutdown import LeavingApp
+from vidya_tui.app.themes import DARK, LIGHT
 from vidya_tui.commands.keymap import each, keymap, known, shown
 from vidya_tui.commands.parse import RunCommand, find
 from vidya_tui.screens.chat.screen import ChatScreen
-from vidya_tui.settings import themes
 from vidya_tui.settings.file import Settings, SettingsError, placed
+from vidya_tui.settings.themes import theme_name
 from vidya_tui.terminal import first_frame
 from vidya_tui.terminal.gc_pauses import Rests, by_hand, collect_again
 from vidya_tui.terminal.saved_prompt import Unsent
@@ -128,8 +129,8 @@ class VidyaApp(LeavingApp):
         self._rests: Rests | None = None
         self.control: ModelControl | None = None
         self._guide: Guide | None = None
-        self.register_theme(themes.DARK)
-        self.register_theme(themes.LIGHT)
+        self.register_theme(DARK)
+        self.register_theme(LIGHT)
         self._look(settings)  # before the styles are read, which would be read again
         keys, unknown = known(settings.keys)
         self.keys = keymap(keys)
@@ -163,7 +164,7 @@ class VidyaApp(LeavingApp):
 
     def _look(self, settings: Settings) -> None:
         """What settings say of the screen."""
-        name = themes.theme_name(settings.theme, frozenset(self.available_themes), os.environ)
+        name = theme_name(settings.theme, frozenset(self.available_themes), os.environ)
         if name != self.theme:
             self.theme = name
         self.animation_level = TEXTUAL_ANIMATIONS if settings.motion else "none"

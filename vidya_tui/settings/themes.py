@@ -1,44 +1,12 @@
-"""The looks: a calm dark and a calm light theme, and the terminal's own colours."""
+"""Names of the looks, and which one is meant. The themes themselves are in vidya_tui.app.themes."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from textual.theme import Theme
-
-DARK = Theme(
-    name="vidya-dark",
-    primary="#8fb8a8",
-    secondary="#8aa9cf",
-    accent="#d8ae78",
-    warning="#dba06a",
-    error="#d98282",
-    success="#9cc08a",
-    foreground="#d9dbe0",
-    background="#16181d",
-    surface="#1e2127",
-    panel="#252932",
-    dark=True,
-    variables={"footer-key-foreground": "#d8ae78", "footer-description-foreground": "#8b9099"},
-)
-LIGHT = Theme(
-    name="vidya-light",
-    primary="#2f6f5c",
-    secondary="#345f92",
-    accent="#8f5f1c",
-    warning="#99501a",
-    error="#a33a3a",
-    success="#3f7a34",
-    foreground="#24272d",
-    background="#faf8f4",
-    surface="#f0ede6",
-    panel="#e6e2d9",
-    dark=False,
-    variables={"footer-key-foreground": "#8f5f1c", "footer-description-foreground": "#6b6f77"},
-)
 NAMES = {
-    "dark": DARK.name,
-    "light": LIGHT.name,
+    "dark": "vidya-dark",
+    "light": "vidya-light",
     "terminal": "ansi-dark",
     "terminal-light": "ansi-light",
 }
@@ -48,7 +16,7 @@ NAMES = {
 def theme_name(wanted: str, available: Collection[str], env: Mapping[str, str]) -> str:
     """The theme for a name from the settings. An empty or unknown one follows the terminal."""
     name = NAMES.get(wanted, wanted)
-    return name if name in available else LIGHT.name if is_light(env) else DARK.name
+    return name if name in available else NAMES["light" if is_light(env) else "dark"]
 
 
 def is_light(env: Mapping[str, str]) -> bool:
