@@ -14,12 +14,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
+from benchmarks.baselines import ATTEMPTS
 from engine.model import Model
 from engine.storage.checkpoint import load_model
 from engine.tokenizer import Tokenizer
 from learning.home import Home
 from learning.journal.journal import Journal
-from learning.lessons.baselines import ATTEMPTS
 from learning.lessons.learner import Learner
 from learning.memory.book_rows import book_examples
 from learning.memory.tasks import to_task
@@ -105,7 +105,7 @@ class LearnerPupil:
 
 
 class AttemptPupil:
-    """One of learning.lessons.baselines, which knows no pause, no journal and no guard."""
+    """One of benchmarks.baselines, which knows no pause, no journal and no guard."""
 
     def __init__(self, method: str, folder: Path) -> None:
         self._model, self._tokenizer = load_model(folder), Tokenizer.load(folder)

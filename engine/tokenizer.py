@@ -71,10 +71,6 @@ class Tokenizer:
                 "say it in other words, or use another model: this one's tokenizer is not sound",
             ) from None
 
-    def encode_batch(self, texts: list[str]) -> list[list[int]]:
-        """`encode` of many texts, on several threads."""
-        return self._encoding.encode_ordinary_batch(texts)
-
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """The bytes of the ids; special tokens have none."""
         return b"".join(

@@ -70,7 +70,6 @@ TORCH_FREE = [
     "learning.journal.journal",
     "learning.protocol.events",
     "learning.protocol.messages",
-    "learning.protocol.methods",
     "learning.protocol.records",
     "learning.protocol.requests",
     "learning.rewards.registry",

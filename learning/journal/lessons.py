@@ -252,11 +252,6 @@ class LessonJournal(Store):
         undone = self._select_in(version, "state = 'undone'")
         return [lesson for lesson in undone if lesson.id in against]
 
-    def lesson_version(self, lesson: int) -> int | None:
-        """The newest weights that were published with this lesson new in them."""
-        row = self.row("SELECT max(version) FROM publication_lessons WHERE lesson = ?", lesson)
-        return row[0] if row else None
-
     def lessons_not_saved(self) -> list[Lesson]:
         """Lessons that were in published weights but are not in the saved ones, oldest first.
 

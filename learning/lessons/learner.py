@@ -23,8 +23,6 @@ from learning.data.examples import too_long
 from learning.home import Home
 from learning.journal.journal import Journal
 from learning.lessons.avoid import teach_or_avoid
-from learning.lessons.baselines import ATTEMPTS, Attempt
-from learning.lessons.baselines.common import learn_once
 from learning.lessons.consolidate import Consolidator
 from learning.lessons.recipe import LessonTransaction, TeachResult, TeachSettings, known_before
 from learning.lessons.undo import leave, missing, take_back
@@ -33,7 +31,6 @@ from learning.memory.guard import examine
 from learning.memory.margins import MarginTracker
 from learning.memory.replay import Replay
 from learning.memory.tasks import (
-    LessonTask,
     as_worded_before,
     folded_prompt,
     to_task,
@@ -44,7 +41,6 @@ from learning.models.unfinished_training import Unfinished
 from learning.models.weights import Published, Weights
 from learning.objectives.forward import Knowledge, share_known
 from learning.protocol.events import LearnerState, TrainDone, UndoDone
-from learning.protocol.methods import RECIPE
 from learning.protocol.records import Lesson, LessonKind, LessonReport, LessonState
 
 
@@ -77,8 +73,6 @@ class Learner:
             self.weights, self.caches, journal, self._rng, pause, settings=self.settings
         )
         self._pauses = Consolidator(self._transaction, tell)
-        self._method = RECIPE
-        self._attempt: Attempt | None = None
         self.weak: Collection[LessonKind] = ()
         """Kinds of lessons that ride along though nobody judged them."""
         self.recover()
@@ -135,17 +129,13 @@ class Learner:
         stake = self._transaction.at_stake(task)
         with self._transaction.or_as_before() as before:
             try:
-                if self._method == RECIPE:
-                    result = teach_or_avoid(
-                        self._transaction,
-                        self.tokenizer,
-                        task,
-                        report=lambda _, loss: self._stepped(lesson, loss, started, tracker),
-                        checking=lambda: self._tell(LearnerState("checking", 1)),
-                    )
-                else:
-                    result = self._try(task)
-                    self._stepped(lesson, result.loss, started, tracker)
+                result = teach_or_avoid(
+                    self._transaction,
+                    self.tokenizer,
+                    task,
+                    report=lambda _, loss: self._stepped(lesson, loss, started, tracker),
+                    checking=lambda: self._tell(LearnerState("checking", 1)),
+                )
                 passed = stake.judged(self.weights.model).passed
             except NumericsError:
                 result, passed = TeachResult(0, float("nan"), knew, 0), False
@@ -181,24 +171,6 @@ class Learner:
         )
         return replace(report, batch=result.batch, state=state)
 
-    def teach_by(self, method: str) -> None:
-        """Learns lessons by RECIPE, or by one of ATTEMPTS, from the next one on. The guard judges
-        those as well, so that most of their lessons end as needs_practice."""
-        if method != self._method:
-            self._method, self._attempt = method, None
-            self._transaction.all_move = method != RECIPE
-
-    def _try(self, task: LessonTask) -> TeachResult:
-        """By an attempt. Raises NumericsError."""
-        if self._attempt is None:
-            make = ATTEMPTS[self._method].make
-            self._attempt = make(self.weights.model, self.replay.book)
-        tracker, memory = self.tracker, self.replay.memory
-        result = learn_once(self._attempt, self.weights.model, task)
-        self.caches.forget_trunk()  # all weights have moved
-        tracker.look(self.caches.upper, memory, pause=self._pause)
-        return result
-
     def _publish_lesson(self, lesson: Lesson, steps: int, riders: list[int]) -> None:
         """riders: weak lessons that were learned along with it."""
         if not steps and lesson.id in self.journal.lessons_in(self.version):
@@ -210,9 +182,8 @@ class Learner:
 
     def catch_up(self) -> bool:
         """One small piece of work for a pause, see learning.lessons.consolidate; False where
-        nothing is left to do.
-        An attempt that fails is not helped by it."""
-        return self._method == RECIPE and self._pauses.catch_up()
+        nothing is left to do."""
+        return self._pauses.catch_up()
 
     def _stepped(self, lesson: Lesson, loss: float, started: float, tracker: MarginTracker) -> None:
         batch = self.settings.mixture.batch
@@ -350,7 +321,6 @@ class Learner:
         """All weights or the books have changed: what was derived from them is made anew."""
         self.caches.forget()
         self._pauses.forget()
-        self._attempt = None
 
     # ------------------------------------------------------------ undo
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import torch
 import torch.nn.functional as F
 from torch import Tensor
 
@@ -41,12 +40,3 @@ def avoidance_loss(policy: Tensor, reference: Tensor, beta: float) -> Tensor:
     """
     same_shape(policy=policy, reference=reference)
     return -F.logsigmoid(-beta * (policy - reference))
-
-
-def unlikelihood(log_probabilities: Tensor) -> Tensor:
-    """-log(1 - p)  per token, for tokens that should not have been said (1908.04319, eq. 4).
-
-    log_probabilities: any shape, <= 0. p is held below 1 - 1e-4, so that the result is finite.
-    """
-    p = log_probabilities.exp().clamp(max=1.0 - 1e-4)
-    return -torch.log1p(-p)

@@ -12,10 +12,3 @@ def same_shape(**tensors: Tensor) -> None:
     shapes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
     if len(set(shapes.values())) > 1:
         raise ShapeError(", ".join(f"{name} is {shape}" for name, shape in shapes.items()))
-
-
-def vector(**tensors: Tensor) -> None:
-    """Raises ShapeError unless each is one-dimensional."""
-    for name, tensor in tensors.items():
-        if tensor.dim() != 1:
-            raise ShapeError(f"{name} has shape {tuple(tensor.shape)}, a vector is needed")

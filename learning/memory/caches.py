@@ -55,10 +55,6 @@ class LearnerCaches:
             MarginTracker(),
         )
 
-    def forget_trunk(self) -> None:
-        """The lower blocks have changed too."""
-        self._trunk = self._reference = None
-
     def read_books_again(self, skip_bad: bool = False) -> Replay:
         """The memory with the books as they are now; margins of it are not known. Raises DataError."""
         self._replay = build_replay(

@@ -62,8 +62,6 @@ class WeightTransaction:
     rng: random.Random
     pause: Callable[[], None]
     """Called before every micro-batch; may raise Stopped."""
-    all_move: bool = False
-    """Steps move the lower blocks as well, so that what is kept of these has to go with them."""
 
     def as_now(self) -> Before:
         """For `put_back`."""
@@ -73,8 +71,6 @@ class WeightTransaction:
         """Weights and margins as they were."""
         self.weights.restore(before.weights)
         self.caches.restore(before.margins)
-        if self.all_move:
-            self.caches.forget_trunk()
 
     @contextlib.contextmanager
     def or_as_before(self) -> Iterator[Before]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.config import Sampling
-from learning.protocol.methods import RECIPE
 from learning.protocol.records import LessonKind, Turns
 
 
@@ -105,8 +104,6 @@ class SetLearning:
     """Off: lessons wait."""
     in_pauses: bool = False
     """A lesson begins only once the owner has typed nothing for a while."""
-    method: str = RECIPE
-    """RECIPE, or one of learning.protocol.methods.METHODS."""
     weak: tuple[LessonKind, ...] = ()
     """Kinds of lessons that nobody judged and that are learned all the same, weakly: RIDER_KINDS or some
     of them."""

@@ -38,7 +38,6 @@ from learning.protocol.events import (
     UndoDone,
 )
 from learning.protocol.messages import TeacherPort
-from learning.protocol.methods import RECIPE
 from learning.protocol.records import LessonKind
 from learning.protocol.requests import (
     Cancel,
@@ -116,7 +115,7 @@ class Teacher:
         self._store = ModelStore(home)
         self._turnstile = Scheduler()
         self._stopping, self._cancel_training = threading.Event(), threading.Event()
-        self._learning, self._in_pauses, self._method = True, False, RECIPE
+        self._learning, self._in_pauses = True, False
         self._told = 0.0
         self._learner = Learner(
             home,
@@ -164,7 +163,6 @@ class Teacher:
             self._drop_trainings()
         elif isinstance(request, SetLearning):
             self._learning, self._in_pauses = request.on, request.in_pauses
-            self._method = request.method
             self._learner.weak = request.weak
             self._jobs.put(Learn())
         elif isinstance(request, OwnerActive):
@@ -251,7 +249,6 @@ class Teacher:
                 return
             self._pause()
             demand_room(self._learner.folder, 4 * self._learner.published.model.config.parameters)
-            self._learner.teach_by(self._method)
             batch = self._learner.settings.mixture.batch
             self._emit(LearnerState("gathering", len(waiting), min(len(waiting), batch), batch))
             try:

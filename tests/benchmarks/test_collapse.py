@@ -13,6 +13,7 @@ import torch
 
 from benchmarks import BenchOptions, collapse
 from benchmarks.bag_of_words import share_found
+from benchmarks.baselines import ATTEMPTS
 from benchmarks.collapse import chosen_methods, fingerprint, pick, words_alone
 from benchmarks.collapse_data import (
     DATA,
@@ -32,7 +33,6 @@ from engine.errors import NotFound
 from engine.model import Model
 from engine.storage.checkpoint import load_tensors, save_model, save_tensors
 from engine.tokenizer import Tokenizer
-from learning.lessons.baselines import ATTEMPTS
 from learning.memory.own_talk import own_talk
 from learning.text.normalise import fold, fold_prompt
 from personality.book import read_book, shipped_book_path

@@ -11,7 +11,6 @@ import click
 
 from engine.errors import DataError, VidyaError
 from learning.protocol.events import Event, TrainDone, TrainProgress
-from learning.protocol.methods import RECIPE
 from learning.protocol.requests import Train
 from vidya_tui.cli.common import common, desk, print_json, say
 from vidya_tui.options import Options
@@ -27,14 +26,6 @@ from vidya_tui.state.learner import lines_known
 )
 @click.option("--epochs", type=click.IntRange(1), help="Exactly so many; else until all is known.")
 @click.option("--batch-size", type=click.IntRange(1), help="Lines a step.")
-@click.option(
-    "--method",
-    type=click.Choice([RECIPE]),
-    default=RECIPE,
-    show_default=True,
-    expose_value=False,
-    help="Books are trained in one way; those that failed teach lessons only (settings.toml).",
-)
 @click.option("--skip-bad", is_flag=True, help="Pass over lines that are wrong, learn the rest.")
 @common
 def train(

@@ -18,12 +18,7 @@ def prepare(session: Session, settings: Settings) -> None:
 def how_to_learn(settings: Settings) -> SetLearning:
     """For the teacher."""
     in_pauses = settings.eager == "in pauses"
-    return SetLearning(
-        settings.learning,
-        in_pauses=in_pauses,
-        method=settings.method,
-        weak=weak_kinds(settings),
-    )
+    return SetLearning(settings.learning, in_pauses=in_pauses, weak=weak_kinds(settings))
 
 
 def weak_kinds(settings: Settings) -> tuple[LessonKind, ...]:

@@ -19,7 +19,6 @@ from engine.config import Sampling
 from engine.errors import VidyaError
 from engine.storage.disk import unwritable
 from engine.storage.files import write_atomically
-from learning.protocol.methods import METHODS, RECIPE
 
 _DRAWN = Sampling()
 
@@ -53,8 +52,6 @@ class Settings:
     """Whether Vidya learns while you talk; lessons wait while it is off."""
     eager: str = EAGER[0]
     """When: "at once", or "in pauses" of the owner."""
-    method: str = RECIPE
-    """How: "recipe", or for the curious one of learning.protocol.methods that failed."""
     left_standing: bool = False
     """Whether answers that the owner goes on with unjudged are learned too, as weak lessons."""
     owner_words: bool = False
@@ -85,7 +82,6 @@ class Settings:
                 raise _wrong(key, f"is {_shown(value)}", "write true or false")
         _whole_number("idle_practice", self.idle_practice, 0, 240)
         _one_of("eager", self.eager, EAGER)
-        _one_of("method", self.method, (RECIPE, *METHODS))
         if not isinstance(self.keys, Mapping):
             raise _wrong("keys", "is not a table", 'write [keys], then train = "ctrl+t"')
         for name, keys in self.keys.items():

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from learning.protocol.methods import METHODS, RECIPE
 from learning.rewards.registry import tasks
 from vidya_tui.settings.file import EAGER, Settings, SettingsError
 from vidya_tui.settings.themes import NAMES
@@ -88,10 +87,6 @@ def _switch(value: Value) -> str:
 
 def _minutes(value: Value) -> str:
     return counted(int(value), "minute") if value else "off"
-
-
-def _method(value: Value) -> str:
-    return "as Vidya learns" if value == RECIPE else f"{value}: {METHODS[str(value)]}"
 
 
 def groups(themes: Sequence[str]) -> tuple[SettingGroup, ...]:
@@ -178,16 +173,6 @@ def groups(themes: Sequence[str]) -> tuple[SettingGroup, ...]:
                     "Problems that Vidya makes and checks by itself.",
                     choices=tuple(tasks()),
                     words=lambda value: f"{value}: {tasks().get(str(value), '')}",
-                ),
-                SettingRow(
-                    "method",
-                    "how (for the curious)",
-                    "The other ways are those that failed: each moves all weights on the lesson "
-                    "alone.",
-                    choices=(RECIPE, *METHODS),
-                    words=_method,
-                    warning="This one failed. The guard takes back what would cost the book, so "
-                    "expect \u201cneeds practice\u201d.",
                 ),
             ),
         ),

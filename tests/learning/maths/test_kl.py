@@ -7,7 +7,7 @@ import torch
 
 from engine.errors import ShapeError
 from learning.maths.kl import kl_divergence
-from learning.maths.preference import avoidance_loss, dpo_loss, unlikelihood
+from learning.maths.preference import avoidance_loss, dpo_loss
 
 
 def test_dpo_is_ln_2_where_policy_and_reference_agree() -> None:
@@ -26,12 +26,6 @@ def test_avoidance_falls_as_the_answer_becomes_unlikely() -> None:
     reference = torch.tensor([-2.0, -2.0])
     loss = avoidance_loss(torch.tensor([-2.0, -22.0]), reference, 0.1)
     torch.testing.assert_close(loss, torch.tensor([math.log(2), 0.1269280]))
-
-
-def test_unlikelihood_by_hand_and_finite_at_one() -> None:
-    loss = unlikelihood(torch.tensor([math.log(0.5), 0.0]))
-    assert loss[0].item() == pytest.approx(math.log(2), rel=1e-5)
-    assert torch.isfinite(loss[1])
 
 
 def test_kl_by_hand() -> None:

@@ -228,9 +228,8 @@ def test_train_reports_epochs_and_the_end(shell: Shell) -> None:
     assert set(epochs[0]) == {"epoch", "steps", "examples", "loss", "recall", "seconds"}
     assert epochs[0]["steps"] == 2, "two lines, one a step"
     assert done["event"] == "done" and done["epochs"] == 2 and done["entries"] == 2
-    again = shell.rows("train", "--epochs", "1", "--method", "recipe")
+    again = shell.rows("train", "--epochs", "1")
     assert again[0]["steps"] == 1, "both lines in one step"
-    shell.run("train", "--method", "magic", status=2)
 
 
 def test_training_a_book_says_how_much_of_it_is_known(shell: Shell) -> None:

@@ -93,14 +93,12 @@ def test_a_change_counts_at_once_and_is_in_the_file(house: House) -> None:
 
 def test_how_lessons_are_learned_reaches_the_teacher_once(house: House) -> None:
     house.control.set("eager", "in pauses")
-    house.control.set("method", "warm-adam")
     house.control.set("temperature", 1.0)
     house.control.set("learning", False)
     assert house.now.sent(SetLearning) == [
         SetLearning(True),
         SetLearning(True, in_pauses=True),
-        SetLearning(True, in_pauses=True, method="warm-adam"),
-        SetLearning(False, in_pauses=True, method="warm-adam"),
+        SetLearning(False, in_pauses=True),
     ]
 
 

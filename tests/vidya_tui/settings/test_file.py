@@ -147,13 +147,6 @@ def test_the_line_of_a_key_that_is_typed_is_named(tmp_path: Path) -> None:
     assert str(placed(path, caught.value)).startswith("settings.toml: keys: model: a alone is")
 
 
-def test_a_method_is_the_recipe_or_one_of_those_that_failed(tmp_path: Path) -> None:
-    assert Settings().method == "recipe"
-    assert load(written(tmp_path, 'method = "warm-adam"')).method == "warm-adam"
-    with pytest.raises(SettingsError, match='write one of "recipe", "single-1e-4"'):
-        load(written(tmp_path, 'method = "hope"'))
-
-
 OWNERS = """\
 # my settings
 temperature = 0.5   # calm

@@ -1,19 +1,14 @@
-"""What all attempts share: the protocol, how one is used for a lesson, fresh Adam, and the pull back
-to the book's weights.
-"""
+"""What all attempts share: the protocol, fresh Adam, and the pull back to the book's weights."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Protocol
 
 import torch
 from torch import Tensor
 
-from engine.errors import NumericsError
 from engine.model import Model
-from learning.lessons.recipe import TeachResult, known_before
 from learning.memory.tasks import LessonTask
 
 LR = 1e-4
@@ -26,17 +21,6 @@ class Attempt(Protocol):
     def learn(self, lesson: LessonTask) -> float:
         """Changes the weights in place; returns the loss before the last step, 0 if none was made."""
         ...
-
-
-def learn_once(attempt: Attempt, model: Model, task: LessonTask) -> TeachResult:
-    """One lesson by an attempt, as learning.lessons.recipe would report it. Raises NumericsError."""
-    loss = attempt.learn(task)
-    model.requires_grad_(True)
-    if not math.isfinite(loss):
-        raise NumericsError(
-            "teaching: the loss is not finite", "the lesson waits for book training"
-        )
-    return TeachResult(1 if loss else 0, loss, known_before(model, task), 1)
 
 
 def fresh_adam(model: Model, lr: float) -> torch.optim.Adam:

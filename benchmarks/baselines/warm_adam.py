@@ -17,9 +17,9 @@ from collections.abc import Sequence
 
 import torch
 
+from benchmarks.baselines.common import LR, step
 from engine.model import Model
 from learning.data.examples import Example
-from learning.lessons.baselines.common import LR, step
 from learning.memory.tasks import LessonTask
 from learning.objectives.supervised import likelihood_gradients
 

@@ -9,8 +9,8 @@ what the weights are needed for.
 
 from __future__ import annotations
 
+from benchmarks.baselines.common import fresh_adam, step
 from engine.model import Model
-from learning.lessons.baselines.common import fresh_adam, step
 from learning.memory.tasks import LessonTask
 from learning.objectives.supervised import likelihood_gradients
 

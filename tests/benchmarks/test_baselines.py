@@ -1,4 +1,4 @@
-"""learning.lessons.baselines: each changes the weights as its description says, on a tiny model."""
+"""benchmarks.baselines: each changes the weights as its description says, on a tiny model."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ import pytest
 import torch
 from torch import Tensor
 
-from engine.model import Model
-from engine.tokenizer import Tokenizer
-from learning.data.examples import Example, from_answer
-from learning.lessons.baselines import ATTEMPTS, preference
-from learning.lessons.baselines.common import Anchor
-from learning.lessons.baselines.conversation import ConversationSteps
-from learning.lessons.baselines.elastic import ElasticSteps
-from learning.lessons.baselines.preference import (
+from benchmarks.baselines import ATTEMPTS, preference
+from benchmarks.baselines.common import Anchor
+from benchmarks.baselines.conversation import ConversationSteps
+from benchmarks.baselines.elastic import ElasticSteps
+from benchmarks.baselines.preference import (
     ContrastiveElastic,
     MovingReferenceDPO,
     against,
     contrastive_loss,
     own_answer,
 )
-from learning.lessons.baselines.single_steps import SingleSteps
-from learning.lessons.baselines.threshold import REPEATS, ThresholdSteps
-from learning.lessons.baselines.warm_adam import WarmAdamSteps, adam_after_book
+from benchmarks.baselines.single_steps import SingleSteps
+from benchmarks.baselines.threshold import REPEATS, ThresholdSteps
+from benchmarks.baselines.warm_adam import WarmAdamSteps, adam_after_book
+from engine.model import Model
+from engine.tokenizer import Tokenizer
+from learning.data.examples import Example, from_answer
 from learning.memory.tasks import LessonTask
 from learning.objectives.forward import knowledge
 from learning.objectives.preference import log_probabilities

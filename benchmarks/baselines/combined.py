@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from benchmarks.baselines.common import LR, Anchor, step
+from benchmarks.baselines.conversation import TURNS
+from benchmarks.baselines.elastic import REPEATS
+from benchmarks.baselines.preference import PULL, against, backward, contrast
+from benchmarks.baselines.threshold import THRESHOLD
+from benchmarks.baselines.warm_adam import adam_after_book
 from engine.model import Model
 from learning.data.examples import Example
-from learning.lessons.baselines.common import LR, Anchor, step
-from learning.lessons.baselines.conversation import TURNS
-from learning.lessons.baselines.elastic import REPEATS
-from learning.lessons.baselines.preference import PULL, against, backward, contrast
-from learning.lessons.baselines.threshold import THRESHOLD
-from learning.lessons.baselines.warm_adam import adam_after_book
 from learning.memory.tasks import LessonTask
 from learning.objectives.forward import knowledge
 from learning.objectives.supervised import likelihood_gradients

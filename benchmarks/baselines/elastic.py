@@ -8,8 +8,8 @@ a strong one the lessons.
 
 from __future__ import annotations
 
+from benchmarks.baselines.common import LR, Anchor, fresh_adam, step
 from engine.model import Model
-from learning.lessons.baselines.common import LR, Anchor, fresh_adam, step
 from learning.memory.tasks import LessonTask
 from learning.objectives.supervised import likelihood_gradients
 

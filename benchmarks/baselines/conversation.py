@@ -8,9 +8,9 @@ that is cut short are never learned at all.
 
 from __future__ import annotations
 
+from benchmarks.baselines.common import LR, fresh_adam, step
 from engine.model import Model
 from learning.data.examples import Example
-from learning.lessons.baselines.common import LR, fresh_adam, step
 from learning.memory.tasks import LessonTask
 from learning.objectives.supervised import likelihood_gradients
 

@@ -18,9 +18,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from benchmarks.baselines.common import LR, Anchor, fresh_adam, step
 from engine.model import Model
 from learning.data.examples import Example
-from learning.lessons.baselines.common import LR, Anchor, fresh_adam, step
 from learning.maths.preference import dpo_loss
 from learning.maths.shapes import same_shape
 from learning.memory.tasks import LessonTask

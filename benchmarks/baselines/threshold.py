@@ -7,8 +7,8 @@ are made they harm as those of attempt 1 do.
 
 from __future__ import annotations
 
+from benchmarks.baselines.common import LR, fresh_adam
 from engine.model import Model
-from learning.lessons.baselines.common import LR, fresh_adam
 from learning.memory.tasks import LessonTask
 from learning.objectives.supervised import likelihood_gradients
 

@@ -1,0 +1,47 @@
+"""learning.teacher: lessons that wait for a pause of the owner."""
+
+from __future__ import annotations
+
+import queue
+import time
+
+import pytest
+
+from learning.book_training.loop import BookSettings
+from learning.protocol.events import Event, LearnerState, LessonDone
+from learning.protocol.requests import Learn, OwnerActive, SetLearning
+from learning.teacher.teacher import Teacher
+from tests.learning.lessons.test_learner import lesson, place, read_book  # noqa: F401
+
+Place = tuple  # type: ignore[type-arg]
+
+
+def test_in_pauses_a_lesson_waits_until_no_key_comes_and_training_does_not(
+    place: Place,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    home, folder, journal = place
+    monkeypatch.setattr("learning.teacher.teacher.PAUSE", 0.6)
+    monkeypatch.setattr(
+        "learning.teacher.teacher.BookSettings", lambda: BookSettings(epochs=1, talk=0)
+    )
+    events: queue.Queue[Event] = queue.Queue()
+    teacher = Teacher(home, folder, journal, device="cpu", seed=0, on_event=events.put)
+
+    def next_of(*kinds: type) -> Event:
+        while not isinstance(event := events.get(timeout=60), kinds):
+            pass
+        return event
+
+    try:
+        teacher.send(SetLearning(on=True, in_pauses=True))
+        next_of(LearnerState)
+        journal.add_lessons([lesson("Who?", "You.")])
+        typing = time.monotonic()
+        teacher.send(OwnerActive())
+        teacher.send(Learn())
+        assert next_of(LearnerState, LessonDone) == LearnerState("paused", 1)
+        next_of(LessonDone)
+        assert time.monotonic() - typing >= 0.6
+    finally:
+        teacher.close()
