@@ -184,7 +184,7 @@ def test_weights_that_are_not_finite_are_never_published(
             next(model.parameters()).fill_(float("nan"))
         return TeachResult(1, 0.1, True, 32)
 
-    monkeypatch.setattr("learning.memory.transaction.teach", poison)
+    monkeypatch.setattr("learning.lessons.recipe.teach", poison)
     (taught,) = journal.add_lessons([lesson("Who?", "Me.")])
     report = learner.learn(taught)
     assert report.rolled_back and report.state == "needs_practice"
