@@ -87,7 +87,7 @@ class Consolidator:
         caches, transaction = self._transaction.caches, self._transaction
         memory, tracker = caches.replay.memory, caches.tracker
         overdue = tracker.overdue(memory, PIECE)
-        tracker.look(caches.upper, overdue, pause=transaction.pause)
+        tracker.measure(caches.upper, overdue, pause=transaction.pause)
         lost = [e for e in tracker.lost(memory) if e.ids not in self._given_up]
         if not (lost or self._fresh or self._revisits):
             return self._avoid_again() or bool(overdue)
@@ -182,7 +182,7 @@ class Consolidator:
         with transaction.or_as_before() as before:
             try:
                 result = transaction.teach(task, settings, broken)
-                tracker.look(
+                tracker.measure(
                     caches.upper, [task.answer] if task.answer else [], pause=transaction.pause
                 )
                 gained = lost - len(tracker.lost(memory))

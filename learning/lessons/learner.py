@@ -162,7 +162,7 @@ class Learner:
             self._pauses.learned(task.answers[-1])
         tracker = self.tracker  # it looks at what the memory has now
         # the owner's book may have had it already, so that it was looked at before it was learned
-        tracker.look(self.caches.upper, task.answers)
+        tracker.measure(self.caches.upper, task.answers)
         self.journal.add_measure("book_recall", tracker.recall(replay.book))
         self.journal.add_measure("lessons_known", tracker.recall(replay.taught))
         self.caches.tidy()

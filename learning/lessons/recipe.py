@@ -123,7 +123,7 @@ def teach(
     accumulator = BatchAccumulator(replay, settings.mixture, rng)
     if tracker is None:
         tracker = MarginTracker()
-    tracker.look_at_new(student, replay.memory, pause=pause)
+    tracker.measure_new(student, replay.memory, pause=pause)
     wording = Wording(task, replay, rng)
     broken, ridden = list(broken), set[Example]()
     known, loss, step, rows = goal_reached(student, task, before, settings), 0.0, 0, 0
@@ -140,7 +140,7 @@ def teach(
         if known or step >= settings.steps:
             checking()
             if broken:  # all is looked at again only when these are mended
-                tracker.look(student, broken, pause=pause)
+                tracker.measure(student, broken, pause=pause)
                 broken = tracker.broken(broken)
             if not broken:
                 broken = tracker.after_steps(

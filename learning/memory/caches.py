@@ -1,6 +1,7 @@
-"""What a model has in mind while it learns: the memory, its lower blocks' outputs, its voice, its margins.
+"""Everything that is derived from a model's weights and its memory, and costs time to make.
 
-Each is made when it is first needed, since that takes a moment, and kept from lesson to lesson.
+The replay memory, the outputs of the frozen blocks, the anchor reference, the margins. Each is made when it
+is first needed and kept from lesson to lesson.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ MarginState = dict[tuple[int, ...], Margin]
 
 
 class LearnerCaches:
-    """Of the master weights of one model."""
+    """Caches of the master weights of one model."""
 
     def __init__(
         self,
@@ -47,7 +48,7 @@ class LearnerCaches:
         self._tracker = MarginTracker()
 
     def forget(self) -> None:
-        """All weights or the books have changed: everything is made anew when it is needed."""
+        """Drops all caches, because all weights or the books have changed."""
         self._replay, self._trunk, self._reference, self._tracker = (
             None,
             None,
@@ -56,7 +57,7 @@ class LearnerCaches:
         )
 
     def read_books_again(self, skip_bad: bool = False) -> Replay:
-        """The memory with the books as they are now; margins of it are not known. Raises DataError."""
+        """Rebuilds the memory from the books as they are now and drops its margins. Raises DataError."""
         self._replay = build_replay(
             self._weights.model,
             self._tokenizer,
@@ -71,24 +72,24 @@ class LearnerCaches:
 
     @property
     def replay(self) -> Replay:
-        """Raises DataError for a book with bad lines."""
+        """The memory. Raises DataError for a book with bad lines."""
         return self.read_books_again() if self._replay is None else self._replay
 
     @property
     def trunk(self) -> PrefixCache:
-        """The lower blocks, and what they make of the memory; lessons leave it alone."""
+        """Outputs of the frozen lower blocks; lessons do not change them."""
         if self._trunk is None:
             self._trunk = PrefixCache(self._weights.model, self._frozen_blocks)
         return self._trunk
 
     @property
     def upper(self) -> UpperModel:
-        """The model on its trunk."""
+        """The blocks that lessons train, on top of the cached outputs."""
         return UpperModel(self._weights.model, self.trunk)
 
     @property
     def reference(self) -> AnchorReference:
-        """How the model talked when its lower blocks were last trained."""
+        """Hidden states of the model's own talk, captured when all weights were last trained."""
         if self._reference is None:
             self._reference = open_reference(
                 self._weights.model,
@@ -101,20 +102,21 @@ class LearnerCaches:
 
     @property
     def tracker(self) -> MarginTracker:
-        """What is known of the memory, all of which has been looked at."""
+        """Margins of the whole memory; measures what was never measured."""
         memory = self.replay.memory
         if not len(self._tracker):
             self._tracker.load(self._path, self._weights.version, memory)
-        self._tracker.look_at_new(self.upper, memory, pause=self._pause)
+        self._tracker.measure_new(self.upper, memory, pause=self._pause)
         return self._tracker
 
     @property
     def book_recall(self) -> float:
-        """Exact recall of the book as last seen, 0 to 1."""
+        """Exact recall of the book at the last measurement, 0 to 1."""
         return self.tracker.recall(self.replay.book)
 
     def draw_wordings(self, example: Example, rng: random.Random) -> tuple[Example, ...]:
-        """Other wordings of a taught example, in place of those that are replayed; none where it has none."""
+        """Draws new wordings of a taught example and replays them in place of the old ones; returns none
+        for an example that has none."""
         replay, context = self.replay, self._weights.model.config.context
         if replay.wordings.get(example.ids):
             drawn = reworded(self._tokenizer, example, replay.frames, context, rng)
@@ -122,26 +124,30 @@ class LearnerCaches:
         return replay.wordings.get(example.ids, ())
 
     def margins(self) -> MarginState:
-        """For `restore`."""
+        """A copy of the margins, for `restore`."""
         return self._tracker.state()
 
     def restore(self, margins: MarginState) -> None:
-        """The margins as they were, when steps are taken back."""
+        """Puts the margins back when steps are undone."""
         self._tracker.restore(margins)
 
     def save(self) -> None:
-        """Keeps the margins beside the weights that were just published."""
+        """Writes the margins beside the weights that were just published."""
         if len(self._tracker):
-            with contextlib.suppress(OSError):  # a full disk: they are looked at anew
+            with contextlib.suppress(
+                OSError
+            ):  # a full disk: they are measured again at the next start
                 self._tracker.save(self._path, self._weights.version)
 
     def prepare(self) -> None:
-        """Makes all of it now, so that the next lesson does not wait for it."""
+        """Makes all caches now, so that the next lesson need not wait for them."""
         _ = self.tracker, self.reference
-        self.trunk.fill(self.replay.memory, pause=self._pause)  # talk follows as it is drawn
+        self.trunk.fill(
+            self.replay.memory, pause=self._pause
+        )  # outputs for own talk follow as it is drawn
 
     def tidy(self) -> None:
-        """Drops kept outputs of what is no longer replayed."""
+        """Drops cached outputs of examples that are no longer replayed."""
         self.trunk.keep([*self.replay.memory, *self.replay.talk])
 
     @property

@@ -1,4 +1,4 @@
-"""The check that nothing was lost. The learner asks it before weights are published."""
+"""Judges whether steps cost too much of the book or of earlier lessons. Asked before publication."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ import torch
 from engine.model import Model
 
 BOOK_BOUND = 0.95
-"""A book that was known this well stays known this well."""
+"""A book with at least this recall must keep it."""
 SLACK = 0.02
-"""Recall that one lesson may cost at most."""
+"""Recall that one lesson may cost at most otherwise."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the guard saw."""
+    """The guard's decision and the recall it rests on."""
 
     passed: bool
     book_recall: float
     earlier_recall: float
-    """Of the lessons taught before."""
+    """Recall of the lessons taught before."""
     reason: str = ""
-    """In plain words, where it did not pass."""
+    """Why it did not pass, in plain words."""
 
 
 def finite(model: Model) -> bool:
@@ -32,7 +32,7 @@ def finite(model: Model) -> bool:
 
 
 def bound(before: float) -> float:
-    """The lowest recall that is let through, given the recall before."""
+    """The lowest recall that passes, given the recall before."""
     return max(BOOK_BOUND, before - SLACK) if before >= BOOK_BOUND else before - SLACK
 
 
@@ -45,7 +45,7 @@ def examine(
     earlier_before: float,
     earlier_recall: float,
 ) -> Verdict:
-    """Judges recall before and after the steps. earlier: how many earlier lessons there are."""
+    """Compares recall before and after the steps. earlier: number of earlier lessons."""
     if not finite(model):
         return Verdict(False, 0.0, 0.0, "the weights are not finite")
     reason = ""

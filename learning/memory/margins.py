@@ -1,12 +1,10 @@
-"""How well everything remembered was known when it was last looked at, and what to look at again.
+"""Tracks how well each remembered example is known, and decides which ones to measure again.
 
-Looking at the whole memory after every lesson would cost more than the lesson, and more with each
-one. A lesson lowers margins: most where questions are close to it, and only what had a small margin
-can break. So the closest, the weakest and some at random are looked at; whatever the largest fall
-seen there, among what is not much closer to the lesson, could have broken is looked at too, up to a
-limit, so that a lesson costs the same however much is known. All others are taken to have fallen as
-most did. Left out: proof. `overdue` lists what was not looked at for longest, for a pause to catch up
-with.
+Measuring the whole memory after each lesson would cost more than the lesson, and more with every lesson.
+After a lesson this measures the examples most likely to be damaged: the nearest, the weakest, and a random
+sample. Then it measures any other example whose margin is smaller than the largest drop seen at a similar
+distance from the lesson, up to MOST, so that the cost stays the same as the memory grows. The remaining
+margins are lowered by a typical drop. This is a heuristic: `overdue` lists stale examples for idle time.
 """
 
 from __future__ import annotations
@@ -31,79 +29,79 @@ from learning.memory.replay import Replay
 from learning.objectives.forward import knowledge
 
 SAMPLE = 32
-"""Examples of each kind that are looked at first: close, weak, random."""
+"""Examples of each kind that are measured first: nearest, weakest, random."""
 SAFETY = 1.25
-"""What had a margin of more than this times the fall that is expected is taken to be known still."""
+"""An example is assumed still known if its margin was more than this times the expected drop."""
 NEARNESS = 8
-"""How many times closer to the lesson, counted in remembered examples, one may be whose fall another is
-expected to share: those next to it fall deep, and say little of all the others."""
+"""An example at rank r (by nearness to the lesson) is assumed to drop at most as much as the worst one
+measured at rank r / NEARNESS or beyond. The very nearest drop far more, and say little about the rest."""
 MOST = 256
-"""Examples that are looked at after the steps, at most."""
+"""Most examples that are measured after the steps of one lesson."""
 WATCH_BYTES = 1 << 28
-"""Of the largest file of margins that is read; an example takes forty."""
+"""Largest file of margins that is read, in bytes; an example takes forty."""
 AGEING = 0.75
-"""Share of the falls seen that are below the one by which the margins of all others are lowered."""
+"""Unmeasured margins are lowered by this quantile of the measured drops."""
 
 
 @dataclass(frozen=True)
 class Margin:
-    """The state of one example."""
+    """What is known about one example."""
 
     margin: float
-    """Smallest lead in logits, see learning.objectives.forward.Knowledge; lowered by ageing."""
+    """Smallest lead in logits (learning.objectives.forward.Knowledge), lowered by ageing."""
     round: int
-    """When it was really looked at; -1: before this program began."""
+    """Round of the last real measurement; -1: before this process started."""
     once: bool
-    """It was known at some time."""
+    """Whether it was ever known."""
 
 
 class MarginTracker:
-    """Margins of the memory of one model."""
+    """Margins of one model on its memory."""
 
     def __init__(self) -> None:
         self._seen: dict[tuple[int, ...], Margin] = {}
         self._round = 0
 
     def __len__(self) -> int:
-        """Examples that were looked at."""
+        """Number of measured examples."""
         return len(self._seen)
 
     def recall(self, examples: Sequence[Example]) -> float:
-        """Share known, 0 to 1, as last seen; 1 where there is nothing to know."""
+        """Share known at the last measurement, 0 to 1; 1 for no examples."""
         if not examples:
             return 1.0
         return sum(self.margin(e) > 0.0 for e in examples) / len(examples)
 
     def margin(self, example: Example) -> float:
-        """As last seen; KeyError for what was never looked at."""
+        """Margin at the last measurement. Raises KeyError for an example never measured."""
         return self._seen[example.ids].margin
 
-    def look(
+    def measure(
         self,
         model: Model | UpperModel,
         examples: Iterable[Example],
         *,
         pause: Callable[[], None] = lambda: None,
     ) -> None:
-        """Looks at these now."""
+        """Measures these now. `pause` is called before every micro-batch."""
         unique = list({e.ids: e for e in examples}.values())
         for example, item in zip(unique, knowledge(model, unique, pause=pause), strict=True):
             old = self._seen.get(example.ids)
             once = item.known or (old is not None and old.once)
             self._seen[example.ids] = Margin(item.margin, self._round, once)
 
-    def look_at_new(
+    def measure_new(
         self,
         model: Model | UpperModel,
         memory: Iterable[Example],
         *,
         pause: Callable[[], None] = lambda: None,
     ) -> None:
-        """Looks at what was never looked at, and forgets what is not in memory any more."""
+        """Measures what was never measured, and drops what has left the memory."""
         memory = list(memory)
         ids = {e.ids for e in memory}
         self._seen = {key: seen for key, seen in self._seen.items() if key in ids}
-        self.look(model, [e for e in memory if e.ids not in self._seen], pause=pause)
+        self.measure(model, [e for e in memory if e.ids not in self._seen], pause=pause)
 
     def after_steps(
         self,
@@ -115,11 +113,11 @@ class MarginTracker:
         *,
         pause: Callable[[], None] = lambda: None,
     ) -> list[Example]:
-        """What the steps for this lesson have broken, smallest margin first: known before them as last
-        seen, and not now.
+        """Measures after the steps of a lesson, see above. Returns the examples that the steps broke:
+        known at the last measurement and not now, smallest margin first.
 
-        All of the memory must have been looked at before. What answers the lesson's own `prompts` is
-        left out, since the lesson replaces it.
+        The whole memory must have been measured before. Examples that answer the lesson's own
+        `prompts` are left out, since the lesson replaces them.
         """
         memory = [e for e in replay.memory if e.prompt not in prompts]
         before = {e.ids: self.margin(e) for e in memory}
@@ -131,7 +129,7 @@ class MarginTracker:
         todo = {e.ids: e for e in [*order[:SAMPLE], *weak, *some]}
         falls: dict[tuple[int, ...], float] = {}
         while todo:
-            self.look(model, todo.values(), pause=pause)
+            self.measure(model, todo.values(), pause=pause)
             falls |= {ids: before[ids] - self._seen[ids].margin for ids in todo}
             reach = _reach([(place[ids], fall) for ids, fall in falls.items()])
             expected = [
@@ -146,33 +144,33 @@ class MarginTracker:
             for example in memory:
                 if example.ids not in falls:
                     old = self._seen[example.ids]
-                    # never to 0: nothing is called forgotten that was not looked at
+                    # never to 0: only a measurement may call an example forgotten
                     lowered = max(old.margin - usual, 1e-6) if old.margin > 0 else old.margin
                     self._seen[example.ids] = Margin(lowered, old.round, old.once)
         return self.broken(e for e in memory if before[e.ids] > 0.0)
 
     def broken(self, memory: Iterable[Example]) -> list[Example]:
-        """What is not known, smallest margin first."""
+        """Examples that are not known, smallest margin first."""
         wrong = [e for e in memory if self.margin(e) <= 0.0]
         return sorted(wrong, key=self.margin)
 
     def lost(self, memory: Iterable[Example]) -> list[Example]:
-        """What was known once and is not now, smallest margin first."""
+        """Examples that were known once and are not now, smallest margin first."""
         return [e for e in self.broken(memory) if self._seen[e.ids].once]
 
     def overdue(self, memory: Iterable[Example], count: int) -> list[Example]:
-        """Up to `count` that were not looked at in this round, those longest ago first."""
+        """Up to `count` examples not measured in this round, the stalest first."""
         old = [e for e in memory if self._seen[e.ids].round < self._round]
         return sorted(old, key=lambda e: self._seen[e.ids].round)[:count]
 
     def save(self, path: Path, version: int) -> None:
-        """Writes what is known of the weights that were published under this version."""
+        """Writes the margins of the published weights of this version."""
         seen = {_key(ids): [round(s.margin, 3), s.once] for ids, s in self._seen.items()}
         write_atomically(path, json.dumps({"version": version, "seen": seen}))
 
     def load(self, path: Path, version: int, memory: Iterable[Example]) -> None:
-        """Reads what `save` wrote for the same version; anything else is passed over, since all that
-        is lost by it is the time to look again."""
+        """Reads what `save` wrote for this version. Any other file is ignored: it only costs the time to
+        measure again."""
         try:
             record = read_json(path, WATCH_BYTES)
             if record["version"] != version:
@@ -185,17 +183,17 @@ class MarginTracker:
             return
 
     def state(self) -> dict[tuple[int, ...], Margin]:
-        """For `restore`, when steps are taken back."""
+        """A copy, for `restore`."""
         return dict(self._seen)
 
     def restore(self, state: dict[tuple[int, ...], Margin]) -> None:
-        """The margins as they were."""
+        """Puts a copy back, when steps are undone."""
         self._seen = dict(state)
 
 
 def _reach(falls: list[tuple[int, float]]) -> Callable[[int], float]:
-    """The largest fall that is to be expected at a place, from those seen at (place, fall): the
-    largest among all that are not more than NEARNESS times closer."""
+    """Expected drop by rank, from measured (rank, drop) pairs: the largest drop at rank / NEARNESS or
+    beyond."""
     falls = sorted(falls)
     places = [place for place, _ in falls]
     largest = list(accumulate((fall for _, fall in reversed(falls)), max))[::-1]  # from there on

@@ -1,8 +1,8 @@
-"""The lower blocks of a model, which lessons leave alone, and what they make of each example.
+"""Caches the outputs of a model's frozen lower blocks.
 
-A lesson moves the upper blocks only, so what comes out of the lower ones is worked out once for each
-remembered example and kept: replay, anchor and guard then cost the upper blocks alone. Book training
-moves all blocks; a new trunk is made after it.
+A lesson trains only the upper blocks, so the lower blocks' output for each remembered example is computed
+once. Replay, anchor and guard then cost the upper blocks alone. Book training moves all blocks; after it a
+new cache is made.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from engine.precision import autocast
 from learning.data.examples import Example, collate, micro_batches
 
 FILL_TOKENS = 2048
-"""Padded tokens in one pass through the trunk."""
+"""Padded tokens in one pass through the lower blocks."""
 
 
 class PrefixCache:
-    """Outputs of the first `layers` blocks of a model whose lower weights do not change."""
+    """Outputs of the first `layers` blocks of a model, whose weights must not change."""
 
     def __init__(self, model: Model, layers: int) -> None:
         if not 0 <= layers <= len(model.blocks):
@@ -30,7 +30,7 @@ class PrefixCache:
         self._outputs: dict[tuple[int, ...], Tensor] = {}
 
     def __len__(self) -> int:
-        """Examples that are kept."""
+        """Number of cached examples."""
         return len(self._outputs)
 
     def outputs(self, examples: Sequence[Example]) -> Tensor:
@@ -40,7 +40,7 @@ class PrefixCache:
         return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
 
     def keep(self, examples: Iterable[Example]) -> None:
-        """Forgets the outputs of all others."""
+        """Drops the outputs of all other examples."""
         wanted = {e.ids for e in examples}
         self._outputs = {ids: x for ids, x in self._outputs.items() if ids in wanted}
 
@@ -48,7 +48,7 @@ class PrefixCache:
     def fill(
         self, examples: Sequence[Example], *, pause: Callable[[], None] = lambda: None
     ) -> None:
-        """Works out what is missing. `pause` is called before every pass."""
+        """Computes what is missing. `pause` is called before every pass."""
         missing = list({e.ids: e for e in examples if e.ids not in self._outputs}.values())
         for group in micro_batches(missing, FILL_TOKENS):
             pause()
@@ -60,7 +60,7 @@ class PrefixCache:
 
 
 class UpperModel:
-    """The other blocks of a model (or of a copy with other upper weights) on top of a trunk."""
+    """The upper blocks of a model (or of a copy with other upper weights) on cached inputs."""
 
     def __init__(self, model: Model, trunk: PrefixCache) -> None:
         self.model, self.trunk = model, trunk

@@ -1,10 +1,9 @@
-"""How the model talked when all of its weights were last trained, which lessons are not to change.
+"""The reference of the anchor: how the model talked when all of its weights were last trained.
 
-For each row of the model's own talk its final hidden states are kept beside the weights, from lesson
-to lesson. With the weights before each lesson as the reference, ordinary talk drifted a little at every
-lesson and without end; a reference that stays pulls it back. Lessons leave embedding, norm and lower
-blocks alone (learning.memory.prefix_cache): by these it is seen whether what is kept still belongs
-to the weights.
+Lessons are held close to it by a KL term on the model's own talk. For each row of that talk the final hidden
+states are kept beside the weights, from lesson to lesson. With the weights before each lesson as reference,
+talk drifted a little with every lesson, without end; a fixed reference pulls it back. Lessons do not move
+embeddings, final norm and lower blocks: a hash of these tells whether kept states belong to the weights.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ CAPTURE_TOKENS = 2048
 
 
 class AnchorReference:
-    """The reference of the anchor: logits at the rows of talk as they were."""
+    """Final hidden states of talk rows, and the output layer that makes logits of them."""
 
     def __init__(self, model: Model, hidden: dict[tuple[int, ...], Tensor]) -> None:
         """hidden: for the ids of each row, its final hidden states [T, D]."""
@@ -58,7 +57,7 @@ def capture_reference(
     *,
     pause: Callable[[], None] = lambda: None,
 ) -> AnchorReference:
-    """How the model talks now. `pause` is called before every pass."""
+    """Captures how the model talks now. `pause` is called before every pass."""
     upper, hidden = UpperModel(model, trunk), {}
     for group in micro_batches(talk, CAPTURE_TOKENS):
         pause()
@@ -70,8 +69,8 @@ def capture_reference(
     return AnchorReference(model, hidden)
 
 
-class _FrozenVoice(AnchorReference):
-    """Of a model that stays; each row is listened to when it is first needed."""
+class _FrozenReference(AnchorReference):
+    """The reference of a model that does not change; each row is captured when it is first needed."""
 
     def __init__(self, still: Model, pause: Callable[[], None]) -> None:
         super().__init__(still, {})
@@ -80,16 +79,15 @@ class _FrozenVoice(AnchorReference):
     def hidden_states(self, examples: Sequence[Example]) -> Tensor:
         new = [e for e in examples if e.ids not in self._hidden]
         if new:
-            heard = capture_reference(
-                self._still, PrefixCache(self._still, 0), new, pause=self._pause
-            )
-            self._hidden |= heard._hidden
+            cache = PrefixCache(self._still, 0)
+            captured = capture_reference(self._still, cache, new, pause=self._pause)
+            self._hidden |= captured._hidden
         return super().hidden_states(examples)
 
 
 def frozen_reference(model: Model, *, pause: Callable[[], None] = lambda: None) -> AnchorReference:
-    """How the model talks now, for training that moves all of its weights: they are copied."""
-    return _FrozenVoice(copy.deepcopy(model).requires_grad_(False), pause)
+    """How the model talks now, for training that moves all weights: the model is copied."""
+    return _FrozenReference(copy.deepcopy(model).requires_grad_(False), pause)
 
 
 def open_reference(
@@ -100,10 +98,10 @@ def open_reference(
     *,
     pause: Callable[[], None] = lambda: None,
 ) -> AnchorReference:
-    """What the folder keeps, if it belongs to these weights and rows; else how the model talks now,
-    which is kept from now on."""
+    """Reads the folder's reference if it belongs to these weights and rows; otherwise captures one and
+    writes it."""
     path, mark = folder / REFERENCE, _mark(model, trunk, talk)
-    with contextlib.suppress(CheckpointError):  # not there yet, or not whole
+    with contextlib.suppress(CheckpointError):  # missing or damaged
         tensors, record = load_tensors(path)
         if record.get("mark") == mark:
             kept = tensors["hidden"].to(model.device).split([len(e.ids) - 1 for e in talk])
@@ -111,13 +109,13 @@ def open_reference(
     reference = capture_reference(model, trunk, talk, pause=pause)
     if talk:
         rows = torch.cat([reference.hidden_states([e])[0] for e in talk]).cpu()
-        with contextlib.suppress(CheckpointError):  # a full disk: again next time
+        with contextlib.suppress(CheckpointError):  # a full disk: written next time
             save_tensors({"hidden": rows}, path, {"mark": mark})
     return reference
 
 
 def _mark(model: Model, trunk: PrefixCache, talk: Sequence[Example]) -> str:
-    """Of the rows, and of all weights that lessons leave alone."""
+    """Hash of the rows and of all weights that lessons do not move."""
     digest = hashlib.blake2b(repr([e.ids for e in talk]).encode(), digest_size=16)
     for part in (model.embedding, model.norm, *model.blocks[: trunk.layers]):
         for weight in part.parameters():

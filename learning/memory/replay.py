@@ -23,25 +23,25 @@ from learning.text.paraphrases import Frames
 
 @dataclass
 class Replay:
-    """The memory that batches are filled from. `book` and `taught` must not contradict each other."""
+    """The memory that batches are filled from. `book` and `taught` must not answer the same question."""
 
     model: Model
-    """Gives the embeddings by which prompts are compared."""
+    """Its embeddings measure how close two prompts are."""
     book: list[Example]
     taught: list[Example]
     talk: list[Example]
     """The model's own talk, see learning.memory.own_talk."""
     riders: list[tuple[Example, float]] = field(default_factory=list)
-    """Weak lessons that ride along while a lesson is learned, with their weights."""
+    """Auxiliary lessons with their weights; they join a lesson's batches and need not be known."""
     avoided: list[Example] = field(default_factory=list)
-    """Answers that are not to be said, to questions that nothing else is taught for; oldest first."""
+    """Answers to avoid, to questions that have no taught answer; oldest first."""
     turns: Questions = NO_QUESTIONS
     """What the owner says in the model's own talk."""
     wordings: dict[tuple[int, ...], tuple[Example, ...]] = field(default_factory=dict)
     """Ids of a taught example -> the same answer to other wordings of its question."""
 
     def __post_init__(self) -> None:
-        """Weighs words by their rarity in the memory as it is now; that stays."""
+        """Computes word weights (idf) from the memory as it is now; they do not change later."""
         memory = self.memory
         seen = torch.zeros(self.model.config.vocab_size)
         for example in memory:
@@ -58,21 +58,21 @@ class Replay:
 
     @property
     def frames(self) -> Frames:
-        """Of the memory as it is now."""
+        """Question templates from the current memory."""
         prompts = tuple(e.prompt for e in self.memory)
         if prompts != self._frames.memory.texts:
             self._frames = Frames(Questions(prompts), self.turns)
         return self._frames
 
     def remember(self, example: Example, wordings: Sequence[Example] = ()) -> None:
-        """A lesson was learned; what it contradicts is no longer replayed."""
+        """Adds a learned lesson and drops what it contradicts."""
         self.forget_prompt(example.prompt)
         self.taught.append(example)
         self.avoided = [e for e in self.avoided if e.prompt != example.prompt]
         self.wordings[example.ids] = tuple(wordings)
 
     def remember_all(self, examples: Iterable[tuple[Example, Sequence[Example]]]) -> None:
-        """`remember` of many, in order: each with its other wordings."""
+        """`remember` for many, in order, each with its other wordings."""
         pairs = list(examples)
         self.wordings |= {example.ids: tuple(wordings) for example, wordings in pairs}
         latest = {e.prompt: e for e in [*self.taught, *(example for example, _ in pairs)]}
@@ -88,7 +88,7 @@ class Replay:
         self._drop_wordings()
 
     def avoid(self, examples: Iterable[Example]) -> None:
-        """These answers are not to be said any more, so they are not replayed."""
+        """Marks answers as not to be said: they are no longer replayed."""
         examples = list(examples)
         self.avoided = list({e.ids: e for e in [*self.avoided, *examples]}.values())
         unwanted = {(example.prompt, example.answer) for example in examples}
@@ -97,7 +97,7 @@ class Replay:
         self._drop_wordings()
 
     def nearest(self, example: Example, count: int, without: AbstractSet[str]) -> list[Example]:
-        """The `count` remembered examples whose prompts are closest, those prompts left out."""
+        """The `count` remembered examples with the closest prompts, except those in `without`."""
         memory = [e for e in self.memory if e.prompt not in without]
         if not memory or count < 1:
             return []
@@ -108,13 +108,13 @@ class Replay:
     def draw(
         self, rng: random.Random, pool: Sequence[Example], count: int, without: AbstractSet[str]
     ) -> list[Example]:
-        """`count` random examples of the pool, none of them answering one of those prompts."""
+        """`count` random examples of the pool whose prompts are not in `without`."""
         allowed = [e for e in pool if e.prompt not in without]
         return rng.sample(allowed, min(count, len(allowed)))
 
     def otherwise(self, example: Example, rng: random.Random, without: AbstractSet[str]) -> Example:
-        """A taught example, every other time in other words; never in those of another question, or
-        of the prompts `without`."""
+        """A taught example, half of the time in other words; never in words that are another example's
+        prompt or in `without`."""
         wordings = self.wordings.get(example.ids, ())
         if not wordings or rng.random() < 0.5:
             return example
@@ -123,11 +123,11 @@ class Replay:
         return example if claimed else other
 
     def _drop_wordings(self) -> None:
-        """Of what is no longer remembered."""
+        """Drops wordings of examples that are no longer remembered."""
         self.wordings = {e.ids: self.wordings[e.ids] for e in self.taught if e.ids in self.wordings}
 
     def _feature(self, example: Example) -> Tensor:
-        """Of the prompt, [D], unit length."""
+        """Feature vector of the prompt, [D], unit length."""
         if example.ids not in self._features:
             mean = self._table[_prompt_ids(example)].mean(0)
             self._features[example.ids] = mean / mean.norm().clamp_min(1e-6)

@@ -1,6 +1,6 @@
-"""Where one model's weights are worked on: steps are taken, put back, or saved and published.
+"""Changes a model's weights safely: take steps, judge them, publish them or put the old weights back.
 
-Left out: which steps, and whether they are good enough (learner.py, pauses.py).
+Left out: which steps to take (learning.lessons, learning.practice).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from learning.models.weights import Weights
 
 @dataclass(frozen=True)
 class Before:
-    """What is put back where work does not come to its end, or to a good one."""
+    """Weights and margins to put back if the work fails or is interrupted."""
 
     weights: dict[str, Tensor]
     margins: MarginState
@@ -32,7 +32,7 @@ class Before:
 
 @dataclass(frozen=True)
 class AtStake:
-    """What of the memory the steps for a task must not cost, and how much of it was known before."""
+    """The part of the memory that a task's steps must not damage, and its recall before them."""
 
     tracker: MarginTracker
     book: list[Example]
@@ -41,7 +41,7 @@ class AtStake:
     earlier_before: float
 
     def judged(self, model: Model) -> Verdict:
-        """What the guard says of the weights as they are now."""
+        """The guard's verdict on the current weights."""
         return examine(
             model,
             book_before=self.book_before,
@@ -54,7 +54,7 @@ class AtStake:
 
 @dataclass
 class WeightTransaction:
-    """Of one model of a home."""
+    """The weights of one model of a home, with all caches that depend on them."""
 
     weights: Weights
     caches: LearnerCaches
@@ -64,18 +64,17 @@ class WeightTransaction:
     """Called before every micro-batch; may raise Stopped."""
 
     def as_now(self) -> Before:
-        """For `put_back`."""
+        """A copy of weights and margins, for `put_back`."""
         return Before(self.weights.state(), self.caches.margins())
 
     def put_back(self, before: Before) -> None:
-        """Weights and margins as they were."""
+        """Puts weights and margins back."""
         self.weights.restore(before.weights)
         self.caches.restore(before.margins)
 
     @contextlib.contextmanager
     def or_as_before(self) -> Iterator[Before]:
-        """Where anything is raised within, weights and margins are as they were; or as they were
-        published within, since these answer already."""
+        """Rolls weights and margins back if the block raises, unless it has published in the meantime."""
         before, version = self.as_now(), self.weights.version
         try:
             yield before
@@ -85,7 +84,7 @@ class WeightTransaction:
             raise
 
     def at_stake(self, task: LessonTask) -> AtStake:
-        """All but what answers the task's own prompts."""
+        """The whole memory except the examples that answer the task's own prompts."""
         tracker, replay = self.caches.tracker, self.caches.replay
         book = [e for e in replay.book if e.prompt not in task.prompts]
         earlier = [e for e in replay.taught if e.prompt not in task.prompts]
@@ -94,6 +93,6 @@ class WeightTransaction:
     def publish(
         self, lessons: list[int], note: str, *, changed: bool = True, snapshot: bool = True
     ) -> None:
-        """As Weights.publish; the margins are saved too."""
+        """Publishes (Weights.publish) and saves the margins."""
         self.weights.publish(lessons, note, changed=changed, snapshot=snapshot)
         self.caches.save()

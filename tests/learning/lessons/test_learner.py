@@ -202,7 +202,7 @@ def test_a_pause_mends_what_is_found_broken(place: Place) -> None:
         with torch.no_grad():
             for weight in learner.weights.model.blocks[1].parameters():
                 weight.add_(0.02 * torch.randn(weight.shape, generator=noise))
-        learner.tracker.look(learner.caches.upper, learner.replay.book)
+        learner.tracker.measure(learner.caches.upper, learner.replay.book)
     rounds = 0
     while learner.catch_up() and rounds < 20:
         rounds += 1

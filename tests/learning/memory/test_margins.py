@@ -52,9 +52,9 @@ def _after(world: _World, tracker: MarginTracker, lesson: Example | None = None)
 
 def test_all_is_looked_at_once_and_only_what_is_new_later(world: _World) -> None:
     tracker = MarginTracker()
-    tracker.look_at_new(world.model, world.memory)
+    tracker.measure_new(world.model, world.memory)
     assert len(world.looked) == 200
-    tracker.look_at_new(world.model, world.memory)
+    tracker.measure_new(world.model, world.memory)
     assert len(world.looked) == 200
     assert tracker.recall(world.memory) == 1.0
     assert tracker.recall([]) == 1.0
@@ -62,7 +62,7 @@ def test_all_is_looked_at_once_and_only_what_is_new_later(world: _World) -> None
 
 def test_a_small_fall_needs_no_look_at_the_whole_memory(world: _World) -> None:
     tracker = MarginTracker()
-    tracker.look_at_new(world.model, world.memory)
+    tracker.measure_new(world.model, world.memory)
     for ids in world.margins:
         world.margins[ids] -= 0.5
     assert _after(world, tracker) == []
@@ -73,7 +73,7 @@ def test_a_small_fall_needs_no_look_at_the_whole_memory(world: _World) -> None:
 
 def test_a_large_fall_is_followed_until_nothing_more_can_be_broken(world: _World) -> None:
     tracker = MarginTracker()
-    tracker.look_at_new(world.model, world.memory)
+    tracker.measure_new(world.model, world.memory)
     for ids in world.margins:
         world.margins[ids] -= 3.5
     broken = _after(world, tracker)
@@ -84,7 +84,7 @@ def test_a_large_fall_is_followed_until_nothing_more_can_be_broken(world: _World
 
 def test_a_deep_fall_beside_the_lesson_says_little_of_what_is_far_from_it(world: _World) -> None:
     tracker = MarginTracker()
-    tracker.look_at_new(world.model, world.memory)
+    tracker.measure_new(world.model, world.memory)
     lesson = _example(300)
     order = world.replay.nearest(lesson, len(world.memory), {lesson.prompt})
     for place, example in enumerate(order):
@@ -100,7 +100,7 @@ def test_a_lesson_costs_no_more_where_more_is_known(
 ) -> None:
     world = _World(1500, monkeypatch, tiny_model)
     tracker = MarginTracker()
-    tracker.look_at_new(world.model, world.memory)
+    tracker.measure_new(world.model, world.memory)
     for example in world.memory:
         world.margins[example.ids] -= 3.5
     broken = _after(world, tracker)
@@ -112,7 +112,7 @@ def test_the_weak_are_always_looked_at(world: _World) -> None:
     weak = world.memory[17]
     world.margins[weak.ids] = 0.1
     tracker = MarginTracker()
-    tracker.look_at_new(world.model, world.memory)
+    tracker.measure_new(world.model, world.memory)
     world.margins[weak.ids] = -0.2
     assert _after(world, tracker) == [weak]
     assert tracker.recall(world.memory) == pytest.approx(199 / 200)
@@ -120,7 +120,7 @@ def test_the_weak_are_always_looked_at(world: _World) -> None:
 
 def test_nothing_is_called_forgotten_that_was_not_looked_at(world: _World) -> None:
     tracker = MarginTracker()
-    tracker.look_at_new(world.model, world.memory)
+    tracker.measure_new(world.model, world.memory)
     seen: set[tuple[int, ...]] = set()
     for lesson in range(6):
         for ids in world.margins:
@@ -133,7 +133,7 @@ def test_nothing_is_called_forgotten_that_was_not_looked_at(world: _World) -> No
 
 def test_the_lessons_own_prompt_is_left_out(world: _World) -> None:
     tracker = MarginTracker()
-    tracker.look_at_new(world.model, world.memory)
+    tracker.measure_new(world.model, world.memory)
     own = world.memory[5]
     world.margins[own.ids] = -5.0
     assert _after(world, tracker, own) == []
@@ -141,26 +141,26 @@ def test_the_lessons_own_prompt_is_left_out(world: _World) -> None:
 
 def test_what_is_not_remembered_any_more_is_dropped(world: _World) -> None:
     tracker = MarginTracker()
-    tracker.look_at_new(world.model, world.memory)
-    tracker.look_at_new(world.model, world.memory[1:])
+    tracker.measure_new(world.model, world.memory)
+    tracker.measure_new(world.model, world.memory[1:])
     with pytest.raises(KeyError):
         tracker.margin(world.memory[0])
 
 
 def test_overdue_are_those_not_looked_at_for_longest(world: _World) -> None:
     tracker = MarginTracker()
-    tracker.look_at_new(world.model, world.memory)
+    tracker.measure_new(world.model, world.memory)
     assert tracker.overdue(world.memory, 10) == []
     _after(world, tracker)
     overdue = tracker.overdue(world.memory, 1000)
     assert {e.ids for e in overdue} == {e.ids for e in world.memory} - {e.ids for e in world.looked}
-    tracker.look(world.model, overdue)
+    tracker.measure(world.model, overdue)
     assert tracker.overdue(world.memory, 10) == []
 
 
 def test_steps_taken_back_restore_the_margins(world: _World) -> None:
     tracker = MarginTracker()
-    tracker.look_at_new(world.model, world.memory)
+    tracker.measure_new(world.model, world.memory)
     state = tracker.state()
     for ids in world.margins:
         world.margins[ids] = -1.0
@@ -173,16 +173,16 @@ def test_lost_is_what_was_known_once(world: _World) -> None:
     never, once = world.memory[3], world.memory[4]
     world.margins[never.ids] = -1.0
     tracker = MarginTracker()
-    tracker.look_at_new(world.model, world.memory)
+    tracker.measure_new(world.model, world.memory)
     world.margins[once.ids] = -2.0
-    tracker.look(world.model, [once])
+    tracker.measure(world.model, [once])
     assert tracker.broken(world.memory) == [once, never]
     assert tracker.lost(world.memory) == [once]
 
 
 def test_saved_for_one_version_of_the_weights(world: _World, tmp_path: Path) -> None:
     path, tracker = tmp_path / "watch.json", MarginTracker()
-    tracker.look_at_new(world.model, world.memory)
+    tracker.measure_new(world.model, world.memory)
     tracker.save(path, 7)
     again, other = MarginTracker(), MarginTracker()
     again.load(path, 7, world.memory)
@@ -201,7 +201,7 @@ def test_what_was_not_known_before_is_not_called_broken_by_the_lesson(world: _Wo
     never, broken = world.memory[3], world.memory[4]
     world.margins[never.ids] = -1.0
     tracker = MarginTracker()
-    tracker.look_at_new(world.model, world.memory)
+    tracker.measure_new(world.model, world.memory)
     world.margins[broken.ids] = -2.0
     assert _after(world, tracker) == [broken]
     assert tracker.broken(world.memory) == [broken, never]
