@@ -1,9 +1,9 @@
 """Where an answer that repeats another could have gone on otherwise.
 
-Of all answers drawn so far the first tokens' distributions are kept. The branch that is taken next is the
-likeliest beginning (best first, by the probability of all its tokens) whose text none of the other answers
-begins with: so the answer differs, and it differs where the model itself was least sure. Drawing hotter
-instead makes a model that knows its answer say nonsense.
+Of all answers drawn so far the first tokens' distributions are kept. The branch that is taken next is
+the likeliest beginning (best first, by the probability of all its tokens) whose text none of the other
+answers begins with: so the answer differs, and it differs where the model itself was least sure.
+Drawing hotter instead makes a model that knows its answer say nonsense.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The house stands: who may import whom, what loads no torch and no Textual, how large rooms and files are.
+"""The house stands: who may import whom, what loads no torch and no Textual, how large rooms and files
+are.
 
 Imports are read, not run, so that one that stands inside a function counts too.
 """

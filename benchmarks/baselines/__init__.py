@@ -1,8 +1,8 @@
 """The eight ways of teaching that failed, kept as baselines for `vidya bench collapse`.
 
 They are the attempts of a predecessor of 49M weights: each moves all weights on the lesson alone,
-without replay and without a guard. The program cannot choose one. To add one: a file with a class that has
-`learn`, and its line in ATTEMPTS.
+without replay and without a guard. The program cannot choose one. To add one: a file with a class that
+has `learn`, and its line in ATTEMPTS.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The two books as one list: what counts, what is said twice, what contradicts, what cannot be read.
 
 The shipped book comes first, then the owner's; of several answers to one question (folded, see
-learning.text.normalise) the last counts, as in learning.memory.build. Torch-free; whether the model knows an
-entry is asked of the teacher.
+learning.text.normalise) the last counts, as in learning.memory.build. Torch-free; whether the model
+knows an entry is asked of the teacher.
 """
 
 from __future__ import annotations

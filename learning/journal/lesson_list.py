@@ -1,7 +1,8 @@
 """What was taught, as a list: newest first, with when, what became of it, and what replaced it. Weak
 lessons, which nobody judged (learning.journal.weak), stand among the owner's.
 
-As in learning.journal.conversations the numbers of all are asked for first and the lines in sight after that.
+As in learning.journal.conversations the numbers of all are asked for first and the lines in sight after
+that.
 """
 
 from __future__ import annotations

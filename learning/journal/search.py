@@ -1,11 +1,11 @@
 """Full-text search in all that was said: SQLite's FTS5 over messages, answers and candidates.
 
-Words of two letters or more are found by their beginning, whatever their case and accents; all of
-them must be there, words in double quotes side by side. What has no words in it (emoji), and scripts
-that write no spaces, are looked for letter by letter, which takes longer. No query is an error.
+Words of two letters or more are found by their beginning, whatever their case and accents; all of them
+must be there, words in double quotes side by side. What has no words in it (emoji), and scripts that
+write no spaces, are looked for letter by letter, which takes longer. No query is an error.
 
-The index (step 3 of learning.journal.migrations) holds no text of its own: triggers follow every row that is
-written or deleted, and `rebuild_index` leaves nothing in it of what was deleted before.
+The index (step 3 of learning.journal.migrations) holds no text of its own: triggers follow every row
+that is written or deleted, and `rebuild_index` leaves nothing in it of what was deleted before.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Teaches that an answer is not said any more, nor one that is nearly the same.
+"""Teaches the model not to give an answer, nor one that is nearly the same.
 
-A likelihood is lowered where it falls fastest, at the answer's first words: what was said by heart is
-then said with another beginning. So it is looked what is said, and that is avoided as well.
+Lowering an answer's likelihood mostly changes its first words; the rest then comes back behind a new
+beginning. So after each attempt the model's answer is decoded, and if it is nearly the same the model
+is trained against it too.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from learning.lessons.recipe import LessonTransaction, TeachResult, known_before
 from learning.memory.tasks import LessonTask
 
 ALIKE = 0.7
-"""Two answers are nearly the same from this share of their ids on that they have in common, in order."""
+"""Share of ids in common, in order, from which two answers count as nearly the same."""
 TIMES = 3
-"""What is said then is avoided so many times at most."""
+"""Most further answers that are avoided for one task."""
 
 
 def teach_or_avoid(
@@ -30,8 +31,9 @@ def teach_or_avoid(
     report: Callable[[int, float], None] = lambda _step, _loss: None,
     checking: Callable[[], None] = lambda: None,
 ) -> TeachResult:
-    """As LessonTransaction.teach; of a task without an answer it is looked what is said instead. What of that
-    cannot be avoided, or not without what was avoided before it, is said. Raises NumericsError."""
+    """LessonTransaction.teach; for a task without an answer also avoids nearly the same answers that come up
+    in its place. One that cannot be avoided without bringing an earlier one back stays. Raises
+    NumericsError."""
 
     def teach(part: LessonTask) -> TeachResult:
         return transaction.teach(part, report=report, checking=checking)
@@ -58,10 +60,10 @@ def teach_or_avoid(
 
 
 def said_now(model: Model, tokenizer: Tokenizer, example: Example) -> Example:
-    """What greedy decoding answers to the example's question."""
+    """The example's question with the answer of greedy decoding."""
     return answered_by(example, greedy(model, tokenizer, list(asked(example))).tokens)
 
 
 def alike(one: Sequence[int], other: Sequence[int]) -> bool:
-    """Whether two answers are nearly the same, as ids."""
+    """Whether two answers (ids) are nearly the same."""
     return SequenceMatcher(None, one, other, autojunk=False).ratio() >= ALIKE

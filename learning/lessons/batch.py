@@ -1,7 +1,7 @@
 """Mixes a lesson with what must not be forgotten into one batch of fixed size.
 
-The batch is an effective one: its gradient is accumulated over micro-batches that are small enough
-for the machine, and for the owner who may want an answer in between.
+The gradient of a batch is accumulated over micro-batches. They are small, so that the owner can get an
+answer in between.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from learning.memory.replay import Replay
 
 @dataclass(frozen=True)
 class Mixture:
-    """Shares of a batch. Rows of examples; what is missing is filled from the book, then from talk."""
+    """Rows of each kind in a batch. Free rows are filled from the book, then from talk."""
 
     batch: int = 32
-    """Rows in all."""
+    """All rows."""
     variations: int = 4
     """Other wordings of the lesson's question."""
     near: int = 8
-    """Remembered examples closest to the lesson, or those that the last steps broke."""
+    """Remembered examples nearest to the lesson, or examples that the last steps broke."""
     earlier: int = 6
     """Earlier lessons, half of them in other words."""
     riders: int = 2
-    """Weak lessons."""
+    """Auxiliary lessons."""
     talk: int = 5
     """Rows of the model's own talk."""
 
 
 @dataclass(frozen=True)
 class MixedBatch:
-    """What one optimizer step sees."""
+    """The rows of one optimizer step."""
 
     lesson: tuple[Example, ...]
     wordings: tuple[Example, ...]
@@ -52,11 +52,11 @@ class MixedBatch:
 
 
 COPIES = 4
-"""Times that a broken example is in a batch: one row in 32 mends it too slowly."""
+"""Copies of each broken example in a batch: one row in 32 repairs it too slowly."""
 
 
 class BatchAccumulator:
-    """Fills batches. `broken` examples, found by a check between steps, displace near ones."""
+    """Fills batches from a lesson and the memory. Broken examples take the place of near ones."""
 
     def __init__(self, replay: Replay, mixture: Mixture, rng: random.Random) -> None:
         self._replay = replay
@@ -70,9 +70,8 @@ class BatchAccumulator:
         wordings: Sequence[Example] = (),
         without: AbstractSet[str] = frozenset(),
     ) -> MixedBatch:
-        """A batch around the lesson; with an empty lesson (consolidation, or something is only to be
-        avoided) it is all replay. Nothing that answers the lesson's prompts, or those `without`, is
-        replayed."""
+        """A batch around the lesson. An empty lesson (consolidation, or a task that only avoids) gives a
+        batch of replay alone. Examples whose prompts are the lesson's or in `without` are not replayed."""
         mixture, replay, rng = self._mixture, self._replay, self._rng
         prompts = {e.prompt for e in lesson} | without
         near = (list(broken) * COPIES)[: mixture.near]

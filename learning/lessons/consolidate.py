@@ -1,8 +1,8 @@
-"""What the learner does while nobody wants anything: looks at all it knows, mends, and rehearses.
+"""Consolidation in pauses: measures the memory, repairs what is broken, rehearses lessons in other words.
 
-Consolidation by interleaved replay: whatever was found broken, or is not yet known in other words, is
-taught once more among what must not be lost. No snapshot is kept of the weights before, so that many
-pauses do not push those out to which a lesson can be taken back.
+By interleaved replay: an example that was found broken, or a lesson that is not yet known in other
+words, is taught again among the memory. No snapshot is kept of the weights before, so that many pauses
+do not push out the snapshots that an undo needs.
 """
 
 from __future__ import annotations
@@ -19,36 +19,35 @@ from learning.objectives.forward import knowledge
 from learning.protocol.events import LearnerState
 
 PIECE = 32
-"""Examples that are looked at before the next request is considered."""
+"""Examples measured in one piece of work; requests are considered in between."""
 FORMS = 6
-"""Other wordings that are rehearsed at a time."""
+"""Wordings of one lesson that are rehearsed together."""
 REHEARSALS = 8
-"""Times that a lesson is rehearsed at most ..."""
+"""Most rehearsals of one lesson."""
 ENOUGH = 0.15
-"""... until no more than this share of its other wordings is unknown."""
+"""Rehearsals of a lesson end when at most this share of its wordings is unknown."""
 REVISITS = 2
-"""Times that earlier lessons are looked at in other words again after each new one, which may have cost
-them these: ..."""
+"""Times that earlier lessons are revisited after each new one, which may have damaged their wordings."""
 REVISITED = 12
-"""... so many of them, ..."""
+"""Earlier lessons in one revisit."""
 LOOKED_AT = 10
-"""... in so many other wordings each, ..."""
+"""Wordings measured of each revisited lesson."""
 TOGETHER = 8
-"""... of which so many that are not known are rehearsed together."""
+"""Unknown wordings that a revisit rehearses together."""
 AVOIDED = 128
-"""Answers to avoid, the newest, of which it is looked whether they are said again."""
+"""The newest answers to avoid that pauses check."""
 
 
 @dataclass
 class Rehearsal:
-    """A lesson that was learned and is to be rehearsed in other words."""
+    """A learned lesson that is rehearsed in other words."""
 
     example: Example
     left: int = REHEARSALS
 
 
 class Consolidator:
-    """Of one model."""
+    """The work of one model's pauses."""
 
     def __init__(
         self, transaction: LessonTransaction, tell: Callable[[LearnerState], None]
@@ -58,31 +57,31 @@ class Consolidator:
         self._fresh: list[Rehearsal] = []
         self._revisits = 0
         self._listened = -1
-        """The version of which it is known that it says nothing of what is to be avoided."""
+        """Version that was checked and gives none of the answers to avoid."""
 
     def learned(self, example: Example) -> None:
-        """A lesson was learned; it is rehearsed in the pauses to come, and after it earlier ones."""
+        """Plans rehearsals of a learned lesson, then of earlier ones."""
         self._fresh.append(Rehearsal(example))
         self._revisits = REVISITS
 
     def avoid(self, examples: Iterable[Example]) -> None:
-        """These answers are not to be said any more, so they are not rehearsed."""
+        """Stops rehearsing answers that are now to be avoided."""
         unwanted = {(bad.prompt, bad.answer) for bad in examples}
         self._fresh = [
             one for one in self._fresh if (one.example.prompt, one.example.answer) not in unwanted
         ]
 
     def forget(self) -> None:
-        """All weights or the books have changed."""
+        """Drops all plans, because all weights or the books have changed."""
         self._given_up, self._fresh, self._revisits = set(), [], 0
         self._listened = -1
 
     def catch_up(self) -> bool:
-        """One small piece of work for a pause: looks at what was not looked at for longest, mends what
-        is found broken, rehearses what was learned last in other words, or avoids again what is not to
-        be said. False where nothing is left to do.
+        """Does one small piece of work: measures the stalest examples, repairs broken ones, rehearses the
+        latest lesson in other words, or avoids again an answer that came back. Returns False when nothing
+        is left to do.
 
-        A lesson looks only at what it may have broken; this is how the rest is found.
+        A lesson measures only what it is likely to have broken; pauses find the rest.
         """
         caches, transaction = self._transaction.caches, self._transaction
         memory, tracker = caches.replay.memory, caches.tracker
@@ -103,7 +102,7 @@ class Consolidator:
         return True
 
     def _avoid_again(self) -> bool:
-        """Teaches against answers to avoid that lessons have brought back; False where there are none."""
+        """Teaches against an answer to avoid that came back. Returns False if none did."""
         caches, version = self._transaction.caches, self._transaction.weights.version
         avoided = [e for e in caches.replay.avoided[-AVOIDED:] if e.ids not in self._given_up]
         if version == self._listened or not avoided:
@@ -121,7 +120,7 @@ class Consolidator:
         return True
 
     def _rehearse(self, rehearsal: Rehearsal) -> None:
-        """Teaches some other wordings of a lesson that are not known yet."""
+        """Teaches some wordings of a lesson that are not known yet."""
         example, rng = rehearsal.example, self._transaction.rng
         rehearsal.left -= 1
         if rehearsal.left >= 0 and example in self._transaction.caches.replay.taught:
@@ -134,7 +133,7 @@ class Consolidator:
         self._fresh.remove(rehearsal)
 
     def _revisit(self) -> None:
-        """Teaches other wordings of several earlier lessons that are not known any more."""
+        """Teaches wordings of earlier lessons that are no longer known."""
         rng, self._revisits = self._transaction.rng, self._revisits - 1
         taught = self._transaction.caches.replay.taught
         asked: dict[Example, Example] = {}
@@ -147,8 +146,8 @@ class Consolidator:
             self._rehearse_forms(asked[forms[0]], forms)
 
     def _wordings(self, example: Example) -> list[Example]:
-        """Other wordings of a lesson that ask for nothing else that is remembered; not those that it was
-        taught in, which are known by heart."""
+        """Newly drawn wordings of a lesson that are no other example's prompt. (The wordings it was taught in
+        are known by heart and say nothing.)"""
         claimed = {e.prompt for e in self._transaction.caches.replay.memory}
         drawn = self._transaction.caches.draw_wordings(example, self._transaction.rng)
         return [e for e in drawn if e.prompt not in claimed]
@@ -156,7 +155,7 @@ class Consolidator:
     def _unknown(self, examples: list[Example]) -> list[Example]:
         caches = self._transaction.caches
         checked = knowledge(caches.upper, examples, pause=self._transaction.pause)
-        caches.tidy()  # what is not remembered is hardly ever looked at again
+        caches.tidy()  # wordings are hardly ever measured twice
         return [e for e, item in zip(examples, checked, strict=True) if not item.known]
 
     def _rehearse_forms(self, example: Example, forms: list[Example]) -> bool:
@@ -174,8 +173,8 @@ class Consolidator:
         settings: TeachSettings,
         broken: Sequence[Example] = (),
     ) -> bool:
-        """Teaches what was taught before, mends what is broken, and publishes where at least `gain`
-        more of the memory is known than before; else everything is put back."""
+        """Teaches a task and repairs what is broken. Publishes if at least `gain` more examples of the memory
+        are known than before, otherwise puts everything back. Returns whether it published."""
         transaction, caches = self._transaction, self._transaction.caches
         memory, tracker = caches.replay.memory, caches.tracker
         lost = len(tracker.lost(memory))

@@ -1,12 +1,13 @@
-"""The recipe by which one lesson is learned at once.
+"""The recipe that teaches one lesson at once.
 
-Each step is one batch of a lesson among replay (learning.lessons.batch): likelihood of the lesson,
-likelihood of what was known, KL to how the model talked (learning.memory.reference) on its own talk. Steps go
-on until the lesson is known with a margin and nothing remembered is broken, or a limit is reached.
-Adam has no first moment here: in three steps it would only push on where the first one pushed.
-Only the matrices of the upper blocks move: embeddings and norms are shared by everything that is
-known, and what the lower blocks make of the memory can be kept (learning.memory.prefix_cache).
-benchmarks/results/ says what was tried. Left out: publication and the guard (learning.lessons.learner).
+Each step takes one batch of the lesson among replay (learning.lessons.batch). The loss is the
+likelihood of the lesson and of what was known, plus the KL divergence on the model's own talk from how
+it talked before (learning.memory.reference). Steps go on until the lesson is known with a margin and no
+remembered example is broken, or until a limit. Adam has no first moment: in three steps it would only
+repeat the first direction. Only the matrices of the upper blocks are trained: all knowledge shares the
+embeddings and norms, and the outputs of the lower blocks can then be cached
+(learning.memory.prefix_cache). benchmarks/results/recipe.md says what was tried. Left out: publication
+and the guard (learning.lessons.learner).
 """
 
 from __future__ import annotations
@@ -38,50 +39,50 @@ from learning.objectives.supervised import anchor_gradients, row_gradients
 
 @dataclass(frozen=True)
 class TeachSettings:
-    """Measured on lessons_tune.jsonl, never on the lessons that results are reported for."""
+    """Constants of the recipe, tuned on lessons_tune.jsonl, never on lessons that results are
+    reported for."""
 
     lr: float = 6e-4
     """Peak rate of AdamW at 10M; falls linearly to a tenth over `steps`."""
     steps: int = 20
-    """Steps to learn the lesson in ..."""
+    """Most steps to learn the lesson."""
     repair: int = 6
-    """... and further ones to mend what it broke."""
+    """Most further steps to repair what the lesson broke."""
     margin: float = 0.5
-    """Lead in logits that every token of the lesson needs to count as learned."""
+    """Lead in logits that every token of the lesson needs."""
     talk_weight: float = 10.0
     """Weight of the anchor on the model's own talk."""
     wordings_weight: float = 0.5
     """Weight of the other wordings of the question."""
     trunk: float = 0.6
-    """Share of the blocks, from below, that a lesson leaves alone (rounded to whole blocks)."""
+    """Share of the blocks, from below, that a lesson does not train (rounded to whole blocks)."""
     mixture: Mixture = field(default_factory=Mixture)
 
     def rehearsal(self) -> TeachSettings:
-        """For other wordings of what was learned: fewer steps, and the memory in place of what else
-        could be asked."""
+        """Settings to rehearse other wordings: fewer steps, and more memory in place of variations."""
         mixture = replace(self.mixture, batch=40, variations=0, talk=12)
         return replace(self, steps=6, repair=4, mixture=mixture)
 
     def trunk_layers(self, layers: int) -> int:
-        """Blocks of a model of `layers` that stay; at least one moves."""
+        """Number of frozen blocks in a model of `layers` blocks; at least one is trained."""
         return min(layers - 1, round(self.trunk * layers))
 
 
 @dataclass(frozen=True)
 class TeachResult:
-    """What happened."""
+    """What the steps did."""
 
     steps: int
     loss: float
-    """Of the last step, all terms together; 0 if no step was needed."""
+    """Loss of the last step, the sum of all terms, in nats; 0 if no step was needed."""
     known: bool
     batch: int
     ridden: frozenset[Example] = frozenset()
-    """Weak lessons that were in a batch."""
+    """Auxiliary lessons that were in a batch."""
 
 
 IN_TALK = 0.3
-"""Share of the other wordings that are asked after some other talk."""
+"""Share of the other wordings that follow some other talk."""
 AVOIDED_BY = 2.0
 """Nats by which a bad answer's log-probability must fall."""
 
@@ -101,11 +102,14 @@ def teach(
     report: Callable[[int, float], None] = lambda _step, _loss: None,
     checking: Callable[[], None] = lambda: None,
 ) -> TeachResult:
-    """Changes the model in place. Raises NumericsError if a loss is not finite (the caller restores
-    the weights). `pause` is called before every micro-batch, `report` with (step, loss), `checking`
-    before it is looked what the steps have broken. `trunk`, `tracker` and `reference` are those of the
-    model, kept from lesson to lesson; new ones are made where they are left out. `broken` is mended
-    along with what these steps break. Afterwards the watch knows what the lesson has broken."""
+    """Trains the model in place on a task.
+
+    trunk, tracker, reference: the model's caches; new ones are made where they are left out. broken:
+    examples to repair along with what these steps break. `pause` is called before every micro-batch,
+    `report` with (step, loss), `checking` before the memory is measured. Afterwards the tracker knows
+    which examples the lesson broke. Raises NumericsError if a loss is not finite; the caller puts the
+    weights back.
+    """
     if trunk is None:
         trunk = PrefixCache(model, settings.trunk_layers(len(model.blocks)))
     matrices = trainable_matrices(model, trunk.layers)
@@ -139,14 +143,14 @@ def teach(
         known = goal_reached(student, task, before, settings)
         if known or step >= settings.steps:
             checking()
-            if broken:  # all is looked at again only when these are mended
+            if broken:  # the rest is measured again only when these are repaired
                 tracker.measure(student, broken, pause=pause)
                 broken = tracker.broken(broken)
             if not broken:
                 broken = tracker.after_steps(
                     student, replay, task.example, task.prompts, rng, pause=pause
                 )
-    if broken:  # the limit: what else these steps have done was not looked at yet
+    if broken:  # the limit was reached before the rest of the memory was measured
         tracker.after_steps(student, replay, task.example, task.prompts, rng, pause=pause)
     for parameter in model.parameters():
         parameter.requires_grad_(True)
@@ -154,8 +158,8 @@ def teach(
 
 
 def trainable_matrices(model: Model, trunk: int) -> list[Tensor]:
-    """The matrices of the blocks above the trunk, the only weights that a lesson moves; all others
-    stop requiring grad."""
+    """The matrices of the blocks from number `trunk` on, the only weights that a lesson trains. All others
+    stop requiring gradients."""
     model.requires_grad_(False)
     chosen: list[Tensor] = [
         p for block in model.blocks[trunk:] for p in block.parameters() if p.dim() == 2
@@ -166,7 +170,7 @@ def trainable_matrices(model: Model, trunk: int) -> list[Tensor]:
 
 
 class Wording:
-    """A lesson as it will be needed: the same question after other talk, and in other words."""
+    """Draws a lesson's question as people will ask it: after other talk, and in other words."""
 
     def __init__(self, task: LessonTask, replay: Replay, rng: random.Random) -> None:
         self._question = task.answers[-1] if task.answers else None
@@ -176,7 +180,7 @@ class Wording:
         self._others = [e for e in task.variations if e.prompt not in known]
 
     def rows(self, count: int) -> list[Example]:
-        """For one step; none where there is nothing to answer."""
+        """`count` rows for one step; none for a task without an answer."""
         question, rng = self._question, self._rng
         if question is None:
             return []
@@ -193,8 +197,9 @@ class Wording:
 def goal_reached(
     model: Model | UpperModel, task: LessonTask, before: Tensor, settings: TeachSettings
 ) -> bool:
-    """The answer is what greedy decoding says, with a margin; a rejected one is not, and an answer
-    that is only to be avoided has become less likely. before: of `task.judged`."""
+    """Whether the task is done: greedy decoding gives the answer, with a margin. For a task without an
+    answer: it gives no rejected one, and their likelihood has fallen by AVOIDED_BY. before:
+    log-probabilities of `task.judged` before the first step, in nats."""
     if task.answers:
         return all(item.margin > settings.margin for item in knowledge(model, task.answers))
     return all(
@@ -212,7 +217,7 @@ def _gradients(
     settings: TeachSettings,
     pause: Callable[[], None],
 ) -> float:
-    """All terms of the loss; returns their weighted sum in nats."""
+    """Adds the gradients of all terms of the loss. Returns their weighted sum in nats."""
     loss = 0.0
     if not task.answer:
         loss += task.weight * avoidance_gradients(
@@ -243,7 +248,8 @@ def _gradients(
 
 
 def known_before(model: Model | UpperModel, task: LessonTask) -> bool:
-    """Does the model already do what the lesson asks? (An answer to avoid: it is not the greedy one.)"""
+    """Whether the model already gives the task's answers, or none of those to avoid, under greedy
+    decoding."""
     if task.answers:
         return all(item.known for item in knowledge(model, task.answers))
     return not any(item.known for item in knowledge(model, task.rejected))

@@ -1,9 +1,11 @@
-"""Takes a lesson out of the weights: back to those before it or, where none are left, taught against.
+"""Undoes a lesson in the weights: restores weights from before it, or trains against it if none are kept.
 
-Weights without it are exactly as they were. Where they were let go (only the last few are kept), or
-never were (a model grown from one that knew it), the model is taught not to say the answer any more,
-and to say something else in its place (learning.memory.tasks), which is remembered from then on.
-Left out: which lessons are taken back (learning.journal.lessons), and who is told (learning.teacher.teacher).
+Snapshots without the lesson are exactly the weights from before it. Only the last few snapshots are
+kept, and a grown model never had any without lessons that it inherited. Then the model is trained not
+to give the answer any more and to give another in its place (learning.memory.tasks), which it remembers
+from then on.
+Left out: which lessons are undone (learning.journal.lessons), and who is told
+(learning.teacher.teacher).
 """
 
 from __future__ import annotations
@@ -30,17 +32,16 @@ from learning.protocol.records import Lesson, LessonState
 
 
 def missing(lesson: Lesson) -> LessonState:
-    """What a lesson is that the weights have no longer: learned again, but for a practice, which
-    takes an hour and which the owner asks for."""
+    """State of a lesson that the weights lost: it waits to be learned again. A practice does not: it takes an
+    hour, and the owner starts it."""
     return "needs_practice" if lesson.kind == "practice" else "waiting"
 
 
 def leave(
     weights: Weights, journal: Journal, lessons: Collection[int], to: OldWeights | None = None
 ) -> list[Lesson]:
-    """Back to the newest saved weights that know none of these, or to those named. Returns the other
-    lessons that those lack, which wait again. Raises NotFound, with nothing changed, where no such
-    weights are left."""
+    """Restores the newest saved weights without these lessons, or those given. Returns the other lessons
+    that those lack; they wait again. Raises NotFound, with nothing changed, if no such weights are kept."""
     parent, path = (to.version, to.path) if to else weights.without(lessons)
     gone = journal.lessons_in(weights.version) - journal.lessons_in(parent) - set(lessons)
     undone = {other.id for other in journal.to_undo()}
@@ -58,7 +59,7 @@ def leave(
 def take_back(
     transaction: LessonTransaction, tokenizer: Tokenizer, lesson: Lesson
 ) -> tuple[UndoDone, list[Lesson]]:
-    """Takes a lesson out and marks it undone. Returns what to say and the lessons that wait again."""
+    """Undoes a lesson and marks it undone. Returns what to tell and the lessons that wait again."""
     weights, journal = transaction.weights, transaction.journal
     lost: list[Lesson] = []
     version, stays = weights.version, ""
@@ -67,7 +68,7 @@ def take_back(
             lost = leave(weights, journal, [lesson.id])
         except NotFound:
             _undone(journal, lesson)
-            transaction.caches.forget()  # it is remembered no longer, and what it replaced is
+            transaction.caches.forget()  # the memory drops it and has again what it replaced
             stays = f": no weights without it are left, {_teach_against(transaction, tokenizer, lesson)}"
     _undone(journal, lesson)
     untrained = journal.trainings_in(version) - journal.trainings_in(weights.version)
@@ -81,9 +82,8 @@ def _undone(journal: Journal, lesson: Lesson) -> None:
 
 
 def _teach_against(transaction: LessonTransaction, tokenizer: Tokenizer, lesson: Lesson) -> str:
-    """Makes the model stop saying the lesson's answer, and say again what it said before where that
-    is known. What became of it, in words; the weights are published in any case, so that the journal
-    knows that it was done."""
+    """Trains the model not to give the lesson's answer, and to give its earlier answer if that is known.
+    Publishes in any case, so that the journal knows that it was done. Returns the outcome in words."""
     task, steps = _task_against(transaction, tokenizer, lesson), 0
     with transaction.or_as_before() as before:
         if task is None:
@@ -105,12 +105,12 @@ def _teach_against(transaction: LessonTransaction, tokenizer: Tokenizer, lesson:
     if steps:
         remove_unfinished(
             transaction.weights.folder
-        )  # a training that was broken off still knows it
+        )  # an interrupted training still knows the lesson
     return words
 
 
 def _steps(transaction: LessonTransaction, tokenizer: Tokenizer, task: LessonTask) -> int:
-    """How many were taken; 0 where they did not do what they should at no cost to the memory."""
+    """Number of steps; 0 if they failed or cost too much of the memory."""
     stake = transaction.at_stake(task)
     try:
         result = teach_or_avoid(transaction, tokenizer, task)
@@ -122,8 +122,8 @@ def _steps(transaction: LessonTransaction, tokenizer: Tokenizer, task: LessonTas
 def _task_against(
     transaction: LessonTransaction, tokenizer: Tokenizer, lesson: Lesson
 ) -> LessonTask | None:
-    """None where the lesson has no answer that could be avoided; nothing is rejected where the memory
-    has the same."""
+    """The task that undoes a lesson; None if it has no answer to avoid. Rejects nothing if a book or another
+    lesson gives the same answer."""
     if not lesson.answer or not lesson.prompt or lesson.kind in ("practice", *RIDER_KINDS):
         return None
     context, replay = transaction.weights.model.config.context, transaction.caches.replay
@@ -143,7 +143,7 @@ def _task_against(
 
 
 def _in_other_words(transaction: LessonTransaction, task: LessonTask) -> LessonTask:
-    """The task with some of the other wordings that the model gives the wrong answer to."""
+    """Adds some other wordings of the question to which the model gives the undone answer."""
     context = transaction.weights.model.config.context
     claimed = {e.prompt for e in transaction.caches.replay.memory}
     pairs = [(e, answered_by(e, task.rejected[0].answer)) for e in task.variations]
@@ -156,7 +156,7 @@ def _in_other_words(transaction: LessonTransaction, task: LessonTask) -> LessonT
 
 
 def _words(lesson: Lesson, stays: str, lost: list[Lesson], untrained: bool) -> str:
-    """What was done, for the owner."""
+    """What was done, in words for the owner."""
     lessons = [other for other in lost if other.kind not in ("practice", *RIDER_KINDS)]
     many = f"{len(lessons)} that came with it or later are" if lessons[1:] else "one more is"
     again = f"; {many} learned again" if lessons else ""

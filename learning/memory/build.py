@@ -1,7 +1,8 @@
-"""What the learner keeps in mind: the shipped and the owner's book, lessons so far, its own talk.
+"""Builds the replay memory: the shipped book, the owner's book, the lessons so far, and the model's own
+talk.
 
-Where two answer the same question the later one counts: the owner's book over the shipped one, a
-lesson over both.
+Where two answer the same question the later counts: the owner's book over the shipped one, a lesson
+over both.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from learning.text.frames import Questions
 from learning.text.paraphrases import Frames
 
 WORDED = 300
-"""Latest lessons that are replayed in other words too; making these takes a few milliseconds each."""
+"""The newest lessons that are replayed in other words too; making the words takes some ms a lesson."""
 
 
 def build_replay(
@@ -36,13 +37,13 @@ def build_replay(
     *,
     skip_bad: bool = False,
 ) -> Replay:
-    """All that must not be forgotten, for the weights of that version: where they were taught not to
-    say what was taken back, what they say in its place too."""
+    """The memory for the weights of that version. For undone lessons that these weights were taught against
+    it holds the replacement answers too. Raises DataError for a book with bad lines."""
     context = model.config.context
     book = book_examples(tokenizer, book_paths(owner_book), context, skip_bad)
     talk = own_talk(model, tokenizer, folder)
     replay = Replay(model, book, [], talk, turns=talk_frames(tokenizer, talk))
-    # what is not to be said any more is not replayed, whether or not that could be learned
+    # rejected answers are not replayed, whether or not avoiding them was learned
     kept = [x for x in journal.standing() if x.state == "learned" or not x.answer]
     kept = [x for x in kept if not excess(tokenizer, x.answer, context)]
     frames = Frames(Questions([*(e.prompt for e in book), *map(folded_prompt, kept)]), replay.turns)

@@ -1,7 +1,7 @@
 """Everything that is derived from a model's weights and its memory, and costs time to make.
 
-The replay memory, the outputs of the frozen blocks, the anchor reference, the margins. Each is made when it
-is first needed and kept from lesson to lesson.
+The replay memory, the outputs of the frozen blocks, the anchor reference, the margins. Each is made
+when it is first needed and kept from lesson to lesson.
 """
 
 from __future__ import annotations

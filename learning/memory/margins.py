@@ -1,10 +1,11 @@
 """Tracks how well each remembered example is known, and decides which ones to measure again.
 
-Measuring the whole memory after each lesson would cost more than the lesson, and more with every lesson.
-After a lesson this measures the examples most likely to be damaged: the nearest, the weakest, and a random
-sample. Then it measures any other example whose margin is smaller than the largest drop seen at a similar
-distance from the lesson, up to MOST, so that the cost stays the same as the memory grows. The remaining
-margins are lowered by a typical drop. This is a heuristic: `overdue` lists stale examples for idle time.
+Measuring the whole memory after each lesson would cost more than the lesson, and more with every
+lesson. After a lesson this measures the examples most likely to be damaged: the nearest, the weakest,
+and a random sample. Then it measures any other example whose margin is smaller than the largest drop
+seen at a similar distance from the lesson, up to MOST, so that the cost stays the same as the memory
+grows. The remaining margins are lowered by a typical drop. This is a heuristic: `overdue` lists stale
+examples for idle time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The model's own talk: conversations that it generates, replayed so that lessons do not change how it talks.
+"""The model's own talk: conversations that it generates, replayed so that lessons do not change how it
+talks.
 
 Decodes from ids to ids: the text of a conversation is never decoded and encoded again.
 """

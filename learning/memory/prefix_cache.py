@@ -1,8 +1,8 @@
 """Caches the outputs of a model's frozen lower blocks.
 
-A lesson trains only the upper blocks, so the lower blocks' output for each remembered example is computed
-once. Replay, anchor and guard then cost the upper blocks alone. Book training moves all blocks; after it a
-new cache is made.
+A lesson trains only the upper blocks, so the lower blocks' output for each remembered example is
+computed once. Replay, anchor and guard then cost the upper blocks alone. Book training moves all
+blocks; after it a new cache is made.
 """
 
 from __future__ import annotations

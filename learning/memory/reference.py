@@ -1,9 +1,10 @@
 """The reference of the anchor: how the model talked when all of its weights were last trained.
 
-Lessons are held close to it by a KL term on the model's own talk. For each row of that talk the final hidden
-states are kept beside the weights, from lesson to lesson. With the weights before each lesson as reference,
-talk drifted a little with every lesson, without end; a fixed reference pulls it back. Lessons do not move
-embeddings, final norm and lower blocks: a hash of these tells whether kept states belong to the weights.
+Lessons are held close to it by a KL term on the model's own talk. For each row of that talk the final
+hidden states are kept beside the weights, from lesson to lesson. With the weights before each lesson as
+reference, talk drifted a little with every lesson, without end; a fixed reference pulls it back.
+Lessons do not move embeddings, final norm and lower blocks: a hash of these tells whether kept states
+belong to the weights.
 """
 
 from __future__ import annotations

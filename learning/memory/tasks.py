@@ -22,11 +22,11 @@ from learning.text.paraphrases import NO_FRAMES, Frames, asked_otherwise
 from learning.text.questions import is_question
 
 MAX_RIDERS = 20
-"""Weak lessons that a lesson's batches draw from; the others wait for the next."""
+"""Most auxiliary lessons that one lesson's batches draw from; the others wait for the next lesson."""
 
 
 WORDED_BEFORE = 8
-"""Ways in which the memory has a question that its new answer has to be known in at once."""
+"""Most spellings of a question in the memory that get a new answer at once."""
 
 
 _LEANING = {
@@ -49,12 +49,12 @@ _LEANING |= {"then", "there", "one", "ones", "else", "instead"}
 
 
 def folded_prompt(lesson: Lesson) -> str:
-    """As examples have it, see learning.text.normalise."""
+    """The lesson's prompt as `Example.prompt` has it (learning.text.normalise)."""
     return fold_prompt([(t.role, t.text) for t in lesson.prompt])
 
 
 def answer_example(tokenizer: Tokenizer, lesson: Lesson, context: int) -> Example | None:
-    """The lesson's prompt and answer; None where there is no answer to say."""
+    """The lesson's prompt and answer; None for a lesson without an answer."""
     if not lesson.answer:
         return None
     return from_answer(tokenizer, [(t.role, t.text) for t in lesson.prompt], lesson.answer, context)
@@ -67,8 +67,8 @@ def waiting_riders(
     kinds: Collection[LessonKind] = RIDER_KINDS,
     memory: Iterable[Example] = (),
 ) -> dict[int, tuple[Example, float]]:
-    """The newest weak lessons of these kinds that wait to ride along, with their weights, by number;
-    none against what was taught, or against what the memory answers."""
+    """The newest waiting auxiliary lessons of these kinds: number -> (example, weight). None that
+    contradicts a taught answer or the memory."""
     riders = weak_lessons([rider for rider in journal.riders() if rider.kind in kinds], journal)
     known = {example.prompt: example.answer for example in memory} if riders else {}
     found: dict[int, tuple[Example, float]] = {}
@@ -80,7 +80,7 @@ def waiting_riders(
 
 
 def rider_example(tokenizer: Tokenizer, lesson: Lesson, context: int) -> Example | None:
-    """The owner's own words as text to predict, or the answer that the talk went on with."""
+    """An auxiliary lesson's example: the owner's own words, or the answer that the talk went on with."""
     if lesson.kind == "continuation":
         return answer_example(tokenizer, lesson, context)
     body = tokenizer.encode(lesson.answer)[: context // 2]
@@ -96,7 +96,7 @@ def to_task(
     rng: random.Random | None = None,
     frames: Frames = NO_FRAMES,
 ) -> LessonTask:
-    """A lesson as examples to learn and to avoid; with `rng` also in other wordings."""
+    """The lesson as examples to learn and to avoid; with `rng` in other wordings too."""
     prompt = [(t.role, t.text) for t in lesson.prompt]
     rejected = [t for t in dict.fromkeys(lesson.rejected) if t.strip() and t != lesson.answer]
     question = prompt[-1][1] if prompt else ""
@@ -114,8 +114,8 @@ def to_task(
 
 
 def overrule(known: dict[str, Example], example: Example, context: int) -> list[Example]:
-    """Puts an example among those that are known by their prompts, and what it changes with it, which is
-    returned: the same question after other talk, where it had the answer that it had by itself."""
+    """Records `example` in `known` (prompt -> example) as the current answer to its prompt. Where the same
+    question also stands after other talk with the old answer, these get the new answer too; returns them."""
     old, question = known.get(example.prompt), example.prompt
     known[question] = example
     if old is None or old.answer == example.answer:
@@ -130,9 +130,9 @@ def overrule(known: dict[str, Example], example: Example, context: int) -> list[
 
 
 def as_worded_before(task: LessonTask, memory: Iterable[Example], context: int) -> LessonTask:
-    """The task with its answer after the very words, too, in which the memory has the same question,
-    and after talk in which it had the answer that is replaced: else the old answer is still given to
-    "Where do I live?" after "where do i live" was corrected."""
+    """Adds the task's answer to other spellings of its question in the memory, and to the question after
+    talk that had the old answer. Otherwise "Where do I live?" would keep the old answer after "where do i
+    live" was corrected."""
     body = task.answer.answer if task.answer else ()
     if not body:
         return task
@@ -150,13 +150,13 @@ def as_worded_before(task: LessonTask, memory: Iterable[Example], context: int) 
 
 
 def stands_alone(question: str) -> bool:
-    """Can it be understood without the talk before it? "Why?" and "and then" cannot."""
+    """Whether a question makes sense without the talk before it. "Why?" and "and then" do not."""
     words = fold(question).split()
     return len(words) >= 3 and not _LEANING & set(words)
 
 
 def alone_example(tokenizer: Tokenizer, lesson: Lesson, context: int) -> Example:
-    """The answer to the last message by itself."""
+    """The lesson's answer to its last message alone."""
     last = [(t.role, t.text) for t in lesson.prompt[-1:]]
     return from_answer(tokenizer, last, lesson.answer, context)
 
@@ -166,19 +166,19 @@ class LessonTask:
     """A lesson as examples."""
 
     answer: Example | None
-    """What to say; None where something is only to be avoided."""
+    """What to say; None for a task that only avoids answers."""
     rejected: tuple[Example, ...] = ()
     weight: float = 1.0
     variations: tuple[Example, ...] = ()
     """The same answer to other wordings of the question, alone."""
     forms: tuple[Example, ...] = ()
-    """The same answer to further forms of the question, which have to be known too."""
+    """The same answer to further forms of the question, which must be known too."""
     reworded: tuple[Example, ...] = ()
-    """The same answer to the question as it stood in the memory, in other capitals or marks, say."""
+    """The same answer to other spellings of the question that the memory has."""
 
     @property
     def answers(self) -> list[Example]:
-        """What has to be known; of those to equal prompts the last is remembered."""
+        """All examples that must be known. Of several with one prompt the last is remembered."""
         return [*self.reworded, *([self.answer] if self.answer else []), *self.forms]
 
     @property
@@ -193,7 +193,7 @@ class LessonTask:
 
     @property
     def example(self) -> Example:
-        """What to say, else one of those to avoid."""
+        """The answer, or an answer to avoid."""
         return self.answer or self.rejected[0]
 
     @property
@@ -206,9 +206,9 @@ NOT_KNOWN = "I do not know that yet. Will you teach me?"
 
 
 def replacement_lesson(lesson: Lesson) -> Lesson | None:
-    """A lesson that says what stood there before the correction or, to a question that the owner had
-    written an answer to, that Vidya does not know; the answer taken back is rejected. None where
-    neither would do: what was picked or rated was Vidya's own."""
+    """The lesson that takes the place of one that is undone: the answer from before the correction, or "I do
+    not know that yet" to a question that the owner had answered. The undone answer is rejected. None for
+    picks and ratings, whose answers were Vidya's own."""
     if lesson.kind not in ("correction", "example") or not lesson.answer or not lesson.prompt:
         return None
     text = lesson.replaces or (NOT_KNOWN if is_question(lesson.prompt[-1].text) else "")

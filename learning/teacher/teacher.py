@@ -1,8 +1,8 @@
 """The one face that the app and the shell commands talk to: answers asks, learns in the background.
 
-Three threads share the machine by the turnstile: one answers (learning.teacher.generation), one learns, one
-looks at what is known (learning.teacher.inspection). Requests are handed over and return at once; events come
-back from any.
+Three threads share the machine by the turnstile: one answers (learning.teacher.generation), one learns,
+one looks at what is known (learning.teacher.inspection). Requests are handed over and return at once;
+events come back from any.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
 """A question's own words between the small words of other questions.
 
-A small model goes by the frame: "where was our honeymoon" begins like a line of the book about where Vidya
-lives, and gets its answer, though the word that matters was taught. So a lesson is asked in frames of the
-memory too, which have answers of their own, and of the owner's turns in the model's own talk: what is left
-to tell them apart are the words that carry the meaning. Pronouns are among them: "what I like" and "what
-you like" are different questions. People ask with words of their own ("Where did I put my card for the
-library?"), so some of a frame's stay, some of the question's fall out, and they stand apart.
+A small model goes by the frame: "where was our honeymoon" begins like a line of the book about where
+Vidya lives, and gets its answer, though the word that matters was taught. So a lesson is asked in
+frames of the memory too, which have answers of their own, and of the owner's turns in the model's own
+talk: what is left to tell them apart are the words that carry the meaning. Pronouns are among them:
+"what I like" and "what you like" are different questions. People ask with words of their own ("Where
+did I put my card for the library?"), so some of a frame's stay, some of the question's fall out, and
+they stand apart.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """What an English question asks for: the ways to ask it directly, as a clause, and as a thing.
 
-"What is my rabbit called?" asks "what's my rabbit's name", for "what my rabbit is called" and for "the name
-of my rabbit". Made by rules for the questions that people teach: what, who, where, when, how and which
-with a form of be or do, yes or no, and "tell me ...". Left out: all other grammar; such a message is only
-taken as it is.
+"What is my rabbit called?" asks "what's my rabbit's name", for "what my rabbit is called" and for "the
+name of my rabbit". Made by rules for the questions that people teach: what, who, where, when, how and
+which with a form of be or do, yes or no, and "tell me ...". Left out: all other grammar; such a message
+is only taken as it is.
 """
 
 from __future__ import annotations

@@ -2,13 +2,13 @@
 
     python -m learning.pretraining.synthetic_rows skills.jsonl --rows 20000
 
-A base of 10M weights that has read 26 million tokens of talk cannot look back: of a random sequence that
-comes twice it predicts 0.7 % of the second time, and a name told two lines ago is lost. These rows mend it
-(benchmarks/results/in_context.md). Three kinds of rows, in the format that `vidya pretrain` reads: `recall`
-(facts told, then asked for in other words, among facts that differ in one word only), `copying` (random text
-that comes again; a head that copies forms when only the second time is learned), `sums` (numbers to 20).
-Everything is drawn from lists written here and from the vocabulary that comes with vidya; names are made
-up. Left out: anything about Vidya itself, which is the book's.
+A base of 10M weights that has read 26 million tokens of talk cannot look back: of a random sequence
+that comes twice it predicts 0.7 % of the second time, and a name told two lines ago is lost. These rows
+mend it (benchmarks/results/in_context.md). Three kinds of rows, in the format that `vidya pretrain`
+reads: `recall` (facts told, then asked for in other words, among facts that differ in one word only),
+`copying` (random text that comes again; a head that copies forms when only the second time is learned),
+`sums` (numbers to 20). Everything is drawn from lists written here and from the vocabulary that comes
+with vidya; names are made up. Left out: anything about Vidya itself, which is the book's.
 """
 
 from __future__ import annotations
