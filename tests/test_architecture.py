@@ -32,7 +32,7 @@ LEARNING: dict[str, set[str]] = {
     "maths": set(),
     "home": {"protocol"},
     "channels": {"protocol"},
-    "journal": {"protocol"},
+    "journal": {"protocol", "text"},
     "data": {"protocol", "text"},
     "book": {"journal", "protocol", "text"},
     "models": {"journal", "protocol", "home"},

@@ -18,6 +18,7 @@ from typing import Any
 
 from engine.errors import DataError, reason
 from learning.data.text_files import OnBad, _bad, open_data, plain_suffix, text_lines
+from learning.text.normalise import writable
 
 HELD_OUT = 200
 """One document in so many is never trained on."""
@@ -86,11 +87,6 @@ def read_documents(path: Path, on_bad: OnBad | None = None) -> Iterator[Document
         raise DataError(
             f"{path}: cannot be read ({reason(error)})", "give a file of text"
         ) from error
-
-
-def writable(name: str) -> str:
-    """The name as UTF-8 can hold it: a file's may be any bytes, and JSON knows half characters."""
-    return name.encode("utf-8", "replace").decode("utf-8")
 
 
 def _rows(lines: Iterable[tuple[int, str]], path: Path, on_bad: OnBad | None) -> Iterator[Document]:

@@ -14,9 +14,10 @@ from typing import Any
 
 from engine.errors import JournalError, NotFound
 from learning.journal.database import Store
-from learning.journal.rows import ANSWERS, writable
+from learning.journal.rows import ANSWERS
 from learning.journal.search import found_in, texts
 from learning.protocol.records import Turns
+from learning.text.normalise import writable
 
 LONGEST_TITLE = 200
 

@@ -35,11 +35,11 @@ from learning.journal.rows import (
     candidate_from_row,
     candidate_values,
     turns_to_json,
-    writable,
 )
 from learning.journal.search import Hit, search
 from learning.journal.tree import ConversationTree
 from learning.protocol.records import Ask, Candidate, Lesson, Turn, Turns
+from learning.text.normalise import writable
 
 
 class Journal(JudgementJournal):

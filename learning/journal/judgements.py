@@ -23,9 +23,9 @@ from learning.journal.rows import (
     judgement_from_row,
     judgement_values,
     mean_logprob,
-    writable,
 )
 from learning.protocol.records import Judgement, Lesson, Rating
+from learning.text.normalise import writable
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,9 @@ from dataclasses import replace
 
 from engine.errors import NotFound
 from learning.journal.database import Store
-from learning.journal.rows import LESSON_COLUMNS, lesson_from_row, turns_to_json, writable
+from learning.journal.rows import LESSON_COLUMNS, lesson_from_row, turns_to_json
 from learning.protocol.records import Lesson, LessonKind, LessonState, Turn
+from learning.text.normalise import writable
 
 MAIN_KINDS: tuple[LessonKind, ...] = ("pick", "correction", "rating", "example")
 """What the owner taught. The other kinds ride along in batches."""

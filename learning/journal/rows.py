@@ -22,6 +22,7 @@ from learning.protocol.records import (
     Turn,
     Turns,
 )
+from learning.text.normalise import writable
 
 ASK_COLUMNS = "id, conversation, history, message, sampling, seed, created, parent"
 BRANCHES = """SELECT id, parent, CASE WHEN parent IS NULL THEN json_array_length(history) + 1 END
@@ -41,11 +42,6 @@ STANDS = f"""(NOT {WITHDRAWN} AND (
 ANSWERS = f"""FROM answers a LEFT JOIN judgements j ON j.id = a.judgement
     WHERE (a.judgement IS NULL OR {STANDS})"""
 """Answers `a` that count; the newest of an ask is what its answer is now."""
-
-
-def writable(text: str) -> str:
-    """The text as a database can hold it: half characters, as broken pastes have, become `?`."""
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def turns_to_json(turns: Turns) -> str:

@@ -22,7 +22,7 @@ from engine.model import Model
 from engine.storage.checkpoint import load_model
 from engine.storage.checkpoint_files import WEIGHTS, read_version
 from engine.tokenizer import Tokenizer, train_tokenizer
-from learning.data.corpus import data_files, read_documents, writable
+from learning.data.corpus import data_files, read_documents
 from learning.data.token_cache import cached_tokens
 from learning.data.token_stream import TokenStream
 from learning.data.tokens import Corpus, tokenizer_digest
@@ -32,6 +32,7 @@ from learning.pretraining.checkpoint import TRAINING, refuse_taught
 from learning.pretraining.distributed import ALONE, ProcessGroup
 from learning.pretraining.held_out import bits_of_tokens
 from learning.pretraining.loop import fresh_model
+from learning.text.normalise import writable
 
 PASSES = 4
 """Passes over the data without a limit given: up to four are nearly as good as new text (2305.16264)."""

@@ -60,3 +60,8 @@ def fold_answer(text: str) -> str:
     for mark in ".,;:!?":
         words = words.replace(f" {mark}", mark)
     return words
+
+
+def writable(text: str) -> str:
+    """The text as UTF-8 can hold it: half characters, as broken pastes and file names have, become `?`."""
+    return text.encode("utf-8", "replace").decode("utf-8")
