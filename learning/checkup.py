@@ -39,7 +39,7 @@ _AGAIN = "remove it, it is made anew"
 
 
 @dataclass(frozen=True)
-class Problem:
+class Fault:
     """One fault."""
 
     what: str
@@ -51,7 +51,7 @@ class Problem:
         return f"{self.what}; {self.remedy}"
 
 
-def check_home(home: Home) -> list[Problem]:
+def check_home(home: Home) -> list[Fault]:
     """All that is wrong with the home, but for its settings."""
     found = list(check_files(home))
     for path, check in ((home.journal_path, check_journal), (home.book_path, check_book)):
@@ -63,14 +63,14 @@ def check_home(home: Home) -> list[Problem]:
     return [*found, *check_room(home)]
 
 
-def _strays(home: Home) -> Iterator[Problem]:
+def _strays(home: Home) -> Iterator[Fault]:
     """What a crash or a hand left in the home (learning.models.home_files)."""
     for line in strays(home):
         what, _, remedy = line.partition("; ")
-        yield Problem(what, remedy or "move it out of the home")
+        yield Fault(what, remedy or "move it out of the home")
 
 
-def check_files(home: Home) -> Iterator[Problem]:
+def check_files(home: Home) -> Iterator[Fault]:
     """Whether what should be a file is one, and whether links lead anywhere."""
     for path in (
         *(home.journal_path, home.book_path, home.settings_path, home.log_path),
@@ -84,21 +84,21 @@ def check_files(home: Home) -> Iterator[Problem]:
         try:
             open_regular(path).close()
         except OSError as error:
-            yield Problem(f"{path}: cannot be read ({error.strerror})", "mend its permissions")
+            yield Fault(f"{path}: cannot be read ({error.strerror})", "mend its permissions")
         except ValueError:
-            yield Problem(f"{path}: is no file", "move it away, or restore it from a copy")
+            yield Fault(f"{path}: is no file", "move it away, or restore it from a copy")
     if dead := _dead_link(home.models_path):
         yield dead
 
 
-def check_journal(path: Path) -> Iterator[Problem]:
+def check_journal(path: Path) -> Iterator[Fault]:
     """Whether it is whole, to its last byte and row."""
     copies = [str(copy) for copy in backups(path)]
     restore = (
         f"restore it from a copy (there is {copies[-1]})" if copies else "restore it from a copy"
     )
     if path.stat().st_size == 0:
-        yield Problem(f"{path}: is empty", f"{restore}, or remove it to begin a new journal")
+        yield Fault(f"{path}: is empty", f"{restore}, or remove it to begin a new journal")
         return
     yield from _cut_short(path, restore)
     try:
@@ -106,19 +106,17 @@ def check_journal(path: Path) -> Iterator[Problem]:
             journal.mend_index()
             if (found := journal.integrity()) != "ok":
                 advice = "`vidya journal export` writes what can still be read"
-                yield Problem(
-                    f"{path}: damaged ({' '.join(found.split())})", f"{restore}; {advice}"
-                )
+                yield Fault(f"{path}: damaged ({' '.join(found.split())})", f"{restore}; {advice}")
                 return
             for _ in journal.export_rows():
                 pass
     except VidyaError as error:
-        yield Problem(error.what, f"{error.next_step}; or {restore}")
+        yield Fault(error.what, f"{error.next_step}; or {restore}")
     except (ValueError, KeyError, TypeError) as error:
-        yield Problem(f"{path}: holds what cannot be read ({error})", restore)
+        yield Fault(f"{path}: holds what cannot be read ({error})", restore)
 
 
-def _cut_short(path: Path, restore: str) -> Iterator[Problem]:
+def _cut_short(path: Path, restore: str) -> Iterator[Fault]:
     """Whether the file ends within a page, and what stood there."""
     log = path.with_name(f"{path.name}-wal")
     if log.exists() and log.stat().st_size:
@@ -133,13 +131,13 @@ def _cut_short(path: Path, restore: str) -> Iterator[Problem]:
     bytes_ = f"{missing} byte{'s' if missing > 1 else ''} short"
     table = _table_at(path, path.stat().st_size // page + 1)
     if table.startswith("said"):
-        yield Problem(
+        yield Fault(
             f"{path}: its end is cut off, {bytes_}",
             "nothing is lost: the search index stood there, and is made anew",
         )
     else:
         where = f" in {table}" if table else ""
-        yield Problem(f"{path}: its end is cut off, {bytes_}{where}", restore)
+        yield Fault(f"{path}: its end is cut off, {bytes_}{where}", restore)
 
 
 def _table_at(path: Path, page: int) -> str:
@@ -154,7 +152,7 @@ def _table_at(path: Path, page: int) -> str:
     return str(row[0]) if row else ""
 
 
-def check_book(path: Path) -> Iterator[Problem]:
+def check_book(path: Path) -> Iterator[Fault]:
     """What keeps the owner's book from being read, and with it every lesson from being learned."""
     try:
         read_book(path)
@@ -162,22 +160,22 @@ def check_book(path: Path) -> Iterator[Problem]:
         return
     except BookError as error:
         for line, what, remedy in error.problems:
-            yield Problem(f"{path}{f':{line}' if line else ''}: {what}", remedy)
+            yield Fault(f"{path}{f':{line}' if line else ''}: {what}", remedy)
 
 
-def check_models(home: Home) -> Iterator[Problem]:
+def check_models(home: Home) -> Iterator[Fault]:
     """Every model of the home, and those that came with the program."""
     if home.models_path.exists() and not home.models_path.is_dir():
-        yield Problem(f"{home.models_path}: is no folder", "move it away")
+        yield Fault(f"{home.models_path}: is no folder", "move it away")
         return
     for folder in _folders(home.models_path):
         yield from check_model(folder)
     for folder in _folders(SHIPPED):
         for problem in check_model(folder):
-            yield Problem(problem.what, "install vidya again")
+            yield Fault(problem.what, "install vidya again")
 
 
-def check_model(folder: Path) -> Iterator[Problem]:
+def check_model(folder: Path) -> Iterator[Fault]:
     """Its config, weights, tokenizer, earlier weights, and what it keeps beside them."""
     if dead := _dead_link(folder):
         yield dead
@@ -186,13 +184,13 @@ def check_model(folder: Path) -> Iterator[Problem]:
         config = load_config(folder)
     except VidyaError as error:
         what = error.what if str(folder) in error.what else f"{folder}: {error.what}"
-        yield Problem(what, _from_shipped(folder, "config.json") or error.next_step)
+        yield Fault(what, _from_shipped(folder, "config.json") or error.next_step)
         return
     old = list(_check_snapshots(folder))
     try:
         load_model(folder)
     except VidyaError as error:
-        yield Problem(error.what, _other_weights(folder, old) or error.next_step)
+        yield Fault(error.what, _other_weights(folder, old) or error.next_step)
     try:
         ids = Tokenizer.load(folder).vocab_size
         if ids > config.vocab_size:
@@ -201,26 +199,26 @@ def check_model(folder: Path) -> Iterator[Problem]:
             )
     except VidyaError as error:
         advice = "restore the tokenizer that the model was trained with"
-        yield Problem(error.what, _from_shipped(folder, "tokenizer*") or advice)
+        yield Fault(error.what, _from_shipped(folder, "tokenizer*") or advice)
     yield from old
     yield from _check_kept(folder)
 
 
-def _check_snapshots(folder: Path) -> Iterator[Problem]:
+def _check_snapshots(folder: Path) -> Iterator[Fault]:
     place = folder / "snapshots"
     if not place.is_dir():
         return
     for path in sorted(place.iterdir()):
         if not _SNAPSHOT.fullmatch(path.name):
-            yield Problem(f"{path}: is no snapshot, whose names are numbers", "move it away")
+            yield Fault(f"{path}: is no snapshot, whose names are numbers", "move it away")
             continue
         try:
             load_model(folder, weights=path)
         except VidyaError as error:
-            yield Problem(error.what, "remove it: nothing can go back to it")
+            yield Fault(error.what, "remove it: nothing can go back to it")
 
 
-def _check_kept(folder: Path) -> Iterator[Problem]:
+def _check_kept(folder: Path) -> Iterator[Fault]:
     """What is kept beside the weights and only costs time where it is lost."""
     begin = f"remove {RECORD} and {TRAINED}: the training begins anew"
     kept: dict[str, tuple[Callable[[Path], object], str]] = {
@@ -237,23 +235,23 @@ def _check_kept(folder: Path) -> Iterator[Problem]:
         try:
             read(path)
         except VidyaError as error:
-            yield Problem(error.what, remedy)
+            yield Fault(error.what, remedy)
         except (OSError, ValueError) as error:
-            yield Problem(f"{path}: cannot be read ({error})", remedy)
+            yield Fault(f"{path}: cannot be read ({error})", remedy)
 
 
-def check_room(home: Home) -> Iterator[Problem]:
+def check_room(home: Home) -> Iterator[Fault]:
     """Whether the next lesson can be written: the journal, the weights, and those before them."""
     weights = [path.stat().st_size for path in home.models_path.glob(f"*/{WEIGHTS}")]
     needed, free = ROOM + 2 * max(weights, default=0), free_bytes(home.path)
     if free is not None and free < needed:
-        yield Problem(
+        yield Fault(
             f"{home.path}: its disk is full ({size(free)} free)",
             f"free {size(needed)} there; until then what you say may not be kept",
         )
 
 
-def _other_weights(folder: Path, broken: list[Problem]) -> str:
+def _other_weights(folder: Path, broken: list[Fault]) -> str:
     """Whence weights come that can take the place of those that cannot be read."""
     shots = [
         path
@@ -284,10 +282,10 @@ def _folders(parent: Path) -> list[Path]:
     ]
 
 
-def _dead_link(path: Path) -> Problem | None:
+def _dead_link(path: Path) -> Fault | None:
     if not path.is_symlink() or path.exists():
         return None
-    return Problem(
+    return Fault(
         f"{path}: a link to {os.readlink(path)}, where nothing is",
         "connect the disk that it leads to, or remove the link",
     )

@@ -25,7 +25,15 @@ TOPS: dict[str, set[str]] = {
 }
 """vidya_tui -> learning -> engine, and the text of the personality, which imports nothing."""
 MEMORY = {"objectives", "models", "journal", "data", "text", "protocol", "maths", "home"}
-BELOW_TEACHER = MEMORY | {"memory", "book", "lessons", "book_training", "practice", "rewards"}
+BELOW_TEACHER = MEMORY | {
+    "memory",
+    "book",
+    "lessons",
+    "book_training",
+    "practice",
+    "rewards",
+    "channels",
+}
 LEARNING: dict[str, set[str]] = {
     "protocol": set(),
     "text": set(),
@@ -41,6 +49,7 @@ LEARNING: dict[str, set[str]] = {
     "memory": MEMORY,
     "pretraining": {"data", "text", "models", "maths", "protocol", "home"},
     "evaluate": {"data", "text", "objectives"},
+    "checkup": MEMORY | {"memory"},
     "lessons": MEMORY | {"memory", "book"},
     "book_training": MEMORY | {"memory", "book"},
     "practice": MEMORY | {"memory", "rewards"},
@@ -48,7 +57,8 @@ LEARNING: dict[str, set[str]] = {
 }
 """Room of learning -> the rooms that it may import besides itself; lower storeys first."""
 INTERFACE: list[set[str]] = [
-    {"text", "terminal", "settings", "worker"},
+    {"text"},
+    {"terminal", "settings", "worker"},
     {"commands", "session", "options"},
     {"state"},
     {"widgets", "controller"},

@@ -31,7 +31,7 @@ COARSE = 2.0
 
 
 @dataclass(frozen=True)
-class Published:
+class Publication:
     """Weights, as the journal has them."""
 
     version: int
@@ -41,10 +41,10 @@ class Published:
     path: str | None
 
 
-def line_of(journal: Journal, version: int) -> list[Published]:
+def line_of(journal: Journal, version: int) -> list[Publication]:
     """The weights' publications and their ancestors', newest first."""
     sql = LINE + "SELECT version, created, note, path FROM publications JOIN line USING (version)"
-    return [Published(*row) for row in journal.rows(f"{sql} ORDER BY version DESC", version)]
+    return [Publication(*row) for row in journal.rows(f"{sql} ORDER BY version DESC", version)]
 
 
 def may_know(journal: Journal, version: int, lessons: Collection[int]) -> frozenset[int]:
@@ -132,7 +132,7 @@ def learned_elsewhere(
     )
 
 
-def _origin(folder: Path, journal: Journal, line: list[Published]) -> Path:
+def _origin(folder: Path, journal: Journal, line: list[Publication]) -> Path:
     """The folder of the model that its first ancestor was taught in: another where it was grown."""
     if not line or not line[-1].path:
         return folder
