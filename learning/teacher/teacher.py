@@ -19,6 +19,7 @@ from engine.errors import VidyaError
 from engine.storage.disk import demand_room, full_disk, is_full
 from engine.storage.files import remove_leftovers
 from learning.book_training.resume import Stopped
+from learning.book_training.trainer import BookTrainer
 from learning.home import Home
 from learning.journal.journal import Journal
 from learning.lessons.forget import forget
@@ -125,6 +126,9 @@ class Teacher:
             seed=seed,
             pause=self._pause,
             tell=self._tell,
+        )
+        self._trainer = BookTrainer(
+            self._learner.transaction, self._learner.tokenizer, home.book_path
         )
         self._jobs: queue.Queue[Learn | Undo | Train | Practise | Grow | Forget | None] = (
             queue.Queue()
@@ -336,7 +340,7 @@ class Teacher:
         book = Path(job.book) if job.book else None
         stop = self._cancel_training.is_set
         self._emit(
-            self._learner.train(book, settings, report, stop, skip_bad=job.skip_bad, kept=kept)
+            self._trainer.train(book, settings, report, stop, skip_bad=job.skip_bad, kept=kept)
         )
         if self._journal.waiting():  # what a training cannot teach waits again after it
             self._jobs.put(Learn())
@@ -349,7 +353,8 @@ class Teacher:
 
         idle = job.idle
         coach = PracticeJob(
-            self._learner,
+            self._learner.transaction,
+            self._learner.tokenizer,
             self._journal,
             job,
             pause=self._idle_pause if idle else self._pause,
