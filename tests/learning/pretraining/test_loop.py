@@ -250,7 +250,7 @@ def test_killed_between_checkpoints_goes_on_as_if_nothing_had_happened(tmp_path:
     whole = fresh_model(CONFIG, 0)
     curve = pretrain(whole, _stream(), settings).curve
     for action, status in (("kill", -signal.SIGKILL), ("finish", 0)):
-        (tmp_path / ".training.safetensors.left").write_text("half")
+        (tmp_path / f".training.safetensors.{'0' * 32}").write_text("half")  # as a kill leaves it
         command = [sys.executable, "-c", KILLED, str(tmp_path), action]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
         assert done.returncode == status, done.stderr

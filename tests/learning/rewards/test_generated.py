@@ -34,11 +34,19 @@ def test_every_worked_answer_gets_full_marks_and_is_short(name: str) -> None:
 
 @pytest.mark.parametrize("name", GENERATED)
 def test_no_problem_is_in_both_splits_and_no_held_out_one_comes_twice(name: str) -> None:
-    task = find_task(name)
+    harder = {"max_terms": 4, "max_digits": 2} if name == "chain_sum" else {}
+    task = find_task(name, TaskOptions(difficulty=harder))
     train = {p.prompt for p in take(task, "train", 1500)}
     held_out = [p.prompt for p in take(task, "held_out", 300, seed=1)]
     assert len(set(held_out)) == len(held_out) == 300
     assert not train & set(held_out)
+
+
+def test_where_problems_are_few_the_held_out_ones_end() -> None:
+    task = find_task("chain_sum")  # two numbers of one digit: some two hundred different problems
+    held_out = [p.prompt for p in take(task, "held_out", 300)]
+    assert 30 <= len(set(held_out)) == len(held_out) < 60
+    assert not {p.prompt for p in take(task, "train", 1500)} & set(held_out)
 
 
 @pytest.mark.parametrize("name", GENERATED)
