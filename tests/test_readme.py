@@ -1,7 +1,9 @@
-"""The README says what is: its commands exist with their options, its tree and its links too."""
+"""The README and docs/ are true: every command, option, link, file and import that they name exists."""
 
 from __future__ import annotations
 
+import ast
+import importlib
 import re
 import shlex
 from collections.abc import Iterator
@@ -11,18 +13,28 @@ import click
 import pytest
 
 from vidya_tui.cli.main import cli, is_message
+from vidya_tui.commands.table import COMMANDS
 
 ROOT = Path(__file__).parents[1]
-README = (ROOT / "README.md").read_text("utf-8")
+PAGES = {
+    name: (ROOT / name).read_text("utf-8")
+    for name in ("README.md", *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")))
+}
+README = PAGES["README.md"]
+GUIDE = PAGES["docs/guide.md"]
+WRITTEN = [name for name in sorted(PAGES) if name != "docs/reference.md"]
+"""Pages written by hand. The reference is generated from the commands: see test_reference.py."""
 CONTEXT = click.Context(cli)
 NOT_LISTED = {"vidya.egg-info", "build", "dist", "__pycache__"}
+WHOLE = ("learning", "vidya_tui")
+"""Folders whose own folders the tree lists completely."""
 
 
-def commands() -> list[str]:
-    """Every `vidya ...` in back quotes and in indented blocks; `--x` alone belongs to the command
-    before it in its row."""
+def commands(page: str) -> list[str]:
+    """Every `vidya ...` in back quotes and in indented blocks of a page; `--x` alone belongs to the
+    command before it in its row."""
     found = []
-    for line in README.splitlines():
+    for line in page.splitlines():
         if line.startswith("    "):
             found += [part.strip() for part in line.split("&&") if part.strip().startswith("vidya")]
         last = ""
@@ -51,6 +63,10 @@ def resolve(text: str) -> tuple[tuple[str, ...], list[str]]:
     words = shlex.split(text.split(" < ")[0])[1:]
     command: click.Command = cli
     path: tuple[str, ...] = ()
+    before = {name: option for option in cli.params for name in option.opts}
+    while words and (option := before.get(words[0])) is not None:
+        flag = isinstance(option, click.Option) and option.is_flag
+        words = words[1 if flag else 2 :]
     while isinstance(command, click.Group) and words and not words[0].startswith("-"):
         if command is cli and is_message(words[0]):
             words.insert(0, "ask")
@@ -65,13 +81,32 @@ def resolve(text: str) -> tuple[tuple[str, ...], list[str]]:
     return path, options
 
 
-@pytest.mark.parametrize("text", commands())
-def test_every_command_and_option_exists(text: str) -> None:
-    resolve(text)
+@pytest.mark.parametrize("name", WRITTEN)
+def test_every_command_and_option_exists(name: str) -> None:
+    faults = []
+    for text in commands(PAGES[name]):
+        try:
+            resolve(text)
+        except AssertionError as fault:
+            faults.append(str(fault))
+    assert not faults
 
 
-def test_every_command_is_in_the_readme() -> None:
-    assert {resolve(text)[0] for text in commands()} >= set(walk(cli))
+def test_the_readme_has_examples() -> None:
+    shown = {resolve(text)[0] for text in commands(README)}
+    assert {(), ("ask",), ("teach",)} <= shown
+
+
+def test_every_command_is_in_the_guide() -> None:
+    assert {resolve(text)[0] for text in commands(GUIDE)} >= set(walk(cli))
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/guide.md"])
+def test_every_slash_command_exists(name: str) -> None:
+    known = {word for command in COMMANDS for word in (command.name, *command.aliases)}
+    named = set(re.findall(r"`/([a-z]+)\b", PAGES[name]))
+    assert named
+    assert named <= known
 
 
 @pytest.mark.parametrize("text", ["vidya nothing", "vidya ask x --nothing", "vidya model nothing"])
@@ -80,11 +115,41 @@ def test_what_does_not_exist_is_seen(text: str) -> None:
         resolve(text)
 
 
-def test_links_point_to_files() -> None:
-    links = re.findall(r"\]\(([^)#]+)\)", README)
-    assert links
-    for link in links:
-        assert link.startswith("http") or (ROOT / link).exists(), link
+@pytest.mark.parametrize("name", sorted(PAGES))
+def test_links_point_to_files(name: str) -> None:
+    links = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", PAGES[name])
+    folder = (ROOT / name).parent
+    missing = [to for to in links if not to.startswith("http") and not (folder / to).exists()]
+    assert not missing
+    assert links or name not in ("README.md", "docs/guide.md")
+
+
+def test_every_file_that_a_page_names_exists() -> None:
+    """Paths in back quotes from the root, and result files by their name alone."""
+    missing = []
+    for name in WRITTEN:
+        for path in re.findall(
+            r"`((?:engine|learning|vidya_tui|benchmarks|tests|personality|docs)/[\w./*-]+)`",
+            PAGES[name],
+        ):
+            if not list(ROOT.glob(path)):
+                missing.append(f"{name}: {path}")
+    for name in ("README.md", "docs/guide.md"):
+        for result in re.findall(r"`(\w+\.md)`", PAGES[name]):
+            if not (ROOT / "benchmarks" / "results" / result).is_file():
+                missing.append(f"{name}: {result}")
+    assert not missing
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_every_import_in_an_example_exists(name: str) -> None:
+    missing = []
+    for block in re.findall(r"```python\n(.*?)```", PAGES[name], re.DOTALL):
+        for node in ast.walk(ast.parse(block)):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                module = importlib.import_module(node.module)
+                missing += [one.name for one in node.names if not hasattr(module, one.name)]
+    assert not missing
 
 
 def test_the_tree_lists_what_there_is() -> None:
@@ -96,25 +161,32 @@ def test_the_tree_lists_what_there_is() -> None:
         folders.append(path)
         assert (ROOT / path).is_dir(), path
         assert len(line.split()) > 2, f"{path}: what is it for?"
-    top = {
+    assert below(ROOT) == {path for path in folders if "/" not in path}
+    for whole in WHOLE:
+        listed = {path.split("/")[1] for path in folders if path.startswith(f"{whole}/")}
+        assert below(ROOT / whole) == listed
+
+
+def below(folder: Path) -> set[str]:
+    """Names of the folders in a folder, without hidden and generated ones."""
+    return {
         path.name
-        for path in ROOT.iterdir()
+        for path in folder.iterdir()
         if path.is_dir() and path.name[0] != "." and path.name not in NOT_LISTED
     }
-    assert top == {path for path in folders if "/" not in path}
 
 
-def test_the_examples_of_the_book_and_the_home_hold(tmp_path: Path) -> None:
+def test_the_table_of_the_home_names_its_files(tmp_path: Path) -> None:
     from learning.home import Home
 
     home = Home(tmp_path)
-    named = re.findall(r"^\| `([^`]+)` \|", README.split("| file | holds |")[1], re.MULTILINE)
-    paths = (
-        home.journal_path,
-        home.book_path,
-        home.settings_path,
-        home.first_frame_path,
-        home.unsent_path,
-        home.log_path,
-    )
-    assert {path.name for path in paths} | {"models/NAME/"} == set(named)
+    table = GUIDE.split("| file | holds |")[1].split("\n\n")[0]
+    named = re.findall(r"^\| `([^`]+)` \|", table, re.MULTILINE)
+    paths = [
+        getattr(home, name)
+        for name, value in vars(Home).items()
+        if isinstance(value, property) and name.endswith("_path")
+    ]
+    assert home.journal_path in paths
+    expected = {path.name for path in paths} - {"models", "exports"} | {"models/NAME/", "exports/"}
+    assert expected == set(named)

@@ -1,7 +1,6 @@
-"""Writes docs/reference.md: every shell command, slash command, key and setting, from the tables that the
-program itself reads.
+"""Writes docs/reference.md: every shell command, slash command, key and setting, from the program's tables.
 
-    python -m vidya_tui.cli.reference docs/reference.md
+python -m vidya_tui.cli.reference docs/reference.md
 """
 
 from __future__ import annotations
@@ -20,8 +19,9 @@ from vidya_tui.settings.rows import groups
 
 _HEAD = """# Reference
 
-Every shell command, command of the app, key and setting. Written by `python -m vidya_tui.cli.reference
-docs/reference.md` from the tables that the program itself reads; a test sees to it that it is true.
+This page lists every shell command, slash command, key and setting. [guide.md](guide.md) explains how to
+use them. Do not edit this page: `python -m vidya_tui.cli.reference docs/reference.md` writes it from the
+program's own tables, and a test fails if it is out of date.
 """
 
 
@@ -31,18 +31,18 @@ def reference() -> str:
     parts = [
         _HEAD,
         "## In the shell\n",
-        "All commands take these, before the name of the command or after it:\n",
+        "All commands take these options, before or after the command's name:\n",
         _table(("option", "what it does"), _parameters(_command("doctor"), set())),
         *_section("vidya", cli, shared),
         *(text for path, command in _walk(cli) for text in _section(path, command, shared)),
         "## In the app\n",
-        "A command is typed, or chosen in the palette (`ctrl+p`).\n",
+        "Type a command, or choose it in the palette (`ctrl+p`).\n",
         _table(("command", "keys", "what it does"), ((c.usage, c.keys, c.help) for c in COMMANDS)),
-        "Other keys; those with a name can be changed in `[keys]` as the commands can.\n",
+        "Other keys. In `[keys]` you can change the keys of all commands and of the keys with a name.\n",
         _table(("keys", "name", "what they do"), ((key.keys, key.name, key.help) for key in KEYS)),
         "## Settings\n",
-        "In `settings.toml` in the home; `/settings` changes them too.\n",
-        _table(("setting", "usual value", "what it is"), _settings()),
+        "The settings are in `settings.toml` in the home. `/settings` changes them too.\n",
+        _table(("setting", "default", "what it is"), _settings()),
     ]
     return "\n".join(parts)
 
@@ -87,7 +87,11 @@ def _settings() -> Iterator[tuple[str, str, str]]:
         for row in group.rows:
             value = json.dumps(getattr(usual, row.key), ensure_ascii=False)
             yield row.key, value, f"{row.label}. {row.help}"
-    yield "keys", "", "A table, `[keys]`: the name of a command or key, then its keys in quotes."
+    yield (
+        "keys",
+        "",
+        "A table, `[keys]`: each row has the name of a command or key, then its keys in quotes.",
+    )
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
