@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from engine.errors import VidyaError
+from engine.errors import VidyaError, reason
 from engine.storage.checkpoint import load_config, load_model, load_tensors
 from engine.storage.checkpoint_files import WEIGHTS
 from engine.storage.disk import free_bytes, size
@@ -113,7 +113,7 @@ def check_journal(path: Path) -> Iterator[Fault]:
     except VidyaError as error:
         yield Fault(error.what, f"{error.next_step}; or {restore}")
     except (ValueError, KeyError, TypeError) as error:
-        yield Fault(f"{path}: holds what cannot be read ({error})", restore)
+        yield Fault(f"{path}: holds what cannot be read ({reason(error)})", restore)
 
 
 def _cut_short(path: Path, restore: str) -> Iterator[Fault]:
@@ -237,7 +237,7 @@ def _check_kept(folder: Path) -> Iterator[Fault]:
         except VidyaError as error:
             yield Fault(error.what, remedy)
         except (OSError, ValueError) as error:
-            yield Fault(f"{path}: cannot be read ({error})", remedy)
+            yield Fault(f"{path}: cannot be read ({reason(error)})", remedy)
 
 
 def check_room(home: Home) -> Iterator[Fault]:

@@ -16,7 +16,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from engine.config import ModelConfig
-from engine.errors import CheckpointError
+from engine.errors import CheckpointError, reason
 from engine.model import Model
 from engine.storage.checkpoint_files import WEIGHTS
 from engine.storage.disk import unwritable
@@ -101,7 +101,7 @@ def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
             return {key: file.get_tensor(key) for key in file.keys()}, file.metadata() or {}  # noqa: SIM118
     except (OSError, ValueError, SafetensorError) as error:
         raise CheckpointError(
-            f"{path}: is no whole safetensors file ({error})",
+            f"{path}: is no whole safetensors file ({reason(error)})",
             "it may be cut short: roll back with `vidya model rollback`, or copy it again",
         ) from error
 
@@ -119,7 +119,7 @@ def load_config(folder: Path) -> ModelConfig:
         raw = read_json(path)
     except (OSError, ValueError) as error:
         raise CheckpointError(
-            f"{path}: cannot be read ({error})",
+            f"{path}: cannot be read ({reason(error)})",
             "a model folder needs the config.json of a Llama model",
         ) from error
     if not isinstance(raw, dict):

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from engine.config import ModelConfig
-from engine.errors import CheckpointError
+from engine.errors import CheckpointError, reason
 from engine.storage.checkpoint_files import read_header
 
 _FLOATS = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
@@ -45,7 +45,7 @@ def check_model(folder: Path, weights: Path) -> None:
         config = ModelConfig.from_huggingface(json.loads(path.read_text("utf-8")))
     except (OSError, ValueError, RecursionError, AttributeError) as error:
         raise CheckpointError(
-            f"{path}: cannot be read ({error})", "restore the folder from a whole copy"
+            f"{path}: cannot be read ({reason(error)})", "restore the folder from a whole copy"
         ) from error
     check_weights(weights, config)
 

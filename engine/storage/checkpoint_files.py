@@ -6,7 +6,7 @@ import struct
 from pathlib import Path
 from typing import Any
 
-from engine.errors import CheckpointError
+from engine.errors import CheckpointError, reason
 from engine.storage.reading import open_regular, parse_json
 
 WEIGHTS = "model.safetensors"
@@ -34,7 +34,7 @@ def read_header(path: Path) -> dict[str, Any]:
         *(TypeError, KeyError, IndexError),
     ) as error:
         raise CheckpointError(
-            f"{path}: is no whole safetensors file ({error})",
+            f"{path}: is no whole safetensors file ({reason(error)})",
             "it may be cut short: roll back with `vidya model rollback`, or copy it again",
         ) from error
     return dict(header)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.errors import DataError
+from engine.errors import DataError, reason
 from engine.storage.files import make_private_folder, replacing
 from engine.tokenizer import Tokenizer
 from learning.data.corpus import read_documents
@@ -56,7 +56,9 @@ def data_digest(path: Path, tokenizer: Tokenizer, *, skips: bool) -> str:
             while block := file.read(1 << 20):
                 state.update(block)
     except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error})", "give a file of text") from error
+        raise DataError(
+            f"{path}: cannot be read ({reason(error)})", "give a file of text"
+        ) from error
     return state.hexdigest()
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.config import ModelConfig
-from engine.errors import CheckpointError, ConfigError, NotFound
+from engine.errors import CheckpointError, ConfigError, NotFound, reason
 from engine.storage.checkpoint_check import check_model
 from engine.storage.checkpoint_files import WEIGHTS, read_metadata, read_version
 from engine.storage.disk import demand_room, unwritable
@@ -266,7 +266,8 @@ def _info(name: str, path: Path, shipped: bool) -> ModelInfo:
         size = (path / WEIGHTS).stat().st_size
     except (OSError, ValueError, ConfigError) as error:
         raise CheckpointError(
-            f"{path}: cannot be read ({error})", "remove the folder, or restore it from a copy"
+            f"{path}: cannot be read ({reason(error)})",
+            "remove the folder, or restore it from a copy",
         ) from error
     version = read_version(path / WEIGHTS)
     return ModelInfo(name, path, config.parameters, version, size, shipped)
