@@ -39,7 +39,11 @@ class Options:
             sys.stderr.write(f"vidya: {error}\n")
 
         found = load_settings(self.home.settings_path, warn)
-        return replace(found, model=self.model) if self.model else found
+        try:
+            return replace(found, model=self.model) if self.model else found
+        except SettingsError as error:
+            why = error.what.removeprefix("settings.toml: model: ")
+            raise ConfigError(f"--model {self.model}: {why}", "name a model of the home") from error
 
     @property
     def chosen_model(self) -> str:

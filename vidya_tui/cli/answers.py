@@ -55,7 +55,7 @@ def while_written(as_json: bool) -> Iterator[Show]:
 
 def print_all(cards: Sequence[Card], ask: int) -> None:
     """The whole answers in their order, and on standard error what `vidya teach` wants to know."""
-    for line in _lines(cards):
+    for line in _lines(sorted(cards, key=lambda card: card.index)):
         click.echo(line)
     pick = "--pick K, " if len(cards) > 1 else ""
     say(f"ask {ask}: vidya teach --ask {ask} {pick}--say TEXT or --rate good|bad judges it")

@@ -154,7 +154,7 @@ def export_model(name: str, folder: Path, options: Options) -> None:
 
 
 @model_group.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete.models, help="A model of the home.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @common
 def remove(name: str, yes: bool, options: Options) -> None:

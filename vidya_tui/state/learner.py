@@ -9,22 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from learning.protocol.events import (
-    Event,
-    Failed,
-    LearnerState,
-    LessonDone,
-    ModelChanging,
-    Ready,
-    TrainDone,
-    TrainProgress,
-    UndoDone,
-    WorkerLost,
-)
 from vidya_tui.text.numbers import counted, percent, seconds
 
 if TYPE_CHECKING:  # the first frame waits for no more than it needs
     from learning.protocol.events import (
+        Event,
         LearnerState,
         LessonDone,
         MessageCut,
@@ -199,6 +188,18 @@ def short(now: Learning) -> str:
 
 def after(now: Learning, event: Event) -> Learning:
     """What is known after an event."""
+    from learning.protocol.events import (
+        Failed,
+        LearnerState,
+        LessonDone,
+        ModelChanging,
+        Ready,
+        TrainDone,
+        TrainProgress,
+        UndoDone,
+        WorkerLost,
+    )
+
     match event:
         case Ready():
             return replace(now, model=event.model, version=event.version, loaded=True, lost=False)

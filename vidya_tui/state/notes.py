@@ -6,13 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from learning.journal.journal import Journal
-from learning.journal.judgements import Judged
-from learning.protocol.records import Rating
-from vidya_tui.session.session import Session
 from vidya_tui.text.sanitise import one_line
 
 if TYPE_CHECKING:  # the first frame waits for no more than it needs
+    from learning.journal.journal import Journal
     from learning.journal.judgements import Judged
     from learning.protocol.records import Lesson, Turns
     from vidya_tui.session.session import Session
@@ -146,4 +143,6 @@ def recalled(journal: Journal, session: Session, position: int) -> Note:
 
 def _made(judged: Judged, text: str) -> bool:
     """Whether this judgement, which may be withdrawn, made the text the answer."""
+    from learning.protocol.records import Rating
+
     return not isinstance(judged.judgement, Rating) and judged.answer == text

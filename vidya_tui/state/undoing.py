@@ -6,7 +6,6 @@ import contextlib
 
 from engine.errors import VidyaError
 from learning.journal.journal import Journal
-from learning.journal.lesson_list import taught
 from learning.protocol.events import UndoDone
 from vidya_tui.state.lessons import named
 
@@ -14,6 +13,8 @@ from vidya_tui.state.lessons import named
 def elsewhere(journal: Journal, conversation: int | None) -> str:
     """In a sentence, what the last lesson is, where it is of another conversation than this one; else
     "". A lesson of no conversation (from a file, of practice) is of none that could be touched."""
+    from learning.journal.lesson_list import taught  # loaded when it is first needed
+
     lesson = journal.last_lesson()
     found = taught(journal, [lesson.id]) if lesson else []
     if not found or found[0].ask is None:

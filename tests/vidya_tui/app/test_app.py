@@ -133,6 +133,7 @@ def test_digits_are_typed_where_nothing_can_be_picked(tmp_path: Path) -> None:
         await stage.press("backspace", "2")
         stage.teacher.finish()
         await stage.sees("two answers")
+        await stage.until(lambda: judgements(stage) == [Pick(1, 2)])
         await stage.write("4 of them")
         assert stage.prompt == "4 of them"  # picked already
         assert judgements(stage) == [Pick(1, 2)]

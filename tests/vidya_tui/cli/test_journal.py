@@ -109,7 +109,7 @@ def test_export_and_import_are_lossless_and_idempotent(shell: Shell, tmp_path: P
     rows = [json.loads(line) for line in out.read_text().splitlines()]
     assert shared(other.rows("journal", "export")) == shared(rows)
     shell.rows("teach", "--say", "Good night.", "--no-wait")  # of the same answer: the newer holds
-    shell.run("journal", "export", "--out", str(out))
+    shell.run("journal", "export", "--out", str(out), "--force")
     assert other.rows("journal", "import", str(out))[0]["added"] == 1
     assert "Good night." in other.run("journal", "show").stdout
     assert "0 conversations" in other.run("journal", "import", str(out)).stdout

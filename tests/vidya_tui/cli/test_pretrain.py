@@ -178,7 +178,7 @@ def test_a_new_tokenizer_only_when_asked_for(tmp_path: Path, stories: Path) -> N
         *("--new-tokenizer", "--out", str(out)),
     )
     assert result.returncode == 0, result.stderr
-    assert f"vidya --model {out}" in result.stdout
+    assert f'vidya ask --raw "Once" --model {out}' in result.stdout
     assert json.loads((out / "config.json").read_text("utf-8"))["vocab_size"] <= 512
 
 

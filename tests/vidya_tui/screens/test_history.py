@@ -104,7 +104,7 @@ def test_erasing_asks_first_and_really_erases(tmp_path: Path) -> None:
         await stage.until(lambda: "d erase" in stage.footer())
         await stage.press("d")
         await stage.sees(
-            "Erase \u201cmy password is swordfish\u201d for ever, 1 message and 1 lesson?"
+            "Erase \u201cmy password is swordfish\u201d for ever, 1 message and 0 lessons?"
         )
         await stage.press("escape")
         await stage.sees("nothing was changed")
@@ -112,7 +112,7 @@ def test_erasing_asks_first_and_really_erases(tmp_path: Path) -> None:
         await stage.press("d")
         await stage.sees("y yes")
         await stage.press("y")
-        await stage.sees("erased: 2 messages and lessons")
+        await stage.sees("erased: 1 message or lesson")
         await stage.sees("conversations · 1")
         assert b"swordfish" not in stage.home.journal_path.read_bytes()
         await stage.press("escape")

@@ -329,7 +329,7 @@ def test_what_nobody_judged_stands_in_the_list_with_its_kind_and_can_be_taken_ba
         for line in (
             "left      waiting    \u00b7 Hello? \u2192 Who is there?",
             "own words waiting    \u00b7 I feed the gulls.",
-            "left      replaced   \u00b7 What is my dog called? \u2192 Your dog is",
+            "left      replaced   \u00b7 What is my dog call\u2026 \u2192 Your dog is called Caje",
         ):
             await stage.sees(line)
         (check,) = stage.teacher.sent(Check)

@@ -114,5 +114,7 @@ def test_screens_and_plots_are_loaded_when_they_open() -> None:
         "learning.journal.lesson_list",
         "learning.lessons.forget",
     )
-    late += tuple(f"vidya_tui.screens.{name}" for name in ("room", "rooms", "lessons", "history"))
+    late += tuple(
+        f"vidya_tui.screens.{name}" for name in ("base", "registry", "lessons", "history")
+    )
     assert not set(late) & set(loaded)
