@@ -28,9 +28,10 @@ from learning.protocol.events import (
 )
 from learning.protocol.messages import TeacherPort
 from learning.protocol.requests import CancelTraining, SetLearning, Train
+from vidya_tui.commands.arguments import Argument
 from vidya_tui.commands.keymap import Keymap, usual, way
 from vidya_tui.commands.parse import RunCommand
-from vidya_tui.commands.table import Argument, Situation
+from vidya_tui.commands.situation import Situation
 from vidya_tui.controller.drafts import Drafts
 from vidya_tui.controller.message import StatusMessage
 from vidya_tui.controller.practice import PracticeDesk
