@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-import learning.rewards.task as registry
+import learning.rewards.registry as registry
 from learning.rewards.task import Problem, RewardWeights, Score, Split, Task, TaskOptions
 
 

@@ -8,17 +8,13 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
 
 from engine.errors import NumericsError
 from engine.storage.files import remove_leftovers
 from engine.tokenizer import Tokenizer
-from learning.book_training.asking import EpochReport
-from learning.book_training.loop import BookSettings, train_book
-from learning.book_training.resume import TrainingKeeper
-from learning.book_training.training_set import Course, failed_avoidance, plan
 from learning.data.examples import too_long
 from learning.home import Home
 from learning.journal.journal import Journal
@@ -27,7 +23,6 @@ from learning.lessons.consolidate import Consolidator
 from learning.lessons.recipe import LessonTransaction, TeachResult, TeachSettings, known_before
 from learning.lessons.undo import leave, missing, take_back
 from learning.memory.caches import LearnerCaches
-from learning.memory.guard import examine
 from learning.memory.margins import MarginTracker
 from learning.memory.replay import Replay
 from learning.memory.tasks import (
@@ -37,10 +32,8 @@ from learning.memory.tasks import (
     waiting_riders,
 )
 from learning.models.snapshots import KNOWN_ALREADY, OldWeights
-from learning.models.unfinished_training import Unfinished
 from learning.models.weights import Published, Weights
-from learning.objectives.forward import Knowledge, share_known
-from learning.protocol.events import LearnerState, TrainDone, UndoDone
+from learning.protocol.events import LearnerState, UndoDone
 from learning.protocol.records import Lesson, LessonKind, LessonReport, LessonState
 
 
@@ -61,7 +54,7 @@ class Learner:
     ) -> None:
         """`pause` is called before every micro-batch and may raise Stopped."""
         self.folder, self.journal, self.settings = folder, journal, settings or TeachSettings()
-        self._home, self._pause, self._tell = home, pause, tell
+        self.home, self._pause, self._tell = home, pause, tell
         self._rng = random.Random(seed)
         for part in (home.path, home.exports_path, home.models_path):
             remove_leftovers(part)
@@ -69,10 +62,11 @@ class Learner:
         self.weights = Weights(folder, journal, device=device)
         frozen = self.settings.trunk_layers(len(self.weights.model.blocks))
         self.caches = LearnerCaches(home, self.weights, self.tokenizer, journal, frozen, pause)
-        self._transaction = LessonTransaction(
+        self.transaction = LessonTransaction(
             self.weights, self.caches, journal, self._rng, pause, settings=self.settings
         )
-        self._pauses = Consolidator(self._transaction, tell)
+        self._pauses = Consolidator(self.transaction, tell)
+        self.caches.on_forget(self._pauses.forget)
         self.weak: Collection[LessonKind] = ()
         """Kinds of lessons that ride along though nobody judged them."""
         self.recover()
@@ -126,11 +120,11 @@ class Learner:
         riders = waiting_riders(self.tokenizer, self.journal, context, weak, memory)
         replay.riders = list(riders.values())
         tracker = self.tracker
-        stake = self._transaction.at_stake(task)
-        with self._transaction.or_as_before() as before:
+        stake = self.transaction.at_stake(task)
+        with self.transaction.or_as_before() as before:
             try:
                 result = teach_or_avoid(
-                    self._transaction,
+                    self.transaction,
                     self.tokenizer,
                     task,
                     report=lambda _, loss: self._stepped(lesson, loss, started, tracker),
@@ -148,7 +142,7 @@ class Learner:
             replay.avoid(task.rejected)
             self._pauses.avoid(task.rejected)
         if not passed:
-            self._transaction.put_back(before)
+            self.transaction.put_back(before)
             self.journal.set_lesson_state(lesson.id, "needs_practice")
             report = self._report(lesson, started, known=knew, knew=knew, steps=steps, loss=loss)
             return replace(
@@ -176,7 +170,7 @@ class Learner:
         if not steps and lesson.id in self.journal.lessons_in(self.version):
             return
         note = f"lesson {lesson.id}{'' if steps else KNOWN_ALREADY}"
-        self._transaction.publish([lesson.id, *riders], note, changed=steps > 0)
+        self.transaction.publish([lesson.id, *riders], note, changed=steps > 0)
         for rider in riders:
             self.journal.set_lesson_state(rider, "learned")
 
@@ -215,112 +209,9 @@ class Learner:
             version=self.version,
         )
 
-    # ------------------------------------------------------------ the book
-
-    def train(
-        self,
-        book: Path | None,
-        settings: BookSettings,
-        report: Callable[[EpochReport], None],
-        stop: Callable[[], bool],
-        *,
-        skip_bad: bool = False,
-        kept: Unfinished | None = None,
-    ) -> TrainDone:
-        """Trains on a book (None: shipped, owner's, and all lessons) until it is known. After the
-        latter, answers that could not be avoided wait to be taught again.
-
-        kept: the same training as it was when it was broken off, or a new one; while it runs it is
-        kept beside the model, so that Stopped and a crash lose little. Raises DataError for a book
-        with bad lines, unless `skip_bad`; nothing was changed then.
-        """
-        started, model = time.monotonic(), self.weights.model
-        replay = self.caches.read_books_again(skip_bad)  # the owner's may have grown
-        course = plan(
-            self.tokenizer,
-            replay,
-            self.journal,
-            self._home.book_path,
-            book,
-            model.config.context,
-            self._rng,
-            skip_bad,
-        )
-        count = len(course.examples)
-        keeper, goes_on = TrainingKeeper(self.weights, course, kept), False
-        with keeper, self._transaction.or_as_before() as before, keeper.stopping():
-            training = train_book(
-                model,
-                course.examples,
-                replay.talk,
-                settings,
-                self._rng,
-                rest=course.rest,
-                careless=course.otherwise,
-                report=keeper.hearing(report),
-                pause=self._pause,
-                stop=stop,
-                begun=keeper.begun(self.journal),
-            )
-            asked = bool(training.before)  # else it was to stop before that
-            recall_before = share_known(training.before[:count]) if asked else None
-            recall = share_known(training.after[:count]) if asked else None
-            verdict = examine(
-                model,
-                book_before=recall_before or 0.0,
-                book_recall=recall or 0.0,
-                earlier=len(course.rest),
-                earlier_before=share_known(training.before[count:]),
-                earlier_recall=share_known(training.after[count:]),
-            )
-            last = training.last
-            if verdict.passed and last.step:
-                self._publish_training(course, training.after[:count])
-            elif goes_on := stop() and keeper.has_steps:
-                keeper.leave()
-        if not (verdict.passed and last.step):
-            self._transaction.put_back(before)
-            recall = recall_before
-        if verdict.passed and asked and not book:  # other weights may learn what these could not
-            context = model.config.context
-            for lesson in failed_avoidance(self.tokenizer, self.journal, context):
-                self.journal.set_lesson_state(lesson.id, "waiting")
-        self.forget_memory()
-        if not book and recall is not None:  # of another book it says nothing of Vidya's own
-            self.journal.add_measure("book_recall", recall)
-        return TrainDone(
-            epochs=last.epoch,
-            steps=last.step,
-            loss=last.loss,
-            recall_before=recall_before,
-            recall_after=recall,
-            seconds=time.monotonic() - started,
-            cancelled=stop(),
-            rolled_back=not verdict.passed,
-            version=self.version,
-            entries=count,
-            known=sum(item.known for item in training.after[:count]),
-            left_out=tuple(course.left_out),
-            own=book is not None,
-            goes_on=goes_on,
-        )
-
-    def _publish_training(self, course: Course, after: Sequence[Knowledge]) -> None:
-        """after: of the course's examples."""
-        self.weights.publish([lesson.id for lesson, _ in course.lessons], "book training")
-        known = {e.ids: item.known for e, item in zip(course.examples, after, strict=True)}
-        for lesson, example in course.lessons:
-            state: LessonState = "learned" if known[example.ids] else "needs_practice"
-            if lesson.state != state:
-                self.journal.set_lesson_state(lesson.id, state)
-        if course.lessons:
-            share = sum(known[example.ids] for _, example in course.lessons) / len(course.lessons)
-            self.journal.add_measure("lessons_known", share)
-
     def forget_memory(self) -> None:
         """All weights or the books have changed: what was derived from them is made anew."""
         self.caches.forget()
-        self._pauses.forget()
 
     # ------------------------------------------------------------ undo
 
@@ -333,7 +224,7 @@ class Learner:
         it.
         """
         try:
-            done, lost = take_back(self._transaction, self.tokenizer, lesson)
+            done, lost = take_back(self.transaction, self.tokenizer, lesson)
         finally:
             self.forget_memory()
         if lesson.id in self.journal.taught_against(self.version):

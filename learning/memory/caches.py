@@ -46,15 +46,22 @@ class LearnerCaches:
         self._trunk: PrefixCache | None = None
         self._reference: AnchorReference | None = None
         self._tracker = MarginTracker()
+        self._on_forget: list[Callable[[], None]] = []
 
     def forget(self) -> None:
-        """Drops all caches, because all weights or the books have changed."""
+        """Drops all caches, because all weights or the books have changed, and tells who asked to know."""
         self._replay, self._trunk, self._reference, self._tracker = (
             None,
             None,
             None,
             MarginTracker(),
         )
+        for tell in self._on_forget:
+            tell()
+
+    def on_forget(self, tell: Callable[[], None]) -> None:
+        """Calls `tell` whenever all caches are dropped."""
+        self._on_forget.append(tell)
 
     def read_books_again(self, skip_bad: bool = False) -> Replay:
         """Rebuilds the memory from the books as they are now and drops its margins. Raises DataError."""

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import ConfigError
+from engine.tokenizer import Tokenizer
 from learning.journal.journal import Journal
-from learning.lessons.learner import Learner
+from learning.memory.transaction import WeightTransaction
 from learning.practice.background import BackgroundScorer
 from learning.practice.hooks import interruptible
 from learning.practice.report import measure_name
@@ -44,7 +45,8 @@ class PracticeJob:
 
     def __init__(
         self,
-        learner: Learner,
+        transaction: WeightTransaction,
+        tokenizer: Tokenizer,
         journal: Journal,
         request: Practise,
         *,
@@ -54,7 +56,8 @@ class PracticeJob:
         find: Callable[[str, TaskOptions], Task] = find_task,
     ) -> None:
         """Raises NotFound or ConfigError for a task that is not there or cannot be as asked."""
-        self._learner, self._journal, self._request = learner, journal, request
+        self._transaction, self._tokenizer = transaction, tokenizer
+        self._journal, self._request = journal, request
         self._pause, self._emit = pause, emit
         self.settings = _settings(settings or PracticeSettings(), request)
         options = TaskOptions(
@@ -90,10 +93,10 @@ class PracticeJob:
 
         Raises VidyaError; the weights are then those that were last published.
         """
-        learner, request = self._learner, self._request
-        model = learner.weights.model
-        learner.forget_memory()  # all weights move
-        weights = PracticeWeights(learner.weights, self._journal, request.task)
+        transaction, request = self._transaction, self._request
+        model = transaction.weights.model
+        transaction.caches.forget()  # practice trains all weights
+        weights = PracticeWeights(transaction.weights, self._journal, request.task)
         self._saved = None
         outcome = PracticeOutcome("stopped", "interrupted before anything was measured")
         session: GrpoTrainer | None = None
@@ -110,9 +113,9 @@ class PracticeJob:
             ):
                 session = GrpoTrainer(
                     model,
-                    learner.tokenizer,
+                    self._tokenizer,
                     self._task,
-                    learner.replay,
+                    transaction.caches.replay,
                     replace(self.settings, steps=self.left),
                     seed=self.seed + 1000 * self._parts,
                     pause=pause,
@@ -131,15 +134,15 @@ class PracticeJob:
                 wanted = request.warm_up if possible and not self._warm else False
                 outcome = run.run(warm_up=wanted)
         finally:
-            learner.forget_memory()
+            transaction.caches.forget()
             self._saved = weights.lesson
         self._add(outcome)
         return self._done
 
     def taken_back(self) -> bool:
         """Whether what it gained last is gone, by an undo that came meanwhile: then it is over."""
-        learner, lesson = self._learner, self._saved
-        if lesson is None or lesson in self._journal.lessons_in(learner.version):
+        version, lesson = self._transaction.weights.version, self._saved
+        if lesson is None or lesson in self._journal.lessons_in(version):
             return False
         before, book = self._before
         self._done = replace(
@@ -156,7 +159,7 @@ class PracticeJob:
         return PracticeDone(
             task=self._request.task,
             held_out=self._held_out,
-            version=self._learner.version,
+            version=self._transaction.weights.version,
             idle=self._request.idle,
             **asdict(self._done),
         )

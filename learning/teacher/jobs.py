@@ -16,6 +16,7 @@ from pathlib import Path
 from engine.errors import VidyaError
 from engine.storage.disk import demand_room, full_disk, is_full
 from learning.book_training.resume import Stopped
+from learning.book_training.trainer import BookTrainer
 from learning.home import Home
 from learning.journal.journal import Journal
 from learning.lessons.forget import forget
@@ -85,6 +86,7 @@ class Jobs:
         self._home, self._device = home, device
         self._journal = journal
         self._learner = learner
+        self._trainer = BookTrainer(learner.transaction, learner.tokenizer, home.book_path)
         self._scheduler, self._signals = scheduler, signals
         self._emit = emit
         self._how = SetLearning(on=True)
@@ -263,7 +265,7 @@ class Jobs:
         book = Path(job.book) if job.book else None
         stop = self._signals.cancel_training.is_set
         self._emit(
-            self._learner.train(book, settings, report, stop, skip_bad=job.skip_bad, kept=kept)
+            self._trainer.train(book, settings, report, stop, skip_bad=job.skip_bad, kept=kept)
         )
         if self._journal.waiting():  # what a training cannot teach waits again after it
             self._waiting.put(Learn())
@@ -274,7 +276,8 @@ class Jobs:
 
         idle = job.idle
         coach = PracticeJob(
-            self._learner,
+            self._learner.transaction,
+            self._learner.tokenizer,
             self._journal,
             job,
             pause=self._signals.idle_pause if idle else self._signals.pause,

@@ -11,11 +11,18 @@ import torch
 from engine.model import Model
 from engine.storage.checkpoint import save_model
 from engine.tokenizer import Tokenizer
+from learning.book_training.trainer import BookTrainer
 from learning.home import Home
 from learning.journal.journal import Journal
+from learning.lessons.learner import Learner
 
 Place = tuple[Home, Path, Journal]
 """A home, the folder of its model, its journal."""
+
+
+def book_trainer(learner: Learner) -> BookTrainer:
+    """What trains the learner's model on books."""
+    return BookTrainer(learner.transaction, learner.tokenizer, learner.home.book_path)
 
 
 @pytest.fixture

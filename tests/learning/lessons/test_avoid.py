@@ -77,13 +77,11 @@ def test_what_is_said_in_nearly_the_same_words_is_avoided_too(
             weight.add_(1.0)
         return TeachResult(2, 1.0, ends != "cannot be learned" or len(taught) < 2, 32)
 
-    monkeypatch.setattr(learner._transaction, "teach", steps)
+    monkeypatch.setattr(learner.transaction, "teach", steps)
     back = ends == "the first comes back"
     monkeypatch.setattr(learning.lessons.avoid, "known_before", lambda *_: not back)
     before = weight.detach().clone()
-    result = teach_or_avoid(
-        learner._transaction, learner.tokenizer, LessonTask(None, (first,), 0.5)
-    )
+    result = teach_or_avoid(learner.transaction, learner.tokenizer, LessonTask(None, (first,), 0.5))
     assert taught[:2] == [LessonTask(None, (first,), 0.5), LessonTask(None, (second,), 0.5)]
     rounds = 1 + TIMES if ends == "nothing helps" else 2
     assert len(taught) == rounds and result.known
@@ -131,7 +129,7 @@ def test_what_cannot_be_avoided_again_is_given_up(
     journal.set_lesson_state(rated.id, "learned")
     learner.forget_memory()
     version = learner.version
-    monkeypatch.setattr(learner._transaction, "teach", lambda *_: TeachResult(1, 1.0, False, 32))
+    monkeypatch.setattr(learner.transaction, "teach", lambda *_: TeachResult(1, 1.0, False, 32))
     while learner.catch_up():
         pass
     assert learner.version == version

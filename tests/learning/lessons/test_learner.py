@@ -24,7 +24,7 @@ from learning.memory.margins import Margin
 from learning.memory.tasks import answer_example, as_worded_before, rider_example, to_task
 from learning.objectives.forward import knowledge
 from learning.protocol.records import Lesson, Turn
-from tests.learning.conftest import Place
+from tests.learning.conftest import Place, book_trainer
 
 BOOK = """<|user|> hello <|assistant|> Hello, I am well.
 <|user|> What is your name? <|assistant|> My name is Vidya.
@@ -52,7 +52,7 @@ def open_learner(place: Place) -> Learner:
 def read_book(learner: Learner) -> float:
     # without settling, which has tests of its own: so few weights are then too set in what they know
     settings = BookSettings(epochs=150, lr=5e-3, warm_up=5, talk=0, settle=0.0)
-    return learner.train(None, settings, lambda _: None, lambda: False).recall_after
+    return book_trainer(learner).train(None, settings, lambda _: None, lambda: False).recall_after
 
 
 def lesson(question: str, answer: str) -> Lesson:
@@ -226,7 +226,7 @@ def test_a_pause_that_mends_nothing_leaves_the_weights_as_they_were(
             weight.add_(1.0)
         return TeachResult(1, 1.0, False, 32)
 
-    monkeypatch.setattr(learner._transaction, "teach", steps)
+    monkeypatch.setattr(learner.transaction, "teach", steps)
     assert learner.catch_up() and not learner.catch_up(), "it is given up"
     assert torch.equal(weight, before) and learner.version == version
     assert tracker.lost(learner.replay.book) == [broken]
@@ -370,7 +370,9 @@ def test_an_answer_that_does_not_fit_is_told_and_not_half_learned(place: Place) 
     assert "too long for this model" in report.why and "shorten it" in report.why
     assert journal.lesson(taught.id).state == "needs_practice" and learner.version == version
     home.book_path.write_text(f"# mine\n<|user|> What sat there now? <|assistant|> {LONG}\n")
-    done = learner.train(None, BookSettings(epochs=1, talk=0), lambda _: None, lambda: False)
+    done = book_trainer(learner).train(
+        None, BookSettings(epochs=1, talk=0), lambda _: None, lambda: False
+    )
     assert done.left_out == ("book.txt:2", f"lesson {taught.id}")
     assert journal.lesson(taught.id).state == "needs_practice"
     assert len(learner.replay.memory) == 4
@@ -381,9 +383,9 @@ def test_another_book_says_nothing_of_the_recall_of_vidyas(place: Place, tmp_pat
     book = tmp_path / "other.txt"
     book.write_text("<|user|> hello there <|assistant|> zebra quartz.\n")
     once = BookSettings(epochs=1, talk=0)
-    learner.train(book, once, lambda _: None, lambda: False)
+    book_trainer(learner).train(book, once, lambda _: None, lambda: False)
     assert journal.measures("book_recall") == []
-    learner.train(None, once, lambda _: None, lambda: False)
+    book_trainer(learner).train(None, once, lambda _: None, lambda: False)
     assert len(journal.measures("book_recall")) == 1
 
 
@@ -391,7 +393,7 @@ def test_a_book_of_which_nothing_fits_is_refused(place: Place, tmp_path: Path) -
     book = tmp_path / "long.txt"
     book.write_text(f"<|user|> What sat there? <|assistant|> {LONG}\n")
     with pytest.raises(DataError, match=r"long\.txt:1: too long"):
-        open_learner(place).train(book, BookSettings(), lambda _: None, lambda: False)
+        book_trainer(open_learner(place)).train(book, BookSettings(), lambda _: None, lambda: False)
 
 
 def test_what_could_not_be_avoided_is_not_taught_again_and_waits_after_the_training(
@@ -454,7 +456,7 @@ def test_a_book_of_comments_exists_and_holds_nothing(
     learner = open_learner(place)
     for book, words in ((tmp_path / name, "holds no conversation"), (tmp_path / "x", "not exist")):
         with pytest.raises(NotFound, match=words):
-            learner.train(book, BookSettings(), lambda _: None, lambda: False)
+            book_trainer(learner).train(book, BookSettings(), lambda _: None, lambda: False)
 
 
 def test_a_correction_in_other_capitals_stops_the_old_answer_to_the_old_words(place: Place) -> None:

@@ -112,7 +112,7 @@ def test_steps_against_it_that_do_not_do_that_or_cost_too_much_are_put_back(
             weight.add_(float("nan") if good == "not said any more" else 1.0)
         return TeachResult(3, 1.0, good != "nothing", 32)
 
-    monkeypatch.setattr(learner._transaction, "teach", steps)
+    monkeypatch.setattr(learner.transaction, "teach", steps)
     monkeypatch.setattr(learning.lessons.undo, "known_before", lambda *_: False)
     done, _ = learner.undo(taught)
     assert ("so the model was taught" in done.what) == (good == "all")

@@ -20,6 +20,7 @@ from learning.models.unfinished_training import (
 )
 from learning.protocol.records import Lesson, Turn
 from learning.protocol.requests import Train
+from tests.learning.conftest import book_trainer
 from tests.learning.lessons.test_learner import lesson, place  # noqa: F401
 
 SETTINGS = BookSettings(epochs=4, batch=2, lr=5e-3, warm_up=2, talk=0, others=0, until_known=False)
@@ -50,7 +51,9 @@ class Training:
 
     def run(self, request: Train | None = None) -> None:
         kept = read_unfinished(self.folder) or Unfinished(request or Train(), self.learner.version)
-        self.learner.train(None, SETTINGS, self.reports.append, lambda: False, kept=kept)
+        book_trainer(self.learner).train(
+            None, SETTINGS, self.reports.append, lambda: False, kept=kept
+        )
 
 
 def broken_off(where: Place, steps: int) -> Unfinished:
@@ -94,7 +97,9 @@ def test_stopped_before_it_goes_on_it_still_goes_on_the_next_time(place: Place) 
     kept = broken_off(place, 3)
     training = Training(place)
     version = training.learner.version
-    done = training.learner.train(None, SETTINGS, lambda _: None, lambda: True, kept=kept)
+    done = book_trainer(training.learner).train(
+        None, SETTINGS, lambda _: None, lambda: True, kept=kept
+    )
     assert done.cancelled and done.goes_on and not done.rolled_back
     assert (done.recall_before, done.recall_after, done.version) == (None, None, version)
     assert read_unfinished(training.folder) == kept
@@ -110,7 +115,7 @@ def test_stopped_where_nothing_could_be_asked_any_more_it_goes_on_the_next_time(
     kept = broken_off(place, 3)
     training = Training(place)
     version = training.learner.version
-    done = training.learner.train(
+    done = book_trainer(training.learner).train(
         None,
         SETTINGS,
         training.reports.append,
@@ -124,7 +129,9 @@ def test_stopped_where_nothing_could_be_asked_any_more_it_goes_on_the_next_time(
 def test_stopped_before_it_began_nothing_is_kept(place: Place) -> None:  # noqa: F811
     training = Training(place)
     version, kept = training.learner.version, Unfinished(Train(), training.learner.version)
-    done = training.learner.train(None, SETTINGS, lambda _: None, lambda: True, kept=kept)
+    done = book_trainer(training.learner).train(
+        None, SETTINGS, lambda _: None, lambda: True, kept=kept
+    )
     assert done.cancelled and not done.goes_on and done.version == version
     assert place[2].measures("book_recall") == []
     assert read_unfinished(training.folder) is None
@@ -183,7 +190,7 @@ def test_a_training_that_fails_is_not_kept(place: Place, monkeypatch: pytest.Mon
     def broken(*_: object, **__: object) -> object:
         raise RuntimeError("boom")
 
-    monkeypatch.setattr("learning.lessons.learner.train_book", broken)
+    monkeypatch.setattr("learning.book_training.trainer.train_book", broken)
     training = Training(place)
     with pytest.raises(RuntimeError):
         training.run()

@@ -120,7 +120,12 @@ def test_without_a_seed_the_problems_are_others_each_time(room: Room) -> None:  
     def seed(given: int | None) -> int:
         request = Practise("easy", seed=given)
         return PracticeJob(
-            learner, room.journal, request, pause=lambda: None, emit=lambda _: None
+            learner.transaction,
+            learner.tokenizer,
+            room.journal,
+            request,
+            pause=lambda: None,
+            emit=lambda _: None,
         ).seed
 
     assert seed(None) != seed(None)
