@@ -52,7 +52,7 @@ class Stage:
         def look() -> tuple[object, ...]:
             view = self.app.chat.conversation
             busy = (
-                view._moving,
+                view._window.moving,
                 view._waiting,
                 self.app.animator.is_being_animated(view, "scroll_y"),
             )

@@ -5,7 +5,7 @@ kept, and a grown model never had any without lessons that it inherited. Then th
 to give the answer any more and to give another in its place (learning.memory.tasks), which it remembers
 from then on.
 Left out: which lessons are undone (learning.journal.lessons), and who is told
-(learning.teacher.teacher).
+(learning.teacher.jobs).
 """
 
 from __future__ import annotations

@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from vidya_tui.commands.table import COMMANDS, Argument, Command, CommandError
+from vidya_tui.commands.arguments import Argument, CommandError
+from vidya_tui.commands.table import COMMANDS, Command
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """The slash commands: one table that the prompt, the palette, the keys, the footer and /help read.
 
-To add one: a row here, and what it does in desk.py, or in screens/chat.py where it opens something.
-Left out: what was typed (typed.py), other keys than these by the owner's wish (keys.py).
+To add one: a row here, and what it does in controller/controller.py, or in screens/chat/commands.py where
+it opens something. Left out: what was typed (parse.py), other keys than these by the owner's wish
+(keymap.py).
 """
 
 from __future__ import annotations
@@ -9,108 +10,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from engine.errors import VidyaError
-
-Argument = int | str | None
-MOST_EPOCHS = 1000
-
-
-class CommandError(VidyaError):
-    """A command that does not exist or was given something it cannot use."""
-
-
-@dataclass(frozen=True)
-class Situation:
-    """What decides which commands work now."""
-
-    cards: tuple[int, ...] = ()
-    """Numbers of the candidates that can be picked."""
-    waiting: bool = False
-    """Candidates wait for a judgement."""
-    streaming: bool = False
-    """An answer is being written."""
-    asked: bool = False
-    """There is a message that was, or is being, answered."""
-    answered: bool = False
-    """The last message has its answer."""
-    ratable: bool = False
-    """There is an answer to rate."""
-    training: bool = False
-    """The book is being learned."""
-    practising: bool = False
-    """A task is being practised."""
-    rating: str | None = None
-    """How the last answer is rated."""
-    taught: bool = False
-    """Something was taught that could be taken back."""
-    branched: bool = False
-    """A message that is shown was asked in more than one way."""
+from vidya_tui.commands.arguments import (
+    Argument,
+    CommandError,
+    candidate,
+    epochs,
+    free_text,
+    lesson,
+    no_argument,
+    one_of,
+    rating,
+)
+from vidya_tui.commands.situation import Situation
 
 
 def _always(_: Situation) -> bool:
     return True
-
-
-def _no_argument(name: str, argument: str) -> Argument:
-    if argument:
-        raise CommandError(f"/{name} takes nothing after it", f"type /{name} alone")
-    return None
-
-
-def _text(name: str, argument: str) -> Argument:
-    return argument or None
-
-
-def _card(name: str, argument: str) -> Argument:
-    if not argument.isascii() or not argument.isdigit() or int(argument) < 1:
-        raise CommandError(
-            f"/{name} needs the number of a candidate", f"type for example /{name} 3"
-        )
-    return int(argument)
-
-
-def _epochs(name: str, argument: str) -> Argument:
-    if not argument:
-        return None
-    if not argument.isascii() or not argument.isdigit() or not 1 <= int(argument) <= MOST_EPOCHS:
-        raise CommandError(
-            f"/{name} {argument}: not a number of epochs",
-            f"type /{name}, or a number from 1 to {MOST_EPOCHS} after it",
-        )
-    return int(argument)
-
-
-def _one_of(*values: str) -> Callable[[str, str], Argument]:
-    """Reads one of some words, or nothing."""
-
-    def read(name: str, argument: str) -> Argument:
-        if argument and argument.lower() not in values:
-            words = " or ".join(f"/{name} {value}" for value in values)
-            raise CommandError(f"/{name} {argument}: not one of its words", f"type {words}")
-        return argument.lower() or None
-
-    return read
-
-
-def _lesson(name: str, argument: str) -> Argument:
-    if not argument:
-        return None
-    if not argument.isascii() or not argument.isdigit() or int(argument) < 1:
-        raise CommandError(
-            f"/{name} {argument}: not the number of a lesson",
-            f"type /{name}, or a number that /lessons shows after it",
-        )
-    return int(argument)
-
-
-def _rating(name: str, argument: str) -> Argument:
-    value = argument.lower()
-    if value not in ("good", "bad", "off"):
-        raise CommandError(
-            f"/{name} needs good, bad or off",
-            f"type /{name} good, /{name} bad, or /{name} off to withdraw it",
-        )
-    return value
 
 
 def _tasks() -> Mapping[str, str]:
@@ -137,7 +52,7 @@ class Command:
     """Arguments that can be completed."""
     offers: Callable[[], Mapping[str, str]] | None = None
     """Makes what can follow the name, each with what it is: for more than `values` can hold."""
-    read: Callable[[str, str], Argument] = _no_argument
+    read: Callable[[str, str], Argument] = no_argument
     """(name, what followed) -> argument; raises CommandError."""
     when: Callable[[Situation], bool] = _always
     """Whether it can do something now."""
@@ -168,7 +83,7 @@ COMMANDS: tuple[Command, ...] = (
         "take this candidate as the answer; again, to change your mind",
         hint="N",
         label="pick",
-        read=_card,
+        read=candidate,
         when=lambda s: s.waiting or s.asked,
     ),
     Command(
@@ -177,7 +92,7 @@ COMMANDS: tuple[Command, ...] = (
         hint="[TEXT]",
         keys="f2",
         label="correct",
-        read=_text,
+        read=free_text,
         when=lambda s: s.waiting or s.answered,
     ),
     Command(
@@ -185,7 +100,7 @@ COMMANDS: tuple[Command, ...] = (
         "say how good the last answer was; off withdraws it",
         hint="good|bad|off",
         values=("good", "bad", "off"),
-        read=_rating,
+        read=rating,
         when=lambda s: s.ratable,
     ),
     Command(
@@ -201,7 +116,7 @@ COMMANDS: tuple[Command, ...] = (
         hint="[TEXT]",
         keys="f3",
         label="edit",
-        read=_text,
+        read=free_text,
         when=lambda s: s.asked,
         footer=lambda s: s.answered,
     ),
@@ -212,7 +127,7 @@ COMMANDS: tuple[Command, ...] = (
         keys="alt+y",
         label="branch",
         values=("previous", "next"),
-        read=_one_of("previous", "next"),
+        read=one_of("previous", "next"),
         when=lambda s: s.branched,
         footer=lambda s: not s.waiting,
     ),
@@ -223,7 +138,7 @@ COMMANDS: tuple[Command, ...] = (
         keys="f9",
         label="copy",
         values=("all",),
-        read=_one_of("all"),
+        read=one_of("all"),
         when=lambda s: s.asked,
         footer=lambda s: s.answered,
         plain=False,
@@ -234,7 +149,7 @@ COMMANDS: tuple[Command, ...] = (
         hint="[WORDS]",
         keys="ctrl+f",
         label="find",
-        read=_text,
+        read=free_text,
         when=lambda s: s.asked,
         footer=lambda s: s.answered,
         plain=False,
@@ -246,7 +161,7 @@ COMMANDS: tuple[Command, ...] = (
         keys="alt+w",
         label="export",
         values=("md", "json"),
-        read=_one_of("md", "json"),
+        read=one_of("md", "json"),
         when=lambda s: s.asked,
         footer=lambda s: False,
     ),
@@ -271,7 +186,7 @@ COMMANDS: tuple[Command, ...] = (
         hint="[EPOCHS]",
         keys="f5",
         label="train",
-        read=_epochs,
+        read=epochs,
         when=lambda s: not s.training,
         footer=lambda s: not s.waiting and not s.answered,
     ),
@@ -283,7 +198,7 @@ COMMANDS: tuple[Command, ...] = (
         label="practice",
         values=("chain_sum", "basic_arithmetic", "syllogism", "propositional_logic"),
         offers=_tasks,
-        read=_text,
+        read=free_text,
         footer=lambda s: False,
     ),
     Command(
@@ -296,7 +211,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "undo",
         "take the last lesson back, from the journal and from the model",
-        read=_one_of("yes"),
+        read=one_of("yes"),
         keys="f8",
         label="undo",
         footer=lambda s: s.taught and not s.waiting,
@@ -314,7 +229,7 @@ COMMANDS: tuple[Command, ...] = (
         hint="[WORDS]",
         keys="alt+l",
         label="lessons",
-        read=_text,
+        read=free_text,
         footer=lambda s: s.taught and not s.waiting,
     ),
     Command(
@@ -323,7 +238,7 @@ COMMANDS: tuple[Command, ...] = (
         hint="[LESSON]",
         keys="alt+c",
         label="before/after",
-        read=_lesson,
+        read=lesson,
         when=lambda s: s.taught,
         footer=lambda s: s.answered,
     ),
@@ -333,7 +248,7 @@ COMMANDS: tuple[Command, ...] = (
         hint="[WORDS]",
         keys="alt+o",
         label="book",
-        read=_text,
+        read=free_text,
         footer=lambda s: not s.waiting and not s.answered,
     ),
     Command(
@@ -347,7 +262,7 @@ COMMANDS: tuple[Command, ...] = (
         "history",
         "find, reopen, rename, copy or erase an earlier conversation",
         hint="[WORDS]",
-        read=_text,
+        read=free_text,
         keys="ctrl+o",
         label="history",
         footer=lambda s: not s.waiting and not s.answered,

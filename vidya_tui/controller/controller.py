@@ -1,7 +1,8 @@
 """Carries out what the owner asks for, and says in a few words what came of it.
 
 Between the chat's widgets and the session: commands and events go in, words for the owner come out.
-Knows no widgets. Left out: how answers, judgements and lessons work (session.py).
+Knows no widgets. Left out: how answers, judgements and lessons work (session/session.py), corrections
+in the editor (retyping.py), and whether there is a model (presence.py).
 """
 
 from __future__ import annotations
@@ -16,24 +17,22 @@ from engine.errors import VidyaError
 from learning.journal.journal import Journal
 from learning.protocol.events import (
     Event,
-    Failed,
-    Grown,
     LessonDone,
     MessageCut,
-    ModelChanging,
-    Ready,
     TrainDone,
     UndoDone,
-    WorkerLost,
 )
 from learning.protocol.messages import TeacherPort
 from learning.protocol.requests import CancelTraining, SetLearning, Train
+from vidya_tui.commands.arguments import Argument
 from vidya_tui.commands.keymap import Keymap, usual, way
 from vidya_tui.commands.parse import RunCommand
-from vidya_tui.commands.table import Argument, Situation
+from vidya_tui.commands.situation import Situation
 from vidya_tui.controller.drafts import Drafts
 from vidya_tui.controller.message import StatusMessage
 from vidya_tui.controller.practice import PracticeDesk
+from vidya_tui.controller.presence import ModelPresence
+from vidya_tui.controller.retyping import Retyping
 from vidya_tui.session.session import Session
 from vidya_tui.state import growth as growth_state
 from vidya_tui.state import learner as learner_state
@@ -44,7 +43,6 @@ from vidya_tui.state.learner import Learning
 from vidya_tui.state.notes import Notes, note_of, recalled
 from vidya_tui.state.training import TrainingLog
 from vidya_tui.state.transcript import Log
-from vidya_tui.text.sanitise import plain
 
 
 class Controller:
@@ -72,14 +70,9 @@ class Controller:
         self.undone = 0.0
         """Seconds by the monotonic clock at which the last undo ended; 0: none has."""
         self._taught = False
-        self._lost = False
-        self._cannot_load = False
-        self._changing = False
-        self._promised = False
-        """The owner was told that the answer comes with the model."""
+        self._presence = ModelPresence(self._take_up)
         self.drafts = Drafts()
-        self._retyping: tuple[int, int | None] = (0, None)
-        """(ask, the candidate that stood first when the editor was opened)."""
+        self._retyping = Retyping(session, self.drafts)
         self.growing: Growing | None = None
         """A larger model that is being made."""
 
@@ -126,7 +119,7 @@ class Controller:
             self._notes.unjudged(len(session.turns) - 2)
         if self.learning.loaded:
             return StatusMessage("")
-        self._promised = True
+        self._presence.promise_answer()
         return StatusMessage("the answer comes as soon as the model is awake")
 
     def carry_out(self, run: RunCommand) -> StatusMessage:
@@ -173,46 +166,18 @@ class Controller:
         """(the owner's message, the text to begin the correction with, whether the owner typed it).
         index: the candidate to retype; None: what was left last, else the first that is shown, or
         the answer."""
-        ask = self.session.ask
-        if ask is None:
-            raise VidyaError("nothing to correct yet", "say something first")
-        index = self._left_last(ask.id, index)
-        self._retyping = (ask.id, self.session.first_shown)
-        begun = self.session.editable(self._retyped(ask.id, index))
-        (text,) = self.drafts.get(("ask", ask.id, index), begun)
-        return ask.turns[-1].text, text, text != begun
+        return self._retyping.begin(index)
 
     def retyped(self, text: str, *, saved: bool, index: int | None = None) -> StatusMessage | None:
         """What came back from the editor. A text that was left, or could not be saved, is there the
         next time."""
-        ask = self.session.ask
-        if ask is None:
-            return None
-        index = self._left_last(ask.id, index)
-        card = self._retyped(ask.id, index)
-        begun = plain(self.session.editable(card))
-        kept = self.drafts.left(("ask", ask.id, index), [text], [begun])
         if saved:
-            self.session.correct(text, card)
-            self.drafts.forget("ask", ask.id)
-            return self._judged()
-        return (
-            StatusMessage("not saved; /correct opens it again as you left it, until you quit")
-            if kept
-            else None
-        )
-
-    def _retyped(self, ask: int, index: int | None) -> int | None:
-        """The candidate that is retyped where `index` is asked for: another may stand first by now."""
-        return self._retyping[1] if index is None and self._retyping[0] == ask else index
-
-    def _left_last(self, ask: int, index: int | None) -> int | None:
-        """That candidate, else the one whose correction was left last."""
-        last = self.drafts.last("ask", ask)
-        if index is not None or last is None:
-            return index
-        found = last[-1]
-        return found if isinstance(found, int) else None
+            return self._judged() if self._retyping.save(text, index) else None
+        if self._retyping.leave(text, index):
+            return StatusMessage(
+                "not saved; /correct opens it again as you left it, until you quit"
+            )
+        return None
 
     def _pick(self, argument: Argument) -> StatusMessage:
         assert isinstance(argument, int)
@@ -363,56 +328,7 @@ class Controller:
                 return StatusMessage(learner_state.trained(event))
             case MessageCut():
                 return StatusMessage(learner_state.cut(event), trouble=True)
-            case Failed():
-                step = f"; {event.next_step}" if event.next_step else ""
-                stay = event.where in ("load", "worker")
-                self._cannot_load = event.where == "load"
-                return StatusMessage(event.what + step, trouble=True, stay=stay)
-            case WorkerLost():
-                return self._worker_lost(event)
-            case ModelChanging():
-                self._cannot_load = False
-                self._changing = True
-                self._take_up()
-                return StatusMessage(f"changing to {event.model}; go on typing", stay=True)
-            case Grown():
-                size = f"{event.parameters / 1e6:.0f}M weights"
-                return StatusMessage(
-                    f"{event.name} is there, {size}: /model talks to it", stay=True
-                )
-            case Ready(continues_only=True):
-                self._changing = self._lost = self._promised = False
-                return StatusMessage(
-                    f"{event.model} was trained on plain text only: it goes on with a text, and does "
-                    "not answer; in the shell, vidya ask --raw TEXT; /train teaches it Vidya's book",
-                    stay=True,
-                )
-            case Ready() if self._changing:
-                self._changing = self._lost = False
-                return StatusMessage(f"this is {event.model}, version {event.version}")
-            case Ready() if self._lost:
-                self._lost = self._promised = False
-                return StatusMessage("the model is back")
-            case Ready() if self._promised:
-                self._promised = False
-                return StatusMessage("")
-        return None
-
-    def _worker_lost(self, event: WorkerLost) -> StatusMessage | None:
-        training = self.training.running
-        words = f"{event.reason}; nothing is lost"
-        if not event.restarting:
-            if self._cannot_load:
-                return None  # it has said itself what is wrong
-            return StatusMessage(
-                f"{words}; quit and start vidya again, or take another with /model",
-                trouble=True,
-                stay=True,
-            )
-        self._lost = True
-        self._take_up()
-        again = ", /train starts the training again" if training else ""
-        return StatusMessage(f"{words}; starting it again{again}", trouble=True, stay=True)
+        return self._presence.hear(event, training=self.training.running)
 
     def _take_up(self) -> None:
         """Tells a teacher that has just begun what it needs to know."""

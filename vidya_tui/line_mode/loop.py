@@ -40,8 +40,9 @@ from learning.protocol.events import (
 )
 from learning.protocol.messages import TeacherPort
 from learning.protocol.requests import Learn
+from vidya_tui.commands.arguments import CommandError
 from vidya_tui.commands.parse import RunCommand, find, parse
-from vidya_tui.commands.table import COMMANDS, CommandError
+from vidya_tui.commands.table import COMMANDS
 from vidya_tui.controller.controller import Controller
 from vidya_tui.controller.export import export_open
 from vidya_tui.controller.preferences import how_to_learn, prepare

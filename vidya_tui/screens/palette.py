@@ -20,7 +20,8 @@ from textual.system_commands import SystemCommandsProvider
 from textual.widgets import Input, TextArea
 
 from vidya_tui.commands.parse import RunCommand
-from vidya_tui.commands.table import COMMANDS, Situation
+from vidya_tui.commands.situation import Situation
+from vidya_tui.commands.table import COMMANDS
 from vidya_tui.screens.textual_fixes import Steady
 
 BY_ITS_WORDS = 0.01

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, overload
 
-from vidya_tui.commands.table import Situation
+from vidya_tui.commands.situation import Situation
 from vidya_tui.state.notes import Notes
 
 if TYPE_CHECKING:  # the first frame waits for no more than it needs

@@ -1,8 +1,7 @@
 """The scrolling log of what was said. Shows entries, keeps to the end unless the owner reads back.
 
-Only a window of about fifty entries is mounted, because typing slows down with every widget that a
-screen holds; the window moves before an edge is reached. Left out: an entry itself (entry.py), and
-where entries come from.
+Only some of the entries are mounted; the window of those moves before an edge is reached. Left out:
+which are mounted (log_window.py), an entry itself (message.py), and where entries come from.
 """
 
 from __future__ import annotations
@@ -24,13 +23,8 @@ from textual.widgets import Static
 
 from vidya_tui.state.transcript import LogEntry
 from vidya_tui.widgets.found import Found
-from vidya_tui.widgets.message import EntryView
+from vidya_tui.widgets.log_window import STEP, LogWindow, Marks
 
-WINDOW = 50
-"""Entries that are mounted while the owner is at the end; as many as there are lines, where those are
-more."""
-STEP = 24
-"""How many entries the window moves at a time; so many more are mounted while the owner reads back."""
 AHEAD = 30
 """Lines from an edge at which the window moves, before anybody waits for what is beyond it; a screenful,
 where that is more."""
@@ -94,17 +88,12 @@ class ConversationView(Found, VerticalScroll, can_focus=False):
 
     def __init__(self, welcome: str, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._entries: Sequence[LogEntry] = ()
+        self._window = LogWindow(self, self._marks)
         self._chosen: int | None = None
         self._followed = True
         """Whether it followed before a message was chosen."""
-        self._views: list[EntryView] = []
-        self._start = 0
-        self._moving = False
-        """The window was moved and is not arranged yet."""
-        self._back = True
-        """Whether it was moved to earlier entries."""
         self._waiting = False
+        """The window could not be moved, and is looked at again."""
         self._arranged: DockArrangeResult | None = None
         self._welcome = Static(welcome, markup=False, id="welcome")
 
@@ -113,39 +102,38 @@ class ConversationView(Found, VerticalScroll, can_focus=False):
 
     @property
     def mounted_entries(self) -> int:
-        return len(self._views)
+        return len(self._window.views)
 
     @property
     def count(self) -> int:
         """How many entries there are, seen or not."""
-        return len(self._entries)
+        return len(self._window.entries)
 
     def last_region(self) -> Region | None:
         """Where on the screen the last entry's text begins; None where it is not to be seen."""
-        if not self._views or not self.following:
+        if not self._window.views or not self.following:
             return None
-        region = self._views[-1].body_region
+        region = self._window.views[-1].body_region
         return region if self.region.contains(region.x, region.y) else None
 
     def show(self, entries: Sequence[LogEntry]) -> None:
         """Shows these entries and, where it follows, their end."""
-        before = len(self._entries)
-        self._entries = entries
+        before = len(self._window.entries)
+        self._window.entries = entries
         self._welcome.display = not entries
         if len(entries) < before or self.following:
             # A shorter log is another conversation or one that was taken back: go to its end.
             self.following = self.following or len(entries) < before
-            self._place(max(0, len(entries) - self._window), len(entries))
+            self._window.to_end()
             self.call_after_refresh(self._stick)
         else:
-            end = max(self._start + len(self._views), min(len(entries), self._start + self._window))
-            self._place(min(self._start, len(entries)), min(end, len(entries)))
+            self._window.stay()
         if self.finding and len(entries) != before:
             self._found_again()
         if self._chosen is not None:
             if self._chosen >= len(entries):
                 self._chosen = len(entries) - 1 if entries else None
-            self._mark()
+            self._window.mark()
             if not entries:
                 self.post_message(self.Left())
 
@@ -158,28 +146,22 @@ class ConversationView(Found, VerticalScroll, can_focus=False):
 
     def choose(self, position: int) -> None:
         """Takes the keys for the message at a position; nothing where there is none."""
-        if not 0 <= position < len(self._entries):
+        if not 0 <= position < len(self._window.entries):
             return
         if self._chosen is None:
             self._followed = self.following
         self._chosen, self.following = position, False
         self.post_message(self.FollowingChanged(False))
-        self._bring(position)
-        self._mark()
+        self._window.bring(position)
+        self._window.mark()
         self.can_focus = True
         self.focus(scroll_visible=False)
         self.refresh_bindings()
         self.call_after_refresh(self._show_chosen)
 
-    def _bring(self, position: int) -> None:
-        if not self._start <= position < self._start + len(self._views):
-            window, count = self._window, len(self._entries)
-            start = max(0, min(position - window // 2, count - window))
-            self._place(start, min(count, start + window))
-
     def action_step(self, step: int) -> None:
         if self._chosen is not None:
-            self.choose(max(0, min(len(self._entries) - 1, self._chosen + step)))
+            self.choose(max(0, min(len(self._window.entries) - 1, self._chosen + step)))
 
     def action_turn(self, step: int) -> None:
         if self._chosen is not None:
@@ -193,7 +175,7 @@ class ConversationView(Found, VerticalScroll, can_focus=False):
         self.post_message(self.Left())
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        entry = None if self._chosen is None else self._entries[self._chosen]
+        entry = None if self._chosen is None else self._window.entries[self._chosen]
         if action in ("use", "turn"):
             mine = entry is not None and entry.role == "user"
             return mine and (action == "use" or bool(entry and entry.note))
@@ -205,7 +187,7 @@ class ConversationView(Found, VerticalScroll, can_focus=False):
         self._chosen = None
         self.can_focus = False
         self.post_message(self.FollowingChanged(self.following))
-        self._mark()
+        self._window.mark()
         if self._followed:
             self.jump_to_end()
 
@@ -222,20 +204,18 @@ class ConversationView(Found, VerticalScroll, can_focus=False):
     def on_click(self, event: events.Click) -> None:
         if self.screen.get_selected_text():
             return  # it was the end of marking a text with the mouse
-        for position, view in enumerate(self._views, self._start):
+        for position, view in self._window.placed():
             if event.widget is view:
                 self.choose(position)
 
-    def _mark(self) -> None:
-        for position, view in enumerate(self._views, self._start):
-            view.mark(position == self._chosen, self._found_in(position))
+    def _marks(self, position: int) -> Marks:
+        return position == self._chosen, self._found_in(position)
 
     def _show_chosen(self, tries: int = 10) -> None:
         """Brings it into view, and once more when what was mounted or opened has its room."""
-        at = -1 if self._chosen is None else self._chosen - self._start
-        if not self.is_attached or not 0 <= at < len(self._views):
+        view = self._window.view_at(self._chosen)
+        if not self.is_attached or view is None:
             return
-        view = self._views[at]
         if view.size.height:
             top = view.size.height > self.size.height
             self.scroll_to_widget(view, animate=False, immediate=True, top=top)
@@ -246,9 +226,8 @@ class ConversationView(Found, VerticalScroll, can_focus=False):
     def _keep_chosen(self) -> None:
         """In view still, where a line above or below the log has taken the room; not where the owner
         has gone on reading elsewhere."""
-        at = -1 if self._chosen is None else self._chosen - self._start
-        if self.is_attached and 0 <= at < len(self._views):
-            view = self._views[at]
+        view = self._window.view_at(self._chosen)
+        if self.is_attached and view is not None:
             near = self.region.grow((BESIDE, 0, BESIDE, 0)).overlaps(view.region)
             if near and view.size.height <= self.size.height:
                 self._show_chosen(0)
@@ -262,7 +241,7 @@ class ConversationView(Found, VerticalScroll, can_focus=False):
             self.post_message(self.Left())
             return
         self.following = True
-        self.show(self._entries)
+        self.show(self._window.entries)
 
     def page(self, pages: int) -> None:
         """Reads back (negative) or on by a screenful, less a line that helps to find the place."""
@@ -278,11 +257,11 @@ class ConversationView(Found, VerticalScroll, can_focus=False):
 
     def _beyond(self, step: int) -> None:
         """At an edge already, nothing scrolls, so that nobody would notice that there is more."""
-        if step < 0 and self.scroll_y <= 0 and self._start > 0:
-            self._move(-STEP)
+        if step < 0 and self.scroll_y <= 0 and self._window.start > 0:
+            self._window.move(-STEP)
         if step > 0 and self.scroll_y >= self.max_scroll_y:
-            if self._more:
-                self._move(STEP)
+            if self._window.more:
+                self._window.move(STEP)
             elif self._chosen is None:
                 self.following = True
 
@@ -292,30 +271,21 @@ class ConversationView(Found, VerticalScroll, can_focus=False):
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
         at_end = new_value >= self.max_scroll_y
-        if new_value < old_value and not at_end and not self._moving:
+        if new_value < old_value and not at_end and not self._window.moving:
             self.following = False
-        if at_end and new_value > old_value and not self._more and not self._moving:
+        if at_end and new_value > old_value and not self._window.more and not self._window.moving:
             held = self._chosen is not None or self.finding
             self.following = self.following or not held
         if not self.following:
             self.call_after_refresh(self._ahead, new_value < old_value)
 
-    @property
-    def _more(self) -> bool:
-        """Whether there are entries below those that are mounted."""
-        return self._start + len(self._views) < len(self._entries)
-
-    @property
-    def _window(self) -> int:
-        return max(WINDOW, self.size.height)  # an entry has at least one line
-
     def _ahead(self, back: bool) -> None:
         """Moves the window while the owner reads what is there. Lines are counted anew then, so not
         while something scrolls to a line that it was told before."""
-        if self.following or self._moving or self._waiting or not self.is_attached:
+        if self.following or self._window.moving or self._waiting or not self.is_attached:
             return
         left = self.scroll_y if back else self.max_scroll_y - self.scroll_y
-        more = self._start > 0 if back else self._more
+        more = self._window.start > 0 if back else self._window.more
         if not more or left >= max(AHEAD, self.size.height):
             return
         animated = self.app.animator.is_being_animated(self, "scroll_y")
@@ -323,7 +293,7 @@ class ConversationView(Found, VerticalScroll, can_focus=False):
             self._waiting = True
             self.set_timer(LATER, lambda: self._again(back))
         else:
-            self._move(-STEP if back else STEP)
+            self._window.move(-STEP if back else STEP)
 
     def _again(self, back: bool) -> None:
         self._waiting = False
@@ -333,9 +303,9 @@ class ConversationView(Found, VerticalScroll, can_focus=False):
         """Whatever comes, goes or grows above the line that is being read does not move it."""
         old, new = self._arranged, super().arrange(size, optimal)
         self._arranged = new
-        if new is not old and self._moving:
-            self._moving = False
-            self.call_after_refresh(self._ahead, self._back)
+        if new is not old and self._window.moving:
+            self._window.moving = False
+            self.call_after_refresh(self._ahead, self._window.back)
         if old is None or new is old or self.following:
             return new
         regions = {placed.widget: placed.region for placed in new.placements}
@@ -374,53 +344,3 @@ class ConversationView(Found, VerticalScroll, can_focus=False):
     def _stick(self) -> None:
         if self.following and self.is_attached:
             self.scroll_end(animate=False, immediate=True)
-
-    def _move(self, step: int) -> None:
-        """Mounts entries beyond an edge, and lets go of those far behind it."""
-        if self._moving:
-            return
-        self._moving, self._back = True, step < 0
-        total, end = len(self._entries), self._start + len(self._views)
-        most = STEP + max(WINDOW, 2 * self.size.height)
-        if step < 0:
-            start = max(0, self._start + step)
-            self._place(start, min(end, start + most))
-        else:
-            stop = min(total, end + step)
-            self._place(max(self._start, stop - most), stop)
-
-    def _place(self, start: int, end: int) -> None:
-        """Makes the mounted window [start, end). Views that stay are left where they are, and those
-        that would go show what is new instead: mounting takes far longer."""
-        old_start, old_end = self._start, self._start + len(self._views)
-        keep_from, keep_to = max(start, old_start), min(end, old_end)
-        if keep_from >= keep_to:
-            keep_from, keep_to = start, start
-        kept = self._views[keep_from - old_start : keep_to - old_start]
-        for view, entry in zip(kept, self._entries[keep_from:keep_to], strict=True):
-            view.show(entry)
-        gone = [view for view in self._views if view not in kept]
-        free = [view for view in gone if view not in self.screen.selections]
-        new = [self._view(at, free) for at in (*range(start, keep_from), *range(keep_to, end))]
-        fresh = [view for view in new if view.parent is None]
-        left = [view for view in gone if view not in new]
-        above = keep_from - start
-        self._views, self._start = [*new[:above], *kept, *new[above:]], start
-        if left:
-            self.remove_children(left)
-        if fresh:
-            self.mount_all(fresh)
-        if new:
-            places: dict[Widget, int] = {view: place for place, view in enumerate(self._views)}
-            self.sort_children(key=lambda child: places.get(child, -1))
-            self._mark()
-
-    def _view(self, position: int, free: list[EntryView]) -> EntryView:
-        """One of the free views, which is taken out of them, or a new one, with an entry."""
-        entry = self._entries[position]
-        view = next((view for view in free if view.entry.role == entry.role), None)
-        if view is None:
-            return EntryView(entry)
-        free.remove(view)
-        view.show(entry)
-        return view

@@ -1,7 +1,7 @@
 """Words that were found in the conversation: marked where they stand, and brought into view one by one.
 
-Mixed into the conversation, whose entries and views it uses. Left out: where they are typed
-(find_bar.py), and what finds them (finding.py).
+Mixed into the conversation, whose window it uses. Left out: where they are typed (find_bar.py), and
+what finds them (state/finding.py).
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from textual.content import Content
 from textual.geometry import Region
 
 from vidya_tui.state.finding import Place, places
-from vidya_tui.state.transcript import LogEntry
-from vidya_tui.widgets.message import EntryView, shown_text
+from vidya_tui.widgets.log_window import LogWindow
+from vidya_tui.widgets.message import shown_text
 
 if TYPE_CHECKING:
     from textual.containers import VerticalScroll as Base
@@ -29,20 +29,11 @@ class Found(Base):
     """`find` looks for words, `find_next` goes on, `find_no_more` ends it and stays where it is."""
 
     following: bool
-    _entries: Sequence[LogEntry]
-    _views: list[EntryView]
-    _start: int
+    _window: LogWindow
     _places: Sequence[Place] = ()
     _at: int = -1
     """Which of the places is shown; -1: none."""
     _words = ""
-
-    def _bring(self, position: int) -> None:
-        """Mounts the entry at a position where it is not."""
-        raise NotImplementedError
-
-    def _mark(self) -> None:
-        raise NotImplementedError
 
     @property
     def finding(self) -> bool:
@@ -59,7 +50,7 @@ class Found(Base):
         before = self._places[self._at] if self._at >= 0 else None
         self._words = words.strip()
         self._look()
-        here = (before.position, before.start) if before else (len(self._entries), 0)
+        here = (before.position, before.start) if before else (len(self._window.entries), 0)
         earlier = [n for n, at in enumerate(self._places) if (at.position, at.start) <= here]
         self._at = earlier[-1] if earlier else len(self._places) - 1
         self._show_place()
@@ -73,17 +64,19 @@ class Found(Base):
     def find_no_more(self) -> None:
         """What was found is marked no longer."""
         self._words, self._places, self._at = "", (), -1
-        self._mark()
+        self._window.mark()
 
     def _look(self) -> None:
-        self._places = places([shown_text(entry.text) for entry in self._entries], self._words)
+        self._places = places(
+            [shown_text(entry.text) for entry in self._window.entries], self._words
+        )
 
     def _found_again(self) -> None:
         """The entries are others now."""
         now = self._places[self._at] if self._at >= 0 else None
         self._look()
         self._at = self._places.index(now) if now in self._places else len(self._places) - 1
-        self._mark()
+        self._window.mark()
 
     def _found_in(self, position: int) -> tuple[list[tuple[int, int]], int]:
         """(spans of what was found in an entry, which of them is shown; -1: none)."""
@@ -94,8 +87,8 @@ class Found(Base):
     def _show_place(self) -> None:
         if self._at >= 0:
             self.following = False
-            self._bring(self._places[self._at].position)
-        self._mark()
+            self._window.bring(self._places[self._at].position)
+        self._window.mark()
         self.call_after_refresh(self._scroll_to_place)
 
     def _scroll_to_place(self, tries: int = 10) -> None:
@@ -103,10 +96,9 @@ class Found(Base):
         if not self.is_attached or self._at < 0 or self._at >= len(self._places):
             return
         place = self._places[self._at]
-        at = place.position - self._start
-        if not 0 <= at < len(self._views):
+        view = self._window.view_at(place.position)
+        if view is None:
             return
-        view = self._views[at]
         if view.size.height and (width := view.content_size.width) > 0:
             text = shown_text(view.entry.text)
             word = text[place.start :].split(None, 1)[0] if text[place.start :].strip() else ""

@@ -21,7 +21,7 @@ def test_in_pauses_a_lesson_waits_until_no_key_comes_and_training_does_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     home, folder, journal = place
-    monkeypatch.setattr("learning.teacher.teacher.PAUSE", 0.6)
+    monkeypatch.setattr("learning.teacher.jobs.PAUSE", 0.6)
     monkeypatch.setattr(
         "learning.teacher.training_told.BookSettings", lambda: BookSettings(epochs=1, talk=0)
     )

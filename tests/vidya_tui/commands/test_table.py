@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 from textual.widgets import TextArea
 
+from vidya_tui.commands.arguments import CommandError
 from vidya_tui.commands.parse import RunCommand, Say, complete, find, parse
-from vidya_tui.commands.table import COMMANDS, KEYS, CommandError, Situation
+from vidya_tui.commands.situation import Situation
+from vidya_tui.commands.table import COMMANDS, KEYS
 
 
 @pytest.mark.parametrize(

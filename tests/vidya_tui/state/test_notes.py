@@ -26,7 +26,7 @@ def test_what_was_understood_stands_there_again(tmp_path: Path) -> None:
         await stage.say("/rate bad")
         await stage.sees("rated bad")
         number = stage.session.conversation
-        before = stage.app.chat.conversation._entries[:]
+        before = stage.app.chat.conversation._window.entries[:]
         await stage.press("ctrl+n")
         await stage.until(lambda: "preferred" not in stage.text())
         assert number is not None
@@ -38,7 +38,7 @@ def test_what_was_understood_stands_there_again(tmp_path: Path) -> None:
             "will answer \u201cTyped by hand.\u201d \u00b7 rated bad",
         ):
             await stage.sees(words)
-        entries = stage.app.chat.conversation._entries[:]
+        entries = stage.app.chat.conversation._window.entries[:]
 
         def said(entries: list[LogEntry]) -> list[str]:
             """Without what became of it, which may come later."""

@@ -9,7 +9,8 @@ import pytest
 from textual import events
 
 from tests.stage import Stage, play
-from vidya_tui.widgets.conversation import AHEAD, STEP, WINDOW, ConversationView
+from vidya_tui.widgets.conversation import AHEAD, ConversationView
+from vidya_tui.widgets.log_window import STEP, WINDOW
 from vidya_tui.widgets.message import LONG_LINES, EntryView, shortened
 
 
@@ -305,14 +306,14 @@ def test_at_the_edge_of_what_is_mounted_the_wheel_goes_on(tmp_path: Path) -> Non
         stage.app.chat.draw()
         view = stage.app.chat.conversation
         await stage.sees("message 59")
-        view._moving = True  # the edge is reached while the window moves already
+        view._window.moving = True  # the edge is reached while the window moves already
         view.scroll_to(y=0, animate=False)
         await stage.pilot.pause(0.1)
-        view._moving = False
-        start = view._start
+        view._window.moving = False
+        start = view._window.start
         assert start > 0 and view.scroll_y == 0
         await stage.pilot._post_mouse_events([events.MouseScrollUp], view, button=0)
-        await stage.until(lambda: view._start < start)
+        await stage.until(lambda: view._window.start < start)
 
     play(scenario, tmp_path)
 
@@ -423,18 +424,19 @@ def test_the_window_moves_before_its_edge_and_what_is_read_stays(tmp_path: Path)
         view = fill(stage, 80)
         await stage.sees("message 79")
         await stage.still()
-        first = view._start
+        first = view._window.start
         seen = set(stage.app.chat.query(EntryView))
         while view.scroll_y >= AHEAD + 20:
             await stage.press("pageup")
-        move, view._moving = view._start, True  # the window stays until the page is looked at
+        move = view._window.start
+        view._window.moving = True  # the window stays until the page is looked at
         await stage.press("pageup")
         await stage.still()
         before, at_edge = log(stage), view.scroll_y
         assert move == first and 0 < at_edge < AHEAD
-        view._moving = False
+        view._window.moving = False
         view._ahead(back=True)
-        await stage.until(lambda: view._start < first and not view._moving)
+        await stage.until(lambda: view._window.start < first and not view._window.moving)
         await stage.still()
         assert log(stage) == before and view.scroll_y > at_edge
         for _ in range(30):
@@ -444,7 +446,7 @@ def test_the_window_moves_before_its_edge_and_what_is_read_stays(tmp_path: Path)
         assert len(shown) == view.mounted_entries <= WINDOW + STEP
         assert seen <= set(shown)  # they show other messages now; none was thrown away
         texts = [entry.entry.text for entry in shown]
-        assert texts == [entry.text for entry in view._entries[: len(texts)]]
+        assert texts == [entry.text for entry in view._window.entries[: len(texts)]]
         for _ in range(60):
             await stage.press("pagedown")
         await stage.until(lambda: view.following)

@@ -24,9 +24,9 @@ def top(stage: Stage) -> int:
 
 def seen(view: ConversationView, at: int) -> bool:
     """Whether the message at a position is mounted and in view."""
-    place = at - view._start
-    mounted = 0 <= place < len(view._views)
-    return mounted and view.region.contains_region(view._views[place].region)
+    place = at - view._window.start
+    mounted = 0 <= place < len(view._window.views)
+    return mounted and view.region.contains_region(view._window.views[place].region)
 
 
 def test_a_message_chosen_far_above_is_in_view(tmp_path: Path) -> None:
@@ -96,10 +96,10 @@ def test_the_scrollbar_goes_as_far_as_it_is_drawn(tmp_path: Path) -> None:
             await stage.pilot.hover(offset=(x, y - up))
             await stage.still()
             assert before - top(stage) < 12
-        start = view._start
+        start = view._window.start
         await stage.pilot.mouse_up(offset=(x, y - 9))
         await stage.press("pageup")
-        await stage.until(lambda: view._start < start)  # it is let go, so the window moves
+        await stage.until(lambda: view._window.start < start)  # it is let go, so the window moves
 
     play(scenario, tmp_path, manual=True)
 
@@ -190,13 +190,13 @@ def test_a_chosen_message_is_marked_wherever_it_comes_into_view_again(tmp_path: 
         await stage.still()
         view.choose(144)
         await stage.until(lambda: seen(view, 144))
-        chosen = view._views[144 - view._start]
-        stage.app.chat.selections = dict.fromkeys(view._views, None)  # type: ignore[arg-type]
-        view._place(0, 60)  # a view that is marked with the mouse is not used again
-        assert chosen not in view._views
+        chosen = view._window.views[144 - view._window.start]
+        stage.app.chat.selections = dict.fromkeys(view._window.views, None)  # type: ignore[arg-type]
+        view._window.place(0, 60)  # a view that is marked with the mouse is not used again
+        assert chosen not in view._window.views
         stage.app.chat.selections = {}
-        view._place(120, 180)
-        marked = [n for n, one in enumerate(view._views, view._start) if one.has_class("-chosen")]
+        view._window.place(120, 180)
+        marked = [n for n, one in view._window.placed() if one.has_class("-chosen")]
         assert marked == [144]
 
     play(scenario, tmp_path, manual=True)

@@ -13,7 +13,8 @@ from textual.binding import Binding
 
 from vidya_tui.commands.keymap import Keymap, shown, way
 from vidya_tui.commands.parse import RunCommand, find
-from vidya_tui.commands.table import COMMANDS, Command, Situation
+from vidya_tui.commands.situation import Situation
+from vidya_tui.commands.table import COMMANDS, Command
 from vidya_tui.controller.message import StatusMessage
 from vidya_tui.widgets.candidates import CandidatePanel
 from vidya_tui.widgets.conversation import ConversationView

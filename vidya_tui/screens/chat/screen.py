@@ -22,7 +22,7 @@ from textual.widgets import Static, TextArea
 from engine.errors import VidyaError
 from vidya_tui.commands.keymap import Keymap, shown
 from vidya_tui.commands.parse import RunCommand, find, is_command, parse
-from vidya_tui.commands.table import Situation
+from vidya_tui.commands.situation import Situation
 from vidya_tui.controller.message import StatusMessage
 from vidya_tui.screens.chat.commands import Doors
 from vidya_tui.screens.chat.keys import Keyed, bindings

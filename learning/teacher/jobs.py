@@ -1,0 +1,313 @@
+"""What the learning thread does, one job after the other: learn, undo, train, practise, grow, forget.
+
+Left out: which requests are jobs, the other threads (learning.teacher.teacher), and how each is done
+(learning.lessons, learning.book_training, learning.practice).
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from engine.errors import VidyaError
+from engine.storage.disk import demand_room, full_disk, is_full
+from learning.book_training.resume import Stopped
+from learning.book_training.trainer import BookTrainer
+from learning.home import Home
+from learning.journal.journal import Journal
+from learning.lessons.forget import forget
+from learning.lessons.learner import Learner
+from learning.models.grow import grow_model
+from learning.models.store import ModelStore
+from learning.models.unfinished_training import Unfinished, read_unfinished
+from learning.protocol.events import (
+    Event,
+    Failed,
+    Forgotten,
+    Grown,
+    LearnerState,
+    LessonDone,
+    UndoDone,
+)
+from learning.protocol.requests import Forget, Grow, Learn, Practise, SetLearning, Train, Undo
+from learning.teacher.scheduling import Scheduler, at_lowest_priority, lower_priority
+from learning.teacher.training_told import TrainingTold, book_settings, never_begun
+
+PAUSE = 10.0
+"""Seconds without a key that count as a pause of the owner."""
+
+Job = Learn | Undo | Train | Practise | Grow | Forget
+
+
+class Signals:
+    """What other threads ask of the job under way: to stop, to be cancelled, to let others go first."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self._scheduler = scheduler
+        self.stopping = threading.Event()
+        self.cancel_training, self.cancel_practice = threading.Event(), threading.Event()
+        self.owner_is_back = threading.Event()
+
+    def pause(self) -> None:
+        """Between micro-batches: the owner goes first."""
+        if self.stopping.is_set():
+            raise Stopped
+        self._scheduler.give_way()
+        if self.stopping.is_set():
+            raise Stopped
+
+    def idle_pause(self) -> None:
+        """While the owner is away: at the first key everything is dropped at once."""
+        from learning.practice.run import Interrupted
+
+        if self.stopping.is_set():
+            raise Stopped
+        if self.owner_is_back.is_set():
+            raise Interrupted
+
+
+class Jobs:
+    """The jobs that wait, and how each is done."""
+
+    def __init__(
+        self,
+        home: Home,
+        device: str,
+        journal: Journal,
+        learner: Learner,
+        scheduler: Scheduler,
+        signals: Signals,
+        emit: Callable[[Event], None],
+    ) -> None:
+        self._home, self._device = home, device
+        self._journal = journal
+        self._learner = learner
+        self._trainer = BookTrainer(learner.transaction, learner.tokenizer, home.book_path)
+        self._scheduler, self._signals = scheduler, signals
+        self._emit = emit
+        self._how = SetLearning(on=True)
+        self._waiting: queue.Queue[Job | None] = queue.Queue()
+
+    def put(self, job: Job) -> None:
+        """A job to be done after those that wait."""
+        if isinstance(job, Train):
+            self._signals.cancel_training.clear()
+        elif isinstance(job, Practise):
+            self._signals.cancel_practice.clear()
+            self._signals.owner_is_back.clear()
+        self._waiting.put(job)
+
+    def learn_as(self, how: SetLearning) -> None:
+        """How lessons are learned from now on."""
+        self._how = how
+        self._learner.weak = how.weak
+        self._waiting.put(Learn())
+
+    def stop(self) -> None:
+        """Ends `run`; the job under way is broken off at its next pause."""
+        self._signals.stopping.set()
+        self._waiting.put(None)
+
+    def drop_trainings(self) -> None:
+        """Those that wait behind something else end now."""
+        with self._waiting.mutex:
+            waiting = [job for job in self._waiting.queue if isinstance(job, Train)]
+            for job in waiting:
+                self._waiting.queue.remove(job)
+        for job in waiting:
+            self._emit(never_begun(job, self._learner.folder, self._learner.version))
+
+    def run(self) -> None:
+        """The learning thread: one job after the other, until it stops."""
+        lower_priority(10)
+        while (job := self._waiting.get()) is not None and not self._signals.stopping.is_set():
+            try:
+                self._do(job)
+            except Stopped:
+                return
+
+    def _do(self, job: Job) -> None:
+        """One job; what goes wrong is told. Raises Stopped."""
+        where = type(job).__name__.lower()
+        try:
+            if isinstance(job, Learn):
+                self._learn_waiting()
+                self._use_the_pause()
+            elif isinstance(job, Undo):
+                self._undo(job)
+            elif isinstance(job, Forget):
+                self._forget(job)
+            elif isinstance(job, Train):
+                self._train(job)
+            elif isinstance(job, Grow):
+                self._grow(job)
+            else:
+                self._practise(job)
+        except Stopped:
+            raise
+        except VidyaError as error:
+            self._emit(Failed(where, error.what, error.next_step))
+        except Exception as error:
+            what, next_step = f"{where} failed ({type(error).__name__}: {error})", "try again"
+            if is_full(error):
+                what, next_step = full_disk(self._home.path)
+            self._emit(Failed(where, what, f"nothing was lost; {next_step}"))
+        if not self._signals.stopping.is_set():
+            self._emit(
+                LearnerState("idle" if self._how.on else "off", len(self._journal.waiting()))
+            )
+
+    def _learn_waiting(self) -> None:
+        """Lessons that were taken back are undone, then those that wait are learned."""
+        known = self._journal.taken_back_in(self._learner.version)
+        for withdrawn in sorted({lesson.id for lesson in (*self._journal.to_undo(), *known)}):
+            try:
+                self._undo(Undo(withdrawn))
+            except VidyaError as error:  # earlier weights that cannot be read, for one
+                self._emit(Failed("undo", error.what, error.next_step))
+        if self._how.on:
+            self._learner.caches.prepare()
+        while self._how.on and (waiting := self._journal.waiting()):
+            if not self._in_a_pause(len(waiting)):
+                return
+            self._signals.pause()
+            demand_room(self._learner.folder, 4 * self._learner.published.model.config.parameters)
+            batch = self._learner.settings.mixture.batch
+            self._emit(LearnerState("gathering", len(waiting), min(len(waiting), batch), batch))
+            try:
+                report = self._learner.learn(waiting[0])
+            except (Stopped, VidyaError):
+                raise  # the disk, the book or the model is to blame: the lesson goes on waiting
+            except Exception as error:
+                if not is_full(error):
+                    # it must not block those behind it; book training comes back to it
+                    self._journal.set_lesson_state(waiting[0].id, "needs_practice")
+                    self._waiting.put(Learn())
+                raise
+            self._emit(LessonDone(**asdict(report)))
+
+    def _in_a_pause(self, waiting: int) -> bool:
+        """Whether a lesson may begin; where that is for pauses only, waits for one. False where
+        something else is to be done first: learning is asked for again after it."""
+        told = False
+        while self._how.in_pauses and self._how.on and self._scheduler.quiet_for() < PAUSE:
+            if any(not isinstance(job, Learn) for job in tuple(self._waiting.queue)):
+                self._waiting.put(Learn())
+                return False
+            if not told:
+                self._emit(LearnerState("paused", waiting))
+                told = True
+            time.sleep(0.1)
+            if self._signals.stopping.is_set():
+                raise Stopped
+        return self._how.on
+
+    def _use_the_pause(self) -> None:
+        """While nobody wants anything, all of the memory is looked at, and mended where it broke."""
+        while self._how.on and self._waiting.empty() and self._learner.catch_up():
+            self._signals.pause()
+
+    def _undo(self, job: Undo) -> None:
+        lesson = (
+            self._journal.last_lesson() if job.lesson is None else self._journal.lesson(job.lesson)
+        )
+        if lesson is None:
+            self._emit(UndoDone(None, "there is nothing to undo", self._learner.version))
+            return
+        before = lesson.state == "undone"
+        if before and lesson not in self._journal.taken_back_in(self._learner.version):
+            return  # with what waited, before its own turn came; it was told then
+        done, lost = self._learner.undo(lesson)
+        self._emit(replace(done, lesson=None) if before else done)
+        if lost or self._journal.taken_back_in(self._learner.version):
+            self._waiting.put(Learn())
+
+    def _grow(self, job: Grow) -> None:
+        source = str(self._learner.folder)
+        info = grow_model(
+            ModelStore(self._home), source, job.config, job.name, pause=self._signals.pause
+        )
+        self._emit(Grown(info.name, info.parameters))
+
+    def _forget(self, job: Forget) -> None:
+        home, folder = self._home, self._learner.folder
+        try:
+            doomed = self._journal.to_forget(conversation=job.conversation)
+            done = forget(
+                home,
+                self._journal,
+                doomed,
+                () if job.keep_weights else (folder,),
+                device=self._device,
+                learner=self._learner,
+            )
+        except VidyaError as error:
+            self._emit(Forgotten(job.conversation, trouble=error.what, next_step=error.next_step))
+            return
+        finally:
+            self._learner.recover()  # the journal follows the weights that are in use
+        went_back = bool(done.models)
+        unsure = tuple(done.unvouched)
+        self._emit(Forgotten(job.conversation, done.records, done.book_lines, went_back, unsure))
+        self._waiting.put(Learn())
+
+    def _train(self, job: Train) -> None:
+        """A training for which nothing is named goes on where the last was broken off."""
+        kept = read_unfinished(self._learner.folder) if job == Train() else None
+        job = kept.request if kept else job
+        kept = kept or Unfinished(job, self._learner.version)
+        settings = book_settings(job)
+        report = TrainingTold(self._emit, settings.epochs, own=job.book is not None)
+        book = Path(job.book) if job.book else None
+        stop = self._signals.cancel_training.is_set
+        self._emit(
+            self._trainer.train(book, settings, report, stop, skip_bad=job.skip_bad, kept=kept)
+        )
+        if self._journal.waiting():  # what a training cannot teach waits again after it
+            self._waiting.put(Learn())
+
+    def _practise(self, job: Practise) -> None:
+        """Practises; lessons and undos that come meanwhile go first, then it goes on."""
+        from learning.practice.request import PracticeJob
+
+        idle = job.idle
+        coach = PracticeJob(
+            self._learner.transaction,
+            self._learner.tokenizer,
+            self._journal,
+            job,
+            pause=self._signals.idle_pause if idle else self._signals.pause,
+            emit=self._emit,
+        )
+        stop = self._signals.owner_is_back if idle else self._signals.cancel_practice
+
+        def others() -> bool:
+            return (
+                stop.is_set() or self._signals.cancel_practice.is_set() or not self._waiting.empty()
+            )
+
+        try:
+            if idle:
+                at_lowest_priority(lambda: coach.practise(others))
+            else:
+                while coach.practise(others).ended == "stopped" and not stop.is_set():
+                    self._do_others()
+                    if coach.taken_back():
+                        break
+            done = coach.done()
+        finally:
+            coach.close()
+        self._emit(done)
+
+    def _do_others(self) -> None:
+        """What came while something longer was under way."""
+        while not self._waiting.empty() and not self._signals.stopping.is_set():
+            job = self._waiting.get()
+            if job is None:
+                self._signals.stopping.set()
+                raise Stopped
+            self._do(job)

@@ -1,0 +1,85 @@
+"""Reads what follows a command's name: (name, what followed) -> argument, or a CommandError.
+
+Left out: which command reads what (table.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from engine.errors import VidyaError
+
+Argument = int | str | None
+MOST_EPOCHS = 1000
+
+
+class CommandError(VidyaError):
+    """A command that does not exist or was given something it cannot use."""
+
+
+def no_argument(name: str, argument: str) -> Argument:
+    """Nothing may follow."""
+    if argument:
+        raise CommandError(f"/{name} takes nothing after it", f"type /{name} alone")
+    return None
+
+
+def free_text(name: str, argument: str) -> Argument:
+    """Whatever follows, as it was typed; nothing is None."""
+    return argument or None
+
+
+def candidate(name: str, argument: str) -> Argument:
+    """The number of a candidate, from 1."""
+    if not argument.isascii() or not argument.isdigit() or int(argument) < 1:
+        raise CommandError(
+            f"/{name} needs the number of a candidate", f"type for example /{name} 3"
+        )
+    return int(argument)
+
+
+def epochs(name: str, argument: str) -> Argument:
+    """A number of epochs, 1 to MOST_EPOCHS; nothing is None."""
+    if not argument:
+        return None
+    if not argument.isascii() or not argument.isdigit() or not 1 <= int(argument) <= MOST_EPOCHS:
+        raise CommandError(
+            f"/{name} {argument}: not a number of epochs",
+            f"type /{name}, or a number from 1 to {MOST_EPOCHS} after it",
+        )
+    return int(argument)
+
+
+def one_of(*values: str) -> Callable[[str, str], Argument]:
+    """Reads one of some words, or nothing."""
+
+    def read(name: str, argument: str) -> Argument:
+        if argument and argument.lower() not in values:
+            words = " or ".join(f"/{name} {value}" for value in values)
+            raise CommandError(f"/{name} {argument}: not one of its words", f"type {words}")
+        return argument.lower() or None
+
+    return read
+
+
+def lesson(name: str, argument: str) -> Argument:
+    """The number of a lesson, from 1; nothing is None."""
+    if not argument:
+        return None
+    if not argument.isascii() or not argument.isdigit() or int(argument) < 1:
+        raise CommandError(
+            f"/{name} {argument}: not the number of a lesson",
+            f"type /{name}, or a number that /lessons shows after it",
+        )
+    return int(argument)
+
+
+def rating(name: str, argument: str) -> Argument:
+    """good, bad or off."""
+    value = argument.lower()
+    if value not in ("good", "bad", "off"):
+        raise CommandError(
+            f"/{name} needs good, bad or off",
+            f"type /{name} good, /{name} bad, or /{name} off to withdraw it",
+        )
+    return value
