@@ -6,11 +6,14 @@ Pure functions. Texts of people and models go through `one_line`, so that nothin
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
-from learning.journal.lesson_list import State, Taught
-from learning.protocol.records import Lesson
 from vidya_tui.text.numbers import counted
 from vidya_tui.text.sanitise import one_line
+
+if TYPE_CHECKING:  # the first frame waits for no more than it needs
+    from learning.journal.lesson_list import State, Taught
+    from learning.protocol.records import Lesson
 
 KINDS = {
     "pick": "picked",
