@@ -44,7 +44,7 @@ def try_pattern(pattern: str) -> None:
     """Raises CheckpointError for a pattern that fails on the sample, or does not end in time."""
     advice = "use a tokenizer with the pattern of a known model"
     if len(pattern) > PATTERN_LENGTH:
-        raise CheckpointError(f"its pattern has {len(pattern):,} characters", advice)
+        raise CheckpointError(f"its pattern is {len(pattern):,} long", advice)
     code = f"import sys; sys.path[:0] = {sys.path!r}; from engine.pattern_trial import main; main()"
     try:
         done = subprocess.run(

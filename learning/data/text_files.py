@@ -44,7 +44,7 @@ def open_data(path: Path) -> Iterator[IO[bytes]]:
                 yield stream
     except broken as error:
         raise DataError(
-            f"{path}: cannot be decompressed ({reason(error)})", f"give a whole {kind} file"
+            f"{path}: cannot be decompressed ({reason(error)})", f"give a whole file ({kind})"
         ) from error
 
 

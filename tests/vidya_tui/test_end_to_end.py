@@ -76,7 +76,7 @@ def teach_and_leave(terminal: Terminal, question: str, answer: str, epochs: int)
     terminal.press("\x1b")
     terminal.wait(lambda: not terminal.sees("welcome"), PATIENCE, "no welcome")
     say(terminal, question)
-    see(terminal, "123 pick" if epochs > 1 else "12345 pick")
+    see(terminal, " pick f2")  # a model with random weights may leave a card empty
     terminal.press("2")
     see(terminal, "preferred 2 over")
     say(terminal, f"/correct {answer}")
@@ -160,7 +160,7 @@ def test_what_is_typed_while_the_app_starts_is_said(
         terminal.rest(rest)
         terminal.press("hello there\r")
         see(terminal, "You    hello there")
-        see(terminal, "123 pick")
+        see(terminal, " pick f2")
 
 
 def echoes(terminal: Terminal) -> bool:

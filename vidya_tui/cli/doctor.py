@@ -12,6 +12,7 @@ from engine.storage.disk import free_bytes, size
 from vidya_tui import __version__
 from vidya_tui.cli.common import common, print_json, show
 from vidya_tui.options import Options
+from vidya_tui.text.numbers import counted
 
 
 @click.command()
@@ -47,7 +48,7 @@ def doctor(options: Options) -> None:
     else:
         _tell(report, problems)
     if problems:
-        number = f"{len(problems)} problem{'s' if len(problems) > 1 else ''}"
+        number = counted(len(problems), "problem")
         raise VidyaError(number, "see above")
 
 

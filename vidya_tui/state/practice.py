@@ -112,7 +112,9 @@ def short(now: Practising) -> str:
     if now.stopping:
         return f"practising {now.task}, ending after this step"
     if (warming := now.warming) is not None:
-        most = f", {warming.step} of at most {warming.steps} steps" if warming.steps else ""
+        most = (
+            f", {warming.step} of at most {counted(warming.steps, 'step')}" if warming.steps else ""
+        )
         most += f", {left(now).removesuffix(' at most')}" if left(now) else ""
         return f"practising {now.task}, warming up{most}"
     if not now.steps:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 from learning.protocol.events import AskDone, CandidateDone
@@ -33,7 +34,9 @@ def test_they_are_in_order_with_the_last_end_not_a_moment_later(start: Start) ->
     talk = start(manual=True)
     ask = talk.session.say("hello")
     for index in (1, 2, 3, 4, 5):
-        talk.session.handle(CandidateDone(ask.id, index, "so", (1,), (SURE[index],), "end", 1))
+        sure = math.exp(SURE[index])
+        done = CandidateDone(ask.id, index, "so", (1,), (SURE[index],), "end", 1, sure)
+        talk.session.handle(done)
     assert order(talk.session.cards) == BY_CERTAINTY
     talk.session.handle(AskDone(ask.id, 1.0, 1.0))
     assert order(talk.session.cards) == BY_CERTAINTY
