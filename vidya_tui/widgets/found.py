@@ -92,7 +92,7 @@ class Found(Base):
         self.call_after_refresh(self._scroll_to_place)
 
     def _scroll_to_place(self, tries: int = 10) -> None:
-        """Brings the line into view, and once more when what was mounted or opened has its room."""
+        """Brings the line into view; again until what was mounted or opened has its room, and once more then."""
         if not self.is_attached or self._at < 0 or self._at >= len(self._places):
             return
         place = self._places[self._at]
@@ -106,6 +106,7 @@ class Found(Base):
             y = view.virtual_region.y + view.gutter.top + len(lines) - 1
             region = Region(0, max(0, y - MARGIN), 1, 1 + 2 * MARGIN)
             self.scroll_to_region(region, animate=False, immediate=True, force=True)
-            tries = min(tries, 1)
+            if self.scroll_offset.y <= y < self.scroll_offset.y + self.size.height:
+                tries = min(tries, 1)  # else a text that was just opened has no room yet
         if tries:
             self.call_after_refresh(self._scroll_to_place, tries - 1)

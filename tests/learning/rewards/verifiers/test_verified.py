@@ -221,8 +221,8 @@ def test_scores_and_problems_cannot_be_changed() -> None:
 
 def test_nothing_here_brings_torch_or_what_evaluates() -> None:
     names = sorted(
-        f"learning.rewards.{file.stem}"
-        for file in (ROOT / "learning" / "rewards").glob("*.py")
+        ".".join(file.relative_to(ROOT).with_suffix("").parts)
+        for file in (ROOT / "learning" / "rewards").rglob("*.py")
         if file.stem != "__init__" and "inside" not in file.stem
     )
     loaded = subprocess.run(
