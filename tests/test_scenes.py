@@ -10,7 +10,7 @@ from textual.screen import Screen
 
 import vidya_tui.screens
 from tests.scenes import SCENES, SIZES
-from tests.snapshots.test_snapshots import SIZES as SNAPSHOT_SIZES
+from tests.snapshots.test_snapshots import CASES
 
 ROOT = Path(__file__).parents[1]
 
@@ -18,7 +18,8 @@ ROOT = Path(__file__).parents[1]
 def screens() -> set[type[Screen[object]]]:
     """Every screen that is defined under vidya_tui/screens and is no base of another one there."""
     package = vidya_tui.screens
-    names = [f"{package.__name__}.{found.name}" for found in pkgutil.iter_modules(package.__path__)]
+    prefix = f"{package.__name__}."
+    names = [found.name for found in pkgutil.walk_packages(package.__path__, prefix)]
     found = {
         thing
         for name in names
@@ -45,8 +46,6 @@ def test_there_are_exactly_the_snapshots_of_the_scenes() -> None:
     folder = ROOT / "tests" / "snapshots" / "__snapshots__" / "test_snapshots"
     wanted = {
         f"test_it_looks_as_it_did[{scene.name}-{w}x{h}-{theme}].svg"
-        for scene in SCENES
-        for w, h in SNAPSHOT_SIZES
-        for theme in ("dark", "light")
+        for scene, (w, h), theme in CASES
     }
     assert {path.name for path in folder.iterdir()} == wanted

@@ -92,7 +92,7 @@ class Found(Base):
         self.call_after_refresh(self._scroll_to_place)
 
     def _scroll_to_place(self, tries: int = 10) -> None:
-        """Brings the line into view; again until what was mounted or opened has its room, and once more then."""
+        """Brings the line into view; tries again until a text that was just opened has its room."""
         if not self.is_attached or self._at < 0 or self._at >= len(self._places):
             return
         place = self._places[self._at]
