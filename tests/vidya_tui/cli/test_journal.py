@@ -155,7 +155,7 @@ def published(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> tuple[bytes, byt
     from learning.memory.guard import Verdict
 
     monkeypatch.setattr(
-        "learning.lessons.learner.examine", lambda *_, **__: Verdict(True, 1.0, 1.0)
+        "learning.book_training.trainer.examine", lambda *_, **__: Verdict(True, 1.0, 1.0)
     )
     weights = shell.home.models_path / "tiny" / "model.safetensors"
     before = tensors(weights)
