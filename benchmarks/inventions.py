@@ -1,10 +1,10 @@
 """Taught facts asked for in a conversation in which the model has made things up that nobody judged.
 
 Twenty lessons are taught, then each is asked for by the session and teacher of the app: in a new
-conversation, after ten inventions that contradict lessons (its own twice: once in the taught words and once
-in others), and after ten answers of the model's own to questions that nothing was taught for. Right is
-an answer that says exactly what was taught. Left out: facts that the owner tells in the talk itself
-(in_context.py).
+conversation, after ten inventions that contradict lessons (its own twice: once in the taught words and
+once in others), and after ten answers of the model's own to questions that nothing was taught for.
+Right is an answer that says exactly what was taught. Left out: facts that the owner tells in the talk
+itself (in_context.py).
 """
 
 from __future__ import annotations

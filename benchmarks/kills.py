@@ -1,9 +1,10 @@
-"""Kills a small model's home in every save and rename, and at random moments, then forgets what was taught.
+"""Kills a small model's home in every save and rename, and at random moments, then forgets what was
+taught.
 
-The days, the kills and the looking are in kills_day.py, a process of its own. What must hold: the program
-starts again whatever was half done; after forgetting no file of the home says what was taught, every file
-that holds tensors has weights from before it, bit for bit, and nothing is left over or unknown. Left
-out: the app with its worker and the real model (crash.py), and losing the power.
+The days, the kills and the looking are in kills_day.py, a process of its own. What must hold: the
+program starts again whatever was half done; after forgetting no file of the home says what was taught,
+every file that holds tensors has weights from before it, bit for bit, and nothing is left over or
+unknown. Left out: the app with its worker and the real model (crash.py), and losing the power.
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@
 
 AdamW with warm-up and cosine; loss on the assistant's tokens. What is not known yet comes in every
 step; beside it lines that are known, some after other talk or carelessly written, and, as an anchor, KL
-to the weights before on the model's own talk. When all that was to be learned is known, its loss is low,
-and nothing else was lost, some more epochs follow in which talk settles, and it ends; else after `epochs`.
+to the weights before on the model's own talk. When all that was to be learned is known, its loss is
+low, and nothing else was lost, some more epochs follow in which talk settles, and it ends; else after
+`epochs`.
 
 An epoch goes through what is new, not through all that is known: two new lines beside a book that is
 known take half a minute, not four passes over the book.

@@ -1,9 +1,9 @@
 """Whether an answer says something else than what was taught: by its words, without a model.
 
-"Your dog is called Cajeut." contradicts the lesson "What is my dog called?" - "Your dog is called Bruno.",
-whatever was asked: it has what the lesson's question and answer share, and not what the lesson adds.
-Imports no torch: both the session, which makes weak lessons, and the teacher ask here. Left out: meaning;
-a false answer in altogether other words is not found.
+"Your dog is called Cajeut." contradicts the lesson "What is my dog called?" - "Your dog is called
+Bruno.", whatever was asked: it has what the lesson's question and answer share, and not what the lesson
+adds. Imports no torch: both the session, which makes weak lessons, and the teacher ask here. Left out:
+meaning; a false answer in altogether other words is not found.
 """
 
 from __future__ import annotations

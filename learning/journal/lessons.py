@@ -1,6 +1,6 @@
 """The half of the journal that says what is to be learned and what was: lessons, steps, versions.
 
-What was said is in journal.py, what was judged in journal_judgements.py. A lesson's state is appended
+What was said is in journal.py, what was judged in journal/judgements.py. A lesson's state is appended
 to its events; the row carries the last one so that asking for those that wait stays cheap.
 """
 

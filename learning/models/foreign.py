@@ -1,7 +1,8 @@
 """The one reader of model folders that come from elsewhere: whoever made it may mean harm.
 
 Only regular files in the folder itself are read, no links and no pipes, each up to a size that follows
-from what it is. Left out: what the files say (engine.config, engine.tokenizer, engine.storage.checkpoint).
+from what it is. Left out: what the files say (engine.config, engine.tokenizer,
+engine.storage.checkpoint).
 """
 
 from __future__ import annotations

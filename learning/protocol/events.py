@@ -329,7 +329,8 @@ class WorkerLost:
 
 @dataclass(frozen=True)
 class ModelChanging:
-    """The teacher closes, and one with other weights begins (sent by switch.py, not by the teacher)."""
+    """The teacher closes, and one with other weights begins (sent by worker/switching.py, not by
+    the teacher)."""
 
     model: str
     """Name or path of what comes."""

@@ -3,8 +3,8 @@
 The probability of the whole answer, not the mean over its tokens: "Your dog is called Zish." is sure in
 every token but those of the name, and its mean says 60 % of a name that nobody taught. The exponent has
 the smallest log loss on 60 lessons of benchmarks/data/lessons_tune*.jsonl and 3,980 candidates (0.70 to
-0.80 within 0.1 % of it; smaller samples gave 0.70 and 0.85). `vidya bench calibration` fits it again on a
-few of these and measures the result on other lessons.
+0.80 within 0.1 % of it; smaller samples gave 0.70 and 0.85). `vidya bench calibration` fits it again on
+a few of these and measures the result on other lessons.
 Left out: whether an answer is true; a model can be sure and wrong.
 """
 

@@ -7,7 +7,7 @@ from collections import defaultdict
 
 import pytest
 
-from personality.book import BookEntry, format_line, read_book, shipped_book_path
+from personality.book import format_line, read_book, shipped_book_path
 
 ENTRIES = read_book(shipped_book_path())
 ANSWERS = [text for e in ENTRIES for role, text in e.turns if role == "assistant"]
@@ -81,10 +81,10 @@ def test_hers_is_plain_text() -> None:
     assert b"\r" not in text and b"\t" not in text
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda e: f"line {e.line}")
-def test_every_line_is_as_the_program_would_write_it(entry: BookEntry) -> None:
+def test_every_line_is_as_the_program_would_write_it() -> None:
     lines = shipped_book_path().read_text("utf-8").split("\n")
-    assert lines[entry.line - 1] == format_line(entry.turns)
+    wrong = [e.line for e in ENTRIES if lines[e.line - 1] != format_line(e.turns)]
+    assert wrong == []
 
 
 def test_answers_are_whole_sentences() -> None:

@@ -1,5 +1,5 @@
-"""How every screen looks: small and large in the dark theme, and one scene in the light one, with a scripted
-teacher and a still clock.
+"""How every screen looks: small and large in the dark theme, and one scene in the light one, with a
+scripted teacher and a still clock.
 
 After a change that is meant: `pytest tests/snapshots --snapshot-update`, and look at the difference.
 """

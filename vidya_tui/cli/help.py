@@ -1,4 +1,5 @@
-"""How the shell commands explain themselves: whole sentences in lists of commands, one line for wrong usage.
+"""How the shell commands explain themselves: whole sentences in lists of commands, one line for wrong
+usage.
 
 Left out: the texts, which stand beside each command and option.
 """

@@ -1,4 +1,4 @@
-"""`vidya journal`: what was said and taught, and erasing it (cli_forget.py)."""
+"""`vidya journal`: what was said and taught, and erasing it (cli/forget.py)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Writes docs/reference.md: every shell command, slash command, key and setting, from the program's tables.
+"""Writes docs/reference.md: every shell command, slash command, key and setting, from the program's
+tables.
 
 python -m vidya_tui.cli.reference docs/reference.md
 """

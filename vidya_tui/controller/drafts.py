@@ -1,6 +1,6 @@
 """What was typed in an editor and left: it stands there again when the same thing is opened again.
 
-Until the app is left. Left out: what is typed in the prompt (unsent.py).
+Until the app is left. Left out: what is typed in the prompt (terminal/saved_prompt.py).
 """
 
 from __future__ import annotations

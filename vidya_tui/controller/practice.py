@@ -1,6 +1,7 @@
 """What the owner can do about practice, and practice while the owner is away.
 
-Beside desk.py: commands and events go in, words for the owner come out. Knows no widgets.
+Beside controller/controller.py: commands and events go in, words for the owner come out. Knows no
+widgets.
 """
 
 from __future__ import annotations

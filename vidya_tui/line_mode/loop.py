@@ -1,9 +1,9 @@
 """`vidya --plain`: the conversation line by line, for screen readers, pipes and poor terminals.
 
 Writes whole lines of plain text and no escape sequence. What is done and how it is told is the app's
-own (desk.py); here is only what a screen does not need: reading out, and waiting. From a pipe each
-line waits until the one before it is answered and learned, so that a script sees what a patient
-person would; at a terminal a line counts at once.
+own (controller/controller.py); here is only what a screen does not need: reading out, and waiting. From
+a pipe each line waits until the one before it is answered and learned, so that a script sees what a
+patient person would; at a terminal a line counts at once.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What the chat shows of a session: the entries of the log, the notes under them, what works now.
 
-Pure functions and one small collection; no widgets. Left out: drawing (screens/chat.py).
+Pure functions and one small collection; no widgets. Left out: drawing (chat/screen.py).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The first minutes: one question, one pick, one correction, and seeing that it was learned.
 
 Looks at what the session has and says what to do next; nobody has to do it. Pure. Left out: the mark
-in the home that it was seen, and how it looks (widgets/guide.py).
+in the home that it was seen, and how it looks (widgets/welcome_hint.py).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Programs: the rows of HumanEval and MBPP as problems, and the check that runs the answers' code.
 
-What an answer must do is said by tests that its program never sees (sandbox_judge.py). Helpers that
+What an answer must do is said by tests that its program never sees (sandbox/judge.py). Helpers that
 the problem gives, like `poly` of HumanEval/32, are taken from the problem and not from the answer, and
 in MBPP only what the reference solution defines is the answer's to define: a program that brings its
 own `abs` or `math` changes nothing in the tests.

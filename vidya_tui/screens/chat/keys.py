@@ -1,6 +1,7 @@
 """The chat's keys: which there are, which work now, and what each does.
 
-Mixed into the chat, whose widgets it uses. Left out: what a command does (the chat itself and desk.py).
+Mixed into the chat, whose widgets it uses. Left out: what a command does (the chat itself and
+controller/controller.py).
 """
 
 from __future__ import annotations

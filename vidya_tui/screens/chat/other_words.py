@@ -1,6 +1,6 @@
 """Saying an earlier message in other words: choosing it, and taking it into the prompt.
 
-Mixed into the chat, whose widgets it uses. Left out: what asking it anew does (desk.py).
+Mixed into the chat, whose widgets it uses. Left out: what asking it anew does (controller/controller.py).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The chat: takes what is typed and pressed, and shows what the session and the learner say.
 
 The screen holds no truth of its own: after everything that happens it draws the session anew, and
-the widgets change only what differs. Left out: what commands and events do (desk.py).
+the widgets change only what differs. Left out: what commands and events do (controller/controller.py).
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ APPS = ("settings", "model", "curve")
 PAST = 500
 """How many messages of earlier sessions the up key brings back."""
 ROOMS = ("lessons", "compare", "book", "history", "progress")
-"""Commands that open a screen of their own (screens/rooms.py)."""
+"""Commands that open a screen of their own (screens/registry.py)."""
 MOVES = ("regenerate", "new", "branch")
 """Commands after which the end of the talk is looked at."""
 PLACEHOLDER = "Say something, or / for commands"
