@@ -90,7 +90,9 @@ class ForeignFolder:
         if any(Path(name).name != name or "\0" in name for name in names):
             raise self._unreadable(INDEX, ValueError("it names a file outside of the folder"))
         if len(set(names)) > MOST_SHARDS:
-            raise self._unreadable(INDEX, ValueError(f"the files that it names are more than {MOST_SHARDS}"))
+            raise self._unreadable(
+                INDEX, ValueError(f"the files that it names are more than {MOST_SHARDS}")
+            )
         return sorted(set(names))
 
     def _unreadable(self, name: str, error: Exception) -> CheckpointError:
