@@ -6,7 +6,6 @@ them (engine.storage.checkpoint), and whether they say anything sensible.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from engine.config import ModelConfig
 from engine.errors import CheckpointError, reason
 from engine.storage.checkpoint_files import read_header
+from engine.storage.reading import read_json
 
 _FLOATS = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 _EXPONENT = 0x7F80
@@ -42,8 +42,8 @@ def check_model(folder: Path, weights: Path) -> None:
     """The same for a file of a model's folder. Raises CheckpointError or ConfigError."""
     path = folder / "config.json"
     try:
-        config = ModelConfig.from_huggingface(json.loads(path.read_text("utf-8")))
-    except (OSError, ValueError, RecursionError, AttributeError) as error:
+        config = ModelConfig.from_huggingface(read_json(path))
+    except (OSError, ValueError, AttributeError) as error:
         raise CheckpointError(
             f"{path}: cannot be read ({reason(error)})", "restore the folder from a whole copy"
         ) from error

@@ -5,15 +5,11 @@ from __future__ import annotations
 import difflib
 import importlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from engine.errors import ConfigError, NotFound
 from learning.rewards.gym_names import GYM
 from learning.rewards.task import Task, TaskOptions
-
-if TYPE_CHECKING:
-    pass
-
 
 Make = Callable[[str, TaskOptions], Task]
 

@@ -14,8 +14,6 @@ from vidya_tui.state.notes import Notes
 
 if TYPE_CHECKING:  # the first frame waits for no more than it needs
     from learning.protocol.records import Role
-
-if TYPE_CHECKING:  # the first frame waits for no more than it needs
     from vidya_tui.session.candidate import Card
     from vidya_tui.session.session import Session
 

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:  # the first frame waits for no more than it needs
-    pass
-
 
 def percent(share: float) -> str:
     """A share of 1 as a whole percentage; only all is 100 %, and only nothing is 0 %."""

@@ -9,7 +9,7 @@ before. Left out: what a pick means.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -23,11 +23,6 @@ from textual.widget import Widget
 
 from vidya_tui.session.candidate import Card
 from vidya_tui.text.sanitise import plain
-
-if TYPE_CHECKING:  # the first frame waits for no more than it needs
-    pass
-if TYPE_CHECKING:  # the first frame waits for no more than it needs
-    from vidya_tui.session.candidate import Card
 
 INDENT = 3
 """Columns before the text of a stacked card: a mark, the number, a space."""
