@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,13 +19,17 @@ if TYPE_CHECKING:  # the other tests here are of an interface without torch
 def shell(
     tmp_path: Path, tiny_model: Model, tiny_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> Shell:
-    """A home whose model in use is tiny, and a short book in place of the shipped one."""
+    """A home whose model in use is tiny, a short book in place of the shipped one, short lessons."""
     import torch
 
     import learning.memory.build
     import personality.book
     from engine.storage.checkpoint import save_model
+    from learning.lessons.recipe import TeachSettings
 
+    # how well lessons are learned is tested where they are learned
+    short = partial(TeachSettings, steps=4, repair=2)
+    monkeypatch.setattr("learning.lessons.learner.TeachSettings", short)
     monkeypatch.delenv("VIDYA_HOME", raising=False)
     book = tmp_path / "shipped.txt"
     book.write_text(BOOK)

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.slow
+from vidya_tui.__main__ import main
 
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
 """Tiny products on two threads wait for each other longer than they compute."""
 TINY = ["--config", "tiny", "--rows", "4", "--row", "32"]
+
+
+Inside = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def command(home: Path, *arguments: str) -> list[str]:
@@ -34,12 +39,31 @@ def run(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture
+def inside(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Inside]:
+    """Runs a command as `run` does, in this process: for what ends before anything is trained."""
+    before = signal.getsignal(signal.SIGTERM)
+
+    def command_here(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+        line = ["vidya", *arguments, "--home", str(home)]
+        monkeypatch.setattr(sys, "argv", line)
+        monkeypatch.setattr(sys, "stdin", io.StringIO())
+        with pytest.raises(SystemExit) as stop:
+            main()
+        out, err = capsys.readouterr()
+        return subprocess.CompletedProcess(line, int(str(stop.value.code)), out, err)
+
+    yield command_here
+    signal.signal(signal.SIGTERM, before)
+
+
+@pytest.fixture
 def stories(tmp_path: Path) -> Path:
     file = tmp_path / "my_stories.txt"
     file.write_text("\n\n\n".join(f"Once there were {i} cats. They slept." for i in range(60)))
     return file
 
 
+@pytest.mark.slow
 def test_a_file_of_stories_becomes_a_model_in_the_home(tmp_path: Path, stories: Path) -> None:
     home = tmp_path / "home"
     made = run(home, "pretrain", str(stories), *TINY, "--tokens", "2560")
@@ -86,6 +110,7 @@ def test_a_file_of_stories_becomes_a_model_in_the_home(tmp_path: Path, stories: 
     assert other.returncode == 1 and "seed" in other.stderr
 
 
+@pytest.mark.slow
 def test_ctrl_c_saves_and_the_same_command_goes_on(tmp_path: Path, stories: Path) -> None:
     home = tmp_path / "home"
     arguments = ("pretrain", str(stories), *TINY, "--tokens", "1000000", "--json")
@@ -124,7 +149,7 @@ def test_ctrl_c_saves_and_the_same_command_goes_on(tmp_path: Path, stories: Path
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(
-    tmp_path: Path, name: str, content: str, extra: list[str], message: str
+    tmp_path: Path, inside: Inside, name: str, content: str, extra: list[str], message: str
 ) -> None:
     (tmp_path / name).write_text(content)
     (tmp_path / "mix.json").write_text('{"storys": 2}')
@@ -133,11 +158,12 @@ def test_what_is_wrong_is_said_in_one_line(
     (base / "model.safetensors").write_text("")
     places = {"MIX": str(tmp_path / "mix.json"), "BASE": str(base)}
     options = ["--config", "tiny", *(places.get(word, word) for word in extra)]
-    result = run(tmp_path / "home", "pretrain", str(tmp_path / name), *options)
+    result = inside(tmp_path / "home", "pretrain", str(tmp_path / name), *options)
     assert result.returncode == 1 and result.stdout == ""
     assert message in result.stderr and "Traceback" not in result.stderr
 
 
+@pytest.mark.slow
 def test_a_mistyped_file_leaves_no_model_behind(tmp_path: Path) -> None:
     home = tmp_path / "home"
     failed = run(home, "pretrain", str(tmp_path / "storis.txt"), *TINY)
@@ -152,6 +178,7 @@ def test_a_mistyped_file_leaves_no_model_behind(tmp_path: Path) -> None:
     assert "'storis' does not exist" in asked.stderr
 
 
+@pytest.mark.slow
 def test_what_was_trained_on_conversations_talks(tmp_path: Path) -> None:
     turns = [{"role": "user", "text": "What is a?"}, {"role": "assistant", "text": "It is b."}]
     rows = "\n".join(json.dumps({"turns": turns, "n": n}) for n in range(30))
@@ -162,6 +189,7 @@ def test_what_was_trained_on_conversations_talks(tmp_path: Path) -> None:
     assert made.returncode == 0 and "talk to it: vidya --model talk" in made.stdout, made.stderr
 
 
+@pytest.mark.slow
 def test_bad_rows_are_passed_over_when_asked(tmp_path: Path) -> None:
     rows = ['{"text": "a good row of text"}', "{", '{"text": "and one more of them"}']
     (tmp_path / "a.jsonl").write_text("\n".join(rows))
@@ -171,6 +199,7 @@ def test_bad_rows_are_passed_over_when_asked(tmp_path: Path) -> None:
     assert "passed over" in result.stderr and "a.jsonl:2" in result.stderr
 
 
+@pytest.mark.slow
 def test_a_new_tokenizer_only_when_asked_for(tmp_path: Path, stories: Path) -> None:
     pytest.importorskip("rustbpe")
     out = tmp_path / "out"
@@ -184,11 +213,13 @@ def test_a_new_tokenizer_only_when_asked_for(tmp_path: Path, stories: Path) -> N
     assert json.loads((out / "config.json").read_text("utf-8"))["vocab_size"] <= 512
 
 
-def test_two_limits_are_wrong_usage(tmp_path: Path, stories: Path) -> None:
+def test_two_limits_are_wrong_usage(tmp_path: Path, stories: Path, inside: Inside) -> None:
     both = ["--tokens", "5", "--minutes", "1"]
-    assert run(tmp_path / "home", "pretrain", str(stories), *both).returncode == 2
+    assert inside(tmp_path / "home", "pretrain", str(stories), *both).returncode == 2
 
 
-def test_a_model_to_go_on_from_has_its_tokenizer(tmp_path: Path, stories: Path) -> None:
+def test_a_model_to_go_on_from_has_its_tokenizer(
+    tmp_path: Path, stories: Path, inside: Inside
+) -> None:
     both = ["--from", "10m-base", "--new-tokenizer"]
-    assert run(tmp_path / "home", "pretrain", str(stories), *both).returncode == 2
+    assert inside(tmp_path / "home", "pretrain", str(stories), *both).returncode == 2
