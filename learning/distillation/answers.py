@@ -10,14 +10,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 import torch
 
-from engine.chat_format import encode_prompt
 from engine.errors import DataError
 from engine.model import Model
 from engine.rollout import Rollout
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.chat_format import encode_prompt
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.json_lines import parse
 from learning.distillation.filters import agreement, fault
 
@@ -81,7 +82,7 @@ class AnswerFile:
         self.rows |= {one.opening: one for one in answers}
 
 
-def _readable(path: Path) -> Iterator[dict[str, object]]:
+def _readable(path: Path) -> Iterator[dict[str, Any]]:
     """The rows of the file that are whole."""
     try:
         lines = path.read_bytes().split(b"\n")
@@ -141,7 +142,7 @@ def _drawn(
         teacher,
         prompts,
         settings.draws,
-        end=tokenizer.user,
+        ends=tokenizer.not_text(teacher.config.vocab_size),
         max_tokens=settings.max_tokens,
         temperature=settings.temperature,
         generator=generator,

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from engine.model import Model
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example, from_answer, micro_batches
 from learning.distillation.answers import TeacherAnswer
 from learning.maths.distil import spans
@@ -50,26 +50,27 @@ class Matching:
     """The student's ids for a teacher's."""
 
     def __init__(self, teacher: Tokenizer, student: Tokenizer) -> None:
-        own = {
-            student.decode_bytes([i]): i for i in range(student.vocab_size) if i != student.end
-        }
-        own.pop(b"", None)  # special tokens
+        own = {student.decode_bytes([i]): i for i in range(student.vocab_size)}
+        own.pop(b"", None)  # special ids have no bytes
         self._teacher, self._student = teacher, student
         ids = [own.get(teacher.decode_bytes([i]), -1) for i in range(teacher.vocab_size)]
-        ids[teacher.end] = student.end
+        ids[teacher.chat.end] = student.chat.end
         self.ids = torch.tensor(ids)
         """[teacher's vocabulary] student's id with the same bytes, or -1."""
 
-    def lengths(self, tokenizer: Tokenizer, ids: Sequence[int]) -> list[int]:
-        """Bytes of each token of an answer; the end token counts as one byte."""
-        return [1 if i == tokenizer.end else len(tokenizer.decode_bytes([i])) for i in ids]
-
     def pairs(self, teacher: Sequence[int], student: Sequence[int]) -> list[tuple[int, int]]:
-        """(teacher's place, student's place) of tokens that stand for the same bytes of an answer."""
-        found = spans(
-            self.lengths(self._teacher, teacher), self.lengths(self._student, student)
-        )
+        """(teacher's place, student's place) of tokens that stand for the same bytes of an answer; none
+        where one of the two was cut to its context."""
+        lengths = self._lengths(self._teacher, teacher), self._lengths(self._student, student)
+        if sum(lengths[0]) != sum(lengths[1]):
+            return []
+        found = spans(*lengths)
         return [(one[0], other[0]) for one, other in found if len(one) == len(other) == 1]
+
+    @staticmethod
+    def _lengths(tokenizer: Tokenizer, ids: Sequence[int]) -> list[int]:
+        """Bytes of each token of an answer; the end token counts as one."""
+        return [1 if i == tokenizer.chat.end else len(tokenizer.decode_bytes([i])) for i in ids]
 
 
 @torch.no_grad()
@@ -106,10 +107,6 @@ def _softened(
 ) -> SoftExample:
     """likely, ids: [teacher's targets, KEPT]."""
     answer = hard.example.answer
-    if sum(matching.lengths(matching._teacher, read.answer)) != sum(
-        matching.lengths(matching._student, answer)
-    ):
-        return hard  # one of the two was cut to its context
     mapped = matching.ids[ids.cpu()]
     new_ids = torch.full((len(answer), KEPT), -1)
     new_ids[:, :1] = hard.ids

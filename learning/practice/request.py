@@ -16,12 +16,12 @@ from typing import Any
 from engine.errors import ConfigError
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.journal.journal import Journal
+from learning.memory.save_points import PracticeWeights
 from learning.memory.transaction import WeightTransaction
 from learning.practice.background import BackgroundScorer
 from learning.practice.hooks import interruptible
 from learning.practice.report import measure_name
 from learning.practice.run import Interrupted, Look, PracticeOutcome, PracticeRun
-from learning.practice.save_points import PracticeWeights
 from learning.practice.settings import PracticeSettings
 from learning.practice.trainer import GrpoTrainer, StepReport
 from learning.practice.warm_up import WarmUpReport

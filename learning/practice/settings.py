@@ -11,8 +11,8 @@ from torch import Tensor
 from engine.errors import ConfigError
 from engine.rollout import ROWS
 from learning.maths.policy import standardised_advantages
+from learning.memory.retention import RetentionSettings
 from learning.objectives.grpo import GrpoSettings
-from learning.practice.retention import RetentionSettings
 
 
 @dataclass(frozen=True)

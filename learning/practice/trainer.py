@@ -19,6 +19,7 @@ from engine.model import Model
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.maths.kl import k3
 from learning.memory.replay import Replay
+from learning.memory.retention import Retention
 from learning.objectives.grpo import (
     GrpoAnswer,
     GrpoGroup,
@@ -27,7 +28,6 @@ from learning.objectives.grpo import (
     log_probabilities,
 )
 from learning.objectives.stepper import Stepper
-from learning.practice.retention import Retention
 from learning.practice.rollouts import Drawn, RolloutSampler, Sample, fitting, held_out_problems
 from learning.practice.settings import PracticeSettings
 from learning.practice.warm_up import WarmUpReport, warm_up

@@ -16,9 +16,9 @@ import torch
 from engine.errors import DataError
 from engine.model import Model
 from learning.data.examples import Example, from_answer
+from learning.memory.retention import Retention
 from learning.objectives.stepper import Stepper
 from learning.objectives.supervised import likelihood_gradients
-from learning.practice.retention import Retention
 from learning.practice.rollouts import RolloutSampler
 from learning.practice.settings import WarmUpSettings
 from learning.rewards.task import Problem

@@ -21,6 +21,7 @@ from vidya_tui.options import Options
 COMMANDS = {
     "ask": "ask:ask",
     "bench": "bench:bench",
+    "distil": "distil:distil",
     "doctor": "doctor:doctor",
     "evaluate": "evaluate:evaluate",
     "journal": "journal:journal_group",

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import signal
 import sys
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +13,7 @@ import click
 from engine.errors import DataError, reason
 from engine.storage.reading import read_json
 from vidya_tui.cli.common import common, print_json, say
+from vidya_tui.cli.interrupt import interruptible
 from vidya_tui.options import Options
 from vidya_tui.text.numbers import counted
 
@@ -155,7 +154,7 @@ def _run(
         earlier = read_record(job.out).get("held_out_bits_per_byte", {})
         told = ready.told(earlier.get("before") or ready.measure())
     show = _live(options.as_json) if team.leads else _silent
-    with _interruptible(tell) as interrupted:
+    with interruptible(tell) as interrupted:
         progress = train(
             model,
             stream,
@@ -226,24 +225,6 @@ def _clock(seconds: float) -> str:
     if minutes >= 60:
         return f"{minutes // 60} h {minutes % 60:02d} min"
     return f"{minutes} min" if minutes else f"{seconds:.0f} s"
-
-
-@contextmanager
-def _interruptible(tell: Callable[[str], None]) -> Iterator[threading.Event]:
-    """The event is set by the first Ctrl+C (or a request to end); the second ends at once."""
-    asked = threading.Event()
-
-    def ask(number: int, _: object) -> None:
-        signal.signal(number, signal.default_int_handler)
-        asked.set()
-        tell("\nsaving after this step; press again to stop at once")
-
-    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield asked
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _mixture(path: Path | None) -> dict[str, float]:

@@ -24,7 +24,9 @@ def test_faults_of_one_answer(answer: str, ended: bool, expected: str | None) ->
 
 def test_a_short_answer_may_use_the_words_of_the_question() -> None:
     assert fault("Yes, I like tea.", "Do you like tea?", ended=True) is None
-    assert fault("Coffee or tea, both are good in the morning.", "coffee or tea", ended=True) is None
+    assert (
+        fault("Coffee or tea, both are good in the morning.", "coffee or tea", ended=True) is None
+    )
 
 
 def test_the_answer_that_says_what_most_say_agrees_most() -> None:
