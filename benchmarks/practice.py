@@ -30,7 +30,7 @@ from learning.memory.book_rows import book_examples
 from learning.memory.own_talk import own_talk
 from learning.memory.replay import Replay
 from learning.models.store import ModelStore
-from learning.practice.retention import RetentionSettings
+from learning.memory.retention import RetentionSettings
 from learning.practice.settings import PracticeSettings, WarmUpSettings
 from learning.practice.trainer import GrpoTrainer
 from learning.rewards.registry import find_task

@@ -53,6 +53,7 @@ LEARNING: dict[str, set[str]] = {
     "lessons": MEMORY | {"memory", "book"},
     "book_training": MEMORY | {"memory", "book"},
     "practice": MEMORY | {"memory", "rewards"},
+    "distillation": MEMORY | {"memory"},
     "teacher": BELOW_TEACHER,
 }
 """Room of learning -> the rooms that it may import besides itself; lower storeys first."""

@@ -25,6 +25,7 @@ from learning.distillation.student import Student, StudentSettings
 from learning.distillation.targets import SoftExample, hard_targets, soft_targets
 from learning.memory.save_points import PracticeWeights
 from learning.memory.transaction import WeightTransaction
+from learning.models.trainable import all_weights
 from learning.text.normalise import fold
 from learning.text.openings import openings
 
@@ -125,28 +126,27 @@ class DistillationJob:
         learned = [row for place, row in enumerate(kept) if place % HELD_OUT]
         held_out = self._examples(kept[::HELD_OUT])
         transaction = self.transaction
+        model, name = transaction.weights.model, f"distillation from {self.teacher.name}"
         transaction.caches.forget()  # all weights are trained
         try:
-            weights = PracticeWeights(
-                transaction.weights, transaction.journal, f"distillation from {self.teacher.name}"
-            )
-            student = Student(
-                transaction.weights.model,
-                self._examples(learned),
-                transaction.caches.replay,
-                self.settings.student,
-                random.Random(self.seed),
-                pause=self.pause,
-            )
-            return distil(
-                student,
-                held_out,
-                weights,
-                note=f"distillation from {self.teacher.name}",
-                report=report,
-                stop=stop,
-                pause=self.pause,
-            )
+            with transaction.begin(all_weights(model)) as attempt:
+                student = Student(
+                    model,
+                    self._examples(learned),
+                    transaction.caches.replay,
+                    self.settings.student,
+                    random.Random(self.seed),
+                    pause=self.pause,
+                )
+                return distil(
+                    student,
+                    held_out,
+                    PracticeWeights(attempt, transaction.journal, name),
+                    note=name,
+                    report=report,
+                    stop=stop,
+                    pause=self.pause,
+                )
         finally:
             transaction.caches.forget()
 
