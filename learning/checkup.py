@@ -141,7 +141,7 @@ def _cut_short(path: Path, restore: str) -> Iterator[Fault]:
 
 
 def _table_at(path: Path, page: int) -> str:
-    """The table or index that has the page; empty where this SQLite cannot tell."""
+    """The table or index that has the page; empty if this SQLite cannot tell."""
     try:
         with closing(
             sqlite3.connect(f"file:{quote(os.fsencode(path))}?mode=ro&immutable=1", uri=True)

@@ -29,7 +29,7 @@ class Home:
     def __init__(self, path: Path | None = None) -> None:
         """Makes the folder (readable by its owner only) where it is missing.
 
-        Raises HomeError where it cannot be made or written.
+        Raises HomeError if it cannot be made or written.
         """
         path = path or usual_folder()
         advice = "make it writable, or name another folder with --home or VIDYA_HOME"
@@ -86,7 +86,7 @@ class Home:
 
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
-        """Holds the home for this program alone. Raises HomeError where another has it."""
+        """Holds the home for this program alone. Raises HomeError if another has it."""
         with self._locked("lock", patience=0.0):
             yield
 
@@ -95,7 +95,7 @@ class Home:
         """Holds the weights for this teacher alone.
 
         The lock of the home is the interface's: where that was killed, its worker may still be
-        saving, so the next one waits a moment. Raises HomeError where it takes too long.
+        saving, so the next one waits a moment. Raises HomeError if it takes too long.
         """
         with self._locked("learning.lock", patience):
             yield

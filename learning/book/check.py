@@ -62,7 +62,7 @@ class BookLine:
 
 
 def read_books(shipped: Path, own: Path | None) -> list[BookLine]:
-    """Every line of both, marked. The owner's book may be missing. Raises DataError where a file
+    """Every line of both, marked. The owner's book may be missing. Raises DataError if a file
     cannot be read."""
     lines = [*_lines(shipped, False), *(_lines(own, True) if own else ())]
     places: dict[str, list[int]] = defaultdict(list)

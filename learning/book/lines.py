@@ -47,7 +47,7 @@ def write(
     mine: Collection[int],
 ) -> None:
     """Brings the book from one answer to another (None: none), as an exchange asks for whose judgements
-    are `mine`. Raises DataError where the book cannot be written."""
+    are `mine`. Raises DataError if the book cannot be written."""
     if old == new:
         return
     if old is not None and book.count(question, old) <= sum(taught(journal, question, old, mine)):

@@ -23,9 +23,9 @@ class OwnerBook:
         self.path = path
 
     def add(self, question: str, answer: str) -> bool:
-        """Appends the exchange; False where a book cannot hold these texts.
+        """Appends the exchange; False if a book cannot hold these texts.
 
-        Raises DataError where the file cannot be written.
+        Raises DataError if the file cannot be written.
         """
         try:
             self.append((("user", question), ("assistant", answer)))
@@ -34,7 +34,7 @@ class OwnerBook:
             return False
 
     def append(self, turns: Sequence[tuple[str, str]]) -> None:
-        """Adds a conversation at the end. Raises LineError where a book cannot hold it, DataError
+        """Adds a conversation at the end. Raises LineError if a book cannot hold it, DataError
         where the file cannot be written."""
         try:
             append_entry(self.path, turns)
@@ -42,7 +42,7 @@ class OwnerBook:
             raise self._unwritable(error) from error
 
     def take_out(self, question: str, answer: str) -> bool:
-        """Removes the last line that holds exactly this exchange; False where there is none.
+        """Removes the last line that holds exactly this exchange; False if there is none.
 
         Everything else in the file stays byte for byte as it is, comments and bad lines too.
         """
@@ -107,7 +107,7 @@ class OwnerBook:
 
     def _swap(self, question: str, old: str, new: str) -> bool:
         """Takes the old line out and adds the new one in one write, so that a crash leaves one of
-        them; False where that cannot be."""
+        them; False if that cannot be."""
         try:
             line = format_line((("user", question), ("assistant", old)))
             added = format_line((("user", question), ("assistant", new)))
@@ -162,7 +162,7 @@ class OwnerBook:
         return sum(one.strip() == line for one in self._lines())
 
     def answer_to(self, question: str, without: str | None = None) -> str | None:
-        """The last answer to exactly this question; None where there is none. without: an answer whose
+        """The last answer to exactly this question; None if there is none. without: an answer whose
         last line does not count."""
         passed = " ".join(without.split()) if without else None
         beginning = f"<|user|> {' '.join(question.split())} <|assistant|> "
@@ -176,7 +176,7 @@ class OwnerBook:
         return None
 
     def written(self) -> float:
-        """When the file was last written, in seconds since the epoch; 0 where there is none."""
+        """When the file was last written, in seconds since the epoch; 0 if there is none."""
         try:
             return self.path.stat().st_mtime
         except OSError:

@@ -37,7 +37,7 @@ _FOREVER = 1e300
 
 
 def mend_book(book: OwnerBook, journal: Journal) -> None:
-    """Writes what the program did not come to write. Raises DataError where the book cannot be."""
+    """Writes what the program did not come to write. Raises DataError if the book cannot be."""
     since = book.written()
     for (ask,) in journal.rows(_CHANGED, since):
         was, now = _answer(journal, ask, since), _answer(journal, ask, _FOREVER)

@@ -40,7 +40,7 @@ class EpochReport:
     entries: int = 0
     """... of so many."""
     kept: float | None = None
-    """Share known of what else is remembered, 0 to 1, as last asked; None where there is nothing else."""
+    """Share known of what else is remembered, 0 to 1, as last asked; None if there is nothing else."""
     asked: float | None = None
     """While lines are asked: the share of them that was, 0 to 1; else None."""
 
@@ -69,7 +69,7 @@ class Asking:
     def ask(
         self, places: Sequence[int], now: EpochReport, *, patience: float | None = None
     ) -> None:
-        """Asks these lines. Raises Stop where it was to stop `patience` seconds ago (None: PATIENCE)."""
+        """Asks these lines. Raises Stop if it was to stop `patience` seconds ago (None: PATIENCE)."""
         limit = PATIENCE if patience is None else patience
         order = sorted(places, key=lambda at: len(self.lines[at].ids))
         for start in range(0, len(order), PIECE):

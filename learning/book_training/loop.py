@@ -87,7 +87,7 @@ class BookTraining:
     """Its loss is not finite where that ended the training; the weights are of no use then. Its step is 0
     where nothing was learned that could be kept."""
     before: list[Knowledge]
-    """Of each line of the book, then of the rest, before the first step; empty where it was to stop before
+    """Of each line of the book, then of the rest, before the first step; empty if it was to stop before
     all were asked."""
     after: list[Knowledge]
     """... and now."""

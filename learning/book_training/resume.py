@@ -42,7 +42,7 @@ class TrainingKeeper:
         self._step = kept.step if kept else 0
 
     def begun(self, journal: Journal) -> TrainingStart | None:
-        """Where it goes on; None where it begins anew, because there is nothing kept, or it is not
+        """Where it goes on; None if it begins anew, because there is nothing kept, or it is not
         true any more."""
         kept, folder = self._earlier, self._weights.folder
         if kept is None:

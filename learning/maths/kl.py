@@ -14,7 +14,7 @@ from learning.maths.shapes import same_shape
 def kl_divergence(reference_logits: Tensor, logits: Tensor) -> Tensor:
     """KL(reference || policy) = Σ_v p_ref (log p_ref - log p)  per position, in nats.
 
-    reference_logits, logits: [..., V]. Returns [...], >= 0 up to rounding; 0 where they agree.
+    reference_logits, logits: [..., V]. Returns [...], >= 0 up to rounding; 0 if they agree.
     """
     same_shape(reference_logits=reference_logits, logits=logits)
     divergence: Tensor = _Divergence.apply(reference_logits, logits)  # type: ignore[no-untyped-call]

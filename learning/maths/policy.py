@@ -53,7 +53,7 @@ def clipped_surrogate(
 
     log_probabilities, behaviour, advantages: [L]; low, high > 0. Returns [L]. The gradient is zero
     where the ratio is already beyond its bound in the direction that the advantage pushes.
-    1707.06347, eq. 7; two bounds: 2503.14476, eq. 8. Raises ShapeError where lengths differ.
+    1707.06347, eq. 7; two bounds: 2503.14476, eq. 8. Raises ShapeError if lengths differ.
     """
     same_shape(log_probabilities=log_probabilities, behaviour=behaviour, advantages=advantages)
     ratio = torch.exp(log_probabilities - behaviour)

@@ -19,7 +19,7 @@ def dpo_loss(
 
     All arguments: [N] log-probabilities; the reference is the policy as it was before the lesson,
     frozen. beta > 0. Returns [N]; ln 2 where policy and reference agree. 2305.18290, eq. 7.
-    Raises ShapeError where lengths differ.
+    Raises ShapeError if lengths differ.
     """
     same_shape(
         chosen=chosen,

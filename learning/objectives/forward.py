@@ -102,7 +102,7 @@ def knowledge(
 
 
 def share_known(checked: Sequence[Knowledge]) -> float:
-    """Exact recall, 0 to 1; 1 where there is nothing to know."""
+    """Exact recall, 0 to 1; 1 if there is nothing to know."""
     return sum(item.known for item in checked) / len(checked) if checked else 1.0
 
 

@@ -82,7 +82,7 @@ class GrpoReport:
     clipped: float = 0.0
     """Share of tokens that the bounds silenced."""
     kl: float = 0.0
-    """From the reference; 0 where none was given."""
+    """From the reference; 0 if none was given."""
     tokens: int = 0
     ratio: float = 0.0
     """Mean of π / π_behaviour; 1 in the first update after a rollout."""
@@ -130,7 +130,7 @@ def grpo_gradients(
 ) -> GrpoReport:
     """Adds the gradient of the objective over all groups, accumulated over micro-batches.
 
-    Answers without a part in it (inactive, or with advantage 0 where there is no divergence) cost
+    Answers without a part in it (inactive, or with advantage 0 if there is no divergence) cost
     nothing, but for their tokens in the normaliser. `pause` is called before every micro-batch.
     """
     report = GrpoReport(tokens=sum(group.tokens for group in groups))

@@ -43,7 +43,7 @@ class Stepper:
 
     def step(self, loss: float = 0.0, rate: float = 1.0) -> None:
         """One step at `rate` times the peak rate along the gradients that were added, which are
-        dropped. Raises NumericsError where the loss or the gradients' norm is not finite; the tensors
+        dropped. Raises NumericsError if the loss or the gradients' norm is not finite; the tensors
         are as before then."""
         norm = torch.nn.utils.clip_grad_norm_(self.tensors, MAX_NORM)
         if not (math.isfinite(loss) and bool(torch.isfinite(norm))):

@@ -27,7 +27,7 @@ def likelihood_gradients(
 ) -> float:
     """Adds the gradient of weight · (mean negative log-likelihood per target token).
 
-    weights: one factor per example, 1 where left out. Returns the loss without `weight`, in nats.
+    weights: one factor per example, 1 if left out. Returns the loss without `weight`, in nats.
     """
     total = sum(e.targets for e in examples)
     each = weights if weights is not None else [1.0] * len(examples)

@@ -84,7 +84,7 @@ class RolloutSampler:
         greedy: bool = False,
     ) -> Drawn:
         """`group` answers to each problem, in one batch; those of one problem are scored together.
-        Raises DataError where a problem does not fit into the context."""
+        Raises DataError if a problem does not fit into the context."""
         started = time.monotonic()
         prompts = tuple(self.prompt(model, problem) for problem in problems)
         found = Rollout(
@@ -122,7 +122,7 @@ class RolloutSampler:
         return tuple(encode_prompt(self.tokenizer, [("user", problem.prompt)], context, 1))
 
     def accuracy(self, model: Model, problems: Sequence[Problem]) -> float:
-        """Share of the problems that greedy decoding solves, 0 to 1. Raises ConfigError where no
+        """Share of the problems that greedy decoding solves, 0 to 1. Raises ConfigError if no
         answer could be judged."""
         drawn = self.draw(model, problems, 1, torch.Generator().manual_seed(0), greedy=True)
         return self._right(drawn.samples)
@@ -130,11 +130,11 @@ class RolloutSampler:
     def success(
         self, model: Model, problems: Sequence[Problem], group: int, generator: torch.Generator
     ) -> float:
-        """Share of drawn answers that are right, 0 to 1. Raises ConfigError where none could be judged."""
+        """Share of drawn answers that are right, 0 to 1. Raises ConfigError if none could be judged."""
         return self._right(self.draw(model, problems, group, generator).samples)
 
     def judged(self, samples: Sequence[Sample]) -> None:
-        """Raises ConfigError where the verifier could not judge a single one: then nothing is known
+        """Raises ConfigError if the verifier could not judge a single one: then nothing is known
         of the answers, and least of all that they are wrong."""
         if samples and all(sample.score.failed is not None for sample in samples):
             raise ConfigError(
@@ -163,7 +163,7 @@ class RolloutSampler:
 def held_out_problems(
     task: Task, count: int, fits: Callable[[Problem], bool] = lambda _: True
 ) -> list[Problem]:
-    """The same ones at every call. Raises DataError where the task has none that fit."""
+    """The same ones at every call. Raises DataError if the task has none that fit."""
     problems = list(islice(filter(fits, task.problems("held_out", random.Random(0))), count))
     if not problems:
         raise DataError(

@@ -78,7 +78,7 @@ class PracticeOutcome:
 
     ended: Ended = "steps"
     why: str = ""
-    """In plain words, and what to do next; empty where all steps were taken."""
+    """In plain words, and what to do next; empty if all steps were taken."""
     steps: int = 0
     warm_up_steps: int = 0
     accuracy_before: float | None = None
@@ -114,7 +114,7 @@ class PracticeRun:
     _started: float = field(default_factory=time.monotonic)
 
     def run(self, *, warm_up: bool | None) -> PracticeOutcome:
-        """warm_up: None where the task cannot be done at all without. Raises what the task or the weights
+        """warm_up: None if the task cannot be done at all without. Raises what the task or the weights
         raise; the weights are then those of the last save."""
         outcome = self._outcome
         try:

@@ -63,7 +63,7 @@ class GrpoTrainer:
         seed: int = 0,
         pause: Callable[[], None] = lambda: None,
     ) -> None:
-        """Raises DataError where the task has no problems."""
+        """Raises DataError if the task has no problems."""
         self.model, self.task, self.settings = model, task, settings
         self._pause = pause
         self._rng = random.Random(seed)
@@ -140,7 +140,7 @@ class GrpoTrainer:
         )
 
     def step(self) -> StepReport:
-        """One rollout and its updates. Raises NumericsError where something is not finite, ConfigError
+        """One rollout and its updates. Raises NumericsError if something is not finite, ConfigError
         where no answer could be judged."""
         started = time.monotonic()
         if self._start is None:

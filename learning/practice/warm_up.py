@@ -52,7 +52,7 @@ def warm_up(
     pause: Callable[[], None] = lambda: None,
     stop: Callable[[], bool] = lambda: False,
 ) -> WarmUpReport:
-    """Trains in place; the last report. Raises DataError where the task has no worked examples,
+    """Trains in place; the last report. Raises DataError if the task has no worked examples,
     NumericsError when a loss is not finite (the caller restores)."""
     started = time.monotonic()
     stepper = Stepper(

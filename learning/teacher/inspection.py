@@ -212,7 +212,7 @@ class Inspector:
                 self._emit(ComparedText(job.key, side, event.index, event.text))
 
     def _go_on(self, job: Compare) -> None:
-        """Raises _Enough where nobody looks any more."""
+        """Raises _Enough if nobody looks any more."""
         self._pause()
         if job.key in self._stopped:
             self._stopped.discard(job.key)

@@ -19,7 +19,7 @@ _DONE = ("source", "complete")
 
 
 def check_instruction() -> None:
-    """Raises UsageError where a shell asks for something that is not known, which click passes over."""
+    """Raises UsageError if a shell asks for something that is not known, which click passes over."""
     wanted = os.environ.get(VARIABLE)
     shell, _, what = (wanted or "").partition("_")
     if wanted and (get_completion_class(shell) is None or what not in _DONE):

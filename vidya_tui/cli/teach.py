@@ -133,7 +133,7 @@ def _print_lesson(event: LessonDone, options: Options) -> None:
 
 
 def _asked(place: LocalTeacher, number: int | None) -> Ask:
-    """The ask of that number, else the latest. Raises VidyaError where there is none."""
+    """The ask of that number, else the latest. Raises VidyaError if there is none."""
     ask = place.journal.ask(number) if number is not None else place.journal.latest_ask()
     if ask is None:
         raise VidyaError("nothing was asked yet", 'ask first: vidya ask "hello"')

@@ -61,7 +61,7 @@ def train(
 
 
 def _check_book(path: Path, skip_bad: bool, *, required: bool) -> None:
-    """Every bad line is told before anything is loaded. Raises DataError where that is an end."""
+    """Every bad line is told before anything is loaded. Raises DataError if that is an end."""
     from personality.book import BookError, read_book
 
     try:

@@ -144,7 +144,7 @@ class Comparison:
     """Collects what earlier weights and those of now answer, to be read out at the end."""
 
     def __init__(self, journal: Journal, number: int | None, max_tokens: int) -> None:
-        """number: of a lesson; None: the last one. Raises VidyaError where there is none."""
+        """number: of a lesson; None: the last one. Raises VidyaError if there is none."""
         lesson = lesson_to_compare(journal, number)
         self.request = Compare(
             time.monotonic_ns(), lesson.prompt, 2, lesson.id, max_tokens=max_tokens

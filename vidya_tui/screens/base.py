@@ -58,7 +58,7 @@ class SubScreen(Steady, Screen[Result]):
         self.heading.update(words.append("".join(f" \u00b7 {part}" for part in rest)))
 
     def attempt(self, work: Callable[[], str]) -> bool:
-        """Does something and says what came of it; False where it could not be done."""
+        """Does something and says what came of it; False if it could not be done."""
         try:
             words = work()
         except VidyaError as error:

@@ -104,7 +104,7 @@ class ListRoom(SubScreen[Result], Generic[Result, Row]):
         raise NotImplementedError
 
     def probe(self, row: Row) -> Probe | None:
-        """What to ask the model about a row; None where it need not know it."""
+        """What to ask the model about a row; None if it need not know it."""
         return None
 
     # ------------------------------------------------------------ what is typed

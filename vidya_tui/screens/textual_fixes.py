@@ -30,5 +30,5 @@ class Steady(Base):
             event.prevent_default()
 
     def dismiss(self, result: Any = None) -> AwaitComplete:
-        """Does nothing where it is not on top."""
+        """Does nothing if it is not on top."""
         return super().dismiss(result) if self.is_active else AwaitComplete()

@@ -33,7 +33,7 @@ class SettingsError(VidyaError):
     def __init__(self, what: str, next_step: str = "", *, key: str = "") -> None:
         super().__init__(what, next_step)
         self.key = key
-        """Which setting; empty where it is the file."""
+        """Which setting; empty if it is the file."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ class Unsent:
         self._kept = False
 
     def read(self) -> str:
-        """The text; empty where there is none, or it cannot be read."""
+        """The text; empty if there is none, or it cannot be read."""
         with contextlib.suppress(OSError):
             return self._path.read_text("utf-8", "replace")
         return ""
