@@ -302,7 +302,7 @@ class Exam:
 
 
 def pick(prompt: str, texts: Sequence[str]) -> Lesson | None:
-    """The first candidate that is as preferred is chosen over all others; None where all or none
+    """The first candidate that is as preferred is chosen over all others; None if all or none
     are."""
     texts = [text.strip() for text in texts if text.strip()]
     chosen = next((text for text in texts if preferred(text)), None)

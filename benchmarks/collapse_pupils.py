@@ -44,7 +44,7 @@ class Pupil(Protocol):
         ...
 
     def learn(self, lesson: Lesson) -> bool:
-        """Returns False where the guard threw the steps away."""
+        """Returns False if the guard threw the steps away."""
         ...
 
     def rest(self, seconds: float) -> float:

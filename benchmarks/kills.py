@@ -96,7 +96,7 @@ def _rows(options: BenchOptions, home: Home, copy: Path, *numbers: int) -> list[
 
 
 def _words(row: dict[str, Any]) -> str:
-    """What was wrong; empty where nothing was."""
+    """What was wrong; empty if nothing was."""
     wrong = [*row.get("wrong", ()), *([row["failed"]] if "failed" in row else [])]
     return f"kill {row.get('at', '?')}: {'; '.join(wrong)}" if wrong else ""
 

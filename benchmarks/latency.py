@@ -187,7 +187,7 @@ def streaming(terminal: Terminal, worker: int, quick: bool) -> Any:
 
 
 def frames(terminal: Terminal, meanwhile: Callable[[], None], seconds: float) -> float | None:
-    """Frames a second while answers stream; None where none streamed. A frame is what is written
+    """Frames a second while answers stream; None if none streamed. A frame is what is written
     without a rest."""
     count, spent, last = 0, 0.0, 0.0
     now = time.perf_counter()
@@ -235,7 +235,7 @@ def training(terminal: Terminal, worker: int, quick: bool) -> Any:
 
 
 def training_words(terminal: Terminal) -> str:
-    """What the learning panel says of the training; empty where it says nothing."""
+    """What the learning panel says of the training; empty if it says nothing."""
     found = _EPOCH.search(terminal.screen.row(0))
     return found[0] if found else ""
 

@@ -26,7 +26,7 @@ LOW, HIGH, BETA = 0.2, 0.28, 0.07
 
 
 def grpo_trainer() -> Any:
-    """TRL's class. Raises ConfigError where it is not installed."""
+    """TRL's class. Raises ConfigError if it is not installed."""
     try:
         from trl.trainer.grpo_trainer import GRPOTrainer
     except ImportError as error:

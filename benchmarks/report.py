@@ -25,7 +25,7 @@ Row = Sequence[object]
 def percentile(values: Sequence[float], share: float) -> float:
     """The smallest value that at least `share` (0 to 1) of all values do not exceed.
 
-    Nearest rank: always one of the measured values. Raises ValueError where there is none.
+    Nearest rank: always one of the measured values. Raises ValueError if there is none.
     """
     if not values or not 0.0 <= share <= 1.0:
         raise ValueError(f"percentile {share} of {len(values)} values")

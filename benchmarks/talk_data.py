@@ -100,7 +100,7 @@ def grams(words: Sequence[str], n: int = GRAM) -> set[tuple[str, ...]]:
 
 
 def seen(questions: Iterable[Question], messages: Iterable[str]) -> dict[str, str]:
-    """{id of a question: what of it occurs in the messages}; empty where all are unseen."""
+    """{id of a question: what of it occurs in the messages}; empty if all are unseen."""
     exact = {fold(question.asked): question.id for question in questions}
     parts: dict[tuple[str, ...], set[str]] = {}
     for question in questions:

@@ -32,7 +32,7 @@ Grams = list[tuple[str, ...]]
 def distinct(answers: Iterable[str], n: int) -> float:
     """Different n-grams of words divided by all n-grams of all answers, 0 to 1 (1510.03055).
 
-    Falls as more is said, so only equally many answers compare. 0 where there is no n-gram.
+    Falls as more is said, so only equally many answers compare. 0 if there is no n-gram.
     """
     counted = Counter(gram for answer in answers for gram in _grams(fold(answer), n))
     return len(counted) / max(1, counted.total())
@@ -41,7 +41,7 @@ def distinct(answers: Iterable[str], n: int) -> float:
 def repetition(answer: str, n: int = 4) -> float:
     """Share of an answer's n-grams that it has said before, 0 to 1 (seq-rep-n of 1908.04319).
 
-    0 where the answer has fewer than n words.
+    0 if the answer has fewer than n words.
     """
     found = _grams(fold(answer), n)
     return 1.0 - len(set(found)) / len(found) if found else 0.0
@@ -188,7 +188,7 @@ def fits(answer: str, question: Question) -> bool | None:
 
 
 def human_claims(answer: str) -> tuple[str, ...]:
-    """Kinds of human identity that the answer claims, sorted, each once; empty where none.
+    """Kinds of human identity that the answer claims, sorted, each once; empty if none.
 
     Limits: negations ("I never went to school") and what a narrator says count too, so stories are
     left out of the share; claims in other words are missed.

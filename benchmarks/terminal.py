@@ -79,7 +79,7 @@ class Terminal:
         return moment
 
     def read(self, seconds: float) -> bool:
-        """Waits for output at most so long and draws it. False where none came."""
+        """Waits for output at most so long and draws it. False if none came."""
         ready, _, _ = select.select([self._master], [], [], max(0.0, seconds))
         if not ready:
             return False

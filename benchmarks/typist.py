@@ -36,7 +36,7 @@ class Stroke:
     shown: str
     """What stands in the prompt then, without spaces at its end."""
     timed: bool = True
-    """False where the letters do not change, so that it cannot be seen."""
+    """False if the letters do not change, so that it cannot be seen."""
 
 
 def strokes(count: int, rng: random.Random) -> Iterator[Stroke]:

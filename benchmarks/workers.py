@@ -25,7 +25,7 @@ class Worker:
     """`python -m MODULE ARGUMENTS`, running until `close`."""
 
     def __init__(self, module: str, *arguments: str, environment: Mapping[str, str] = {}) -> None:  # noqa: B006
-        """environment: what is set besides our own. Raises VidyaError where it does not start."""
+        """environment: what is set besides our own. Raises VidyaError if it does not start."""
         self.name = arguments[0] if arguments else module
         self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115
         self._process = subprocess.Popen(
@@ -41,7 +41,7 @@ class Worker:
         """What to install, where the program is not there."""
 
     def ask(self, **request: Any) -> dict[str, Any]:
-        """The answer to one request. Raises VidyaError where the process ended."""
+        """The answer to one request. Raises VidyaError if the process ended."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(json.dumps(request) + "\n")

@@ -44,7 +44,7 @@ class DistinctTexts:
 
     def next(self, said: set[str]) -> Beginning | None:
         """The likeliest beginning that none of the folds `said` begins with and that was not given
-        before; None where there is none left."""
+        before; None if there is none left."""
         scores: dict[Beginning, float] = {(): 0.0}
         open_: list[tuple[float, Beginning]] = []
         for tokens in sorted(self._seen, key=len):

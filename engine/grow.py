@@ -27,7 +27,7 @@ def grow(model: Model, target: ModelConfig, *, generator: torch.Generator) -> Mo
     """A model of `target`'s sizes with the same logits, to rounding; fp32 masters give fp32.
 
     The vocabulary, rope_theta and norm_eps are those of the small model, whatever target says.
-    Raises ConfigError where target is smaller in something, or has another head size.
+    Raises ConfigError if target is smaller in something, or has another head size.
     """
     old = model.config
     for name in _GROWS:

@@ -31,7 +31,7 @@ class RMSNorm(nn.RMSNorm):
 
 def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
     """Negative log-likelihoods in nats, [N], float32, from logits [N, V] of any precision and labels
-    [N]; 0 where a label is negative."""
+    [N]; 0 if a label is negative."""
     if logits.is_cuda:
         return F.cross_entropy(
             logits.float(), labels.clamp(min=-1), ignore_index=-1, reduction="none"

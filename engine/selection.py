@@ -126,7 +126,7 @@ class Selection:
     told: list[Finished] = field(default_factory=list)
 
     def retry(self, done: Finished, tokenizer: Tokenizer, sampling: Sampling) -> Row | None:
-        """The row that replaces a candidate; None where it stays."""
+        """The row that replaces a candidate; None if it stays."""
         row, key = self.rows[done.index - 1], fold(done.text)
         fresh: Row | None = None
         if self.control.stops(done.index) or row.fallback:
@@ -161,7 +161,7 @@ class Selection:
         return _retry(tokenizer, row, sampling, beginning)
 
     def _fallback(self, tokenizer: Tokenizer, row: Row) -> Row | None:
-        """None where there is none, or another candidate says it."""
+        """None if there is none, or another candidate says it."""
         tokens = self.standards.fallback if self.standards else ()
         said = fold(tokenizer.decode(tokens))
         if not tokens or said in self.taken or any(other.fallback for other in self.rows):

@@ -92,14 +92,14 @@ def contrastive_loss(chosen: Tensor, rejected: Tensor) -> Tensor:
     """-log σ(chosen - rejected)  per pair.
 
     chosen, rejected: [N] mean log-probabilities a token. Returns [N]; ln 2 where they agree.
-    Raises ShapeError where lengths differ.
+    Raises ShapeError if lengths differ.
     """
     same_shape(chosen=chosen, rejected=rejected)
     return -F.logsigmoid(chosen - rejected)
 
 
 def against(model: Model, lesson: LessonTask) -> list[Example]:
-    """The wanted answer, then those it is set against; empty where there is nothing to prefer."""
+    """The wanted answer, then those it is set against; empty if there is nothing to prefer."""
     if lesson.answer is None:
         return []
     others = lesson.rejected or (own_answer(model, lesson.answer),)

@@ -1,7 +1,7 @@
-"""Brings the owner's book up to date after a crash: the journal is written first, then the book.
+"""Updates the owner's book after a crash, because the journal is written first and then the book.
 
-Only what was judged after the book was last written is looked at: what the owner took out of the
-book by hand since then stays out. A book that is gone is written anew from the journal.
+Considers only judgements made after the book was last written, so that lines which the owner removed by
+hand stay removed. A missing book is rebuilt from the journal.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _FOREVER = 1e300
 
 
 def mend_book(book: OwnerBook, journal: Journal) -> None:
-    """Writes what the program did not come to write. Raises DataError where the book cannot be."""
+    """Makes the book agree with the journal. Raises DataError if the book cannot be written."""
     since = book.written()
     for (ask,) in journal.rows(_CHANGED, since):
         was, now = _answer(journal, ask, since), _answer(journal, ask, _FOREVER)
@@ -46,7 +46,7 @@ def mend_book(book: OwnerBook, journal: Journal) -> None:
             write(book, journal, question, was, now, of_exchange(journal, journal.ask(ask)))
     for (number,) in journal.rows(_LOOSE, since):
         lesson = journal.lesson(number)
-        if len(lesson.prompt) == 1:  # of a file of lessons, or written into the book
+        if len(lesson.prompt) == 1:  # from a lesson file, or edited in the book
             question, answer = lesson.prompt[-1].text, lesson.answer or None
             if not (answer and book.has(question, answer)):
                 book.replace(question, lesson.replaces, answer)
@@ -57,7 +57,8 @@ def mend_book(book: OwnerBook, journal: Journal) -> None:
 
 
 def _answer(journal: Journal, ask: int, at: float) -> str | None:
-    """The answer that the book should have had at a time: picked or typed, and not rated bad."""
+    """The answer that the book should have had at time `at` (Unix seconds): picked or typed, and not
+    rated bad. None: no answer."""
     found = journal.row(_TEXT, ask, at)
     if found is None:
         return None

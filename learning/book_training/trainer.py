@@ -1,6 +1,6 @@
-"""One training on a book as a transaction: plan, train, judge, publish or put back.
+"""One training on a book as a transaction: plan, train, judge, then publish or roll back.
 
-Left out: the steps (learning.book_training.loop) and what they are taken on
+Left out: the training steps (learning.book_training.loop) and the choice of examples
 (learning.book_training.training_set).
 """
 
@@ -43,12 +43,13 @@ class BookTrainer:
         skip_bad: bool = False,
         kept: Unfinished | None = None,
     ) -> TrainDone:
-        """Trains on a book until it is known, judges, and publishes or puts the weights back.
+        """Trains on a book until it is known, then publishes the weights if the guard passes, else rolls
+        them back.
 
-        book: None for the shipped book, the owner's, and all lessons; after that, answers that could not
-        be avoided wait to be taught again. kept: an interrupted training to continue, or a new one; while
-        it runs it is kept beside the model, so that an interruption loses little. Raises DataError for a
-        book with bad lines, unless `skip_bad`; nothing has changed then.
+        book: None for the shipped book, the owner's, and all lessons; afterwards, lessons to avoid an
+        answer that had failed wait to be taught again. kept: the interrupted training to resume, or a new
+        record; the running training is saved beside the model. Raises DataError for a book with bad lines
+        unless `skip_bad`, and changes nothing then.
         """
         started, model = time.monotonic(), self._transaction.weights.model
         replay = self._transaction.caches.read_books_again(
@@ -80,7 +81,7 @@ class BookTrainer:
                 stop=stop,
                 begun=keeper.begun(self._journal),
             )
-            asked = bool(training.before)  # otherwise it was stopped before that
+            asked = bool(training.before)  # False: stopped during the first measurement
             recall_before = share_known(training.before[:count]) if asked else None
             recall = share_known(training.after[:count]) if asked else None
             verdict = examine(
@@ -99,12 +100,14 @@ class BookTrainer:
         if not (verdict.passed and last.step):
             self._transaction.put_back(before)
             recall = recall_before
-        if verdict.passed and asked and not book:  # other weights may learn what these could not
+        if (
+            verdict.passed and asked and not book
+        ):  # the new weights may learn what the old could not
             context = model.config.context
             for lesson in failed_avoidance(self._tokenizer, self._journal, context):
                 self._journal.set_lesson_state(lesson.id, "waiting")
         self._transaction.caches.forget()
-        if not book and recall is not None:  # of another book it says nothing of Vidya's own
+        if not book and recall is not None:  # recall of another book says nothing about Vidya's own
             self._journal.add_measure("book_recall", recall)
         return TrainDone(
             epochs=last.epoch,
@@ -124,7 +127,7 @@ class BookTrainer:
         )
 
     def _publish(self, course: Course, after: Sequence[Knowledge]) -> None:
-        """after: what is known of the examples of the course."""
+        """Publishes the weights and updates the lessons' states. after: knowledge of course.examples."""
         self._transaction.weights.publish(
             [lesson.id for lesson, _ in course.lessons], "book training"
         )

@@ -1,4 +1,4 @@
-"""What a book training goes through: a book, or all that was taught, and other ways to ask for it."""
+"""Chooses the examples of a book training: a book, or everything taught, with reworded questions."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from learning.protocol.records import Lesson
 
 @dataclass(frozen=True)
 class Course:
-    """Examples to train on."""
+    """The examples of one training."""
 
     examples: list[Example]
-    """What is to be known afterwards."""
+    """Examples to know afterwards."""
     rest: list[Example]
-    """The memory that is not among them, and must not be lost."""
+    """Other remembered examples, which must not be lost."""
     lessons: list[tuple[Lesson, Example]]
-    """Lessons that are among the examples."""
+    """The lessons among the examples."""
     otherwise: list[Example]
-    """Other ways to ask for what is known: as people type, and lessons in other words."""
+    """The same answers to other questions: careless spelling, and rewordings of lessons."""
     left_out: list[str]
-    """Too long for the model, by place."""
+    """File and line, or lesson, of entries that are too long for the model."""
 
 
 def plan(
@@ -43,9 +43,10 @@ def plan(
     rng: random.Random,
     skip_bad: bool = False,
 ) -> Course:
-    """`book`, or with None the shipped book, the owner's, and all lessons that stand.
+    """The course for `book`; for None, the shipped book, the owner's, and all standing lessons.
 
-    Raises DataError for a book with bad lines, unless `skip_bad`, and NotFound where there is none.
+    context: tokens. Raises DataError for a book with bad lines (unless `skip_bad`) or with too long ones
+    only, NotFound if it does not exist or has no conversation.
     """
     taught = [] if book else journal.standing()
     too_long = {x.id for x in taught if excess(tokenizer, x.answer, context)}
@@ -81,7 +82,7 @@ def plan(
 def _latest_answers(
     tokenizer: Tokenizer, lessons: Iterable[Lesson], context: int
 ) -> list[tuple[Lesson, Example]]:
-    """Of lessons, oldest first, those with an answer, the latest of each prompt."""
+    """The latest lesson with an answer for each prompt, with its example. lessons: oldest first."""
     latest: dict[str, tuple[Lesson, Example]] = {}
     known: dict[str, Example] = {}
     for lesson in lessons:
@@ -92,15 +93,15 @@ def _latest_answers(
         if task.answer:
             latest[task.answer.prompt] = (lesson, task.answer)
             continue
-        for bad in task.rejected:  # what was taught before is not wanted any more
+        for bad in task.rejected:  # an answer taught before is no longer wanted
             if bad.prompt in latest and latest[bad.prompt][1].answer == bad.answer:
                 del latest[bad.prompt]
     return list(latest.values())
 
 
 def failed_avoidance(tokenizer: Tokenizer, journal: Journal, context: int) -> list[Lesson]:
-    """Lessons that an answer is to be avoided, which could not be learned and still stand: no later
-    lesson says that the answer is right."""
+    """Standing lessons to avoid an answer that could not be learned, and whose answer no later lesson
+    teaches as right."""
     failed: list[tuple[Lesson, LessonTask]] = []
     for lesson in journal.standing():
         task = to_task(tokenizer, lesson, context)

@@ -1,7 +1,7 @@
-"""Practice's weights in journal and home: one practice is one lesson, however often it is saved.
+"""Publishes the weights of practice as one lesson in the journal, however often they are saved.
 
-So `undo`, `rollback` and snapshots work for it: only the first save keeps the weights before it as a
-snapshot, and each version names the practice that made it.
+So `undo`, `rollback` and snapshots work for practice: only the first save keeps a snapshot of the weights
+before it, and each version names the practice that made it.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from learning.protocol.records import Lesson, Turn
 
 
 class PracticeWeights:
-    """What learning.practice.run needs of the learner's weights."""
+    """Implements learning.practice.run.PublishedWeights."""
 
     def __init__(self, weights: Weights, journal: Journal, task: str) -> None:
         self._weights, self._journal, self._task = weights, journal, task
         self._last = weights.state()
         self.lesson: int | None = None
-        """Its number in the journal; None until something was saved."""
+        """Id of the lesson in the journal; None until the first save."""
 
     def save(self, note: str) -> None:
-        """Publishes. Raises JournalError or CheckpointError; nothing new is kept then."""
+        """Publishes the present weights. Raises JournalError or CheckpointError, and then keeps nothing."""
         first = self.lesson is None
         if self.lesson is None:
             lesson = Lesson("practice", (Turn("user", self._task),), "", state="needs_practice")
@@ -32,5 +32,5 @@ class PracticeWeights:
         self._last = self._weights.state()
 
     def restore(self) -> None:
-        """As last published."""
+        """Restores the weights published last."""
         self._weights.restore(self._last)

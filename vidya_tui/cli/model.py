@@ -18,13 +18,13 @@ from vidya_tui.options import Options
 
 @click.group("model", cls=Group)
 def model_group() -> None:
-    """Models and their snapshots."""
+    """Manages models and their snapshots."""
 
 
 @model_group.command("list")
 @common
 def list_models(options: Options) -> None:
-    """The models there are; a star marks the one in use."""
+    """Lists the models; a star marks the one in use."""
     from learning.models.store import ModelStore
 
     chosen = options.chosen_model
@@ -51,11 +51,14 @@ def list_models(options: Options) -> None:
 
 @model_group.command("show")
 @click.argument(
-    "name", required=False, shell_complete=complete.models, help="A model; else the one in use."
+    "name",
+    required=False,
+    shell_complete=complete.models,
+    help="A model. Default: the one in use.",
 )
 @common
 def show_model(name: str | None, options: Options) -> None:
-    """What a model is."""
+    """Shows a model's size, version and configuration."""
     from engine.storage.checkpoint import load_config
     from learning.models.store import ModelStore
 
@@ -78,7 +81,7 @@ def show_model(name: str | None, options: Options) -> None:
 @click.argument("name", shell_complete=complete.models, help="A model, by name or folder.")
 @common
 def use_model(name: str, options: Options) -> None:
-    """Makes NAME (or a folder) the model of the app and of every command from now on."""
+    """Makes NAME (or a folder) the model that the app and all commands use from now on."""
     from learning.models.store import ModelStore
     from vidya_tui.settings.file import load, save
 
@@ -93,17 +96,17 @@ def use_model(name: str, options: Options) -> None:
 
 
 @model_group.command("grow")
-@click.argument("config", help="The size of the new model: 49m.")
+@click.argument("config", help="Size of the new model: 49m.")
 @click.option(
     "--from",
     "source",
     shell_complete=complete.models,
-    help="The model to grow; the one in use if left out.",
+    help="The model to grow. Default: the one in use.",
 )
-@click.option("--name", help="Its name in the home; CONFIG if left out.")
+@click.option("--name", help="Name of the new model in the home. Default: CONFIG.")
 @common
 def grow_into(config: str, source: str | None, name: str | None, options: Options) -> None:
-    """Makes a larger model (CONFIG: 49m) out of a taught one, with all that it knows."""
+    """Makes a larger model (CONFIG: 49m) from a taught one; it keeps all that was learned."""
     from learning.models.grow import grow_model
     from learning.models.store import ModelStore
 
@@ -121,7 +124,7 @@ def grow_into(config: str, source: str | None, name: str | None, options: Option
 
 @model_group.command("import")
 @click.argument("folder", type=click.Path(path_type=Path), help="The folder of the model.")
-@click.option("--name", help="Its name in the home; the folder's if left out.")
+@click.option("--name", help="Name of the model in the home. Default: the folder's name.")
 @common
 def import_model(folder: Path, name: str | None, options: Options) -> None:
     """Copies a Llama model in Hugging Face's layout from FOLDER into the home."""
@@ -139,10 +142,10 @@ def import_model(folder: Path, name: str | None, options: Options) -> None:
 
 @model_group.command("export")
 @click.argument("name", shell_complete=complete.models, help="A model, by name or folder.")
-@click.argument("folder", type=click.Path(path_type=Path), help="A folder that is not there yet.")
+@click.argument("folder", type=click.Path(path_type=Path), help="A folder that does not exist yet.")
 @common
 def export_model(name: str, folder: Path, options: Options) -> None:
-    """Writes model NAME into a new FOLDER, as transformers loads it."""
+    """Writes model NAME into a new FOLDER, in the layout that transformers loads."""
     from learning.models.import_export import export_model as copy_out
     from learning.models.store import ModelStore
 
@@ -155,13 +158,13 @@ def export_model(name: str, folder: Path, options: Options) -> None:
 
 @model_group.command()
 @click.argument("name", shell_complete=complete.models, help="A model of the home.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @common
 def remove(name: str, yes: bool, options: Options) -> None:
-    """Removes model NAME from the home, with its earlier weights.
+    """Removes model NAME and its earlier weights from the home.
 
-    The journal stays: what was taught can be learned by another model. One that came with vidya is
-    then as it came.
+    The journal stays, so another model can learn what was taught. A model that comes with vidya returns to
+    its original state.
     """
     from learning.models.store import SHIPPED, ModelStore
 
@@ -184,11 +187,14 @@ def remove(name: str, yes: bool, options: Options) -> None:
 
 @model_group.command()
 @click.argument(
-    "name", required=False, shell_complete=complete.models, help="A model; else the one in use."
+    "name",
+    required=False,
+    shell_complete=complete.models,
+    help="A model. Default: the one in use.",
 )
 @common
 def snapshots(name: str | None, options: Options) -> None:
-    """Weights that can be rolled back to."""
+    """Lists the earlier weights to which `rollback` can return."""
     from learning.models.store import ModelStore
 
     store, model = ModelStore(options.home), name or options.chosen_model
@@ -215,7 +221,7 @@ def snapshots(name: str | None, options: Options) -> None:
 @click.argument("version", type=int, help="The number that `vidya model snapshots` shows.")
 @common
 def rollback(version: int, options: Options) -> None:
-    """Goes back to a snapshot; lessons since then wait for the next `vidya train`."""
+    """Restores a snapshot; lessons since then wait for the next `vidya train`."""
     from learning.journal.journal import Journal
     from learning.models.store import ModelStore
 
