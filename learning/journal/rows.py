@@ -21,6 +21,7 @@ from learning.protocol.records import (
     Rating,
     Turn,
     Turns,
+    as_turns,
 )
 from learning.text.normalise import writable
 
@@ -45,11 +46,11 @@ ANSWERS = f"""FROM answers a LEFT JOIN judgements j ON j.id = a.judgement
 
 
 def turns_to_json(turns: Turns) -> str:
-    return json.dumps([[turn.role, turn.text] for turn in turns], ensure_ascii=False)
+    return json.dumps(turns, ensure_ascii=False)
 
 
 def turns_from_json(text: str) -> Turns:
-    return tuple(Turn(role, said) for role, said in json.loads(text))
+    return as_turns(json.loads(text))
 
 
 def ask_from_row(row: Row) -> Ask:

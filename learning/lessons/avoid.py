@@ -61,7 +61,8 @@ def teach_or_avoid(
 
 def said_now(model: Model, tokenizer: Tokenizer, example: Example) -> Example:
     """The example's question with the answer of greedy decoding."""
-    return answered_by(example, greedy(model, tokenizer, list(asked(example))).tokens)
+    said = greedy(model, tokenizer, list(asked(example)))
+    return answered_by(example, said.tokens, said.text)
 
 
 def alike(one: Sequence[int], other: Sequence[int]) -> bool:

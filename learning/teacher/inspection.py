@@ -23,7 +23,7 @@ from engine.model import Model
 from engine.precision import fast_dtype
 from engine.storage.checkpoint import load_model
 from engine.tokenizers.chat_format import encode_prompt
-from learning.data.examples import Example, excess, from_answer
+from learning.data.examples import Example, from_answer
 from learning.journal.journal import Journal
 from learning.journal.lessons import MAIN_KINDS
 from learning.lessons.learner import Learner
@@ -117,19 +117,17 @@ class Inspector:
         flat = [example for some in examples for example in some]
         found = iter(knowledge(published.model, flat, pause=self._pause))
         known = []
-        tokenizer, context = self._learner.tokenizer, published.model.config.context
         for probe, some in zip(job.probes, examples, strict=True):
             checked = [next(found).known for _ in some]
-            whole = not excess(tokenizer, probe.answer, context)
+            whole = not any(example.cut for example in some)
             known.append(whole and all(checked) if probe.answer else not any(checked))
         self._emit(Checked(job.key, tuple(known), published.version))
 
     def _examples(self, model: Model, probe: Probe) -> list[Example]:
         """The wanted answer as an example; if there is none, each rejected one."""
-        prompt = [(turn.role, turn.text) for turn in probe.prompt]
         tokenizer, context = self._learner.tokenizer, model.config.context
         texts = (probe.answer,) if probe.answer else probe.rejected
-        return [from_answer(tokenizer, prompt, text, context) for text in texts]
+        return [from_answer(tokenizer, probe.prompt, text, context) for text in texts]
 
     def _measure(self, words: Lesson) -> None:
         """Records the loss on the owner's words in nats per token, before they are learned."""
@@ -193,10 +191,9 @@ class Inspector:
     def _answer(
         self, job: Compare, side: Literal["before", "after"], model: Model, seed: int
     ) -> None:
-        turns = [(turn.role, turn.text) for turn in job.turns]
         context = model.config.context
         limit = min(job.max_tokens, context // 2)
-        ids = encode_prompt(self._learner.tokenizer, turns, context, limit)
+        ids = encode_prompt(self._learner.tokenizer, job.turns, context, limit)
         for event in generate(
             model,
             self._learner.tokenizer,

@@ -58,8 +58,9 @@ class Place:
 
     def trained(self) -> list[int]:
         """The numbers of the lessons that a training takes up."""
-        tokenizer, replay, book = self.learner.tokenizer, self.learner.replay, self.home.book_path
-        course = plan(tokenizer, replay, self.journal, book, None, 128, random.Random(0))
+        tokenizer, replay = self.learner.tokenizer, self.learner.replay
+        rows = self.learner.caches.book_rows
+        course = plan(tokenizer, replay, self.journal, rows, None, 128, random.Random(0))
         return [lesson.id for lesson, _ in course.lessons]
 
     def text(self, key: int, side: str) -> str:

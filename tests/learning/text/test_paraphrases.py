@@ -11,9 +11,9 @@ from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example, after, from_answer
 from learning.lessons.batch import COPIES, BatchAccumulator, Mixture
 from learning.lessons.recipe import Wording
-from learning.memory.book_rows import careless_examples
+from learning.memory.book_rows import book_rows, careless_examples
 from learning.memory.replay import Replay
-from learning.memory.rewording import last_question, owner_turns, reworded, talk_frames
+from learning.memory.rewording import owner_turns, reworded, talk_frames
 from learning.memory.tasks import overrule, stands_alone, to_task
 from learning.protocol.records import Lesson, Turn
 from learning.text.frames import Questions
@@ -116,7 +116,7 @@ def test_the_answer_to_wordings_drawn_anew(tiny_tokenizer: Tokenizer) -> None:
     talk = [("user", "Hello"), ("assistant", "Hi."), ("user", "What is my dog called?")]
     example = from_answer(tiny_tokenizer, talk, "Rufus. \U0001f436", 128)
     assert owner_turns(tiny_tokenizer, example) == ["Hello", "What is my dog called?"]
-    assert last_question(tiny_tokenizer, example) == "What is my dog called?"
+    assert (example.question, example.said) == ("What is my dog called?", "Rufus. \U0001f436")
     memory, talk = (
         Questions(["how old are you", "where is rome"]),
         Questions(["Do you see the sea?"]),
@@ -132,7 +132,7 @@ def test_the_answer_to_wordings_drawn_anew(tiny_tokenizer: Tokenizer) -> None:
 def test_a_text_without_an_owner_has_no_question(tiny_tokenizer: Tokenizer) -> None:
     end, word = tiny_tokenizer.end, tiny_tokenizer.encode("word")
     plain = Example((end, *word, end), (False, *([True] * (len(word) + 1))))
-    assert last_question(tiny_tokenizer, plain) == ""
+    assert plain.question == ""
     assert (
         reworded(
             tiny_tokenizer, plain, Frames(Questions(["how old are you"])), 128, random.Random(0)
@@ -219,7 +219,8 @@ def test_careless_questions_of_a_book(
         "<|user|> How are you? <|assistant|> Well.\n<|user|> hi <|assistant|> Hello.\n"
         "<|user|> A? <|assistant|> B. <|user|> C? <|assistant|> D.\n"
     )
-    made = careless_examples(tiny_tokenizer, [path, path.with_name("none.txt")], 128)
+    rows = book_rows(tiny_tokenizer, [path, path.with_name("none.txt")], 128)
+    made = careless_examples(tiny_tokenizer, rows, 128)
     texts = {tiny_tokenizer.decode(e.ids) for e in made}
     assert texts == {"how are you?Well.", "How are youWell.", "how are youWell."}
     assert {e.prompt for e in made} == {"how are you"}
