@@ -36,10 +36,10 @@ MANY = 100_000_000
 
 @dataclass(frozen=True)
 class Delta:
-    """More of candidate `index` (1 to n): whole characters."""
+    """What one step added to the candidates of a batch."""
 
-    index: int
-    text: str
+    texts: tuple[tuple[int, str], ...]
+    """(number of a candidate from 1 to n, whole characters to append); at least one, none empty."""
 
 
 @dataclass(frozen=True)
@@ -194,21 +194,25 @@ def _step(
         if not wave.rows:
             return
     ids, logprobs, own_logprobs = _draw(tokenizer, wave, sampling, generator)
-    going = []
+    going, ended = [], []
+    added: list[tuple[int, str]] = []
     for place, (row, token) in enumerate(zip(wave.rows, ids, strict=True)):
         row.tokens.append(token)
         row.logprobs.append(logprobs[place])
         row.own_logprobs.append(own_logprobs[place])
         if token in tokenizer.chat.stop_ids:
-            yield row.finished("end")
+            ended.append(row.finished("end"))
             continue
         if text := row.decoder.push(token):
             row.text += text
-            yield Delta(row.index, text)
+            added.append((row.index, text))
         if len(row.tokens) >= limit:
-            yield row.finished("length")
+            ended.append(row.finished("length"))
         else:
             going.append(place)
+    if added:
+        yield Delta(tuple(added))
+    yield from ended
     _keep(wave, going)
     if wave.rows:
         wave.logits = decode_one_token(model, [row.tokens[-1] for row in wave.rows], wave.cache)

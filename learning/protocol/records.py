@@ -53,6 +53,16 @@ class Candidate:
 
 
 @dataclass(frozen=True)
+class TextDelta:
+    """More of one answer of several that are being written."""
+
+    index: int
+    """1 to n, the answer's number."""
+    text: str
+    """Whole UTF-8 characters to append."""
+
+
+@dataclass(frozen=True)
 class Ask:
     """A message of the owner with the turns before it; candidates answer it."""
 

@@ -22,12 +22,12 @@ from learning.protocol.events import (
     AskDone,
     CandidateDone,
     CandidateReset,
-    CandidateText,
+    CandidateTexts,
     Event,
     Failed,
     MessageCut,
 )
-from learning.protocol.records import Turns
+from learning.protocol.records import Candidate, TextDelta, Turns
 from learning.protocol.requests import Cancel, Generate, Keep
 from learning.teacher.answer_check import AnswerCheck, KnownTexts
 from learning.teacher.scheduling import Scheduler
@@ -130,24 +130,23 @@ class Answerer:
         ):
             first = first or time.monotonic() - started
             if isinstance(event, Delta):
-                if event.text:
-                    self._emit(CandidateText(request.ask, event.index, event.text))
+                deltas = tuple(TextDelta(index, text) for index, text in event.texts)
+                self._emit(CandidateTexts(request.ask, deltas))
             elif isinstance(event, Restart):
                 self._emit(CandidateReset(request.ask, event.index))
             elif isinstance(event, Finished):
                 tokens += len(event.tokens)
                 text, sure = check.shown(event, request.n) if check else (event.text, None)
-                self._emit(
-                    CandidateDone(
-                        request.ask,
-                        event.index,
-                        text,
-                        event.tokens,
-                        event.logprobs,
-                        event.ending,
-                        published.version,
-                        sure,
-                    )
+                candidate = Candidate(
+                    request.ask,
+                    event.index,
+                    text,
+                    event.tokens,
+                    event.logprobs,
+                    event.ending,
+                    published.version,
+                    sure,
                 )
+                self._emit(CandidateDone(candidate))
         seconds = max(1e-6, time.monotonic() - started)
         self._emit(AskDone(request.ask, tokens / seconds, first))

@@ -31,7 +31,7 @@ from learning.memory.tasks import rider_example
 from learning.models.snapshots import OldWeights, kept_weights, weights_without
 from learning.objectives.forward import knowledge
 from learning.protocol.events import Checked, CompareBegan, CompareDone, ComparedText, Event
-from learning.protocol.records import Lesson, Turns
+from learning.protocol.records import Lesson, TextDelta, Turns
 from learning.protocol.requests import Check, Compare, Probe, StopComparing
 from learning.teacher.scheduling import Scheduler, lower_priority
 
@@ -204,8 +204,9 @@ class Inspector:
             distinct=False,
         ):
             self._go_on(job)
-            if isinstance(event, Delta) and event.text:
-                self._emit(ComparedText(job.key, side, event.index, event.text))
+            if isinstance(event, Delta):
+                deltas = tuple(TextDelta(index, text) for index, text in event.texts)
+                self._emit(ComparedText(job.key, side, deltas))
 
     def _go_on(self, job: Compare) -> None:
         """Pauses; raises _Enough if the owner stopped the comparison."""
