@@ -290,6 +290,7 @@ def tiny(
     return BenchOptions(tmp_path / "home", str(folder), (3,), True, tmp_path / "out")
 
 
+@pytest.mark.slow
 def test_a_run_measures_writes_and_does_not_measure_again(
     tiny: BenchOptions, monkeypatch: pytest.MonkeyPatch
 ) -> None:

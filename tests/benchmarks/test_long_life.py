@@ -28,6 +28,7 @@ def test_a_seed_changes_the_order_only() -> None:
     assert {(o.prompt, o.answer) for o in first} == {(o.prompt, o.answer) for o in other}
 
 
+@pytest.mark.slow
 def test_a_short_life(
     tmp_path: Path, tiny_model: Model, tiny_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
