@@ -22,8 +22,8 @@ BREADTH = 32
 Beginning = tuple[int, ...]
 
 
-def fold(text: str) -> str:
-    """Two answers with the same fold say the same."""
+def text_key(text: str) -> str:
+    """Two answers with the same key say the same."""
     return " ".join(text.casefold().split())
 
 
@@ -43,8 +43,8 @@ class DistinctTexts:
                 self._seen.setdefault(tuple(tokens), row)
 
     def next(self, said: set[str]) -> Beginning | None:
-        """The likeliest beginning that none of the folds `said` begins with and that was not given
-        before; None if there is none left."""
+        """The likeliest beginning that none of the keys `said` begins with and that was not given
+        before; None where there is none left."""
         scores: dict[Beginning, float] = {(): 0.0}
         open_: list[tuple[float, Beginning]] = []
         for tokens in sorted(self._seen, key=len):
@@ -60,7 +60,7 @@ class DistinctTexts:
         for _, beginning in sorted(open_, reverse=True):
             text = self._tokenizer.decode_bytes(list(beginning)).decode("utf-8", "ignore")
             last = self._tokenizer.decode_bytes([beginning[-1]]).decode("utf-8", "ignore")
-            key = fold(text)
+            key = text_key(text)
             if not any(map(str.isalnum, last)) or key in self._taken:
                 continue
             if not any(other.startswith(key) for other in said):

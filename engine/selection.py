@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from engine.branches import Beginning, DistinctTexts, fold
+from engine.branches import Beginning, DistinctTexts, text_key
 from engine.config import Sampling
 from engine.tokenizers.tokenizer import StreamDecoder, Tokenizer
 
@@ -126,8 +126,8 @@ class Selection:
     told: list[Finished] = field(default_factory=list)
 
     def retry(self, done: Finished, tokenizer: Tokenizer, sampling: Sampling) -> Row | None:
-        """The row that replaces a candidate; None if it stays."""
-        row, key = self.rows[done.index - 1], fold(done.text)
+        """The row that replaces a candidate; None where it stays."""
+        row, key = self.rows[done.index - 1], text_key(done.text)
         fresh: Row | None = None
         if self.control.stops(done.index) or row.fallback:
             pass
@@ -163,7 +163,7 @@ class Selection:
     def _fallback(self, tokenizer: Tokenizer, row: Row) -> Row | None:
         """None if there is none, or another candidate says it."""
         tokens = self.standards.fallback if self.standards else ()
-        said = fold(tokenizer.decode(tokens))
+        said = text_key(tokenizer.decode(tokens))
         if not tokens or said in self.taken or any(other.fallback for other in self.rows):
             return None
         self.taken.add(said)  # another that says it too is drawn anew

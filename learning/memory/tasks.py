@@ -20,9 +20,9 @@ from learning.journal.lessons import RIDER_KINDS
 from learning.journal.weak import weak_lessons
 from learning.memory.rewording import reworded
 from learning.protocol.records import Lesson, LessonKind
+from learning.text.asking import is_question
 from learning.text.normalise import fold, fold_prompt
 from learning.text.paraphrases import NO_FRAMES, Frames
-from learning.text.questions import is_question
 
 MAX_RIDERS = 20
 """Most auxiliary lessons that one lesson's batches draw from; the others wait for the next lesson."""

@@ -23,10 +23,10 @@ from learning.journal.journal import Journal
 from learning.memory.tasks import NOT_KNOWN
 from learning.protocol.records import Lesson, Turns
 from learning.teacher.certainty import AT_A_LOSS, SURE, certainty, of_not_knowing
+from learning.text.asking import is_question
 from learning.text.comfort import in_need, in_place
 from learning.text.flaws import Blends, broken, chunks, mended, seams
 from learning.text.normalise import fold
-from learning.text.questions import is_question
 from personality.book import NEED, BookEntry, BookError, shipped_book_path
 
 NOT_KNOWN_FOLD = fold(NOT_KNOWN)

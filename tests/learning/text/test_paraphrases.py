@@ -8,7 +8,7 @@ import pytest
 
 from engine.model import Model
 from engine.tokenizers.tokenizer import Tokenizer
-from learning.data.examples import Example, after, from_answer
+from learning.data.examples import Example, after, from_answer, too_long
 from learning.lessons.batch import COPIES, BatchAccumulator, Mixture
 from learning.lessons.recipe import Wording
 from learning.memory.book_rows import book_rows, careless_examples
@@ -75,6 +75,34 @@ def test_a_lesson_in_talk_is_also_learned_alone(tiny_tokenizer: Tokenizer) -> No
     assert len(task.answers) == 1 and task.variations == ()
     first = Lesson("correction", (Turn("user", "What is my dog called?"),), "Rufus.")
     assert len(to_task(tiny_tokenizer, first, 128).answers) == 1
+
+
+def test_an_answer_is_encoded_once_for_all_its_questions(
+    tiny_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+    encode = Tokenizer.encode
+
+    def counted(self: Tokenizer, text: str) -> list[int]:
+        seen.append(text)
+        return encode(self, text)
+
+    monkeypatch.setattr(Tokenizer, "encode", counted)
+    talk = (Turn("user", "Hello"), Turn("assistant", "Hi."))
+    prompt = (*talk, Turn("user", "What is my dog called?"))
+    task = to_task(tiny_tokenizer, Lesson("correction", prompt, "Rufus."), 128, random.Random(0))
+    assert len(task.variations) >= 10 and task.answer and not too_long(task.answer)
+    assert seen.count("Rufus.") == 1
+    assert {e.said for e in (*task.answers, *task.variations)} == {"Rufus."}
+    assert {e.question for e in task.answers} == {"What is my dog called?"}
+
+
+def test_what_is_left_out_of_a_long_answer_is_counted(tiny_tokenizer: Tokenizer) -> None:
+    example = from_answer(tiny_tokenizer, [("user", "Who?")], "Rufus and Rex. " * 30, 64)
+    whole = len(tiny_tokenizer.encode(example.said))
+    assert example.cut == whole - 32 and len(example.answer) == 33
+    assert f"about {32 / whole:.0%} of it would fit" in too_long(example)
+    assert too_long(_example(tiny_tokenizer, "Who?", "Rex.")) == ""
 
 
 def test_what_a_new_answer_changes_after_other_talk(tiny_tokenizer: Tokenizer) -> None:
