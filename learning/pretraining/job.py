@@ -20,7 +20,7 @@ from engine.config import CONFIGS, ModelConfig
 from engine.errors import ConfigError, DataError
 from engine.model import Model
 from engine.storage.checkpoint import load_model
-from engine.storage.checkpoint_files import WEIGHTS, read_version
+from engine.storage.weight_files import current_version, has_weights
 from engine.tokenizer import Tokenizer, train_tokenizer
 from learning.data.corpus import data_files, read_documents
 from learning.data.token_cache import cached_tokens
@@ -130,7 +130,7 @@ def prepare(
     model = _model(job, tokenizer).to(device)
     talks = corpus.conversations(tokenizer.assistant)
     if job.start is not None:
-        talks = talks or not continues_only(job.start, read_version(job.start / WEIGHTS))
+        talks = talks or not continues_only(job.start, current_version(job.start))
     return PreparedRun(model, tokenizer, stream, tuple(files), talks)
 
 
@@ -149,7 +149,7 @@ def default_out(models: Path, data: Path) -> Path:
 def check_out(out: Path) -> None:
     """Raises ConfigError where the folder holds a model that is no run to go on with, or one that
     was taught since: going on would write over its lessons."""
-    if (out / WEIGHTS).exists() and not (out / TRAINING).exists():
+    if has_weights(out) and not (out / TRAINING).exists():
         raise ConfigError(f"{out}: there is a model already", "choose another folder with --out")
     refuse_taught(out)
 
