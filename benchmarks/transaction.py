@@ -46,7 +46,7 @@ class Folder:
     def new_bytes(self) -> int:
         """Bytes of the files that were written since this was last asked; one with two names counts once."""
         now = dict[tuple[int, int], int]()
-        for path in self._path.rglob("*.safetensors"):
+        for path in (*self._path.glob("model*.safetensors"), *self._path.glob("snapshots/*")):
             found = path.stat()
             now[(found.st_ino, found.st_mtime_ns)] = found.st_size
         new = sum(size for file, size in now.items() if file not in self._seen)

@@ -146,7 +146,7 @@ def check_base(files: WeightFiles) -> None:
         return
     if read_metadata(files.delta).get(CHECKSUM) != checksum(files.whole):
         raise CheckpointError(
-            f"{files.whole}: is not the file that {files.delta.name} was made from",
+            f"{files.delta}: was made from another {files.whole.name} than lies there",
             f"restore {files.whole.name} from a copy, or go back to weights that do not need it",
         )
 
