@@ -22,6 +22,7 @@ BENCHMARKS: dict[str, str] = {
     "kills": "kill -9 in every save and rename, and at 200 random moments; then forgetting",
     "inventions": "taught facts asked for after ten unjudged inventions in the same conversation",
     "calibration": "how sure it says that it is, against how often it is right; 12 personal questions",
+    "transaction": "bytes that a lesson writes, seconds of a publication, at 10M and SmolLM2's shape",
     "crash": "kill -9 at 50 random moments: is anything lost that the screen confirmed",
     "collapse": "100 lessons in a row, by every attempt that failed and by the recipe: what is left",
     "long_life": "1,000 lessons in a row: the first ones, the book, talk, seconds, memory, files",

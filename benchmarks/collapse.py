@@ -49,8 +49,8 @@ from engine.config import CONFIGS, Sampling
 from engine.errors import NotFound
 from engine.generate import Finished, generate
 from engine.model import Model
-from engine.storage.checkpoint import load_model, load_tensors
-from engine.storage.checkpoint_files import WEIGHTS
+from engine.storage.checkpoint import load_model, load_weights
+from engine.storage.weight_files import current_files, files_at
 from engine.tokenizers.chat_format import encode_prompt
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example
@@ -201,7 +201,7 @@ class Exam:
         self._win_prompts = asked[:QUICK_WIN_PROMPTS] if self.quick else asked
         self._won_at_first: dict[tuple[int, torch.dtype], float] = {}
         self._asked_at_first: dict[torch.dtype, dict[str, float | None]] = {}
-        self.start = fingerprint(folder / WEIGHTS, [shipped_book_path(), LESSONS])
+        self.start = fingerprint(current_files(folder).newest, [shipped_book_path(), LESSONS])
 
     # ------------------------------------------------------------ lessons
 
@@ -357,7 +357,7 @@ def fingerprint(weights: Path, files: Sequence[Path]) -> str:
     Of the tensors and not of their file, in which the same weights do not always stand in one order: a
     model that is grown anew for each run is the same start."""
     digest = hashlib.sha256()
-    tensors, _ = load_tensors(weights)
+    tensors = load_weights(files_at(weights.parent, weights))
     for name in sorted(tensors):
         digest.update(
             name.encode() + tensors[name].contiguous().view(torch.uint8).numpy().tobytes()

@@ -16,7 +16,6 @@ import math
 import os
 import random
 import select
-import shutil
 import signal
 import sqlite3
 import subprocess
@@ -29,10 +28,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import BenchOptions
-from benchmarks.crash_look import book_lines, forgotten, known, look, settled, states
+from benchmarks.crash_look import book_lines, forgotten, known, look, settled, states, whole_copy
 from benchmarks.report import machine, table, write
 from benchmarks.scratch import scratch_home
-from engine.storage.checkpoint_files import WEIGHTS
 from learning.home import Home
 
 KILLS = 50
@@ -62,6 +60,8 @@ LATEST = {
     "any": 15.0,
 }
 """Seconds after the phase has begun, at most, until the kill."""
+WRITING = ".model*.safetensors.*"
+"""What is being written of weights: a whole file, a base, a delta, the index."""
 START_SECONDS = 120.0
 
 
@@ -130,7 +130,7 @@ def measure(options: BenchOptions, kills: int, minutes: float = math.inf) -> dic
     chance = random.Random(seed)
     where = machine()
     with scratch_home(options) as (home, model), tempfile.TemporaryDirectory() as aside:
-        first = Path(shutil.copy(home.models_path / model / WEIGHTS, aside))
+        first = whole_copy(home.models_path / model, Path(aside) / "first.safetensors")
         end = time.monotonic() + 60.0 * minutes
         result = _run(options, home, model, first, kills, chance, seed, end)
     result = {"machine": where, "seed": seed, **result}
@@ -208,7 +208,7 @@ def _wait(life: Life, aim: str, home: Home, model: str, chance: random.Random) -
     """Returns in the moment of the kill."""
     deadline = time.monotonic() + START_SECONDS
     folder = home.models_path / model
-    old = set(folder.glob(f".{WEIGHTS}.*"))
+    old = set(folder.glob(WRITING))
     while aim not in ("starting", "any") or life.worker is None:
         told = life.hear(0.002 if aim == "saving" else 0.02)
         if life.process.poll() is not None:
@@ -216,7 +216,7 @@ def _wait(life: Life, aim: str, home: Home, model: str, chance: random.Random) -
             return
         if aim in told or (aim in ("starting", "any") and life.worker):
             break
-        if aim == "saving" and set(folder.glob(f".{WEIGHTS}.*")) - old:
+        if aim == "saving" and set(folder.glob(WRITING)) - old:
             break
         if time.monotonic() > deadline:
             if not life.ready:
@@ -238,7 +238,7 @@ def _phase(life: Life, home: Home, model: str) -> str:
         return "starting"
     finally:
         connection.close()
-    newest = max((p.stat().st_mtime for p in folder.glob(f".{WEIGHTS}.*")), default=0.0)
+    newest = max((p.stat().st_mtime for p in folder.glob(WRITING)), default=0.0)
     if newest > time.time() - 2.0:
         return "saving (file half written)"
     if published > saved and life.phase in ("checking", "learning", "training"):

@@ -11,7 +11,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from engine.storage.checkpoint_files import WEIGHTS, read_metadata
+from engine.storage.weight_files import INDEX, current_files, current_version
 from learning.home import Home
 from learning.journal.journal import Journal
 from learning.models.home_files import home_files
@@ -52,6 +52,14 @@ def look(home: Home, model: str, confirmed: dict[int, tuple[int, str]]) -> list[
     return wrong
 
 
+def whole_copy(folder: Path, path: Path) -> Path:
+    """The folder's weights in one file."""
+    from engine.storage.checkpoint import load_weights, save_tensors
+
+    save_tensors(load_weights(current_files(folder)), path)
+    return path
+
+
 def _look_at_model(folder: Path) -> list[str]:
     from engine.errors import VidyaError
     from engine.storage.checkpoint import load_model
@@ -74,7 +82,7 @@ def settled(home: Home, model: str) -> list[str]:
     wrong = []
     journal = Journal(home.journal_path)
     try:
-        saved = int(read_metadata(home.models_path / model / WEIGHTS)["version"])
+        saved = current_version(home.models_path / model)
         if saved != journal.saved_version():
             wrong.append(f"the file is version {saved}, the journal says {journal.saved_version()}")
         inside = journal.lessons_in(saved)
@@ -157,7 +165,7 @@ def forgotten(home: Home, model: str, first: Path) -> list[str]:
             wrong.append(f"{file.path}: {file.role}")
         elif b" of day " in (data := file.path.read_bytes()) or b", on day " in data:
             wrong.append(f"{file.path} says what was taught")
-        if file.role in ("weights", "snapshot"):
+        if file.role in ("weights", "snapshot") and file.path.name != INDEX:
             try:
                 now = load_model(folder, weights=file.path).state_dict()
             except VidyaError as error:

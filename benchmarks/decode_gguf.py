@@ -14,8 +14,8 @@ from gguf import GGMLQuantizationType, GGUFWriter
 from gguf.quants import quantize
 
 from engine.config import ModelConfig
-from engine.storage.checkpoint import load_config, load_tensors
-from engine.storage.checkpoint_files import WEIGHTS
+from engine.storage.checkpoint import load_config, load_weights
+from engine.storage.weight_files import current_files
 
 KINDS = {
     "f32": GGMLQuantizationType.F32,
@@ -39,7 +39,7 @@ _NAMES = {
 def write_gguf(folder: Path, path: Path, kind: str) -> None:
     """Writes the model of a directory. kind: a key of KINDS, for the matrices."""
     config = load_config(folder)
-    tensors, _ = load_tensors(folder / WEIGHTS)
+    tensors = load_weights(current_files(folder))
     writer = GGUFWriter(path, "llama")
     _describe(writer, config)
     for name, tensor in tensors.items():

@@ -27,6 +27,7 @@ from engine.errors import NotFound, VidyaError
 from engine.storage.checkpoint import load_tensors, save_tensors
 from engine.storage.checkpoint_files import WEIGHTS
 from engine.storage.files import is_leftover, write_atomically
+from engine.storage.weight_files import BASE
 from learning.book.owner_book import OwnerBook
 from learning.book.repair import mend_book
 from learning.home import Home
@@ -105,7 +106,7 @@ def day(home: Home) -> None:
         if not (folder.with_name("other")).exists():  # else an earlier day was cut short
             import_model(store, folder, "other")
         learner = Learner(home, folder, journal, seed=0)
-        _teach(learner, book, "What is first?", "A first one.")
+        _teach(learner, book, "What is first?", "A first one.", whole=True)
         secret = _teach(learner, book, QUESTION, SECRET)
         write_atomically(folder / "watch.json", json.dumps({"seen": SECRET}))
         save_tensors({"hidden": torch.ones(9)}, folder / "voice.safetensors", {"mark": "x"})
@@ -124,14 +125,17 @@ def day(home: Home) -> None:
         journal.close()
 
 
-def _teach(learner: Learner, book: OwnerBook, question: str, answer: str) -> int:
-    """As if it had been learned, at no cost of time."""
+def _teach(
+    learner: Learner, book: OwnerBook, question: str, answer: str, *, whole: bool = False
+) -> int:
+    """As if it had been learned, at no cost of time. whole: writes a whole file, as a training does; else a
+    delta, as lessons do."""
     (kept,) = learner.journal.add_lessons([Lesson("example", (Turn("user", question),), answer)])
     book.add(question, answer)
     with torch.no_grad():
         name = MOVED.format(int(answer != SECRET))
         learner.weights.model.get_parameter(name).add_(0.001 * kept.id)
-    learner.weights.publish([kept.id], f"lesson {kept.id}")
+    learner.weights.publish([kept.id], f"lesson {kept.id}", moved=None if whole else (name,))
     learner.journal.set_lesson_state(kept.id, "learned")
     return kept.id
 
@@ -180,11 +184,12 @@ def _left(role: str) -> bool:
 
 def _knows(path: Path, known: dict[str, torch.Tensor]) -> list[str]:
     try:
-        tensors = load_tensors(path)[0]
+        tensors, record = load_tensors(path)
     except VidyaError as error:
         return [str(error)]
-    same = tensors.keys() == known.keys() and all(
-        name == OTHERS or torch.equal(tensors[name], weights) for name, weights in known.items()
+    names = tensors.keys() & known.keys() if BASE in record else known.keys()
+    same = tensors.keys() == names and all(
+        name == OTHERS or torch.equal(tensors[name], known[name]) for name in names
     )
     return [] if same else [f"{path} knows more than it should"]
 

@@ -15,9 +15,10 @@ Notation as in engine.model; G = H / K query heads share a key/value head, R row
 
 from __future__ import annotations
 
+import copy
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -218,6 +219,20 @@ def packed(model: Model) -> PackedModel:
         before = model.packed[1] if model.packed else None
         model.packed = stamp, PackedModel(model, before)
     return model.packed[1]
+
+
+@torch.no_grad()
+def replaced(before: Model, tensors: Mapping[str, Tensor]) -> Model:
+    """A frozen model that has these tensors, by the names of parameters, and shares all others, and what
+    was packed from them, with `before`, which is frozen too."""
+    kept = [*before.parameters(), *before.buffers()]
+    model = copy.deepcopy(before, {id(tensor): tensor for tensor in kept})
+    for name, tensor in tensors.items():
+        module, _, own = name.rpartition(".")
+        parameter = torch.nn.Parameter(tensor, requires_grad=False)
+        setattr(model.get_submodule(module), own, parameter)
+    model.packed = before.packed
+    return model
 
 
 @torch.no_grad()

@@ -6,6 +6,7 @@ full-text index is rebuilt. Left out: settings, which the interface checks, and 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import sqlite3
@@ -20,6 +21,7 @@ from engine.storage.checkpoint import load_config, load_model, load_tensors
 from engine.storage.checkpoint_files import WEIGHTS
 from engine.storage.disk import free_bytes, size
 from engine.storage.reading import open_regular, read_json
+from engine.storage.weight_files import current_files
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.home import Home
 from learning.journal.database import ROOM
@@ -242,8 +244,11 @@ def _check_kept(folder: Path) -> Iterator[Fault]:
 
 def check_room(home: Home) -> Iterator[Fault]:
     """A fault if the disk has no room for the next lesson: journal, weights and a snapshot."""
-    weights = [path.stat().st_size for path in home.models_path.glob(f"*/{WEIGHTS}")]
-    needed, free = ROOM + 2 * max(weights, default=0), free_bytes(home.path)
+    sizes = [0]
+    for folder in _folders(home.models_path):
+        with contextlib.suppress(VidyaError, OSError):
+            sizes.append(current_files(folder).bytes)
+    needed, free = ROOM + 2 * max(sizes), free_bytes(home.path)
     if free is not None and free < needed:
         yield Fault(
             f"{home.path}: its disk is full ({size(free)} free)",

@@ -12,11 +12,12 @@ from pathlib import Path
 
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.book_training.asking import EpochReport
-from learning.book_training.loop import BookSettings, train_book
+from learning.book_training.loop import BookSettings, BookTraining, train_book
 from learning.book_training.resume import TrainingKeeper
 from learning.book_training.training_set import Course, failed_avoidance, plan
-from learning.memory.guard import examine
-from learning.memory.transaction import WeightTransaction
+from learning.memory.guard import Verdict, examine
+from learning.memory.transaction import Publication, WeightTransaction
+from learning.models.trainable import all_weights
 from learning.models.unfinished_training import Unfinished
 from learning.objectives.forward import Knowledge, share_known
 from learning.protocol.events import TrainDone
@@ -64,39 +65,51 @@ class BookTrainer:
         )
         count = len(course.examples)
         keeper, goes_on = TrainingKeeper(self._transaction.weights, course, kept), False
-        with keeper, self._transaction.or_as_before() as before, keeper.stopping():
-            training = train_book(
-                model,
-                course.examples,
-                replay.talk,
-                settings,
-                self._transaction.rng,
-                rest=course.rest,
-                careless=course.otherwise,
-                report=keeper.hearing(report),
-                pause=self._transaction.pause,
-                stop=stop,
-                begun=keeper.begun(self._journal),
-            )
-            asked = bool(training.before)  # False: stopped during the first measurement
-            recall_before = share_known(training.before[:count]) if asked else None
-            recall = share_known(training.after[:count]) if asked else None
+        verdict = Verdict(False, 0.0, 0.0)
+
+        def steps() -> BookTraining:
+            with keeper.stopping():
+                return train_book(
+                    model,
+                    course.examples,
+                    replay.talk,
+                    settings,
+                    self._transaction.rng,
+                    rest=course.rest,
+                    careless=course.otherwise,
+                    report=keeper.hearing(report),
+                    pause=self._transaction.pause,
+                    stop=stop,
+                    begun=keeper.begun(self._journal),
+                )
+
+        def judge(training: BookTraining) -> Publication | None:
+            nonlocal verdict
             verdict = examine(
                 model,
-                book_before=recall_before or 0.0,
-                book_recall=recall or 0.0,
+                book_before=share_known(training.before[:count]) if training.before else 0.0,
+                book_recall=share_known(training.after[:count]) if training.before else 0.0,
                 earlier=len(course.rest),
                 earlier_before=share_known(training.before[count:]),
                 earlier_recall=share_known(training.after[count:]),
             )
-            last = training.last
-            if verdict.passed and last.step:
-                self._publish(course, training.after[:count])
+            if verdict.passed and training.last.step:
+                return Publication([lesson.id for lesson, _ in course.lessons], "book training")
+            return None
+
+        with keeper:
+            outcome = self._transaction.attempt(steps, judge, all_weights(model))
+            if outcome.kept:
+                self._published(course, outcome.result.after[:count])
             elif goes_on := stop() and keeper.has_steps:
                 keeper.leave()
-        if not (verdict.passed and last.step):
-            self._transaction.put_back(before)
-            recall = recall_before
+        training = outcome.result
+        asked, last = (
+            bool(training.before),
+            training.last,
+        )  # False: stopped during the first measurement
+        recall_before = share_known(training.before[:count]) if asked else None
+        recall = share_known(training.after[:count]) if outcome.kept else recall_before
         if (
             verdict.passed and asked and not book
         ):  # the new weights may learn what the old could not
@@ -123,11 +136,8 @@ class BookTrainer:
             goes_on=goes_on,
         )
 
-    def _publish(self, course: Course, after: Sequence[Knowledge]) -> None:
-        """Publishes the weights and updates the lessons' states. after: knowledge of course.examples."""
-        self._transaction.weights.publish(
-            [lesson.id for lesson, _ in course.lessons], "book training"
-        )
+    def _published(self, course: Course, after: Sequence[Knowledge]) -> None:
+        """Updates the lessons' states. after: knowledge of course.examples."""
         known = {e.ids: item.known for e, item in zip(course.examples, after, strict=True)}
         for lesson, example in course.lessons:
             state: LessonState = "learned" if known[example.ids] else "needs_practice"

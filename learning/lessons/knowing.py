@@ -7,6 +7,7 @@ came from elsewhere, or whose versions are not in this journal, say nothing of t
 
 from __future__ import annotations
 
+import contextlib
 import filecmp
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from pathlib import Path
 
 from engine.errors import CheckpointError
 from engine.storage.checkpoint_files import WEIGHTS, read_version
+from engine.storage.weight_files import current_version, has_weights, parts_of
 from learning.book.lines import WRITTEN
 from learning.journal.erase import ErasurePlan
 from learning.journal.journal import Journal
@@ -99,7 +101,7 @@ def not_vouched_for(folder: Path, journal: Journal, since: float) -> str:
     """Why it cannot be told what a model knows of what was first said at `since`; empty where it can:
     it came with the program, or its first weights are older."""
     try:
-        version = read_version(folder / WEIGHTS)
+        version = current_version(folder)
     except CheckpointError:
         return "its weights cannot be read"
     line = line_of(journal, version)
@@ -129,9 +131,7 @@ def learned_elsewhere(
         )
     }
     mine = {folder.resolve() for folder in folders}
-    return sorted(
-        path for path in paths if path.resolve() not in mine and (path / WEIGHTS).exists()
-    )
+    return sorted(path for path in paths if path.resolve() not in mine and has_weights(path))
 
 
 def _origin(folder: Path, journal: Journal, line: list[Publication]) -> Path:
@@ -146,11 +146,10 @@ def _origin(folder: Path, journal: Journal, line: list[Publication]) -> Path:
 def _files_of(folder: Path, version: int) -> list[Path]:
     """Weights of that version."""
     found = [old.path for old in snapshots_of(folder) if old.version == version]
-    try:
-        if read_version(folder / WEIGHTS) == version:
-            found.append(folder / WEIGHTS)
-    except CheckpointError:
-        pass
+    for path in (folder / WEIGHTS, *parts_of(folder)):
+        with contextlib.suppress(CheckpointError):
+            if read_version(path) == version:
+                found.append(path)
     return found
 
 

@@ -20,9 +20,10 @@ from learning.journal.journal import Journal
 from learning.journal.lessons import RIDER_KINDS, WITHOUT, against
 from learning.lessons.avoid import teach_or_avoid
 from learning.lessons.consolidate import FORMS
-from learning.lessons.recipe import LessonTransaction, known_before
+from learning.lessons.recipe import LessonTransaction, TeachResult, known_before
 from learning.memory.rewording import reworded
 from learning.memory.tasks import LessonTask, replacement_lesson, to_task
+from learning.memory.transaction import Publication
 from learning.models.snapshots import OldWeights
 from learning.models.unfinished_training import remove_unfinished
 from learning.models.weights import Weights
@@ -84,39 +85,46 @@ def _undone(journal: Journal, lesson: Lesson) -> None:
 def _teach_against(transaction: LessonTransaction, tokenizer: Tokenizer, lesson: Lesson) -> str:
     """Trains the model not to give the lesson's answer, and to give its earlier answer if that is known.
     Publishes in any case, so that the journal knows that it was done. Returns the outcome in words."""
-    task, steps = _task_against(transaction, tokenizer, lesson), 0
-    with transaction.or_as_before() as before:
-        if task is None:
-            words = "so what it did to them stays"
-        elif not task.rejected:
-            words = "and a book or another lesson says the same"
-        elif known_before(transaction.caches.upper, LessonTask(None, task.rejected)):
-            words = "but the model does not say it"
-        else:
-            words = "and the model could not be taught not to say it"
-            attempts = _in_other_words(transaction, task), task, LessonTask(None, task.rejected)
-            for attempt in dict.fromkeys(attempts):
-                steps = _steps(transaction, tokenizer, attempt)
-                if steps:
-                    words = "so the model was taught not to say it"
-                    break
-                transaction.put_back(before)
-        transaction.publish([], against(lesson.id), changed=steps > 0, snapshot=False)
+    task = _task_against(transaction, tokenizer, lesson)
+    note, steps = against(lesson.id), 0
+    if task is None:
+        words = "so what it did to them stays"
+    elif not task.rejected:
+        words = "and a book or another lesson says the same"
+    elif known_before(transaction.caches.upper, LessonTask(None, task.rejected)):
+        words = "but the model does not say it"
+    else:
+        words = "and the model could not be taught not to say it"
+        attempts = _in_other_words(transaction, task), task, LessonTask(None, task.rejected)
+        for attempt in dict.fromkeys(attempts):
+            steps = _attempt(transaction, tokenizer, attempt, note)
+            if steps:
+                words = "so the model was taught not to say it"
+                break
     if steps:
         remove_unfinished(
             transaction.weights.folder
         )  # an interrupted training still knows the lesson
+    else:
+        transaction.publish(Publication(note=note, moved=False, snapshot=False))
     return words
 
 
-def _steps(transaction: LessonTransaction, tokenizer: Tokenizer, task: LessonTask) -> int:
-    """Number of steps; 0 if they failed or cost too much of the memory."""
+def _attempt(
+    transaction: LessonTransaction, tokenizer: Tokenizer, task: LessonTask, note: str
+) -> int:
+    """Number of steps that were published; 0 if they failed or cost too much of the memory."""
     stake = transaction.at_stake(task)
+
+    def judge(result: TeachResult) -> Publication | None:
+        good = result.steps and result.known and stake.judged(transaction.weights.model).passed
+        return Publication(note=note, snapshot=False) if good else None
+
     try:
-        result = teach_or_avoid(transaction, tokenizer, task)
+        outcome = transaction.attempt(lambda: teach_or_avoid(transaction, tokenizer, task), judge)
     except NumericsError:
         return 0
-    return result.steps if result.known and stake.judged(transaction.weights.model).passed else 0
+    return outcome.result.steps if outcome.kept else 0
 
 
 def _task_against(

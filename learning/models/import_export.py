@@ -18,14 +18,15 @@ from engine.errors import CheckpointError, NumericsError, VidyaError
 from engine.generate import generate
 from engine.model import Model
 from engine.precision import fast_dtype
-from engine.storage.checkpoint import load_config, load_model, load_tensors, save_tensors
+from engine.storage.checkpoint import load_config, load_model, load_weights, save_tensors
 from engine.storage.checkpoint_files import WEIGHTS
 from engine.storage.disk import demand_room, unwritable
 from engine.storage.reading import JSON_BYTES
+from engine.storage.weight_files import INDEX, current_files
 from engine.tokenizers.chat_format import encode_prompt
 from engine.tokenizers.ranks import RANK_BYTES, RANKS, TOKENIZER_CONFIG
 from engine.tokenizers.tokenizer import Tokenizer
-from learning.models.foreign import INDEX, ForeignFolder
+from learning.models.foreign import ForeignFolder
 from learning.models.store import ModelInfo, ModelStore
 
 TOKENIZER = (RANKS, TOKENIZER_CONFIG)
@@ -86,8 +87,10 @@ def export_model(store: ModelStore, name: str, target: Path) -> Path:
             raise CheckpointError(f"{target}: is not empty", "name a new folder")
         shape, tokenizer = load_config(source), Tokenizer.load(source)
         end = tokenizer.chat.end
-        tensors, config = load_tensors(source / WEIGHTS)[0], shape.to_huggingface()
-        kind = str(next(iter(tensors.values())).dtype).removeprefix("torch.")
+        tensors, config = load_weights(current_files(source)), shape.to_huggingface()
+        widest = max((tensor.dtype for tensor in tensors.values()), key=lambda kind: kind.itemsize)
+        tensors = {name: tensor.to(widest) for name, tensor in tensors.items()}  # a base's too
+        kind = str(widest).removeprefix("torch.")
         config |= {"eos_token_id": end, "pad_token_id": end, "dtype": kind}
         target.mkdir(parents=True, exist_ok=True)
         (target / "config.json").write_text(json.dumps(config, indent=1) + "\n", "utf-8")

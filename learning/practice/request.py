@@ -17,6 +17,7 @@ from engine.errors import ConfigError
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.journal.journal import Journal
 from learning.memory.transaction import WeightTransaction
+from learning.models.trainable import all_weights
 from learning.practice.background import BackgroundScorer
 from learning.practice.hooks import interruptible
 from learning.practice.report import measure_name
@@ -97,10 +98,10 @@ class PracticeJob:
         transaction, request = self._transaction, self._request
         model = transaction.weights.model
         transaction.caches.forget()  # practice trains all weights
-        weights = PracticeWeights(transaction.weights, self._journal, request.task)
         self._saved = None
         outcome = PracticeOutcome("stopped", "interrupted before anything was measured")
         session: GrpoTrainer | None = None
+        weights: PracticeWeights | None = None
 
         def pause() -> None:
             self._pause()
@@ -111,7 +112,9 @@ class PracticeJob:
             with (
                 suppress(Interrupted),
                 interruptible(model, self._pause) if request.idle else nullcontext(),
+                transaction.begin(all_weights(model)) as attempt,
             ):
+                weights = PracticeWeights(attempt, self._journal, request.task)
                 session = GrpoTrainer(
                     model,
                     self._tokenizer,
@@ -136,7 +139,7 @@ class PracticeJob:
                 outcome = run.run(warm_up=wanted)
         finally:
             transaction.caches.forget()
-            self._saved = weights.lesson
+            self._saved = weights.lesson if weights else None
         self._add(outcome)
         return self._done
 

@@ -7,16 +7,15 @@ before it, and each version names the practice that made it.
 from __future__ import annotations
 
 from learning.journal.journal import Journal
-from learning.models.weights import Weights
+from learning.memory.transaction import Attempt, Publication
 from learning.protocol.records import Lesson, Turn
 
 
 class PracticeWeights:
-    """Implements learning.practice.run.PublishedWeights."""
+    """Implements learning.practice.run.PublishedWeights by an attempt that continues after each save."""
 
-    def __init__(self, weights: Weights, journal: Journal, task: str) -> None:
-        self._weights, self._journal, self._task = weights, journal, task
-        self._last = weights.state()
+    def __init__(self, attempt: Attempt, journal: Journal, task: str) -> None:
+        self._attempt, self._journal, self._task = attempt, journal, task
         self.lesson: int | None = None
         """Id of the lesson in the journal; None until the first save."""
 
@@ -26,11 +25,10 @@ class PracticeWeights:
         if self.lesson is None:
             lesson = Lesson("practice", (Turn("user", self._task),), "", state="needs_practice")
             self.lesson = self._journal.add_lessons([lesson])[0].id
-        self._weights.publish([self.lesson], note, snapshot=first)
+        self._attempt.publish(Publication([self.lesson], note, snapshot=first), go_on=True)
         if first:
             self._journal.set_lesson_state(self.lesson, "learned")
-        self._last = self._weights.state()
 
     def restore(self) -> None:
         """Restores the weights published last."""
-        self._weights.restore(self._last)
+        self._attempt.put_back()

@@ -25,10 +25,10 @@ import torch
 from engine.errors import CheckpointError, ConfigError
 from engine.model import Model
 from engine.storage.checkpoint import load_tensors, save_model, save_tensors
-from engine.storage.checkpoint_files import WEIGHTS, read_version
 from engine.storage.disk import unwritable
 from engine.storage.files import make_private_folder, remove_leftovers, write_atomically
 from engine.storage.reading import read_json
+from engine.storage.weight_files import current_version, has_weights
 from learning.maths.optim import Optimizers
 from learning.models.plain_text import RECORD
 from learning.pretraining.rare_tokens import told_apart
@@ -71,11 +71,11 @@ def refuse_taught(folder: Path) -> None:
     """Raises ConfigError if the folder's model has learned lessons, which the run would overwrite."""
     version = 0
     with contextlib.suppress(CheckpointError):  # damaged weights may be overwritten
-        version = read_version(folder / WEIGHTS) if (folder / WEIGHTS).exists() else 0
+        version = current_version(folder) if has_weights(folder) else 0
     if version:
         raise ConfigError(
             f"{folder}: this model was taught since, and would lose its lessons",
-            f"go on from it with --from {folder} and another --out, or move its {WEIGHTS} away",
+            f"go on from it with --from {folder} and another --out, or move its weights away",
         )
 
 

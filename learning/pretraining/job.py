@@ -19,7 +19,7 @@ from engine.config import CONFIGS, ModelConfig
 from engine.errors import ConfigError, DataError
 from engine.model import Model
 from engine.storage.checkpoint import load_model
-from engine.storage.checkpoint_files import WEIGHTS, read_version
+from engine.storage.weight_files import current_version, has_weights
 from engine.tokenizers.ranks import train_tokenizer
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.corpus import data_files, read_documents
@@ -135,7 +135,7 @@ def prepare(
     model = _model(job, tokenizer).to(device)
     talks = corpus.conversations(tokenizer.chat.assistant_head)
     if job.start is not None:
-        talks = talks or not continues_only(job.start, read_version(job.start / WEIGHTS))
+        talks = talks or not continues_only(job.start, current_version(job.start))
     return PreparedRun(model, tokenizer, stream, tuple(files), talks)
 
 
@@ -154,7 +154,7 @@ def default_out(models: Path, data: Path) -> Path:
 def check_out(out: Path) -> None:
     """Raises ConfigError if the folder holds a model without a checkpoint to resume, or one that has
     learned lessons, which the run would overwrite."""
-    if (out / WEIGHTS).exists() and not (out / TRAINING).exists():
+    if has_weights(out) and not (out / TRAINING).exists():
         raise ConfigError(f"{out}: there is a model already", "choose another folder with --out")
     refuse_taught(out)
 
