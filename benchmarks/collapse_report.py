@@ -1,4 +1,4 @@
-"""The collapse benchmark's rows as means over seeds, as tables, and as a picture."""
+"""Summarises the rows of the collapse benchmark: means over seeds, tables, a plot."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ CURVES = ("book", "known", "rewordings", "paraphrases", "talk_nll")
 def summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """{model: {method: {"what", "lessons", "picks", "curves"}}}.
 
-    lessons and picks are the last row of each seed as {"seeds", measure: {"mean", "spread"}};
-    "book_kept" is the book's recall as a share of its first, "talk_rise" the relative rise of the
-    loss on talk. curves: {measure: [[lessons taught, mean over seeds], ...]}.
+    lessons, picks: the last row of each seed as {"seeds", measure: {"mean", "spread"}}. "book_kept": book
+    recall relative to the first row; "talk_rise": relative rise of the talk loss.
+    curves: {measure: [[lessons taught, mean over seeds], ...]}.
     """
     models: dict[str, Any] = {}
     for name in dict.fromkeys(row["model"] for row in rows):
@@ -53,7 +53,7 @@ def _of_method(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _end(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """The last row of one seed, beside the first."""
+    """The last row of one seed, with figures relative to the first."""
     first, last = rows[0], rows[-1]
     skipped = ("model", "start", "quick", "method", "seed", "part", "at")
     end = {k: float(v) for k, v in last.items() if k not in skipped and v is not None}
@@ -90,7 +90,7 @@ def _curve(rows: Sequence[Mapping[str, Any]], name: str) -> list[list[float]]:
 
 
 def write_report(out: Path, result: Mapping[str, Any], command: str) -> None:
-    """collapse.md, collapse.json and a picture for each model: collapse.svg for the 10m, else
+    """Writes collapse.md, collapse.json and a plot per model: collapse.svg for 10m, else
     collapse-NAME.svg. Raises DataError."""
     write(out, "collapse", TITLE, command, parts(result), result)
     for name, methods in result["models"].items():
@@ -108,7 +108,7 @@ def svg_name(model: str) -> str:
 
 
 def parts(result: Mapping[str, Any]) -> list[str]:
-    """Paragraphs and tables."""
+    """Paragraphs and tables of collapse.md."""
     count = result["lessons"]
     pauses = ", ".join(f"{seconds:g} s ({m})" for m, seconds in result["pause_seconds"].items())
     found = [
@@ -220,7 +220,7 @@ def _mean(part: Mapping[str, Any], name: str) -> float | None:
 
 
 def picture_of(model: str, methods: Mapping[str, Any]) -> str:
-    """Recall of the book, and of the lessons so far, over lessons."""
+    """A plot of the recall of the book, and of the lessons so far, over the lessons taught."""
     panels = [
         ("Book: entries still known", "book"),
         ("Lessons: of those taught so far, known now", "known"),

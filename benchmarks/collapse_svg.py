@@ -1,4 +1,4 @@
-"""Line charts of shares as SVG, readable on light and dark pages. Needs no library."""
+"""Draws line charts of shares as SVG, for light and dark pages. Needs no library."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape
 
 WIDTH, PANEL, LEFT, RIGHT, TOP = 860, 250, 52, 200, 58
 GAP = 64
-"""Between two panels, for the lower axis and the next title."""
+"""Space between two panels, for the axis and the next title."""
 PLOT = WIDTH - LEFT - RIGHT
 COLOURS = (
     "#3b82c4",
@@ -21,9 +21,9 @@ COLOURS = (
     "#7d8590",
     "#cf3b4b",
 )
-"""Of the baselines, one for each stem of a name; all readable on white and on black."""
+"""Colours of the baselines, one per stem of a name; readable on white and on black."""
 FIRST = "#e8590c"
-"""Of the first line, which is also thicker."""
+"""Colour of the first line, which is also thicker."""
 DASHES = ("", "6 3", "2 3")
 STYLE = """
   text { font: 13px system-ui, sans-serif; fill: #1f2328; }
@@ -45,7 +45,7 @@ Panel = tuple[str, Sequence[Line]]
 
 
 def picture(title: str, panels: Sequence[Panel]) -> str:
-    """The panels one below the other, with one legend."""
+    """The panels below each other, with one legend."""
     names = list(dict.fromkeys(line.name for _, lines in panels for line in lines))
     looks = _looks(names)
     height = max(TOP + len(panels) * (PANEL + GAP), TOP + 24 * len(names) + 20)
@@ -70,7 +70,7 @@ def picture(title: str, panels: Sequence[Panel]) -> str:
 
 
 def _looks(names: Sequence[str]) -> dict[str, str]:
-    """Attributes of each line: names with the same stem (before the first hyphen) share a colour."""
+    """SVG attributes of each line; names with the same stem (before the first hyphen) share a colour."""
     stems: dict[str, int] = {}
     looks: dict[str, str] = {}
     for number, name in enumerate(names):
@@ -108,7 +108,7 @@ def _panel(
     body.append(
         f'<text class="small" x="{x}" y="{top + PANEL + 34}" text-anchor="middle">lessons taught</text>'
     )
-    for line in reversed(lines):  # the first on top
+    for line in reversed(lines):  # draw the first line last, on top
         points = " ".join(f"{_x(x, end)},{_y(y, top)}" for x, y in line.points)
         body.append(f'<polyline points="{points}" {looks[line.name]}/>')
     return body
