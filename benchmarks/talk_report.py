@@ -1,4 +1,4 @@
-"""The words and tables of the talk benchmark. Imports no torch."""
+"""Texts and tables of the talk benchmark. Imports no torch."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ DETAILS = (
     *((f"human/{kind}", f"person: {kind}") for kind in ("name", "kin", "life", "work", "deed")),
     *((f"human in/{name}", f"person, asked about {name}") for name in CATEGORIES),
 )
-"""Keys of the scores (talk.scores) and what they are called."""
+"""Keys of the scores (talk.scores) and their titles."""
 MEANING = (
     "All are shares from 0 to 1 but the words. *Distinct-n*: different n-grams of words by all n-grams "
     "of all answers (1510.03055). *Ends properly*: the model ended the answer itself, with a closed "
@@ -46,7 +46,7 @@ MEANING = (
 
 
 def table_parts(result: Mapping[str, Any]) -> list[str]:
-    """The tables and what they mean."""
+    """Text and tables of talk.md."""
     models: Mapping[str, Any] = result["models"]
     seeds = ", ".join(map(str, result["seeds"]))
     parts = [
@@ -80,7 +80,7 @@ def _scores(models: Mapping[str, Any], names: tuple[tuple[str, str], ...]) -> st
 
 
 def _cells(model: Mapping[str, Any], key: str) -> list[str | None]:
-    """Greedy, and the mean of the seeds with its spread."""
+    """The greedy score, and the mean over seeds with its spread."""
     if key not in model["greedy"]:
         return [None, None]
     digits = 1 if key == "words" else 3

@@ -1,9 +1,9 @@
-"""Training speed: a pre-training step and the book, beside transformers' Trainer on the same work.
+"""Measures training speed: pre-training steps and book training, against transformers' Trainer on the same
+work.
 
-Programs take turns, each in its own process, and the machine's best matrix product is measured in the
-same rounds, so that what else the machine does meets all of them. What is in the output folder
-already is not measured again; VIDYA_TRAINING names some of the parts, as "book 49m", with commas
-between them. Left out: GPUs.
+Programs take turns, each in its own process, and the machine's peak matrix product is measured in the same
+rounds, so that other load on the machine affects all of them. Parts that are in the output folder are not
+measured again; VIDYA_TRAINING selects parts, such as "book 49m", separated by commas. Left out: GPUs.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ ENGINES = {
     "book": ("vidya", "transformers Trainer"),
 }
 BASE = "10m-base"
-"""What is trained where no model is named: it does not know the book."""
+"""The model to train by default; it does not know the book."""
 ROUNDS = 3
 STEPS = 6
-"""Pre-training steps that are timed in a round ..."""
+"""Timed pre-training steps per round."""
 LONG_STEPS = 3
-"""... and those of four times as many rows."""
+"""The same for steps with four times as many rows."""
 EPOCHS = 10
 KNOWN = 0.95
-"""Recall of the book whose time is told apart."""
+"""Recall of the book until which the time is reported separately."""
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
-    """Measures everything; writes training.md and training.json where there is `options.out`."""
+    """Measures everything; writes training.md and training.json if `options.out` is set."""
     where, rows = machine(), _earlier(options)
     measured = {(row["work"], row["size"]) for row in rows}
     wanted = {name.strip() for name in os.environ.get("VIDYA_TRAINING", "").split(",")} - {""}
@@ -53,7 +53,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
     rounds, epochs = (1, 1) if options.quick else (ROUNDS, EPOCHS)
 
     def so_far() -> dict[str, Any]:
-        """Written after every part, so that a run that is interrupted leaves something."""
+        """Writes the results so far, so that an interrupted run leaves something."""
         where["load_average_after"] = machine()["load_average"]
         result = {"benchmark": "training", "machine": where, "quick": options.quick, "rows": rows}
         if options.out is not None:
@@ -85,7 +85,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
 
 
 def _earlier(options: BenchOptions) -> list[dict[str, Any]]:
-    """The rows of a whole run that the output folder has; a quick one measures everything anew."""
+    """Rows of earlier full runs in the output folder; empty for a quick run."""
     if options.out is None or options.quick:
         return []
     file = options.out / "training.json"
@@ -94,14 +94,15 @@ def _earlier(options: BenchOptions) -> list[dict[str, Any]]:
 
 
 def seconds_to(recall: float, curve: list[tuple[int, float, float]]) -> float | None:
-    """Of (epoch, seconds, recall) the seconds of the first with that recall."""
+    """Seconds at the first point of the curve with that recall; None if there is none. curve: (epoch,
+    seconds, recall)."""
     return next((seconds for _, seconds, known in curve if known >= recall), None)
 
 
 def measure(
     workers: dict[str, Worker], work: str, size: str, rounds: int, count: int, options: BenchOptions
 ) -> list[dict[str, Any]]:
-    """All programs on one piece of work: a row each."""
+    """Runs all programs on one kind of work; returns a row per program."""
     found: dict[str, list[dict[str, Any]]] = {}
     for number in range(rounds):
         for name in ENGINES[work]:
@@ -158,7 +159,7 @@ def measure(
 
 
 def parts(result: dict[str, Any]) -> list[str]:
-    """The text and tables of training.md."""
+    """Text and tables of training.md."""
     made = [
         "Programs take turns, each in its own process with all cores; medians of the steps of a "
         "round, of the rounds, and of the rounds' ratios. *Of the GEMM peak*: six operations a weight and "
@@ -220,7 +221,7 @@ def parts(result: dict[str, Any]) -> list[str]:
 
 
 def pretraining(rows: list[dict[str, Any]], width: int) -> str:
-    """The table of one size of steps."""
+    """The pre-training table for one size of steps."""
     return table(
         (
             "model",
@@ -250,7 +251,7 @@ def pretraining(rows: list[dict[str, Any]], width: int) -> str:
 
 
 def attention_share(config: ModelConfig, width: int) -> float:
-    """Operations of attention's own products, 12 L H E T, as a share of six a weight."""
+    """Operations of attention's own products, 12 L H E T per token, relative to six per weight."""
     attention = 12 * config.layers * config.heads * config.head_dim * width
     return attention / (6 * config.parameters)
 
