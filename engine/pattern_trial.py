@@ -1,8 +1,8 @@
-"""Tries a tokenizer's pattern where it can do no harm: in a process of its own, with a deadline.
+"""Tests the regular expression of a foreign tokenizer safely: in a separate process with a deadline.
 
-A pattern is a program for a backtracking matcher. One that was written to do harm takes time without
-end, or all memory, or makes tiktoken panic, on texts that look like any other. What gets through the
-sample is not proven sound: `Tokenizer.encode` still expects a panic.
+A pattern is a program for a backtracking matcher. A malicious one takes unlimited time or memory, or makes
+tiktoken panic, on ordinary-looking texts. Passing the test proves nothing: `Tokenizer.encode` still handles a
+panic.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ import sys
 from engine.errors import CheckpointError
 
 PATTERN_LENGTH = 4_000
-"""Characters of the longest pattern; those in use have 100 to 300."""
+"""Longest pattern in characters; patterns in use have 100 to 300."""
 DEADLINE = 20.0
-"""Seconds for starting Python, reading the pattern and splitting the sample, which take a half."""
+"""Seconds for starting Python, reading the pattern and splitting the sample; normally 0.5 s."""
 SECONDS = 10
-"""Of processor time, in which the sample is split thousands of times by any pattern in use."""
+"""Limit of processor time in seconds; enough to split the sample thousands of times with a usual pattern."""
 MEMORY = 2 << 30
-"""Bytes of address space."""
+"""Limit of address space in bytes."""
 _COMMAND = [sys.executable, "-I", "-S", "-c"]
 _SAMPLE_LENGTH = 2_000
 
 
 def sample() -> list[str]:
-    """Texts on which patterns that backtrack do so: words, long runs of one kind and of two by turns,
-    each with an end that does not fit."""
+    """Texts that provoke backtracking: words, long runs of one or two alternating kinds of characters, each
+    with an end that does not match."""
     prose = (
         "My name is Vidya, and I don't know 12,345 words yet; it's late. What's new? \n\n  - one\n"
         "Gr\u00fc\u00dfe aus K\u00f6ln: na\u00efve caf\u00e9, \u65e5\u672c\u8a9e \u0939\u093f \U0001f642\n"
@@ -41,7 +41,7 @@ def sample() -> list[str]:
 
 
 def try_pattern(pattern: str) -> None:
-    """Raises CheckpointError for a pattern that fails on the sample, or does not end in time."""
+    """Raises CheckpointError if the pattern is too long, fails on the sample, or does not end in time."""
     advice = "use a tokenizer with the pattern of a known model"
     if len(pattern) > PATTERN_LENGTH:
         raise CheckpointError(f"its pattern is {len(pattern):,} long", advice)
@@ -66,7 +66,7 @@ def try_pattern(pattern: str) -> None:
 
 
 def main() -> None:
-    """The trial itself, in the child: the pattern comes from standard input."""
+    """Runs the test in the child process. Reads the pattern from stdin."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
@@ -81,4 +81,4 @@ def main() -> None:
     )
     for text in sample():
         if encoding.decode(encoding.encode_ordinary(text)) != text:
-            sys.exit(1)  # it leaves words out
+            sys.exit(1)  # the pattern drops text
