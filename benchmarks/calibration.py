@@ -349,7 +349,7 @@ def parts(result: dict[str, Any]) -> list[str]:
             ("certainty from", "cards", "claimed", "right"),
             [(b["from"], b["cards"], b["claimed"], b["right"]) for b in result["bins"]],
         ),
-        "The surest card of each ask, by what was asked; the error is over all its cards:",
+        "The surest card of each ask, by kind of question; the error is over all cards of the kind:",
         table(
             ("asked", "asks", "claimed", "right", "error", "says it does not know"),
             [
@@ -357,7 +357,7 @@ def parts(result: dict[str, Any]) -> list[str]:
                 for k in result["kinds"]
             ],
         ),
-        "Twelve questions about the owner, of whom nothing was taught (shipped weights):",
+        "Twelve questions about the owner, about whom nothing was taught (shipped weights):",
         table(
             ("", "before", "now"),
             [(key, personal["False"][key], personal["True"][key]) for key in keys],

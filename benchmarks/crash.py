@@ -265,10 +265,10 @@ def _write(out: Path, result: dict[str, Any]) -> None:
         ("seconds to catch up after the last kill", result["catching_up_seconds"]),
     ]
     parts = [
-        "One home, the 10M model in its worker process, a session on top as in the app. Both "
-        "processes are killed with `kill -9` at a random moment of a phase that is aimed at.",
+        "One home, the 10M model in its worker process, and a session as in the app. Both "
+        "processes are killed with `kill -9` at a random moment of a chosen phase.",
         table(("", "count"), facts),
-        "What it was at when it was killed:",
+        "Phases in which it was killed:",
         table(("phase", "kills"), phases),
     ]
     if result["problems"]:

@@ -200,13 +200,13 @@ def parts(result: dict[str, Any]) -> list[str]:
     """Text and tables of decode.md."""
     made = [
         f"Answers of {TOKENS} tokens after a prompt of {PROMPT}, medians of {result['rounds']} rounds in "
-        "which the programs take turns, each in its own process with all cores; all tokens of all "
-        "answers are counted, and the prompt's time is in it. *Vidya is* is the median of the rounds' "
-        "ratios. Vidya draws candidates on one core, which leaves the other to the app; the others have "
-        "all. Float16 weights: the sums are in float32. *Publish* is the time from new weights, all of "
-        "them, to the first prompt: copying and packing here, copying for transformers, writing and "
-        "loading a file for llama.cpp; after a lesson Vidya packs only what it changed. 10m is the "
-        "shipped model, 49m the same grown (same answers), both with a silenced end token."
+        "which the programs take turns, each in its own process with all cores. All tokens of all answers "
+        "count, and the time includes the prompt. *Vidya is* is the median of the rounds' ratios. Vidya "
+        "decodes candidates on one core, which leaves the other to the app; the other programs use all. "
+        "Float16 weights: sums are in float32. *Publish* is the time from new weights (all of them) to the "
+        "first prompt: vidya copies and packs, transformers copies, llama.cpp writes and loads a file; "
+        "after a lesson Vidya packs only what changed. 10m is the shipped model, 49m the same model grown "
+        "(same answers), both with the end token disabled."
     ]
     for work in WORKS:
         rows = [r for r in result["rows"] if r["work"] == work]

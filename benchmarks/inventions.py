@@ -231,9 +231,9 @@ def parts(result: dict[str, Any]) -> list[str]:
         lines.append(line)
     said = [f"- {q} \u2192 {a}" for q, a in result["runs"][0]["inventions"]]
     return [
-        f"{result['lessons']} lessons (`data/lessons20.jsonl`), five answers at the app's own settings; "
-        "right is what says exactly what was taught, in percent, means and standard deviations over the "
-        f"seeds. Asked for is at least {100 * BOUND:.0f} % of first answers after inventions.",
+        f"{result['lessons']} lessons (`data/lessons20.jsonl`), five answers with the app's settings. An "
+        "answer is right if it is exactly the taught one; in percent, means and standard deviations over "
+        f"the seeds. The target is {100 * BOUND:.0f} % of first answers after inventions.",
         table(
             (
                 "asked",
@@ -243,6 +243,6 @@ def parts(result: dict[str, Any]) -> list[str]:
             ),
             lines,
         ),
-        "What it made up itself, the first seed:",
+        "The model's own inventions with the first seed:",
         "\n".join(said),
     ]

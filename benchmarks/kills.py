@@ -110,10 +110,10 @@ def _write(options: BenchOptions, result: dict[str, Any]) -> None:
         ("anything wrong", len(result["problems"])),
     ]
     parts = [
-        "A model of half a million weights; a day teaches three lessons, keeps margins, voice, a "
-        "training and notes, exports, undoes, goes back, imports and removes a model, and forgets. "
+        "A model of half a million weights. A day teaches three lessons, writes margins, the anchor, a "
+        "training and notes, exports, undoes, rolls back, imports and removes a model, and forgets. "
         "After each kill the program starts again and forgets the secret; then every file of the "
-        "home is opened.",
+        "home is checked.",
         table(("", "count"), facts),
         "Killed before:",
         table(("call", "kills"), kinds),

@@ -340,22 +340,22 @@ def parts(result: dict[str, Any]) -> list[str]:
                 ["first start in a new home", start["first_ever"], start["first_ever"], 1],
             ],
         ),
-        "The first frame is the one that the start before kept: it is painted while the app is still being "
-        "loaded, and what is typed meanwhile comes to the prompt when that is done. *The app's own* is "
-        "without it, as after an update or in a terminal of another size.",
+        "The first frame is the one saved by the previous start. It is shown while the app loads; keys "
+        "typed meanwhile reach the prompt after that. *The app's own* is the time without a saved frame, "
+        "as after an update or in a terminal of another size.",
         "## From a key to its letter, milliseconds",
         table(
             ["while", "keys", *ways, "met the worker", "p99 of those", "worker's cores", "load"],
             keys,
         ),
-        "About 8 keys a second, by the clock, with letters mistyped and deleted, and rests of 0.4 to "
-        "1.2 s. The learner leaves the machine to who types and comes back in the rests: *met the "
-        "worker* counts the keys that were struck while a thread of the worker ran. *Worker's cores* is "
-        "its processor time by the time the typing took. That the training went on afterwards is "
-        "checked: its progress has to move and the worker's processor time to rise. *Load* is the "
-        "load average of the whole machine at the end: above 2 others were at work as well.",
+        "Keys come about 8 times a second by the clock, with letters mistyped and deleted, and rests of 0.4 "
+        "to 1.2 s. The learner pauses during typing and resumes in the rests: *met the worker* counts the "
+        "keys pressed while a thread of the worker was running. *Worker's cores* is its processor time "
+        "divided by the time of typing. A check afterwards makes sure that the training still runs: its "
+        "progress and the worker's processor time must rise. *Load* is the load average of the machine at "
+        "the end; above 2, other processes were running too.",
         *(
-            f"While {c['name']} and nobody types, the screen is painted "
+            f"While {c['name']} and nobody types, the screen is drawn "
             f"{c['frames_per_second']:.1f} times a second."
             for c in result["conditions"]
             if c.get("frames_per_second")

@@ -121,11 +121,11 @@ def parts(result: dict[str, Any]) -> list[str]:
     head = list(HEAD)
     head[3] = f"the first {result['early']}"
     return [
-        f"Lessons about one made-up life, one after another, taught to the {result['model']}; seed "
-        f"{result['seed']}. Known: every token of the answer is the likeliest, asked of the weights "
-        f"alone. After every {rests} lessons the learner may use a pause of at most {pause:g} s. "
-        f"Seconds are medians of the lessons since the row before. Book: entries known. Talk: rise of "
-        f"the loss a token on {result['talk']}. Memory is that of the process, the measuring included.",
+        f"Lessons about one invented life, one after another, taught to the {result['model']}; seed "
+        f"{result['seed']}. Known: every token of the answer is the likeliest, measured on the weights "
+        f"alone. After every {rests} lessons the learner gets a pause of at most {pause:g} s. "
+        f"Seconds are medians of the lessons since the previous row. Book: entries known. Talk: rise of "
+        f"the loss per token on {result['talk']}. Memory is that of the process, including measurements.",
         table(
             head,
             [

@@ -165,10 +165,10 @@ def _write(out: Path, result: dict[str, Any], work: Work) -> None:
     dead = [sum(row["dead_groups"] for row in result[kind][1:]) for kind in ("ours", "ours_alone")]
     parts = [
         f"One GRPO step on `{TASK}`: {work.groups} problems, {work.group_size} answers to each of at "
-        f"most {work.max_tokens} tokens, one optimizer step; drawing, scoring, gradient and step. All "
-        f"begin with the same weights, after {work.warm_up} supervised steps. Median of "
-        f"{work.steps - 1}, the first left out. As it practises, ours also has {KEEP.lines} book lines "
-        f"and {KEEP.talk} rows of talk in the optimizer step. It spends nothing on the gradient of dead "
+        f"most {work.max_tokens} tokens, one optimizer step; includes sampling, scoring, gradient and step. "
+        f"All start with the same weights, after {work.warm_up} supervised steps. Median of "
+        f"{work.steps - 1} steps, without the first. *As it practises*, vidya also has {KEEP.lines} book "
+        f"lines and {KEEP.talk} rows of talk in the optimizer step. vidya computes no gradient for dead "
         f"groups ({dead[0]:.0f} and {dead[1]:.0f} of {work.groups * (work.steps - 1)}).",
         table(
             (

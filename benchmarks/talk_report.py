@@ -38,10 +38,10 @@ MEANING = (
     "All are shares from 0 to 1 but the words. *Distinct-n*: different n-grams of words by all n-grams "
     "of all answers (1510.03055). *Ends properly*: the model ended the answer itself, with a closed "
     "sentence. *Parrots*: at least 60 % of the answer is one run of words of the question. *Fits*: by "
-    "rules on words, not on sense (`talk_metrics.fits` says which): an upper bound, to compare models. "
+    "rules on words, not meaning (see `talk_metrics.fits`): an upper bound, for comparing models. "
     "*Claims to be a person*: another name, relatives, work, belongings or a body, by the patterns of "
     "`talk_words.py`; stories are left out. Spread is the standard deviation over the seeds. One answer "
-    "is 0.5 % of the 200, but 6 % of the 18 on arithmetic, and of those on facts."
+    "is 0.5 % of the 200, but 6 % of the 18 on arithmetic or of the 18 on facts."
 )
 
 
@@ -62,9 +62,7 @@ def table_parts(result: Mapping[str, Any]) -> list[str]:
     sources = sorted({source for m in models.values() for source in m["bits_per_byte"]})
     if sources:
         rows = [[s, *(m["bits_per_byte"].get(s) for m in models.values())] for s in sources]
-        few = (
-            "The first few thousand tokens of each source, so that *all* weighs the sources alike."
-        )
+        few = "Only the first few thousand tokens per source, so that *all* weighs the sources equally."
         parts += ["## Held-out bits per byte", table(["source", *models], rows), few]
     return [*parts, *(f"Left out: {words}." for words in result["skipped"])]
 

@@ -97,8 +97,8 @@ def samples_text(samples: Mapping[str, Mapping[str, Any]], command: str, seed: i
     parts = [
         "# What the models say",
         f"    {command}",
-        f"As it comes, at the app's sampling, seed {seed}; nothing was chosen by hand. The lines under "
-        "*given* were written, the last one of *user* before an answer was drawn from a fixed list.",
+        f"Unselected samples with the app's sampling, seed {seed}. Lines marked *given* were written by "
+        "hand; the user's last message was drawn from a fixed list.",
     ]
     for name, found in samples.items():
         parts.append(f"## {name}: a newcomer's openings")

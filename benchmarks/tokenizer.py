@@ -171,11 +171,11 @@ def _write(options: BenchOptions, result: dict[str, Any]) -> None:
             f"{round(1 / training['share_of_documents'])}th document that is not held out "
             f"({training['bytes'] / 1e6:.0f} MB, {training['seconds']:.0f} s), measured on "
             f"{result['held_out_bytes']['all'] / 1e6:.2f} MB held out (one document in 200). The blocks "
-            "are those of the 10M model; share is the embedding's of all weights; MFLOP/byte is one "
-            "forward pass for a byte of text, blocks and output together.",
+            "are those of the 10M model; share is that of the embedding in all weights; MFLOP/byte is one "
+            "forward pass (blocks and output) per byte of text.",
             sizes,
-            "Digits, at 6,144 ids. One by one, a number's places are always the same ids, and there is no "
-            "token for 12 to be learned apart from 1 and 2:",
+            "Digits, at 6,144 ids. With single digits, each place of a number always uses the same ids, and "
+            "no token for 12 has to be learned in addition to 1 and 2:",
             split,
         ],
         result,

@@ -163,8 +163,8 @@ def parts(result: dict[str, Any]) -> list[str]:
     made = [
         "Programs take turns, each in its own process with all cores; medians of the steps of a "
         "round, of the rounds, and of the rounds' ratios. *Of the GEMM peak*: six operations a weight and "
-        "token against the best product of two 2048 x 2048 matrices in the same round; attention's own "
-        "products are not counted. *With attention* they are, as PaLM counts (2204.02311, appendix B).",
+        "token against the best product of two 2048 x 2048 matrices in the same round, without attention's "
+        "own products. *With attention* includes them, as PaLM does (2204.02311, appendix B).",
     ]
     for work, (lines, width) in BATCHES.items():
         if rows := [r for r in result["rows"] if r["work"] == work]:
@@ -173,11 +173,11 @@ def parts(result: dict[str, Any]) -> list[str]:
                 pretraining(rows, width),
             ]
     made += [
-        "*vidya* and Trainer step with AdamW; *muon* is what `vidya pretrain` uses, in steps of 32 rows, "
-        f"{MICRO_ROWS} in a pass, as Trainer is told to accumulate them. *Compiled*: `vidya pretrain "
-        "--compile`; the first step, which compiles, is told apart. Our attention stays inside the own "
-        "document, Trainer's sees the whole row. *Padded*: the same documents, one a row, as Trainer takes "
-        "them where nobody has packed them; tokens of padding are not counted.",
+        "*vidya* and Trainer use AdamW; *muon* is the default of `vidya pretrain`, in steps of 32 rows, "
+        f"{MICRO_ROWS} per pass; Trainer accumulates gradients in the same way. *Compiled*: `vidya pretrain "
+        "--compile`; the first step, which compiles, is listed separately. Our attention stays inside a "
+        "document, Trainer's covers the whole row. *Padded*: the same documents, one per row, as Trainer "
+        "uses them by default; padding tokens do not count.",
         f"## The book, {BATCH} lines a step",
         table(
             (
@@ -212,10 +212,10 @@ def parts(result: dict[str, Any]) -> list[str]:
                 if r["work"] == "book"
             ],
         ),
-        "Tokens are those of the lines, padding not counted. Ours looks at recall before the first epoch "
-        "and after each, which is in its seconds, and *to 95 %* are those until it first saw a recall of "
-        "95 %; Trainer looks at nothing. The model is the base, which "
-        "does not know the book (49m: the same, grown); recall is exact, by greedy decoding.",
+        "Tokens are those of the lines without padding. vidya measures recall before the first epoch and "
+        "after each; its seconds include that. *To 95 %* is the time until it first measured a recall of "
+        "95 %. Trainer measures nothing. The model is the base, which "
+        "does not know the book (49m: the same, grown); recall is exact, with greedy decoding.",
     ]
     return made
 

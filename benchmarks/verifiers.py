@@ -100,13 +100,13 @@ def run(options: BenchOptions) -> dict[str, Any]:
 
 
 _WORDS = (
-    "Answers are written in the ways models write them (fields, bare sentences, separators, units,"
-    " currency, `####`, boxes), half of them wrong by a digit, a sign, hedging, an empty field or a right"
-    " number in the thinking only. `rightly` is the share judged as they are; failures of a verifier are"
-    " counted apart. What is calculated in the sandbox goes through its two worker processes. The last three"
-    " rows are the same answers as they are, with one in a hundred whose size would keep calculation busy"
-    " for ever (towers of powers, factorials, nested fractions), and with one in a hundred of the slowest"
-    " of ordinary size that random search found."
+    "Answers have the forms in which models write them (fields, bare sentences, separators, units,"
+    " currency, `####`, boxes). Half of them are wrong: by a digit, a sign, hedging, an empty field, or the"
+    " right number in the thinking only. *Judged rightly* is the share of right verdicts; failures of a"
+    " verifier are counted separately. Calculations in the sandbox use its two worker processes. The last"
+    " three rows are the same answers unchanged; with one in a hundred replaced by one whose calculation"
+    " would never end (towers of powers, factorials, nested fractions); and with one in a hundred replaced"
+    " by one of the slowest of ordinary size that random search found."
 )
 
 

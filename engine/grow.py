@@ -1,9 +1,9 @@
 """Function-preserving growth: a larger model that computes exactly the function of a smaller one.
 
-Like Net2Net and bert2BERT (arXiv 1511.05641, 2110.07143), in width, depth, heads, hidden size and context, but
-new width starts at zero instead of as a copy. Weights that read the new dimensions are random, weights that
-write them are zero, so the function is unchanged, no two dimensions are equal, and training can use them. A
-new block adds nothing at first, because its two projections into the residual stream are zero.
+Like Net2Net and bert2BERT (arXiv 1511.05641, 2110.07143), in width, depth, heads, hidden size and context,
+but new width starts at zero instead of as a copy. Weights that read the new dimensions are random, weights
+that write them are zero, so the function is unchanged, no two dimensions are equal, and training can use
+them. A new block adds nothing at first, because its two projections into the residual stream are zero.
 RMSNorm over m times the width sees 1/m of the mean square; weights / √m and eps / m compensate for this.
 Left out: shrinking, another vocabulary, another head size.
 """
