@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.collapse_pupils import METHODS
-from benchmarks.collapse_svg import Line, picture
 from benchmarks.report import deviation, table, write
 from engine.errors import DataError
 from engine.storage.files import write_atomically
+from learning.journal.line_chart import Axis, Layout, Line, Panel, chart
 
 TITLE = "Does teaching destroy what was known?"
+PICTURE = Layout(width=608, height=250)
 CURVES = ("book", "known", "rewordings", "paraphrases", "talk_nll")
 
 
@@ -237,3 +238,16 @@ def picture_of(model: str, methods: Mapping[str, Any]) -> str:
         for title, measure in panels
     ]
     return picture(f"One lesson after another, {model}", lines)
+
+
+def picture(title: str, panels: Sequence[tuple[str, Sequence[Line]]]) -> str:
+    """Shares over lessons, the panels one below the other."""
+    end = (
+        max((x for _, lines in panels for line in lines for x, _ in line.points), default=1.0)
+        or 1.0
+    )
+    x = Axis(
+        0.0, end, [(end * part / 5, f"{end * part / 5:g}") for part in range(6)], "lessons taught"
+    )
+    y = Axis(0.0, 1.0, [(percent / 100, f"{percent} %") for percent in (0, 25, 50, 75, 100)])
+    return chart(title, [Panel(head, lines, x, y) for head, lines in panels], PICTURE)

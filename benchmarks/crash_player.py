@@ -21,7 +21,7 @@ from learning.home import Home
 from learning.journal.journal import Journal
 from learning.protocol.events import (
     AskDone,
-    CandidateText,
+    CandidateTexts,
     Event,
     Failed,
     LearnerState,
@@ -76,7 +76,7 @@ class Player:
             tell(failed=f"worker lost: {event.reason}")
         elif isinstance(event, Ready):
             tell(phase="ready", version=event.version, worker=self.teacher.pid)
-        elif isinstance(event, CandidateText):
+        elif isinstance(event, CandidateTexts):
             tell(phase="streaming")
         elif isinstance(event, LearnerState):
             tell(phase=event.phase)
@@ -114,7 +114,7 @@ class Player:
 
     def some_text(self) -> None:
         while not any(card.said for card in self.session.cards):
-            self.until(CandidateText, AskDone, Failed)
+            self.until(CandidateTexts, AskDone, Failed)
 
     def judge(self) -> None:
         """A pick, or a correction."""

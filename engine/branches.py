@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 
 DEPTH = 16
 """Number of first tokens of an answer at which it may branch."""
@@ -22,8 +22,8 @@ BREADTH = 32
 Beginning = tuple[int, ...]
 
 
-def fold(text: str) -> str:
-    """Normal form of a text: two answers with the same fold count as equal."""
+def text_key(text: str) -> str:
+    """Normal form of a text: two answers with the same key count as equal."""
     return " ".join(text.casefold().split())
 
 
@@ -43,7 +43,7 @@ class DistinctTexts:
                 self._seen.setdefault(tuple(tokens), row)
 
     def next(self, said: set[str]) -> Beginning | None:
-        """The likeliest beginning whose fold is no prefix of a fold in `said` and that was not returned
+        """The likeliest beginning whose key is no prefix of a key in `said` and that was not returned
         before; None if there is none left."""
         scores: dict[Beginning, float] = {(): 0.0}
         open_: list[tuple[float, Beginning]] = []
@@ -60,7 +60,7 @@ class DistinctTexts:
         for _, beginning in sorted(open_, reverse=True):
             text = self._tokenizer.decode_bytes(list(beginning)).decode("utf-8", "ignore")
             last = self._tokenizer.decode_bytes([beginning[-1]]).decode("utf-8", "ignore")
-            key = fold(text)
+            key = text_key(text)
             if not any(map(str.isalnum, last)) or key in self._taken:
                 continue
             if not any(other.startswith(key) for other in said):

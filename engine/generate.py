@@ -27,7 +27,7 @@ from engine.packed import PackedModel, packed
 from engine.sampling import NEVER, draw, shape_logits
 from engine.selection import Finished, GenerationControl, Row, Selection, Standards, temperature_of
 from engine.threads import one_core
-from engine.tokenizer import StreamDecoder, Tokenizer
+from engine.tokenizers.tokenizer import StreamDecoder, Tokenizer
 
 __all__ = ["GenerationControl", "Delta", "Event", "Finished", "Restart", "Standards", "generate"]
 
@@ -37,10 +37,10 @@ MANY = 100_000_000
 
 @dataclass(frozen=True)
 class Delta:
-    """More text of candidate `index` (1 to n), in whole characters."""
+    """New text of the candidates of a batch after one step."""
 
-    index: int
-    text: str
+    texts: tuple[tuple[int, str], ...]
+    """(number of the candidate, 1 to n; text to append, in whole characters); at least one, none empty."""
 
 
 @dataclass(frozen=True)
@@ -196,21 +196,25 @@ def _step(
         if not wave.rows:
             return
     ids, logprobs, own_logprobs = _draw(tokenizer, wave, sampling, generator)
-    going = []
+    going, ended = [], []
+    added: list[tuple[int, str]] = []
     for place, (row, token) in enumerate(zip(wave.rows, ids, strict=True)):
         row.tokens.append(token)
         row.logprobs.append(logprobs[place])
         row.own_logprobs.append(own_logprobs[place])
-        if token == tokenizer.end:
-            yield row.finished("end")
+        if token in tokenizer.chat.stop_ids:
+            ended.append(row.finished("end"))
             continue
         if text := row.decoder.push(token):
             row.text += text
-            yield Delta(row.index, text)
+            added.append((row.index, text))
         if len(row.tokens) >= limit:
-            yield row.finished("length")
+            ended.append(row.finished("length"))
         else:
             going.append(place)
+    if added:
+        yield Delta(tuple(added))
+    yield from ended
     _keep(wave, going)
     if wave.rows:
         wave.logits = decode_one_token(model, [row.tokens[-1] for row in wave.rows], wave.cache)
@@ -230,13 +234,13 @@ def _draw(
     tokenizer: Tokenizer, wave: _Wave, sampling: Sampling, generator: torch.Generator
 ) -> tuple[list[int], list[float], list[float]]:
     """(next ids, their log-probabilities under the sampling distribution, and under the model itself). Never
-    samples role tokens, nor the end token as the first one."""
+    samples role tokens, nor an end token as the first one."""
     first = not wave.rows[0].tokens  # all rows of a wave have the same length
-    logits = wave.logits[:, : tokenizer.end + 1]
+    logits = wave.logits[:, : tokenizer.answer_width]
     logits = logits.clone() if first else logits  # all waves share the first logits
-    logits[:, [tokenizer.user, tokenizer.assistant]] = NEVER
+    logits[:, tokenizer.forbidden] = NEVER
     if first:
-        logits[:, tokenizer.end] = NEVER
+        logits[:, tokenizer.chat.stop_ids] = NEVER
     said = [row.tokens for row in wave.rows]
     temperature = torch.tensor([row.temperature or 1.0 for row in wave.rows], device=logits.device)
     shaped = shape_logits(logits, said, sampling, temperature)

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from engine.branches import Beginning, DistinctTexts, fold
+from engine.branches import Beginning, DistinctTexts, text_key
 from engine.config import Sampling
-from engine.tokenizer import StreamDecoder, Tokenizer
+from engine.tokenizers.tokenizer import StreamDecoder, Tokenizer
 
 MAX_RETRIES = 12
 """Most retries of a candidate that repeats another."""
@@ -121,15 +121,15 @@ class Selection:
     control: GenerationControl
     branches: DistinctTexts | None
     taken: set[str] = field(default_factory=set)
-    """Folds of the candidates that stay."""
+    """Keys of the candidates that stay."""
     refused: set[str] = field(default_factory=set)
-    """Folds of the candidates that were not acceptable."""
+    """Keys of the candidates that were not acceptable."""
     told: list[Finished] = field(default_factory=list)
     """Candidates that stay."""
 
     def retry(self, done: Finished, tokenizer: Tokenizer, sampling: Sampling) -> Row | None:
         """A new row to sample in place of a finished candidate; None if it stays."""
-        row, key = self.rows[done.index - 1], fold(done.text)
+        row, key = self.rows[done.index - 1], text_key(done.text)
         fresh: Row | None = None
         if self.control.stops(done.index) or row.fallback:
             pass
@@ -165,7 +165,7 @@ class Selection:
     def _fallback(self, tokenizer: Tokenizer, row: Row) -> Row | None:
         """A row with the fallback; None if there is none or another candidate has it."""
         tokens = self.standards.fallback if self.standards else ()
-        said = fold(tokenizer.decode(tokens))
+        said = text_key(tokenizer.decode(tokens))
         if not tokens or said in self.taken or any(other.fallback for other in self.rows):
             return None
         self.taken.add(said)  # so that another candidate with this text is retried

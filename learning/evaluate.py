@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from engine.chat_format import encode_prompt
 from engine.config import GREEDY
 from engine.generate import greedy
 from engine.model import Model
-from engine.tokenizer import Tokenizer
-from learning.data.examples import Example, excess, from_answer, from_turns
+from engine.tokenizers.chat_format import encode_prompt
+from engine.tokenizers.tokenizer import Tokenizer
+from learning.data.examples import Example, from_answer, from_turns
 from learning.data.lesson_file import to_lessons
 from learning.objectives.forward import Knowledge, knowledge, mean_loss
 from learning.text.normalise import fold_answer
@@ -65,11 +65,12 @@ def recall(
     a different spelling may fold to the same text.
     """
     context = model.config.context
-    checked = knowledge(model, [from_answer(tokenizer, p, a, context) for p, a in pairs])
+    examples = [from_answer(tokenizer, prompt, answer, context) for prompt, answer in pairs]
+    checked = knowledge(model, examples)
     exact = [
-        (item.known and not excess(tokenizer, answer, context))
-        or fold_answer(greedy_answer(model, tokenizer, prompt)) == fold_answer(answer)
-        for item, (prompt, answer) in zip(checked, pairs, strict=True)
+        (item.known and not example.cut)
+        or fold_answer(greedy_answer(model, tokenizer, prompt)) == fold_answer(example.said)
+        for item, example, (prompt, _) in zip(checked, examples, pairs, strict=True)
     ]
     return checked, exact
 
@@ -87,8 +88,7 @@ def share(flags: Sequence[bool]) -> float:
 def _pair(row: dict[str, Any]) -> tuple[Turns, str] | None:
     """A lesson as (prompt, answer); None for one that only rejects an answer."""
     (lesson,) = to_lessons([row], "lessons")
-    turns = [(turn.role, turn.text) for turn in lesson.prompt]
-    return (turns, lesson.answer) if lesson.answer else None
+    return (lesson.prompt, lesson.answer) if lesson.answer else None
 
 
 def _likelihood(
@@ -103,7 +103,8 @@ def _likelihood(
             turns = [(t["role"], t["text"]) for t in row["turns"]]
             examples.append(from_turns(tokenizer, turns, context))
             continue
-        ids = [tokenizer.end, *tokenizer.encode(row["text"])]
+        head = tokenizer.chat.document_head
+        ids = [*head, *tokenizer.encode(row["text"])]
         for start in range(0, len(ids) - 1, context - 1):
             window = ids[start : start + context]
             examples.append(Example(tuple(window), (False, *([True] * (len(window) - 1)))))

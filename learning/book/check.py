@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from engine.errors import DataError
-from learning.protocol.records import Turn
+from learning.protocol.records import as_turns
 from learning.protocol.requests import Probe
 from learning.text.normalise import fold, fold_prompt
 from personality.book import LineError, parse_line
@@ -57,7 +57,7 @@ class BookLine:
         """A probe whether the model knows the line; None if the line does not count."""
         if not self.turns or self.replaced:
             return None
-        turns = tuple(Turn(role, said) for role, said in self.turns[:-1])  # type: ignore[arg-type]
+        turns = as_turns(self.turns[:-1])
         return Probe(turns, self.answer)
 
 

@@ -19,9 +19,9 @@ def taught(journal: Journal, question: str, answer: str, but: Collection[int] = 
     """For each lesson with this question and answer, whether it still stands. Ignores lessons of the
     judgements in `but`."""
     wanted = (question.split(), answer.split())
-    gone = {lesson.id for lesson in journal.to_undo()}
+    standing = {lesson.id for lesson in journal.standing()}
     return [
-        lesson.state != "undone" and lesson.id not in gone
+        lesson.id in standing
         for lesson in journal.lessons(kinds=WRITTEN)
         if lesson.prompt
         and (lesson.prompt[-1].text.split(), lesson.answer.split()) == wanted

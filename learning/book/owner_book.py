@@ -13,6 +13,7 @@ from pathlib import Path
 from engine.errors import DataError
 from engine.storage.disk import unwritable
 from engine.storage.files import write_atomically
+from learning.text.normalise import fold_spaces
 from personality.book import MARKER, LineError, append_entry, format_line
 
 
@@ -69,14 +70,13 @@ class OwnerBook:
         """Removes every line that is one of these exchanges or contains `text` (in any case); returns
         the number of lines removed. All other bytes stay. Raises DataError."""
         unwanted = _as_lines(exchanges)
-        within = " ".join(text.casefold().split()) if text else None
+        within = fold_spaces(text) if text else None
         try:
             lines = self.path.read_bytes().decode("utf-8", "surrogateescape").split("\n")
             kept = [
                 line
                 for line in lines
-                if line.strip() not in unwanted
-                and not (within and within in " ".join(line.casefold().split()))
+                if line.strip() not in unwanted and not (within and within in fold_spaces(line))
             ]
             if len(kept) < len(lines):
                 write_atomically(self.path, "\n".join(kept))
@@ -92,9 +92,9 @@ class OwnerBook:
             whole = self.path.read_bytes().decode("utf-8", "surrogateescape")
         except OSError:
             return False
-        within, passed_over = " ".join(text.casefold().split()), _as_lines(without)
+        within, passed_over = fold_spaces(text), _as_lines(without)
         lines = (line for line in whole.split("\n") if line.strip() not in passed_over)
-        return any(within in " ".join(line.casefold().split()) for line in lines)
+        return any(within in fold_spaces(line) for line in lines)
 
     def replace(self, question: str, old: str | None, new: str | None) -> None:
         """Removes one answer to the question and adds another; None: no answer. Raises DataError."""

@@ -6,10 +6,11 @@ hand stay removed. A missing book is rebuilt from the journal.
 
 from __future__ import annotations
 
-from learning.book.lines import of_exchange, write
+from learning.book.lines import WRITTEN, of_exchange, write
 from learning.book.owner_book import OwnerBook
 from learning.journal.journal import Journal
 from learning.journal.lessons import RIDER_KINDS
+from learning.journal.standing import TAUGHT, of_kinds, stands, withdrawn
 
 _CHANGED = """SELECT ask FROM (
     SELECT ask, created FROM judgements
@@ -17,9 +18,7 @@ _CHANGED = """SELECT ask FROM (
     UNION ALL SELECT j.ask, w.created FROM withdrawals w JOIN judgements j ON j.id = w.judgement)
     WHERE created > ? GROUP BY ask ORDER BY max(created)"""
 
-_STOOD = """NOT EXISTS (
-        SELECT 1 FROM withdrawals w WHERE w.judgement = j.id AND w.created <= ?2)
-    AND EXISTS (SELECT 1 FROM lessons l WHERE l.judgement = j.id AND l.state != 'undone')"""
+_STOOD = f"NOT {withdrawn(until='?2')} AND {TAUGHT}"
 
 _TEXT = f"""SELECT a.text FROM answers a JOIN judgements j ON j.id = a.judgement
     WHERE a.ask = ?1 AND a.created <= ?2 AND j.kind != 'rating' AND {_STOOD}
@@ -29,9 +28,8 @@ _RATING = f"""SELECT j.value FROM judgements j WHERE j.ask = ?1 AND j.created <=
     AND j.kind = 'rating' AND j.answer = ?3 AND (j.value IS NULL OR {_STOOD})
     ORDER BY j.id DESC LIMIT 1"""
 
-_LOOSE = """SELECT id FROM lessons WHERE created > ? AND judgement IS NULL AND state != 'undone'
-    AND kind IN ('pick', 'example', 'correction')
-    AND NOT EXISTS (SELECT 1 FROM retractions r WHERE r.lesson = lessons.id) ORDER BY id"""
+_LOOSE = f"""SELECT id FROM lessons WHERE created > ? AND judgement IS NULL
+    AND {of_kinds(WRITTEN)} AND {stands()} ORDER BY id"""
 
 _FOREVER = 1e300
 

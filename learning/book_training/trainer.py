@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.book_training.asking import EpochReport
 from learning.book_training.loop import BookSettings, train_book
 from learning.book_training.resume import TrainingKeeper
@@ -26,12 +26,9 @@ from learning.protocol.records import LessonState
 class BookTrainer:
     """Trains one model of a home on books."""
 
-    def __init__(
-        self, transaction: WeightTransaction, tokenizer: Tokenizer, book_path: Path
-    ) -> None:
-        """book_path: the owner's book."""
+    def __init__(self, transaction: WeightTransaction, tokenizer: Tokenizer) -> None:
         self._transaction, self._tokenizer = transaction, tokenizer
-        self._journal, self._book_path = transaction.journal, book_path
+        self._journal = transaction.journal
 
     def train(
         self,
@@ -59,7 +56,7 @@ class BookTrainer:
             self._tokenizer,
             replay,
             self._journal,
-            self._book_path,
+            self._transaction.caches.book_rows,
             book,
             model.config.context,
             self._transaction.rng,

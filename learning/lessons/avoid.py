@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 
 from engine.generate import greedy
 from engine.model import Model
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example, answered_by, asked
 from learning.lessons.recipe import LessonTransaction, TeachResult, known_before
 from learning.memory.tasks import LessonTask
@@ -61,7 +61,8 @@ def teach_or_avoid(
 
 def said_now(model: Model, tokenizer: Tokenizer, example: Example) -> Example:
     """The example's question with the answer of greedy decoding."""
-    return answered_by(example, greedy(model, tokenizer, list(asked(example))).tokens)
+    said = greedy(model, tokenizer, list(asked(example)))
+    return answered_by(example, said.tokens, said.text)
 
 
 def alike(one: Sequence[int], other: Sequence[int]) -> bool:

@@ -14,9 +14,11 @@ from pathlib import Path
 
 from engine.errors import CheckpointError
 from engine.storage.checkpoint_files import WEIGHTS, read_version
+from learning.book.lines import WRITTEN
 from learning.journal.erase import ErasurePlan
 from learning.journal.journal import Journal
 from learning.journal.lessons import LINE, WITHOUT
+from learning.journal.standing import of_kinds
 from learning.models.home_files import last_written
 from learning.models.snapshots import (
     KNOWN_ALREADY,
@@ -58,9 +60,9 @@ def may_know(journal: Journal, version: int, lessons: Collection[int]) -> frozen
     rehearsed = set()
     for number in set(lessons) - known:
         row = journal.row(
-            """SELECT created, (SELECT max(e.created) FROM lesson_events e
+            f"""SELECT created, (SELECT max(e.created) FROM lesson_events e
                 WHERE e.lesson = lessons.id AND e.state = 'undone') FROM lessons
-            WHERE id = ? AND kind IN ('pick', 'correction', 'example') AND answer != ''""",
+            WHERE id = ? AND {of_kinds(WRITTEN)} AND answer != ''""",
             number,
         )
         if row and any(row[0] <= at <= (row[1] or float("inf")) for at in trained):

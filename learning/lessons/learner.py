@@ -14,7 +14,7 @@ from pathlib import Path
 
 from engine.errors import NumericsError
 from engine.storage.files import remove_leftovers
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import too_long
 from learning.home import Home
 from learning.journal.journal import Journal
@@ -108,7 +108,7 @@ class Learner:
         started, context = time.monotonic(), self.weights.model.config.context
         task = to_task(self.tokenizer, lesson, context, self._rng, self.replay.frames)
         task = as_worded_before(task, self.replay.memory, context)
-        if why := too_long(self.tokenizer, lesson.answer, context):
+        if task.answer and (why := too_long(task.answer)):
             self.journal.set_lesson_state(lesson.id, "needs_practice")
             report = self._report(lesson, started, known=False)
             return replace(report, state="needs_practice", why=why)

@@ -14,7 +14,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from engine.errors import NotFound, NumericsError
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import answered_by
 from learning.journal.journal import Journal
 from learning.journal.lessons import RIDER_KINDS, WITHOUT, against
@@ -146,11 +146,10 @@ def _in_other_words(transaction: LessonTransaction, task: LessonTask) -> LessonT
     """Adds some other wordings of the question to which the model gives the undone answer."""
     context = transaction.weights.model.config.context
     claimed = {e.prompt for e in transaction.caches.replay.memory}
-    pairs = [(e, answered_by(e, task.rejected[0].answer)) for e in task.variations]
-    pairs = [(e, bad) for e, bad in pairs if e.prompt not in claimed and len(bad.ids) <= context]
-    checked = knowledge(
-        transaction.caches.upper, [bad for _, bad in pairs], pause=transaction.pause
-    )
+    bad = task.rejected[0]
+    pairs = [(e, answered_by(e, bad.answer, bad.said)) for e in task.variations]
+    pairs = [(e, it) for e, it in pairs if e.prompt not in claimed and len(it.ids) <= context]
+    checked = knowledge(transaction.caches.upper, [it for _, it in pairs], pause=transaction.pause)
     said = [e for (e, _), item in zip(pairs, checked, strict=True) if item.known]
     return replace(task, forms=(*task.forms, *transaction.rng.sample(said, min(FORMS, len(said)))))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from learning.protocol.events import Event, Failed, ModelChanging, PracticeDone, WorkerLost
+from learning.protocol.events import Event, Failed, PracticeDone, TeacherEnded
 from learning.protocol.requests import Practise
 
 POINTLESS = ("too_hard", "solved", "rolled_back")
@@ -44,7 +44,7 @@ class Idle:
         """Updates the state from an event of the teacher."""
         if isinstance(event, PracticeDone) and event.idle:
             self.running, self.over = False, self.over or event.ended in POINTLESS
-        elif isinstance(event, WorkerLost | ModelChanging) or (
+        elif isinstance(event, TeacherEnded) or (
             isinstance(event, Failed) and event.where in ("practise", "worker")
         ):
             self.over = self.over or self.running

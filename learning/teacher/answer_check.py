@@ -17,16 +17,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from engine.selection import Finished, Standards
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
+from learning.book.parsed import ParsedBooks, mark_of
 from learning.journal.journal import Journal
 from learning.memory.tasks import NOT_KNOWN
 from learning.protocol.records import Lesson, Turns
 from learning.teacher.certainty import AT_A_LOSS, SURE, certainty, of_not_knowing
+from learning.text.asking import is_question
 from learning.text.comfort import in_need, in_place
 from learning.text.flaws import Blends, broken, chunks, mended, seams
 from learning.text.normalise import fold
-from learning.text.questions import is_question
-from personality.book import NEED, BookEntry, BookError, read_book, shipped_book_path
+from personality.book import NEED, BookEntry, BookError, shipped_book_path
 
 NOT_KNOWN_FOLD = fold(NOT_KNOWN)
 
@@ -112,7 +113,7 @@ class AnswerCheck:
 
     def standards(self, tokenizer: Tokenizer, max_tokens: int) -> Standards:
         """The Standards for engine.generate."""
-        fallback = (*tokenizer.encode(NOT_KNOWN), tokenizer.end)
+        fallback = (*tokenizer.encode(NOT_KNOWN), tokenizer.chat.end)
         fits = self.may_not_know and len(fallback) <= max_tokens
         return Standards(self.acceptable, fallback if fits else (), self.at_a_loss)
 
@@ -155,28 +156,27 @@ class AnswerCheck:
 class KnownTexts:
     """Caches `Known` and rebuilds it when the owner's book or the lessons change."""
 
-    def __init__(self, journal: Journal, owner_book: Path) -> None:
+    def __init__(
+        self, journal: Journal, owner_book: Path, books: ParsedBooks | None = None
+    ) -> None:
+        """books: what the learner parsed already."""
         self._journal, self._book = journal, owner_book
-        self._shipped = read_book(shipped_book_path())
+        self._books = books or ParsedBooks()
         self._mark: object = None
-        self._known = Known.of(self._shipped, ())
+        self._known = Known.of((), ())
 
     def now(self) -> Known:
         """The current `Known`. Ignores unreadable lines of the owner's book. Raises JournalError."""
         lessons = self._journal.standing()
-        try:
-            state = self._book.stat()
-            book: object = (state.st_mtime_ns, state.st_size)
-        except OSError:
-            book = None
-        mark = (book, tuple((x.id, x.answer) for x in lessons))
+        mark = (mark_of(self._book), tuple((x.id, x.answer) for x in lessons))
         if mark != self._mark:
-            self._known, self._mark = Known.of([*self._shipped, *self._own()], lessons), mark
+            entries = [*self._books.entries(shipped_book_path()), *self._own()]
+            self._known, self._mark = Known.of(entries, lessons), mark
         return self._known
 
     def _own(self) -> list[BookEntry]:
         """Entries of the owner's book, without the headings of the shipped one."""
         try:
-            return [replace(e, heading="") for e in read_book(self._book, skip_bad=True)]
+            return [replace(e, heading="") for e in self._books.entries(self._book, skip_bad=True)]
         except BookError:
             return []

@@ -16,14 +16,14 @@ from typing import Literal
 
 import torch
 
-from engine.chat_format import encode_prompt
 from engine.config import GREEDY
 from engine.errors import DataError, NotFound, VidyaError
 from engine.generate import Delta, generate
 from engine.model import Model
 from engine.precision import fast_dtype
 from engine.storage.checkpoint import load_model
-from learning.data.examples import Example, excess, from_answer
+from engine.tokenizers.chat_format import encode_prompt
+from learning.data.examples import Example, from_answer
 from learning.journal.journal import Journal
 from learning.journal.lessons import MAIN_KINDS
 from learning.lessons.learner import Learner
@@ -31,7 +31,7 @@ from learning.memory.tasks import rider_example
 from learning.models.snapshots import OldWeights, kept_weights, weights_without
 from learning.objectives.forward import knowledge
 from learning.protocol.events import Checked, CompareBegan, CompareDone, ComparedText, Event
-from learning.protocol.records import Lesson, Turns
+from learning.protocol.records import Lesson, TextDelta, Turns
 from learning.protocol.requests import Check, Compare, Probe, StopComparing
 from learning.teacher.scheduling import Scheduler, lower_priority
 
@@ -117,19 +117,17 @@ class Inspector:
         flat = [example for some in examples for example in some]
         found = iter(knowledge(published.model, flat, pause=self._pause))
         known = []
-        tokenizer, context = self._learner.tokenizer, published.model.config.context
         for probe, some in zip(job.probes, examples, strict=True):
             checked = [next(found).known for _ in some]
-            whole = not excess(tokenizer, probe.answer, context)
+            whole = not any(example.cut for example in some)
             known.append(whole and all(checked) if probe.answer else not any(checked))
         self._emit(Checked(job.key, tuple(known), published.version))
 
     def _examples(self, model: Model, probe: Probe) -> list[Example]:
         """The wanted answer as an example; if there is none, each rejected one."""
-        prompt = [(turn.role, turn.text) for turn in probe.prompt]
         tokenizer, context = self._learner.tokenizer, model.config.context
         texts = (probe.answer,) if probe.answer else probe.rejected
-        return [from_answer(tokenizer, prompt, text, context) for text in texts]
+        return [from_answer(tokenizer, probe.prompt, text, context) for text in texts]
 
     def _measure(self, words: Lesson) -> None:
         """Records the loss on the owner's words in nats per token, before they are learned."""
@@ -193,10 +191,9 @@ class Inspector:
     def _answer(
         self, job: Compare, side: Literal["before", "after"], model: Model, seed: int
     ) -> None:
-        turns = [(turn.role, turn.text) for turn in job.turns]
         context = model.config.context
         limit = min(job.max_tokens, context // 2)
-        ids = encode_prompt(self._learner.tokenizer, turns, context, limit)
+        ids = encode_prompt(self._learner.tokenizer, job.turns, context, limit)
         for event in generate(
             model,
             self._learner.tokenizer,
@@ -207,8 +204,9 @@ class Inspector:
             distinct=False,
         ):
             self._go_on(job)
-            if isinstance(event, Delta) and event.text:
-                self._emit(ComparedText(job.key, side, event.index, event.text))
+            if isinstance(event, Delta):
+                deltas = tuple(TextDelta(index, text) for index, text in event.texts)
+                self._emit(ComparedText(job.key, side, deltas))
 
     def _go_on(self, job: Compare) -> None:
         """Pauses; raises _Enough if the owner stopped the comparison."""

@@ -86,7 +86,7 @@ class Jobs:
         self._home, self._device = home, device
         self._journal = journal
         self._learner = learner
-        self._trainer = BookTrainer(learner.transaction, learner.tokenizer, home.book_path)
+        self._trainer = BookTrainer(learner.transaction, learner.tokenizer)
         self._scheduler, self._signals = scheduler, signals
         self._emit = emit
         self._how = SetLearning(on=True)

@@ -105,7 +105,8 @@ class Teacher:
         )
         self._thread = threading.Thread(target=self._jobs.run, name="learn", daemon=True)
         self._looker = Inspector(self._learner, self._journal, self._turnstile, self._emit)
-        heard, known = self._looker.heard, KnownTexts(self._journal, home.book_path)
+        heard, books = self._looker.heard, self._learner.caches.books
+        known = KnownTexts(self._journal, home.book_path, books)
         self._answerer = Answerer(
             self._learner, self._turnstile, self._emit, heard, known, seed=seed
         )

@@ -11,7 +11,7 @@ from benchmarks import BenchOptions, long_life
 from benchmarks.long_life_lessons import make_lessons
 from engine.model import Model
 from engine.storage.checkpoint import save_model
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.home import Home
 from learning.text.normalise import fold
 
@@ -28,6 +28,7 @@ def test_a_seed_changes_the_order_only() -> None:
     assert {(o.prompt, o.answer) for o in first} == {(o.prompt, o.answer) for o in other}
 
 
+@pytest.mark.slow
 def test_a_short_life(
     tmp_path: Path, tiny_model: Model, tiny_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

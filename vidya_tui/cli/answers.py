@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from learning.protocol.events import CandidateDone
+from learning.protocol.records import Candidate
 from vidya_tui.cli.common import print_json, say
 from vidya_tui.start import POOR
 from vidya_tui.text.sanitise import plain
@@ -66,14 +66,14 @@ def print_one(index: int | None, text: str) -> None:
     click.echo(plain(text) if index is None else f"{index}. {plain(text)}")
 
 
-def as_row(event: CandidateDone) -> None:
+def as_row(candidate: Candidate) -> None:
     """Prints a candidate as a row of JSON."""
     print_json(
         {
-            "index": event.index,
-            "text": event.text,
-            "tokens": len(event.tokens),
-            "logprob": sum(event.logprobs),
+            "index": candidate.index,
+            "text": candidate.text,
+            "tokens": len(candidate.tokens),
+            "logprob": sum(candidate.logprobs),
         }
     )
 

@@ -82,7 +82,7 @@ def ask(
                 if isinstance(event, Ready) and event.continues_only:
                     say(f"{event.model} was trained on plain text only: {ADVICE}")
                 if isinstance(event, CandidateDone) and options.as_json:
-                    answers.as_row(event)
+                    answers.as_row(event.candidate)
                 show(session.cards)
 
             done = place.next(heard, AskDone)
@@ -102,9 +102,10 @@ def _go_on(place: LocalTeacher, request: Generate, options: Options) -> None:
 
     def heard(event: Event) -> None:
         if isinstance(event, CandidateDone) and options.as_json:
-            answers.as_row(event)
+            answers.as_row(event.candidate)
         elif isinstance(event, CandidateDone):
-            answers.print_one(event.index if request.n > 1 else None, event.text)
+            number = event.candidate.index if request.n > 1 else None
+            answers.print_one(number, event.candidate.text)
 
     done = place.next(heard, AskDone)
     if options.as_json:

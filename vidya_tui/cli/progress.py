@@ -7,8 +7,7 @@ from pathlib import Path
 import click
 
 from learning.journal.journal import Journal
-from learning.journal.progress import as_csv, read_progress, summary
-from learning.journal.progress_svg import as_svg
+from learning.journal.progress import as_csv, as_svg, read_progress, summary
 from vidya_tui.cli.common import common, print_json, say
 from vidya_tui.controller.export import check_free, write_export
 from vidya_tui.options import Options

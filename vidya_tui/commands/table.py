@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from vidya_tui.commands.arguments import (
     Argument,
@@ -57,6 +58,9 @@ class Command:
     """Whether the command is available."""
     footer: Callable[[Situation], bool] | None = None
     """Whether the footer shows its key; None: whenever available."""
+    screen: Literal["", "chat", "app"] = ""
+    """Whose screen it opens: the chat's (screens/registry.py), or the app's, because more than the
+    conversation changes on it; empty: none, or one that belongs to something else it does."""
     plain: bool = True
     """Whether it works in the line mode (`vidya --plain`)."""
     aliases: tuple[str, ...] = ()
@@ -204,6 +208,7 @@ COMMANDS: tuple[Command, ...] = (
         "curve",
         "how the training goes, or went: time left, loss, recall",
         keys="f12",
+        screen="app",
         label="curve",
         footer=lambda s: s.training,
     ),
@@ -227,6 +232,7 @@ COMMANDS: tuple[Command, ...] = (
         "everything that was taught; teach again, change, take back",
         hint="[WORDS]",
         keys="alt+l",
+        screen="chat",
         label="lessons",
         read=free_text,
         footer=lambda s: s.taught and not s.waiting,
@@ -236,6 +242,7 @@ COMMANDS: tuple[Command, ...] = (
         "a lesson's message, answered as before the lesson and as now",
         hint="[LESSON]",
         keys="alt+c",
+        screen="chat",
         label="before/after",
         read=lesson,
         when=lambda s: s.taught,
@@ -246,6 +253,7 @@ COMMANDS: tuple[Command, ...] = (
         "read, search and change what is known by heart",
         hint="[WORDS]",
         keys="alt+o",
+        screen="chat",
         label="book",
         read=free_text,
         footer=lambda s: not s.waiting and not s.answered,
@@ -254,6 +262,7 @@ COMMANDS: tuple[Command, ...] = (
         "progress",
         "how the model does over time",
         keys="alt+g",
+        screen="chat",
         label="progress",
         footer=lambda s: not s.waiting and not s.answered,
     ),
@@ -263,6 +272,7 @@ COMMANDS: tuple[Command, ...] = (
         hint="[WORDS]",
         read=free_text,
         keys="ctrl+o",
+        screen="chat",
         label="history",
         footer=lambda s: not s.waiting and not s.answered,
     ),
@@ -270,6 +280,7 @@ COMMANDS: tuple[Command, ...] = (
         "model",
         "other models, earlier weights, a larger model of this one",
         keys="alt+m",
+        screen="app",
         label="model",
         footer=lambda s: False,
     ),
@@ -277,6 +288,7 @@ COMMANDS: tuple[Command, ...] = (
         "settings",
         "answers, learning, privacy, looks",
         keys="alt+s",
+        screen="app",
         label="settings",
         footer=lambda s: not s.waiting and not s.answered,
     ),

@@ -127,7 +127,7 @@ class ModelControl:
         taken = self._store.names()
         names = (config, *(f"{config}-{number}" for number in range(2, 1000)))
         name = next(name for name in names if name not in taken)
-        self.desk.growing = Growing(name, time.monotonic())
+        self.desk.known.change(growing=Growing(name, time.monotonic()))
         self._teacher.send(Grow(config, name))
         return name
 

@@ -51,14 +51,10 @@ from vidya_tui.session.session import Session
 from vidya_tui.settings.file import Settings
 from vidya_tui.state import learner as learner_state
 from vidya_tui.state import practice as practice_state
+from vidya_tui.state.transcript import NAMES
 from vidya_tui.text.numbers import counted, percent
 from vidya_tui.text.sanitise import plain
 
-ROOMS = (
-    *("lessons", "compare", "book", "history", "progress"),
-    *("settings", "model", "curve", "export"),
-)
-"""Commands whose screens are printed as text (screens.py)."""
 MakeTeacher = Callable[[Callable[[Event], None]], TeacherPort]
 
 
@@ -201,7 +197,7 @@ class LineMode:
             raise CommandError(f"/{name} needs the screen", "start `vidya` without --plain")
         if name in ("correct", "edit") and wish.argument is None:
             raise CommandError(f"/{name} needs the text here", f"type /{name} WORDS")
-        if name in ROOMS:
+        if wish.command.screen or name == "export":
             self._read_room(name, wish.argument)
         elif name == "help":
             self._help()
@@ -239,7 +235,7 @@ class LineMode:
         elif name == "history" and re.fullmatch(r"#[0-9]{1,18}", words):
             self._session.open(int(words[1:]))
             for turn in self._session.turns:
-                self._say(f"{'You' if turn.role == 'user' else 'Vidya'}: {turn.text}")
+                self._say(f"{NAMES[turn.role]}: {turn.text}")
         elif name == "history":
             self._say_all(screens.history(journal, words))
         elif name == "book":
@@ -268,7 +264,7 @@ class LineMode:
     def _read_back(self) -> None:
         """Prints the end of another branch, and its candidates if none is chosen."""
         for turn in self._session.turns[-2:]:
-            self._say(f"{'You' if turn.role == 'user' else 'Vidya'}: {turn.text}")
+            self._say(f"{NAMES[turn.role]}: {turn.text}")
         self._read_out()
 
     def _leave(self) -> None:

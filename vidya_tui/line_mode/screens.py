@@ -161,8 +161,9 @@ class Comparison:
             self._began = event
             return [f"asking lesson {self._lesson}'s message again, before and now"]
         if isinstance(event, ComparedText):
-            place = event.side, event.index
-            self._texts[place] = self._texts.get(place, "") + event.delta
+            for delta in event.deltas:
+                place = event.side, delta.index
+                self._texts[place] = self._texts.get(place, "") + delta.text
             return []
         if event.trouble:
             return [f"{event.trouble}; {event.next_step}" if event.next_step else event.trouble]

@@ -18,7 +18,7 @@ from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from learning.protocol.events import CompareBegan, CompareDone, ComparedText, Event, WorkerLost
+from learning.protocol.events import CompareBegan, CompareDone, ComparedText, Event, TeacherEnded
 from learning.protocol.records import Lesson, Turn, Turns
 from learning.protocol.requests import Compare, StopComparing
 from vidya_tui.controller.context import ScreenContext
@@ -144,15 +144,16 @@ class BeforeAfterScreen(SubScreen[None]):
     def hear(self, events: Sequence[Event]) -> None:
         fresh: set[Side] = set()
         for event in events:
-            if isinstance(event, WorkerLost) and self._running:
+            if isinstance(event, TeacherEnded) and self._running:
                 self._running = False
                 self._say("the model's process ended; r asks once more", trouble=True)
             elif isinstance(event, CompareBegan) and event.key == self._key:
                 self._loaded(event)
             elif isinstance(event, ComparedText) and event.key == self._key:
                 column = self.columns[event.side]
-                if event.index <= len(column.texts):
-                    column.texts[event.index - 1] += event.delta
+                for delta in event.deltas:
+                    if delta.index <= len(column.texts):
+                        column.texts[delta.index - 1] += delta.text
                 fresh.add(event.side)
                 if event.side == "after":
                     self.columns["before"].done = True

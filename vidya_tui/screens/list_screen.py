@@ -24,9 +24,9 @@ from learning.protocol.events import (
     Event,
     LessonDone,
     Ready,
+    TeacherEnded,
     TrainDone,
     UndoDone,
-    WorkerLost,
 )
 from learning.protocol.requests import Check, Probe
 from vidya_tui.controller.context import ScreenContext
@@ -261,7 +261,7 @@ class ListRoom(SubScreen[Result], Generic[Result, Row]):
                     self.question.say(event.trouble, trouble=True)
             elif isinstance(event, LessonDone | UndoDone | TrainDone | Ready):
                 changed = True
-            elif isinstance(event, WorkerLost):
+            elif isinstance(event, TeacherEnded):
                 self._asked.clear()
         if changed:
             self._known.clear()

@@ -22,12 +22,13 @@ from learning.journal.progress import (
     MEASURES,
     Series,
     as_csv,
+    as_svg,
+    bounds,
     number_words,
     read_progress,
     summary,
     when_words,
 )
-from learning.journal.progress_svg import as_svg, bounds
 from learning.protocol.events import Event, LessonDone, TrainDone, UndoDone
 from vidya_tui.controller.context import ScreenContext
 from vidya_tui.controller.export import exported

@@ -42,7 +42,7 @@ class TrainScreen(Steady, Screen[None]):
     ]
 
     def __init__(
-        self, log: TrainingLog, begin: Callable[[], None], stop: Callable[[], None]
+        self, log: Callable[[], TrainingLog], begin: Callable[[], None], stop: Callable[[], None]
     ) -> None:
         super().__init__()
         self._log, self._begin, self._stop = log, begin, stop
@@ -77,9 +77,9 @@ class TrainScreen(Steady, Screen[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "cancel":
-            return self._log.running and not self._log.stopping
+            return self._log().running and not self._log().stopping
         if action == "train":
-            return not self._log.running
+            return not self._log().running
         return True
 
     def action_leave(self) -> None:
@@ -99,7 +99,7 @@ class TrainScreen(Steady, Screen[None]):
         """Redraws the log."""
         if not self.is_attached:
             return
-        log = self._log
+        log = self._log()
         full = log.running or log.result is not None
         self.bar.show(partial(_progress, log.share, full))
         trouble = bool(log.failure) or (log.result is not None and log.result.rolled_back)
@@ -114,7 +114,7 @@ class TrainScreen(Steady, Screen[None]):
         self.refresh_bindings()
 
     def _curve(self) -> None:
-        plt, losses = self.plot.plt, self._log.losses
+        plt, losses = self.plot.plt, self._log().losses
         plt.clear_figure()
         plt.frame(False)
         marker = "dot" if os.environ.get("TERM") == "linux" else "braille"
