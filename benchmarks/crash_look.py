@@ -1,5 +1,5 @@
-"""What is wrong with a home that a program was killed in (crash.py): right after it, once the next start
-has caught up, and after all was forgotten.
+"""Checks a home after a kill (crash.py): right after it, after the program has caught up, and after
+everything was forgotten.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from personality.book import BookError, LineError, format_line, read_book
 
 
 def look(home: Home, model: str, confirmed: dict[int, tuple[int, str]]) -> list[str]:
-    """What is wrong with a home after a kill."""
+    """Faults of the home right after a kill."""
     wrong = []
     connection = sqlite3.connect(home.journal_path)
     checked = connection.execute("PRAGMA integrity_check").fetchone()[0]
@@ -78,7 +78,7 @@ def book_lines(home: Home) -> list[str]:
 
 
 def settled(home: Home, model: str) -> list[str]:
-    """What is wrong once it has caught up."""
+    """Faults of the home after the program has caught up."""
     wrong = []
     journal = Journal(home.journal_path)
     try:
@@ -101,7 +101,7 @@ def settled(home: Home, model: str) -> list[str]:
 
 
 def _wanted(journal: Journal) -> list[str]:
-    """What the owner's book must say: picked or typed, and not called bad."""
+    """The lines that the owner's book must have: picked or typed answers that are not rated bad."""
     lines = []
     for (number,) in journal.rows("SELECT id FROM asks"):
         standing = [judged for judged in journal.judgements(number) if judged.stands]
@@ -128,7 +128,7 @@ def states(home: Home) -> dict[str, int]:
 
 
 def known(home: Home, model: str) -> dict[str, int]:
-    """Of the lessons that are called learned, how many the saved weights say word for word."""
+    """Number of learned lessons, and of those that the saved weights give word for word."""
     from engine.storage.checkpoint import load_model
     from engine.tokenizers.tokenizer import Tokenizer
     from learning.memory.tasks import answer_example
@@ -149,7 +149,7 @@ def known(home: Home, model: str) -> dict[str, int]:
 
 
 def forgotten(home: Home, model: str, first: Path) -> list[str]:
-    """What still holds something after `forget --all`. first: the weights as they were in the beginning."""
+    """Files that still contain something after `forget --all`. first: the initial weights."""
     from engine.errors import VidyaError
     from engine.storage.checkpoint import load_model
 
