@@ -165,7 +165,10 @@ def next_day(home: Home) -> None:
 
 def look(home: Home, known: dict[str, torch.Tensor]) -> list[str]:
     """Faults of the home; opens every file."""
-    wrong = [*problems(home), *(f"{f.path}: {f.role}" for f in home_files(home) if _left(f.role))]
+    wrong = [
+        *map(str, problems(home)),
+        *(f"{f.path}: {f.role}" for f in home_files(home) if _left(f.role)),
+    ]
     for path in (path for path in home.path.rglob("*") if path.is_file()):
         data = path.read_bytes()
         if b"swordfish" in data.lower():

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
@@ -31,26 +29,12 @@ from learning.memory.caches import WATCH
 from learning.memory.margins import WATCH_BYTES
 from learning.memory.reference import REFERENCE
 from learning.models.files import TALK, TALK_BYTES
-from learning.models.home_files import problems as strays
-from learning.models.snapshots import SHIPPED
+from learning.models.home_files import Fault, named_files, problems
+from learning.models.snapshots import SHIPPED, broken_snapshots, snapshots_of
 from learning.models.unfinished_training import RECORD, TRAINED
 from personality.book import BookError, EmptyBookError, read_book
 
-_SNAPSHOT = re.compile(r"\d+\.safetensors")
 _AGAIN = "remove it, it is made anew"
-
-
-@dataclass(frozen=True)
-class Fault:
-    """One fault."""
-
-    what: str
-    """What is wrong, and where."""
-    remedy: str
-    """What to do about it."""
-
-    def __str__(self) -> str:
-        return f"{self.what}; {self.remedy}"
 
 
 def check_home(home: Home) -> list[Fault]:
@@ -61,23 +45,13 @@ def check_home(home: Home) -> list[Fault]:
             found += check(path)
     found += check_models(home)
     told = {problem.what.split(": ")[0] for problem in found}
-    found += [stray for stray in _strays(home) if stray.what.split(": ")[0] not in told]
+    found += [stray for stray in problems(home) if stray.what.split(": ")[0] not in told]
     return [*found, *check_room(home)]
-
-
-def _strays(home: Home) -> Iterator[Fault]:
-    """Files that do not belong into the home, left by a crash or by hand (learning.models.home_files)."""
-    for line in strays(home):
-        what, _, remedy = line.partition("; ")
-        yield Fault(what, remedy or "move it out of the home")
 
 
 def check_files(home: Home) -> Iterator[Fault]:
     """Faults of the well-known files: not a file, not readable, or a dead link."""
-    for path in (
-        *(home.journal_path, home.book_path, home.settings_path, home.log_path),
-        *(home.unsent_path, home.welcomed_path, home.first_frame_path),
-    ):
+    for path in named_files(home):
         if not os.path.lexists(path):
             continue
         if dead := _dead_link(path):
@@ -207,15 +181,11 @@ def check_model(folder: Path) -> Iterator[Fault]:
 
 
 def _check_snapshots(folder: Path) -> Iterator[Fault]:
-    place = folder / "snapshots"
-    if not place.is_dir():
-        return
-    for path in sorted(place.iterdir()):
-        if not _SNAPSHOT.fullmatch(path.name):
-            yield Fault(f"{path}: is no snapshot, whose names are numbers", "move it away")
-            continue
+    for why in broken_snapshots(folder).values():
+        yield Fault(why.what, why.next_step)
+    for old in snapshots_of(folder):  # whole by their heads: read to the last byte
         try:
-            load_model(folder, weights=path)
+            load_model(folder, weights=old.path)
         except VidyaError as error:
             yield Fault(error.what, "remove it: nothing can go back to it")
 
@@ -259,14 +229,10 @@ def check_room(home: Home) -> Iterator[Fault]:
 def _other_weights(folder: Path, broken: list[Fault]) -> str:
     """Advice on weights that can replace unreadable ones: the newest good snapshot, or the shipped
     model; empty if there are none."""
-    shots = [
-        path
-        for path in (folder / "snapshots").glob("*.safetensors")
-        if _SNAPSHOT.fullmatch(path.name)
-    ]
-    whole = [p for p in shots if not any(str(p) in problem.what for problem in broken)]
+    told = "".join(problem.what for problem in broken)
+    whole = [old.version for old in snapshots_of(folder) if str(old.path) not in told]
     if whole:
-        newest = max(int(path.stem) for path in whole)
+        newest = max(whole)
         return f"go back: `vidya model rollback {newest} --model {folder.name}`"
     return _from_shipped(folder, WEIGHTS)
 

@@ -68,6 +68,10 @@ class ModelInfo:
     shipped: bool
     """True: came with the program and was not yet used, so nothing is in the home."""
 
+    def is_called(self, name_or_path: str) -> bool:
+        """Whether that is what the owner calls it: its name, or its path."""
+        return name_or_path in (self.name, str(self.path))
+
 
 @dataclass(frozen=True)
 class Snapshot:
@@ -96,6 +100,11 @@ class ModelStore:
     def list(self) -> list[ModelInfo]:
         """All of them. Raises CheckpointError where one cannot be read."""
         return [self.info(name) for name in self.names()]
+
+    def called(self, info: ModelInfo) -> str:
+        """What finds it again: its name, or its path where it is not in the home."""
+        owned = info.shipped or info.path.parent == self._models
+        return info.name if owned else str(info.path)
 
     def readable(self) -> tuple[Sequence[ModelInfo], dict[str, CheckpointError]]:
         """Those that can be read, and by name why the others cannot."""

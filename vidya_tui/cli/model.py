@@ -30,7 +30,7 @@ def list_models(options: Options) -> None:
     chosen = options.chosen_model
     models, broken = ModelStore(options.home).readable()
     for info in models:
-        used = chosen in (info.name, str(info.path))
+        used = info.is_called(chosen)
         row = {
             "name": info.name,
             "used": used,
@@ -86,8 +86,8 @@ def use_model(name: str, options: Options) -> None:
     from vidya_tui.settings.file import load, save
 
     home = options.home
-    info = ModelStore(home).info(name)
-    wanted = info.name if info.shipped or info.path.parent == home.models_path else str(info.path)
+    store = ModelStore(home)
+    wanted = store.called(store.info(name))
     save(home.settings_path, replace(load(home.settings_path), model=wanted))
     if options.as_json:
         print_json({"model": wanted})

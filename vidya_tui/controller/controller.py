@@ -36,7 +36,7 @@ from vidya_tui.state import learner as learner_state
 from vidya_tui.state import training as training_state
 from vidya_tui.state import transcript, undoing
 from vidya_tui.state.growth import Growing
-from vidya_tui.state.known import Knowledge
+from vidya_tui.state.known import StateStore
 from vidya_tui.state.learner import Learning
 from vidya_tui.state.message import StatusMessage
 from vidya_tui.state.notes import Notes, note_of, recalled
@@ -60,7 +60,7 @@ class Controller:
         self._keys = keys or usual()
         self.journal = journal
         self._teacher = teacher
-        self.known = Knowledge()
+        self.known = StateStore()
         """What the teacher's events have told."""
         self.practice = PracticeDesk(teacher, self.known)
         self._how = SetLearning(on=True)

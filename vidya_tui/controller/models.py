@@ -77,12 +77,11 @@ class ModelControl:
         return self._store.readable()
 
     def in_use(self, info: ModelInfo) -> bool:
-        return self.model in (info.name, str(info.path))
+        return info.is_called(self.model)
 
     def called(self, info: ModelInfo) -> str:
         """What finds it: its name, or its path where it is not in the home."""
-        owned = info.shipped or info.path.parent == self._home.models_path
-        return info.name if owned else str(info.path)
+        return self._store.called(info)
 
     @property
     def awake(self) -> bool:

@@ -16,7 +16,7 @@ from learning.protocol.events import Event
 from learning.protocol.messages import TeacherPort
 from learning.protocol.requests import CancelPractice, Practise
 from vidya_tui.state import practice as practice_state
-from vidya_tui.state.known import Knowledge
+from vidya_tui.state.known import StateStore
 from vidya_tui.state.message import StatusMessage
 from vidya_tui.state.practice import WARM_UP, Practising
 
@@ -30,7 +30,7 @@ class PracticeDesk:
     def __init__(
         self,
         teacher: TeacherPort,
-        known: Knowledge | None = None,
+        known: StateStore | None = None,
         *,
         idle_minutes: int = 0,
         idle_task: str = IDLE_TASK,
@@ -39,7 +39,7 @@ class PracticeDesk:
         """known: what the teacher's events have told; None: nothing yet."""
         self._teacher, self._clock = teacher, clock
         self._idle = Idle(idle_minutes, idle_task, last_key=clock())
-        self.known = known or Knowledge()
+        self.known = known or StateStore()
         self._was_here = False
         """The owner pressed a key since idle practice was begun last."""
 

@@ -111,7 +111,7 @@ def models(home: Home, used: str) -> Iterator[str]:
     mine = None
     found, broken = store.readable()
     for info in found:
-        use = ", in use" if used in (info.name, str(info.path)) else ""
+        use = ", in use" if info.is_called(used) else ""
         state = "comes with vidya" if info.shipped else f"version {info.version}"
         yield f"{info.name}{use}: {info.parameters / 1e6:.1f}M weights, {state}"
         mine = info if use else mine

@@ -17,6 +17,7 @@ from vidya_tui.controller.drafts import About
 from vidya_tui.screens.book_entry import EntryScreen, Typed
 from vidya_tui.screens.list_screen import ListRoom
 from vidya_tui.state import lessons as words
+from vidya_tui.state.transcript import NAMES
 from vidya_tui.text.numbers import counted
 from vidya_tui.text.sanitise import one_line, plain
 
@@ -116,9 +117,7 @@ class BookScreen(ListRoom[None, BookLine]):
                 head, "\n", (plain(row.problem), "$warning"), "\n", plain(row.text)
             )
         said = [
-            Content.assemble(
-                ("You:   " if role == "user" else "Vidya: ", "$foreground 60%"), plain(text)
-            )
+            Content.assemble((f"{NAMES[role]}:".ljust(7), "$foreground 60%"), plain(text))
             for role, text in row.turns
         ]
         return Content("\n").join([head, *said])

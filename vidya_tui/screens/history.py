@@ -30,6 +30,7 @@ from vidya_tui.controller.export import export_conversation
 from vidya_tui.screens.list_screen import ListRoom
 from vidya_tui.screens.textual_fixes import Steady
 from vidya_tui.state.lessons import quote, when
+from vidya_tui.state.transcript import NAMES
 from vidya_tui.text.numbers import counted
 from vidya_tui.text.sanitise import one_line, plain
 from vidya_tui.widgets.key_line import KeyLine
@@ -101,7 +102,7 @@ class HistoryScreen(ListRoom[int | None, Conversation]):
                 self._marked(Content("\u2026 " + plain(excerpt(row.found, self._words, 300))))
             )
         for turn in turns[-SHOWN_TURNS:]:
-            who = "You:   " if turn.role == "user" else "Vidya: "
+            who = f"{NAMES[turn.role]}:".ljust(7)
             said = self._marked(Content(one_line(turn.text, 400)))
             lines.append(Content.assemble((who, "$foreground 60%"), said))
         return Content("\n").join(lines)

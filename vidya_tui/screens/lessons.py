@@ -17,6 +17,7 @@ from learning.protocol.requests import Probe
 from vidya_tui.controller.context import ScreenContext
 from vidya_tui.screens.list_screen import ListRoom
 from vidya_tui.state import lessons as words
+from vidya_tui.state.transcript import NAMES
 from vidya_tui.text.sanitise import one_line, plain
 
 SHOW_WORDS = {
@@ -103,10 +104,12 @@ class LessonsScreen(ListRoom[None, Taught]):
         ]
         if row.replaced_by:
             lines.append(f"lesson {row.replaced_by} says something else since")
-        before = [f"{_who(turn.role)} {one_line(turn.text, 200)}" for turn in lesson.prompt[-3:-1]]
-        asked = [f"{_who(turn.role)} {plain(turn.text)}" for turn in lesson.prompt[-1:]]
-        who = "You:" if lesson.kind == "owner_words" else "Vidya:"
-        said = [f"{who} {plain(lesson.answer)}"] if lesson.answer else []
+        before = [
+            f"{NAMES[turn.role]}: {one_line(turn.text, 200)}" for turn in lesson.prompt[-3:-1]
+        ]
+        asked = [f"{NAMES[turn.role]}: {plain(turn.text)}" for turn in lesson.prompt[-1:]]
+        who = NAMES["user" if lesson.kind == "owner_words" else "assistant"]
+        said = [f"{who}: {plain(lesson.answer)}"] if lesson.answer else []
         rest = [f"not: {one_line(text, 200)}" for text in lesson.rejected if text != lesson.answer]
         return Content.assemble(
             (words.understood(lesson), "bold"),
@@ -199,7 +202,3 @@ class LessonsScreen(ListRoom[None, Taught]):
         done = self.attempt(work)
         self.reload()
         return done
-
-
-def _who(role: str) -> str:
-    return "You:" if role == "user" else "Vidya:"

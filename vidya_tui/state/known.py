@@ -7,7 +7,7 @@ its own file beside this one, with its sentences. Left out: the conversation and
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from learning.protocol.events import Event, MessageCut, PracticeDone, TrainDone
 from vidya_tui.state import growth, learner, practice, presence
@@ -20,24 +20,24 @@ from vidya_tui.state.training import TrainingLog
 
 
 @dataclass(frozen=True)
-class Known:
+class TeacherState:
     """What is known of the teacher."""
 
     model: ModelPresence = ModelPresence()
     learning: Learning = Learning()
-    training: TrainingLog = field(default_factory=TrainingLog)
+    training: TrainingLog = TrainingLog()
     """The book training that runs, or the last one."""
     practice: Practising = Practising()
     growing: Growing | None = None
     """A larger model that is being made."""
 
 
-def after(now: Known, event: Event) -> Known:
+def after(now: TeacherState, event: Event) -> TeacherState:
     """What is known after an event."""
     practising = practice.after(now.practice, event)
     growing = growth.after(now.growing, event)
     aside = practice.short(practising) or (growing.short() if growing else "")
-    return Known(
+    return TeacherState(
         model=presence.after(now.model, event),
         learning=replace(learner.after(now.learning, event), practice=aside),
         training=now.training.after(event),
@@ -46,7 +46,7 @@ def after(now: Known, event: Event) -> Known:
     )
 
 
-def told(before: Known, event: Event, now: Known) -> StatusMessage | None:
+def told(before: TeacherState, event: Event, now: TeacherState) -> StatusMessage | None:
     """What the event means for the owner; None: nothing worth saying. before, now: what was known before
     the event, and with it."""
     match event:
@@ -64,11 +64,11 @@ def told(before: Known, event: Event, now: Known) -> StatusMessage | None:
     return presence.told(before.model, event, training=before.training.running)
 
 
-class Knowledge:
+class StateStore:
     """What is known now. One controller holds it; events change it, and what the owner asks for."""
 
     def __init__(self) -> None:
-        self.now = Known()
+        self.now = TeacherState()
 
     def take(self, event: Event) -> StatusMessage | None:
         """Takes every event, in order; what it means for the owner."""
@@ -76,5 +76,5 @@ class Knowledge:
         return told(before, event, self.now)
 
     def change(self, **parts: object) -> None:
-        """Replaces parts of it, by the names of Known's fields."""
+        """Replaces parts of it, by the names of TeacherState's fields."""
         self.now = replace(self.now, **parts)  # type: ignore[arg-type]

@@ -47,7 +47,7 @@ class TrainingLog:
         """What is known after an event."""
         match event:
             case TrainProgress():
-                return (self if self.running else BEGUN)._moved(event)
+                return _moved(self if self.running else BEGUN, event)
             case LearnerState(book_recall=float() as recall) if self.running and not self.losses:
                 return replace(self, before=recall)
             case TrainDone():
@@ -63,19 +63,6 @@ class TrainingLog:
                     "the model was started anew meanwhile; /train goes on where it was"
                 )
         return self
-
-    def _moved(self, event: TrainProgress) -> TrainingLog:
-        before, recalls, losses = self.before, self.recalls, self.losses
-        if event.recall is not None and event.step <= event.begun:
-            before = event.recall
-        elif event.recall is not None and event.epoch_ended:
-            recalls = (*recalls, (event.step, event.recall))
-        made = event.asked is None and event.step > event.begun
-        if made and (not losses or event.step > losses[-1][0]):
-            losses = (*losses, (event.step, event.loss))
-        if len(losses) > MOST_POINTS:
-            losses = losses[::2]
-        return replace(self, progress=event, before=before, recalls=recalls, losses=losses)
 
     def _ended(self, words: str) -> TrainingLog:
         return replace(self, failure=words, running=False, stopping=False)
@@ -124,6 +111,20 @@ class TrainingLog:
         shown = " \u2192 ".join(map(percent, recalls))
         lines = words.lines_known(self.progress) if self.progress and self.running else ""
         return f"{shown}, {lines}" if shown and lines else shown or lines
+
+
+def _moved(now: TrainingLog, event: TrainProgress) -> TrainingLog:
+    before, recalls, losses = now.before, now.recalls, now.losses
+    if event.recall is not None and event.step <= event.begun:
+        before = event.recall
+    elif event.recall is not None and event.epoch_ended:
+        recalls = (*recalls, (event.step, event.recall))
+    made = event.asked is None and event.step > event.begun
+    if made and (not losses or event.step > losses[-1][0]):
+        losses = (*losses, (event.step, event.loss))
+    if len(losses) > MOST_POINTS:
+        losses = losses[::2]
+    return replace(now, progress=event, before=before, recalls=recalls, losses=losses)
 
 
 BEGUN = TrainingLog(running=True)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # the first frame waits for no more than it needs
     from vidya_tui.session.candidate import Card
     from vidya_tui.session.session import Session
 
-NAMES: dict[Role, str] = {"user": "You", "assistant": "Vidya"}
+NAMES: dict[str, str] = {"user": "You", "assistant": "Vidya"}
 """How the two who talk are called."""
 
 

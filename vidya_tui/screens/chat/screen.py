@@ -173,8 +173,8 @@ class ChatScreen(Steady, Screen[None]):
 
     def uses_escape(self) -> bool:
         """Whether escape closes something here before it means anything else."""
-        chosen = self.conversation.chosen is not None
-        return chosen or self.prompt.editing or self.completion_open()
+        open_here = self.conversation.chosen is not None or self.find_bar.display
+        return open_here or self.prompt.editing or self.completion_open()
 
     def completion_open(self) -> bool:
         self._offer()
