@@ -90,6 +90,14 @@ def _head_norms(config: ModelConfig) -> tuple[str, ...]:
     return ("q_norm.weight", "k_norm.weight") if config.qk_norm else ()
 
 
+def compact(tensor: Tensor) -> Tensor:
+    """The tensor in two bytes a number where these hold every one of them exactly."""
+    for short in (torch.bfloat16, torch.float16):
+        if tensor.dtype == torch.float32 and torch.equal(tensor.to(short).float(), tensor):
+            return tensor.to(short)
+    return tensor
+
+
 def save_tensors(
     tensors: Mapping[str, Tensor], path: Path, metadata: Mapping[str, str] | None = None
 ) -> None:
