@@ -39,7 +39,11 @@ Role = Literal[
 ]
 
 _DERIVED = ("watch.json", "talk.json", "voice.safetensors")
-_MODEL = ("config.json", "tokenizer.tiktoken", "tokenizer_config.json", "CARD.md", "LICENSE", ".lock")
+_MODEL = (
+    *("config.json", "CARD.md", "LICENSE", ".lock"),
+    *("tokenizer.tiktoken", "tokenizer_config.json"),  # vidya's own tokenizer, or another's:
+    *("tokenizer.json", "chat_template.jinja", "chat.json"),
+)
 _PLAIN = ("lock", "learning.lock")
 _SNAPSHOT = re.compile(r"\d{8,18}\.safetensors")
 
