@@ -268,4 +268,6 @@ def _swapped(rows: Array, heads: int, first: int, second: int) -> Array:
 
 def _short(number: float) -> float:
     """A float32 of a file as the decimal number that was meant: 1e-05, not 9.99999974e-06."""
-    return float(np.format_float_scientific(np.float32(number))) if math.isfinite(number) else number
+    return (
+        float(np.format_float_scientific(np.float32(number))) if math.isfinite(number) else number
+    )

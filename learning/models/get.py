@@ -66,7 +66,9 @@ def import_from_hub(
     say(f"{hub}: licence {found.licence or 'unknown'}, {size(found.bytes)}")
     demand_room(home.models_path, 2 * found.bytes)  # what is fetched, and the copy in the home
     folder = home.downloads_path / f"{hub.replace('/', '--')}-{found.commit[:12]}"
-    small = replace(found, files=tuple(f for f in found.files if not f.name.endswith("safetensors")))
+    small = replace(
+        found, files=tuple(f for f in found.files if not f.name.endswith("safetensors"))
+    )
     fetch(small, folder, lambda done, total: None)
     try:
         ForeignFolder(folder).config()  # before all the rest of what cannot be used is fetched
@@ -122,7 +124,9 @@ def _texts(found: HubModel, folder: Path) -> dict[str, str]:
         f"- licence: {found.licence or 'unknown'}, see LICENSE\n",
         f"What its makers say of it:\n\n{own}" if own else "",
     ]
-    licence = next(filter(None, (_read(folder, f"LICENSE{end}") for end in ("", ".txt", ".md"))), "")
+    licence = next(
+        filter(None, (_read(folder, f"LICENSE{end}") for end in ("", ".txt", ".md"))), ""
+    )
     said = f"{found.licence or 'unknown'} (as https://huggingface.co/{found.hub} says)\n"
     return {CARD: "\n".join(card), LICENCE: licence or said}
 

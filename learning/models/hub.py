@@ -85,7 +85,9 @@ def fetch(model: HubModel, folder: Path, progress: Progress) -> None:
     with. Raises HubUnreachable, and CheckpointError for a disk that is full or a wrong checksum."""
     library = _library()
     done = 0
-    demand_room(folder, model.bytes - sum(f.stat().st_size for f in folder.rglob("*") if f.is_file()))
+    demand_room(
+        folder, model.bytes - sum(f.stat().st_size for f in folder.rglob("*") if f.is_file())
+    )
     with _told(model.hub, folder):
         make_private_folder(folder)
         for file in model.files:
@@ -151,7 +153,7 @@ def _counting(done: int, total: int, progress: Progress) -> type:
     """A progress bar for huggingface_hub that draws nothing and counts on from `done`."""
     from tqdm.auto import tqdm
 
-    class Counting(tqdm):  # type: ignore[type-arg, misc]
+    class Counting(tqdm):  # type: ignore[misc]
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             kwargs.pop("name", None)
             super().__init__(*args, **{**kwargs, "disable": True})
@@ -178,7 +180,9 @@ def _told(hub: str, folder: Path | None = None) -> Iterator[None]:
             f"{hub}: the hub has no such model that everybody can read",
             "look at its name on huggingface.co, or download it yourself and import the folder",
         ) from error
-    except Exception as error:  # of http, of xet, of the system: the library lets all of them through
+    except (
+        Exception
+    ) as error:  # of http, of xet, of the system: the library lets all of them through
         if folder is not None and is_full(error):
             raise CheckpointError(*full_disk(folder)) from error
         kept = "what was fetched is kept and gone on with" if folder is not None else ""
@@ -201,6 +205,7 @@ def _library() -> Any:
     try:
         import huggingface_hub
         import huggingface_hub.errors
+        import huggingface_hub.utils.logging
     except ImportError as error:
         raise HubUnreachable(
             "the hub's package huggingface_hub is not installed", "pip install huggingface_hub"
