@@ -23,7 +23,7 @@ from engine.tokenizers.pattern_trial import try_tokenizer
 from engine.tokenizers.patterns import KNOWN_PATTERNS
 from engine.tokenizers.ranks import TOKENIZER_CONFIG
 from engine.tokenizers.rendering import TEMPLATE_FILE, find_pieces
-from engine.tokenizers.tokenizer import Tokenizer, without_lone_surrogates
+from engine.tokenizers.tokenizer import Tokenizer, panic_as_error, without_lone_surrogates
 
 TOKENIZER_JSON = "tokenizer.json"
 TOKENIZER_BYTES = 64_000_000
@@ -57,18 +57,19 @@ class ByteLevelTokenizer(Tokenizer):
         if self.vocab_size > MOST_IDS:
             raise ValueError(f"it has ids above {MOST_IDS:,}")
         self.special_ids = frozenset(range(self.vocab_size)).difference(self._bytes)
-        plain = _without_markers(raw, set(self._markers), blank)
+        plain = _without_markers(raw, set(self._markers))
         if _patterns(plain) - KNOWN_PATTERNS:
             try_tokenizer(plain)
         self._plain = tokenizers.Tokenizer.from_str(plain)
-        self._whole = tokenizers.Tokenizer.from_str(json.dumps({**raw, "post_processor": None}))
+        self._whole = tokenizers.Tokenizer.from_str(_without_markers(raw, set()))
         self._pieces = self._find_pieces(config)
         self._files[CHAT_FILE] = self._pieces.to_json().encode()
         self.chat = self._pieces.template(self.encode, self._encode_piece, self._markers)
 
     def encode(self, text: str) -> list[int]:
         """Bytes that the vocabulary has not are left out."""
-        ids = self._plain.encode(without_lone_surrogates(text), add_special_tokens=False).ids
+        with panic_as_error():
+            ids = self._plain.encode(without_lone_surrogates(text), add_special_tokens=False).ids
         return [i for i in ids if i in self._bytes]
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
@@ -161,12 +162,16 @@ def _check_kind(raw: dict[str, Any]) -> None:
     )
 
 
-def _without_markers(raw: dict[str, Any], markers: set[str], blank: set[int]) -> str:
-    """The tokenizer as JSON, so that no text becomes a marker."""
+def _without_markers(raw: dict[str, Any], markers: set[str]) -> str:
+    """The tokenizer as JSON, so that no text becomes one of these markers."""
     plain = copy.copy(raw)
-    plain["added_tokens"] = [one for one in raw.get("added_tokens") or [] if one["id"] in blank]
+    plain["added_tokens"] = added = [
+        one for one in raw.get("added_tokens") or [] if one["content"] not in markers
+    ]
     model = dict(raw["model"])
-    model["vocab"] = {token: i for token, i in model["vocab"].items() if token not in markers}
+    vocab = {token: i for token, i in model["vocab"].items() if token not in markers}
+    # the library numbers those that the vocabulary has not anew
+    model["vocab"] = vocab | {one["content"]: one["id"] for one in added}
     model["merges"] = [m for m in model["merges"] if _joined(m) not in markers]
     model["unk_token"] = None
     plain |= {"model": model, "post_processor": None, "truncation": None, "padding": None}

@@ -14,8 +14,9 @@ from engine.tokenizers.byte_level import TOKENIZER_JSON
 from engine.tokenizers.patterns import LLAMA_3, QWEN_2
 from engine.tokenizers.ranks import TOKENIZER_CONFIG
 
+_COPY = "copy the file again, or choose another"
 _PREFIX = "tokenizer.ggml."
-_NORMAL, _USER_DEFINED, _UNUSED = 1, 4, 5
+_NORMAL, _USER_DEFINED = 1, 4
 """Kinds of tokens; others are control, unknown and single bytes."""
 _BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True}
 _GPT_2 = [{**_BYTE_LEVEL, "use_regex": True}]
@@ -57,9 +58,13 @@ def tokenizer_files(metadata: Mapping[str, Any]) -> dict[str, str]:
             f"its tokenizer splits text as {split!r}, which is not known here",
             "import the model's Hugging Face folder instead, whose tokenizer.json says how",
         )
-    tokens: Sequence[str] = metadata[_PREFIX + "tokens"]
+    tokens: Sequence[str] = metadata.get(_PREFIX + "tokens") or []
     kinds: Sequence[int] = metadata.get(_PREFIX + "token_type") or [_NORMAL] * len(tokens)
     merges: Sequence[str] = metadata.get(_PREFIX + "merges") or []
+    if not tokens or not merges:
+        raise CheckpointError("its tokenizer lacks tokens or merges", _COPY)
+    if len(kinds) != len(tokens):
+        raise CheckpointError("its tokenizer's tokens and their kinds do not agree", _COPY)
     added = [
         {
             "id": i,

@@ -73,9 +73,7 @@ def run_in_child(module: str, function: str, given: str, what: str, advice: str)
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise CheckpointError(
-            f"{what} takes more than {DEADLINE:.0f} seconds to split a page", advice
-        ) from None
+        raise CheckpointError(f"{what} takes more than {DEADLINE:.0f} seconds", advice) from None
     except OSError as error:
         raise CheckpointError(f"{what} cannot be tried ({error.strerror})", advice) from error
     if done.returncode:

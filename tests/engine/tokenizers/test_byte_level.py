@@ -158,7 +158,7 @@ def test_the_fingerprint_follows_the_system_prompt(tmp_path: Path) -> None:
     [
         ({"model": {"type": "Unigram", "vocab": [["a", 0.0]]}}, "no byte-level BPE"),
         ({"decoder": {"type": "WordPiece"}}, "no byte-level BPE"),
-        ({"model": {"type": "BPE", "vocab": {"日": 0}, "merges": []}}, "tokenizer.json"),
+        ({"model": {"type": "BPE", "vocab": {"日": 7}, "merges": []}}, "tokenizer.json"),
         ({"model": {"type": "BPE", "vocab": {"a": 5_000_000}, "merges": []}}, "tokenizer.json"),
         ({"model": None}, "tokenizer.json"),
         ({"added_tokens": [{"id": "x"}]}, "tokenizer.json"),
@@ -172,10 +172,19 @@ def test_other_tokenizers_are_refused(change: dict[str, Any], why: str, tmp_path
 
 def test_a_split_that_does_harm_is_refused(tmp_path: Path) -> None:
     raw = trained(split="qwen")
-    raw["pre_tokenizer"]["pretokenizers"][0]["pattern"] = {"Regex": r"(a|aa)*(?!a)b|(\w*)*\1b|x"}
+    raw["pre_tokenizer"]["pretokenizers"][0]["pattern"] = {"Regex": r"(?:a+a+)+[bc]"}
     write(tmp_path, raw)
     with pytest.raises(CheckpointError, match="its tokenizer (takes|fails)"):
         Tokenizer.load(tmp_path)
+
+
+def test_a_panic_at_a_later_text_is_an_error_like_any_other(tmp_path: Path) -> None:
+    raw = trained(split="qwen")
+    raw["pre_tokenizer"]["pretokenizers"][0]["pattern"] = {"Regex": r"(?:z+z+)+[yx]"}
+    tokenizer = Tokenizer.load(write(tmp_path, raw))
+    assert tokenizer.decode(tokenizer.encode("hello")) == "hello"
+    with pytest.raises(CheckpointError, match="pattern does not get to the end"):
+        tokenizer.encode("z" * 200)
 
 
 def test_the_alphabet_is_that_of_the_library() -> None:
