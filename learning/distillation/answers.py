@@ -6,6 +6,7 @@ One row of JSON an opening, written as soon as it is judged, so that nothing is 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
@@ -76,10 +77,15 @@ class AnswerFile:
         lines = [
             json.dumps({"mark": self._mark, **asdict(one)}, ensure_ascii=False) for one in answers
         ]
-        with self._path.open("ab") as file:
+        with open(self._path, "ab", opener=_private) as file:
             # the empty line ends a row that a crash cut off
             file.write("".join(f"\n{line}\n" for line in lines).encode())
         self.rows |= {one.opening: one for one in answers}
+
+
+def _private(path: str, flags: int) -> int:
+    """Opens a file that only its owner can read."""
+    return os.open(path, flags, 0o600)
 
 
 def _readable(path: Path) -> Iterator[dict[str, Any]]:

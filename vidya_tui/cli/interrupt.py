@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def interruptible(tell: Callable[[str], None]) -> Iterator[threading.Event]:
-    """The event is set by the first Ctrl+C (or a request to end); the second ends at once."""
+    """Yields an event that the first SIGINT or SIGTERM sets; the second one stops at once."""
     asked = threading.Event()
 
     def ask(number: int, _: object) -> None:
