@@ -25,6 +25,7 @@ from learning.distillation.student import Student, StudentSettings
 from learning.distillation.targets import SoftExample, hard_targets, soft_targets
 from learning.memory.save_points import PracticeWeights
 from learning.memory.transaction import WeightTransaction
+from learning.models.files import TALK
 from learning.models.trainable import all_weights
 from learning.text.normalise import fold
 from learning.text.openings import openings
@@ -52,7 +53,7 @@ class DistillationSettings:
 
 
 @dataclass(frozen=True)
-class Teacher:
+class TeacherModel:
     """The larger model."""
 
     name: str
@@ -71,7 +72,7 @@ class Teacher:
 class DistillationJob:
     """One request. Nothing is drawn or learned before `answers` and `run` are called."""
 
-    teacher: Teacher
+    teacher: TeacherModel
     transaction: WeightTransaction
     tokenizer: Tokenizer
     """The student's."""
@@ -148,6 +149,8 @@ class DistillationJob:
                     pause=self.pause,
                 )
         finally:
+            # what was generated before is not how it talks now
+            (transaction.weights.folder / TALK).unlink(missing_ok=True)
             transaction.caches.forget()
 
     def _examples(self, rows: Sequence[TeacherAnswer]) -> list[SoftExample]:
@@ -160,11 +163,11 @@ class DistillationJob:
         )
 
 
-def load_teacher(name: str, folder: Path, version: int, device: str = "cpu") -> Teacher:
+def load_teacher(name: str, folder: Path, version: int, device: str = "cpu") -> TeacherModel:
     """Reads a model that answers and never changes. Raises CheckpointError."""
     model = load_model(folder, dtype=fast_dtype(device), device=device)
     model.requires_grad_(False).eval()
-    return Teacher(name, folder, model, Tokenizer.load(folder), version)
+    return TeacherModel(name, folder, model, Tokenizer.load(folder), version)
 
 
 def chosen_openings(path: Path | None, count: int | None) -> list[str]:

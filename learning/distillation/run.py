@@ -12,12 +12,13 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Literal, Protocol
+from typing import Literal
 
 from engine.errors import NumericsError
 from learning.distillation.student import Student, answer_loss
 from learning.distillation.targets import SoftExample
 from learning.memory.guard import Verdict, examine
+from learning.memory.save_points import PublishedWeights
 
 MENDING_STEPS = 8
 """Optimizer steps on what was forgotten between two verdicts ..."""
@@ -25,18 +26,6 @@ MENDINGS = 4
 """... and how often."""
 
 Ended = Literal["steps", "stopped", "rolled_back"]
-
-
-class PublishedWeights(Protocol):
-    """The weights that others talk to."""
-
-    def save(self, note: str) -> None:
-        """Publishes the weights as they are now."""
-        ...
-
-    def restore(self) -> None:
-        """Takes the weights back to what was last published."""
-        ...
 
 
 @dataclass(frozen=True)

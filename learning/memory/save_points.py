@@ -6,13 +6,27 @@ before it, and each version names the practice that made it.
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from learning.journal.journal import Journal
 from learning.memory.transaction import Attempt, Publication
 from learning.protocol.records import Lesson, Turn
 
 
+class PublishedWeights(Protocol):
+    """What a practice run needs of the store of weights."""
+
+    def save(self, note: str) -> None:
+        """Publishes the present weights."""
+        ...
+
+    def restore(self) -> None:
+        """Restores the weights published last."""
+        ...
+
+
 class PracticeWeights:
-    """Implements learning.practice.run.PublishedWeights by an attempt that continues after each save."""
+    """PublishedWeights by an attempt that continues after each save."""
 
     def __init__(self, attempt: Attempt, journal: Journal, task: str) -> None:
         self._attempt, self._journal, self._task = attempt, journal, task

@@ -16,10 +16,11 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal
 
 from engine.errors import NumericsError
 from learning.memory.guard import Verdict, examine
+from learning.memory.save_points import PublishedWeights
 from learning.practice.trainer import GrpoTrainer, StepReport
 from learning.practice.warm_up import WarmUpReport
 
@@ -43,18 +44,6 @@ HARD = 0.02
 
 class Interrupted(Exception):  # noqa: N818 - not an error: other work needs the machine
     """Raised by `pause`: stop at once, drop what was not saved, keep the rest."""
-
-
-class PublishedWeights(Protocol):
-    """What a practice run needs of the store of weights."""
-
-    def save(self, note: str) -> None:
-        """Publishes the present weights."""
-        ...
-
-    def restore(self) -> None:
-        """Restores the weights published last."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,9 @@ import functools
 import json
 import queue
 import re
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -233,3 +235,21 @@ def _mend_book(home: Home, journal: Journal) -> None:
         mend_book(OwnerBook(home.book_path), journal)
     except DataError as error:
         say(f"vidya: {error}")
+
+
+@contextmanager
+def interruptible(tell: Callable[[str], None]) -> Iterator[threading.Event]:
+    """Yields an event that the first SIGINT or SIGTERM sets; the second one stops at once."""
+    asked = threading.Event()
+
+    def ask(number: int, _: object) -> None:
+        signal.signal(number, signal.default_int_handler)
+        asked.set()
+        tell("\nsaving after this step; press again to stop at once")
+
+    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield asked
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -10,8 +10,7 @@ import click
 
 from engine.errors import VidyaError
 from vidya_tui.cli import complete
-from vidya_tui.cli.common import common, print_json, say
-from vidya_tui.cli.interrupt import interruptible
+from vidya_tui.cli.common import common, interruptible, print_json, say
 from vidya_tui.options import Options
 from vidya_tui.text.numbers import counted
 

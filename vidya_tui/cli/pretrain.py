@@ -12,8 +12,7 @@ import click
 
 from engine.errors import DataError, reason
 from engine.storage.reading import read_json
-from vidya_tui.cli.common import common, print_json, say
-from vidya_tui.cli.interrupt import interruptible
+from vidya_tui.cli.common import common, interruptible, print_json, say
 from vidya_tui.options import Options
 from vidya_tui.text.numbers import counted
 
