@@ -12,7 +12,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from benchmarks.processes import resident_bytes
 from benchmarks.workers import serve
@@ -21,20 +21,10 @@ from engine.config import Sampling
 Ids = list[list[int]]
 
 
-class DecodeEngine(Protocol):
-    """The interface of a program to measure."""
-
-    def publish(self) -> None:
-        """Takes new weights, from memory or from their file, until ready for the first prompt."""
-
-    def answers(
-        self, prompt: list[int], n: int, sampling: Sampling, seed: int
-    ) -> tuple[float, Ids]:
-        """(seconds until the first ids, n answers of exactly `max_tokens` ids each)."""
-
-
 class Vidya:
-    """engine.generate, as the app calls it."""
+    """engine.generate, as the app calls it. Every engine that is measured has these two methods: `publish`
+    makes new weights in memory (or their file) ready for the first prompt, `answers` gives n answers of
+    exactly `max_tokens` ids each and the seconds until the first id of each."""
 
     def __init__(self, folder: Path) -> None:
         import torch

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from engine.errors import DataError
 from engine.tokenizers.tokenizer import Tokenizer
-from learning.book.parsed import ParsedBooks
 from learning.data.examples import Example, after_question, excess, from_turns
 from personality.book import BookEntry, BookError, EmptyBookError, shipped_book_path
+from personality.parsed import ParsedBooks
 
 
 def book_paths(owner_book: Path) -> list[Path]:

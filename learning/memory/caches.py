@@ -12,7 +12,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from engine.tokenizers.tokenizer import Tokenizer
-from learning.book.parsed import ParsedBooks
 from learning.data.examples import Example
 from learning.home import Home
 from learning.journal.journal import Journal
@@ -24,6 +23,7 @@ from learning.memory.reference import AnchorReference, open_reference
 from learning.memory.replay import Replay
 from learning.memory.rewording import reworded
 from learning.models.weights import Weights
+from personality.parsed import ParsedBooks
 
 WATCH = "watch.json"
 

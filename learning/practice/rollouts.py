@@ -49,8 +49,6 @@ class Drawn:
     """Tokens of all answers."""
     seconds: float
     """Seconds of sampling, without scoring."""
-    scoring: float
-    """Seconds of scoring."""
 
     @property
     def samples(self) -> list[Sample]:
@@ -103,7 +101,7 @@ class RolloutSampler:
             self._scored(problem, answers) for problem, answers in zip(problems, found, strict=True)
         )
         tokens = sum(len(sample.answer.tokens) for own in groups for sample in own)
-        return Drawn(prompts, groups, tokens, drawn - started, time.monotonic() - drawn)
+        return Drawn(prompts, groups, tokens, drawn - started)
 
     def fits(self, model: Model, problem: Problem) -> bool:
         """True if the context has room for the problem and at least SHORT tokens of answer."""

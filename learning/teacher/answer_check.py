@@ -18,7 +18,6 @@ from pathlib import Path
 
 from engine.selection import Finished, Standards
 from engine.tokenizers.tokenizer import Tokenizer
-from learning.book.parsed import ParsedBooks, mark_of
 from learning.journal.journal import Journal
 from learning.memory.tasks import NOT_KNOWN
 from learning.protocol.records import Lesson, Turns
@@ -28,6 +27,7 @@ from learning.text.comfort import in_need, in_place
 from learning.text.flaws import Blends, broken, chunks, mended, seams
 from learning.text.normalise import fold
 from personality.book import NEED, BookEntry, BookError, shipped_book_path
+from personality.parsed import ParsedBooks, mark_of
 
 NOT_KNOWN_FOLD = fold(NOT_KNOWN)
 

@@ -1,4 +1,4 @@
-"""learning.book.parsed: a book is parsed again only when it was written again."""
+"""personality.parsed: a book is parsed again only when it was written again."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-import learning.book.parsed
-from learning.book.parsed import ParsedBooks
+import personality.parsed
 from personality.book import BookEntry, BookError, read_book
+from personality.parsed import ParsedBooks
 
 GOOD, BAD = "<|user|> hi <|assistant|> Hello.\n", "<|user|> who\n"
 
@@ -22,7 +22,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
         made.append(skip_bad)
         return read_book(path, skip_bad)
 
-    monkeypatch.setattr(learning.book.parsed, "read_book", counted)
+    monkeypatch.setattr(personality.parsed, "read_book", counted)
     return made
 
 
