@@ -36,10 +36,13 @@ def after(now: TeacherState, event: Event) -> TeacherState:
     """What is known after an event."""
     practising = practice.after(now.practice, event)
     growing = growth.after(now.growing, event)
+    learning = learner.after(now.learning, event)
     aside = practice.short(practising) or (growing.short() if growing else "")
+    if aside != learning.practice:
+        learning = replace(learning, practice=aside)
     return TeacherState(
         model=presence.after(now.model, event),
-        learning=replace(learner.after(now.learning, event), practice=aside),
+        learning=learning,
         training=now.training.after(event),
         practice=practising,
         growing=growing,
