@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import torch
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from torch import Tensor
 
 from engine import packed as packing

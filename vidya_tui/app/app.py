@@ -10,7 +10,7 @@ import contextlib
 import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual._compositor import CompositorUpdate
@@ -313,25 +313,13 @@ class VidyaApp(LeavingApp):
         self._open(message.name)
 
     def _open(self, name: str | None) -> None:
-        """A screen that changes more than the talk; loaded when it is first asked for."""
+        """Opens a screen that changes more than the conversation."""
         control = self.control
         if control is None or name is None:
             return
-        screen: Screen[Any]
-        if name == "settings":
-            from vidya_tui.screens.settings import SettingsScreen
+        from vidya_tui.screens.registry import open_app_screen
 
-            screen = SettingsScreen(control, sorted(self.available_themes))
-        elif name == "model":
-            from vidya_tui.screens.model import ModelScreen
-
-            screen = ModelScreen(control)
-        else:
-            from vidya_tui.screens.train import TrainScreen
-
-            screen = TrainScreen(
-                lambda: control.desk.training, self._command("train"), self._command("cancel")
-            )
+        screen = open_app_screen(control, name, sorted(self.available_themes), self._command)
         self.push_screen(screen, self._open)
 
     def action_help(self) -> None:

@@ -1,8 +1,8 @@
-"""Carries out what the owner asks for, and says in a few words what came of it.
+"""Carries out the owner's commands and says in a few words what came of them.
 
 Between the chat's widgets and the session: commands and events go in, words for the owner come out.
 Knows no widgets. Left out: how answers, judgements and lessons work (session/session.py), corrections
-in the editor (retyping.py), and whether there is a model (presence.py).
+in the editor (retyping.py), and what events mean (state/known.py).
 """
 
 from __future__ import annotations
@@ -45,8 +45,7 @@ from vidya_tui.state.transcript import Log
 
 
 class Controller:
-    """One owner's work with one session and one teacher. Everything that the owner causes may raise
-    VidyaError and has then changed nothing."""
+    """Joins one session and one teacher. A method that raises VidyaError has changed nothing."""
 
     def __init__(
         self,
@@ -55,7 +54,7 @@ class Controller:
         teacher: TeacherPort,
         keys: Keymap | None = None,
     ) -> None:
-        """keys: those that hints name; None: the usual ones."""
+        """keys: those that hints mention; None: the default keys."""
         self.session = session
         self._keys = keys or usual()
         self.journal = journal
@@ -67,19 +66,19 @@ class Controller:
         self._begun = False
         self._notes = Notes(lambda at: recalled(self.journal, self.session, at))
         self.undone = 0.0
-        """Seconds by the monotonic clock at which the last undo ended; 0: none has."""
+        """When the last undo ended, in seconds of time.monotonic(); 0: none has."""
         self._taught = False
         self.drafts = Drafts()
         self._retyping = Retyping(session, self.drafts)
 
     def begin(self) -> None:
-        """Once, at the start: what was left undone is taken up."""
+        """Called once, at the start: resumes what was interrupted."""
         self._taught = self.journal.last_lesson() is not None
         self._begun = True
         self._take_up()
 
     def learn_as(self, how: SetLearning) -> None:
-        """How lessons are learned from now on, and by every teacher that comes."""
+        """Sets how lessons are learned, by this teacher and by every later one."""
         if how != self._how:
             self._how = how
             if self._begun:
@@ -103,11 +102,11 @@ class Controller:
         return self.known.now.growing
 
     def log(self) -> Log:
-        """What the conversation shows."""
+        """The entries of the conversation."""
         return Log(self.session, self._notes)
 
     def understood(self) -> str:
-        """What was understood of the last judgement: "preferred 3 over 1, 2, 4, 5"."""
+        """The note under the last answer: "preferred 3 over 1, 2, 4, 5"."""
         return self._notes.at(len(self.session.turns) - 1)
 
     def situation(self) -> Situation:
@@ -134,8 +133,8 @@ class Controller:
         return StatusMessage("the answer comes as soon as the model is awake")
 
     def carry_out(self, run: RunCommand) -> StatusMessage:
-        """A command that needs no screen of its own. Raises VidyaError, as `read` does, where what
-        must follow it is missing."""
+        """Carries out a command that needs no screen of its own. Raises VidyaError, also where its argument
+        is missing."""
         if run.argument is None:
             run.command.read(run.command.name, "")
         work: dict[str, Callable[[Argument], StatusMessage]] = {
@@ -154,14 +153,14 @@ class Controller:
         return work[run.command.name](run.argument)
 
     def open(self, conversation: int) -> StatusMessage:
-        """Goes on with an earlier conversation."""
+        """Opens an earlier conversation."""
         self.session.open(conversation)
         self._notes.clear()
-        self.session.recover()  # a message that was never answered is asked again
+        self.session.recover()  # asks again what was never answered
         return StatusMessage("")
 
     def turn_to(self, position: int, step: int) -> StatusMessage:
-        """Shows another variant of the message at a position, and what followed it."""
+        """Shows another wording of the message at a position, with what followed it."""
         self.session.turn_to(position, step)
         self._notes.clear()
         self.session.recover()
@@ -174,14 +173,13 @@ class Controller:
         return StatusMessage("the earlier one is kept; /branch goes back to it")
 
     def correctable(self, index: int | None = None) -> tuple[str, str, bool]:
-        """(the owner's message, the text to begin the correction with, whether the owner typed it).
-        index: the candidate to retype; None: what was left last, else the first that is shown, or
+        """(the owner's message, the text that the editor opens with, whether the owner typed that).
+        index: the candidate to retype; None: the one left unsaved last, else the first with a text, or
         the answer."""
         return self._retyping.begin(index)
 
     def retyped(self, text: str, *, saved: bool, index: int | None = None) -> StatusMessage | None:
-        """What came back from the editor. A text that was left, or could not be saved, is there the
-        next time."""
+        """Takes the text from the editor. One that was not saved, or could not be, opens again next time."""
         if saved:
             return self._judged() if self._retyping.save(text, index) else None
         if self._retyping.leave(text, index):
@@ -214,7 +212,7 @@ class Controller:
         return StatusMessage("")
 
     def _note(self) -> None:
-        """Puts under the last answer what stands of the judgements of it."""
+        """Writes the note under the last answer from the judgements that were not withdrawn."""
         session = self.session
         self._notes.cut(len(session.turns))
         if session.answer is not None:
@@ -273,14 +271,14 @@ class Controller:
         )
 
     def other_undo(self) -> str:
-        """What an undo would take back, in a sentence, where that is of another conversation than the
-        open one, or of none that is open; else ""."""
+        """A sentence about the lesson that an undo would undo, where it belongs to another conversation than
+        the open one; else ""."""
         if transcript.running_card(self.session) is not None or self.session.undoing:
             return ""
         return undoing.elsewhere(self.journal, self.session.conversation)
 
     def _undo(self, argument: Argument) -> StatusMessage:
-        """argument: "yes": whatever conversation it is of."""
+        """argument: "yes": also where the lesson belongs to another conversation."""
         if self.session.undoing:
             return StatusMessage(
                 "the last undo is still at work; once more when it is done takes another"
@@ -298,13 +296,13 @@ class Controller:
         return StatusMessage("a new conversation")
 
     def away(self) -> None:
-        """Asked now and then: the owner may have been away for long."""
+        """Called every few seconds: begins idle practice where the owner has been away long enough."""
         self.practice.away(busy=self.session.streaming or self.training.running)
 
     # ------------------------------------------------------------ what the teacher says
 
     def hear(self, events: Sequence[Event]) -> list[StatusMessage]:
-        """Takes events in order; what they mean for the owner."""
+        """Takes events in order; returns what to tell the owner about them."""
         heard: list[StatusMessage] = []
         for event in events:
             for take in (self.session.handle, self._understand, self.practice.hear):
@@ -317,7 +315,7 @@ class Controller:
         return heard
 
     def _understand(self, event: Event) -> StatusMessage | None:
-        """Takes up what the event says into what is known, and into the notes under the answers."""
+        """Updates what is known and the notes under the answers."""
         words = self.known.take(event)
         match event:
             case LessonDone():
@@ -335,15 +333,15 @@ class Controller:
         return words
 
     def _take_up(self) -> None:
-        """Tells a teacher that has just begun what it needs to know."""
+        """Tells a new teacher how to learn, and asks again what the old one left unanswered."""
         self._teacher.send(self._how)
         self.session.recover()
 
     def _annotate(self, lesson_id: int, words: str, *, undone: bool = False) -> None:
-        """Puts what became of a lesson under the answer it is about, if that is on the screen."""
+        """Adds the outcome of a lesson to the note of its answer, where that is on the screen."""
         if not len(self._notes):
             return
-        with contextlib.suppress(VidyaError):  # a lesson that was forgotten meanwhile
+        with contextlib.suppress(VidyaError):  # the lesson was erased meanwhile
             if self._notes.at(len(self.session.turns) - 1):
                 self._note()  # /lessons may have changed the answer itself
             lesson = self.journal.lesson(lesson_id)

@@ -1,4 +1,4 @@
-"""What the owner can do about practice, and practice while the owner is away.
+"""Begins and stops practice, on command and while the owner is away.
 
 Beside controller/controller.py: commands and events go in, words for the owner come out. Knows no
 widgets.
@@ -21,7 +21,7 @@ from vidya_tui.state.message import StatusMessage
 from vidya_tui.state.practice import WARM_UP, Practising
 
 IDLE_TASK = "chain_sum"
-"""What is practised in idle hours where the settings name nothing else."""
+"""The default task of idle practice."""
 
 
 class PracticeDesk:
@@ -63,8 +63,8 @@ class PracticeDesk:
         return StatusMessage(shown or "nothing is practised; /practice TASK begins")
 
     def begin(self, wanted: str) -> StatusMessage:
-        """`TASK`, and after it `warm-up` and settings as `max_terms=3`, in any order. Raises VidyaError for
-        a task that does not exist."""
+        """wanted: `TASK`, then `warm-up` and settings like `max_terms=3` in any order. Raises VidyaError
+        for an unknown task."""
         from learning.rewards.registry import find_task, tasks
 
         if self.running:
@@ -77,7 +77,7 @@ class PracticeDesk:
                 f"type /practice {task}, /practice {task} {WARM_UP}, or /practice {task} NAME=VALUE",
             )
         if task not in tasks():
-            find_task(task)  # says what it may have been
+            find_task(task)  # raises, and suggests a name
         warm_up = True if WARM_UP in rest else None
         self._teacher.send(Practise(task, warm_up=warm_up, settings=settings))
         self._set(practice_state.begun(task))
@@ -90,22 +90,22 @@ class PracticeDesk:
         return StatusMessage("ending practice after this step; what was gained is kept")
 
     def hear(self, event: Event) -> None:
-        """Takes every event: after some ends of an idle practice no other is begun."""
+        """Takes every event: some endings of an idle practice mean that no other should begin."""
         self._idle.hear(event)
 
     # ------------------------------------------------------------ idle hours
 
     def idle_as(self, minutes: int, task: str) -> None:
-        """What is practised after how many minutes, from now on; 0: nothing."""
+        """Sets the task of idle practice, and after how many minutes without a key it begins; 0: never."""
         self._idle.minutes, self._idle.task = minutes, task
 
     def key(self) -> None:
-        """The owner pressed a key; the teacher hears of it by OwnerActive."""
+        """The owner pressed a key. The teacher is told by OwnerActive, not here."""
         self._idle.key(self._clock())
         self._was_here = True
 
     def away(self, *, busy: bool) -> None:
-        """Asked now and then: begins to practise where the owner has been away for long."""
+        """Called every few seconds: begins idle practice where the owner has been away long enough."""
         if request := self._idle.due(self._clock(), busy=busy or self.running):
             earlier = () if self._was_here else self.state.idle_runs  # else they were told already
             self._was_here = False

@@ -1,4 +1,4 @@
-"""All that the teacher's events have told: the one place where an event becomes what is known.
+"""What is known from the teacher's events: the one place where an event becomes knowledge.
 
 `after` is called with every event, in order; `told` says what the event means for the owner. Each part has
 its own file beside this one, with its sentences. Left out: the conversation and its candidates
@@ -36,10 +36,13 @@ def after(now: TeacherState, event: Event) -> TeacherState:
     """What is known after an event."""
     practising = practice.after(now.practice, event)
     growing = growth.after(now.growing, event)
+    learning = learner.after(now.learning, event)
     aside = practice.short(practising) or (growing.short() if growing else "")
+    if aside != learning.practice:
+        learning = replace(learning, practice=aside)
     return TeacherState(
         model=presence.after(now.model, event),
-        learning=replace(learner.after(now.learning, event), practice=aside),
+        learning=learning,
         training=now.training.after(event),
         practice=practising,
         growing=growing,
@@ -47,8 +50,7 @@ def after(now: TeacherState, event: Event) -> TeacherState:
 
 
 def told(before: TeacherState, event: Event, now: TeacherState) -> StatusMessage | None:
-    """What the event means for the owner; None: nothing worth saying. before, now: what was known before
-    the event, and with it."""
+    """What to tell the owner about an event; None: nothing. before, now: the state before and after it."""
     match event:
         case TrainDone():
             return StatusMessage(learner.trained(event))
@@ -65,13 +67,13 @@ def told(before: TeacherState, event: Event, now: TeacherState) -> StatusMessage
 
 
 class StateStore:
-    """What is known now. One controller holds it; events change it, and what the owner asks for."""
+    """Holds the newest TeacherState. Events change it, and so do the owner's commands."""
 
     def __init__(self) -> None:
         self.now = TeacherState()
 
     def take(self, event: Event) -> StatusMessage | None:
-        """Takes every event, in order; what it means for the owner."""
+        """Takes every event, in order; returns what to tell the owner about it."""
         before, self.now = self.now, after(self.now, event)
         return told(before, event, self.now)
 

@@ -1,4 +1,4 @@
-"""What the program tells its owner, apart from the answers."""
+"""A message of the program to its owner, as opposed to an answer of the model."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class StatusMessage:
-    """Something to tell the owner."""
+    """Words for the line above the prompt."""
 
     text: str
-    """Empty: what was said before no longer matters."""
+    """Empty: clears the line."""
     trouble: bool = False
     stay: bool = False
-    """Until something else is said."""
+    """Whether it is shown until the next message, and not for some seconds only."""

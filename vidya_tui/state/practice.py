@@ -1,5 +1,4 @@
-"""Practice as it is shown: what is known after each event, and its lines. Pure functions of frozen
-values; the screen only places them."""
+"""What is known of a practice, and the lines that show it. Pure functions of frozen values."""
 
 from __future__ import annotations
 
@@ -36,24 +35,24 @@ class Practising:
     running: bool = False
     idle: bool = False
     stage: str = ""
-    """What it goes through, in words."""
+    """The stage it is in, in words."""
     steps: tuple[PracticeStep, ...] = ()
     samples: tuple[PracticeSample, ...] = ()
     """The newest first."""
     looks: tuple[PracticeStage, ...] = ()
-    """Those with an accuracy, in order."""
+    """Stages at which accuracy was measured, in order."""
     alarm: str = ""
     warming: PracticeStage | None = None
-    """The newest moment of warm-up, while that lasts."""
+    """The newest report of warm-up, while that lasts."""
     stopping: bool = False
     """It was asked to end, and has not yet."""
     done: PracticeDone | None = None
     idle_runs: tuple[PracticeDone, ...] = ()
-    """Those that ended since the owner was here last."""
+    """Idle practices that have ended since the owner was here last."""
 
 
 def begun(task: str, *, idle_runs: tuple[PracticeDone, ...] | None = None) -> Practising:
-    """A practice that was just asked for. idle_runs: where the owner is away, those before it."""
+    """A practice that was just requested. idle_runs: for an idle one, those before it; else None."""
     words, idle = "beginning: looking at book and problems", idle_runs is not None
     return Practising(task, True, idle, words, idle_runs=idle_runs or ())
 
@@ -89,8 +88,8 @@ def after(now: Practising, event: Event) -> Practising:
 
 
 def share(now: Practising) -> float:
-    """How much of the steps is done, 0 to 1, or of those that warm-up may take; all of it where no more
-    are needed."""
+    """Share of the steps that is done, 0 to 1; during warm-up, of the steps that it may take. 1 where the
+    task was solved earlier."""
     if now.done is not None and now.done.ended in ("steps", "solved"):
         return 1.0
     if now.warming is not None:
@@ -99,7 +98,7 @@ def share(now: Practising) -> float:
 
 
 def left(now: Practising) -> str:
-    """The time that is left if all steps are taken; empty where that is not known."""
+    """The time left if all steps are taken; empty where it cannot be estimated yet."""
     warming = now.warming
     if now.running and warming is not None and warming.step and warming.steps:
         each = warming.seconds / warming.step
@@ -132,7 +131,7 @@ def short(now: Practising) -> str:
 
 
 def figures(now: Practising) -> list[tuple[str, str]]:
-    """(name, value) of the newest step and look."""
+    """(name, value) rows about the newest step and measurement."""
     rows: list[tuple[str, str]] = []
     if now.looks:
         first, last = now.looks[0], now.looks[-1]
@@ -173,7 +172,7 @@ def samples(now: Practising, width: int) -> str:
 
 
 def staged(event: PracticeStage) -> str:
-    """What a look or a moment of warm-up says; empty where it says nothing new."""
+    """One measurement or report of warm-up on one line; empty where it holds no figure."""
     known = []
     if event.success is not None:
         known.append(f"{percent(event.success)} of its answers are right")
@@ -221,7 +220,7 @@ def stepped(event: PracticeStep) -> str:
 
 
 def sampled(event: PracticeSample, width: int = 100) -> str:
-    """A sample and what it was paid for."""
+    """A sample and its reward, with the components."""
     parts = ", ".join(f"{name} {value:g}" for name, value in event.components.items())
     judged = f"not judged: {event.failed}" if event.failed else f"{event.reward:.2f} ({parts})"
     cut = " (cut off)" if event.truncated else ""
@@ -230,24 +229,24 @@ def sampled(event: PracticeSample, width: int = 100) -> str:
 
 
 def away(now: Practising) -> str:
-    """What was practised since the owner was here last, as of one practice; at least one has ended."""
+    """The idle practices since the owner was here last, told as one; there must be at least one."""
     return done(together(now.idle_runs))
 
 
 def warm_up(event: PracticeDone) -> str:
-    """The command that warms the task up."""
+    """The command that practises the task with a warm-up."""
     return f"/practice {event.task} {WARM_UP}"
 
 
 def advice(event: PracticeDone, how: str) -> str:
-    """What to do after it; how: to warm it up, where the owner is. Empty where there is nothing to say."""
+    """What to try next; empty: nothing. how: the command for a warm-up, in the app or in the shell."""
     if event.ended == "too_hard" and not event.warm_up_steps:
         return f"{how} begins with worked examples"
     return ""
 
 
 def done(event: PracticeDone) -> str:
-    """What practice came to, in a sentence or two."""
+    """The result of a practice in a sentence or two."""
     if event.accuracy_before is None or event.accuracy_after is None:
         return f"{event.task}: {event.why or 'nothing was measured'}"
     before = event.accuracy_before if event.accuracy_warm is None else event.accuracy_warm

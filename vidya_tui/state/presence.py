@@ -44,7 +44,7 @@ def after(now: ModelPresence, event: Event) -> ModelPresence:
 
 
 def told(now: ModelPresence, event: Event, *, training: bool) -> StatusMessage | None:
-    """What an event means for the owner; None: nothing. now: before the event. training: whether book
+    """What to tell the owner about an event; None: nothing. now: the state before it. training: whether book
     training was running."""
     match event:
         case Failed():
@@ -79,7 +79,7 @@ def _worker_lost(now: ModelPresence, event: WorkerLost, training: bool) -> Statu
         again = ", /train starts the training again" if training else ""
         return StatusMessage(f"{words}; starting it again{again}", trouble=True, stay=True)
     if now.cannot_load:
-        return None  # it has said itself what is wrong
+        return None  # the owner was told why already
     return StatusMessage(
         f"{words}; quit and start vidya again, or take another with /model", trouble=True, stay=True
     )

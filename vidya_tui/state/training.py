@@ -1,6 +1,6 @@
-"""What a book training has shown so far: the curve of its loss, recall before and now, how it ended.
+"""What is known of a book training: the curve of its loss, recall before and now, how it ended.
 
-Kept from the first event on, whether anybody looks or not. Pure; drawn by screens/train.py.
+Pure. Left out: the screen that draws it (screens/train.py).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from vidya_tui.state import learner as words
 from vidya_tui.text.numbers import percent, seconds
 
 MOST_POINTS = 1200
-"""Points of the curve; beyond it every second one goes."""
+"""Most points of the curve; beyond it every second one is dropped."""
 
 
 @dataclass(frozen=True)
@@ -71,13 +71,13 @@ class TrainingLog:
 
     @property
     def share(self) -> float:
-        """How much of it is done, 0 to 1."""
+        """Share that is done, 0 to 1."""
         if self.result is not None and not self.result.cancelled:
             return 1.0
         return words.fraction(self.progress) if self.progress else 0.0
 
     def state(self) -> str:
-        """What it does now, or what came of it."""
+        """What it does at the moment, or how it ended, in words."""
         if self.failure:
             return self.failure
         if self.result is not None:
@@ -93,7 +93,7 @@ class TrainingLog:
         return f"about {left} left, sooner where all is known before"
 
     def facts(self) -> list[tuple[str, str]]:
-        """(name, value) of what can be said."""
+        """(name, value) rows about the newest step."""
         made: list[tuple[str, str]] = []
         if (now := self.progress) is not None and now.step:
             made.append(("epoch", f"{now.epoch} of {now.epochs}"))
@@ -104,7 +104,7 @@ class TrainingLog:
         return made
 
     def recall(self) -> str:
-        """Recall of the book, before and now, where it was measured, and how many lines that is."""
+        """Recall of the book before and now, as far as it was measured, and the number of known lines."""
         recalls = [self.before] if self.before is not None else []
         newest = self.result.recall_after if self.result else None
         recalls += [newest] if newest is not None else [r for _, r in self.recalls[-1:]]
@@ -128,4 +128,4 @@ def _moved(now: TrainingLog, event: TrainProgress) -> TrainingLog:
 
 
 BEGUN = TrainingLog(running=True)
-"""A training that was just asked for."""
+"""A training that was just requested."""

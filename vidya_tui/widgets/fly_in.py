@@ -1,4 +1,4 @@
-"""A picked answer on its way from its card into the conversation. A moment only, and never waited for."""
+"""An animation: a picked answer glides from its card into the conversation. Nothing waits for it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from vidya_tui.text.sanitise import plain
 
 SECONDS = 0.22
 AGAIN, TRIES = 0.03, 5
-"""Seconds until the place is asked for again, and how often it is."""
+"""Seconds between attempts to find the target, and the number of attempts."""
 ROWS = 6
-"""The most lines of the text that are shown on the way."""
+"""Most lines of the text that are shown."""
 
 
 class Flight(Static):
-    """Lies above everything while it flies, and takes no keys and no room."""
+    """Lies above everything during the animation; takes no keys and no room."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__("", markup=False, id=id)
@@ -27,7 +27,7 @@ class Flight(Static):
     def send(
         self, text: str, start: Region, end_at: Callable[[], Region | None], tries: int = TRIES
     ) -> None:
-        """Flies to a place that may still be being arranged. end_at: where that is; None: not yet."""
+        """Flies to a target that may not be laid out yet. end_at: returns its region; None: not yet."""
         if self.app.animation_level == "none":
             return
         end = end_at()

@@ -1,4 +1,4 @@
-"""The places in the conversation where searched words stand: marks them and scrolls to one of them.
+"""The places of searched words in the conversation: marks them and scrolls to one of them.
 
 Left out: where the words are typed (find_bar.py), and what finds them (state/finding.py).
 """
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from vidya_tui.widgets.conversation import ConversationView
 
 MARGIN = 1
-"""Lines that are seen above and below a place that was found."""
+"""Lines kept in view above and below a place."""
 
 
 class FoundPlaces:
-    """`find` looks for words, `step` goes on, `end` stops and leaves the view where it is."""
+    """`find` searches, `step` goes to the next place, `end` stops and leaves the view where it is."""
 
     def __init__(self, log: ConversationView, window: LogWindow) -> None:
         self._log, self._window = log, window
@@ -34,7 +34,7 @@ class FoundPlaces:
 
     @property
     def active(self) -> bool:
-        """Whether words are looked for, so that new entries do not move what is read."""
+        """Whether a search is open; the view does not follow new entries then."""
         return bool(self._words)
 
     @property
@@ -43,7 +43,7 @@ class FoundPlaces:
         return self._at + 1, len(self._places)
 
     def find(self, words: str) -> None:
-        """Looks for words, and shows the last place up to where the owner was reading."""
+        """Searches for words, and shows the last place before the current one, or the last of all."""
         before = self._places[self._at] if self._at >= 0 else None
         self._words = words.strip()
         self._look()
@@ -59,12 +59,12 @@ class FoundPlaces:
             self._show_place()
 
     def end(self) -> None:
-        """Takes the marks away."""
+        """Ends the search and removes the marks."""
         self._words, self._places, self._at = "", (), -1
         self._window.mark()
 
     def entries_changed(self) -> None:
-        """Looks again; stays at the same place where that is still there."""
+        """Searches again; stays at the same place where that still exists."""
         now = self._places[self._at] if self._at >= 0 else None
         self._look()
         self._at = self._places.index(now) if now in self._places else len(self._places) - 1
@@ -88,7 +88,7 @@ class FoundPlaces:
         self._log.call_after_refresh(self._scroll_to_place)
 
     def _scroll_to_place(self, tries: int = 10) -> None:
-        """Brings the line into view; tries again until a text that was just opened has its room."""
+        """Scrolls to the line; tries again until a text that was just expanded has its height."""
         log = self._log
         if not log.is_attached or self._at < 0 or self._at >= len(self._places):
             return
@@ -104,6 +104,6 @@ class FoundPlaces:
             region = Region(0, max(0, y - MARGIN), 1, 1 + 2 * MARGIN)
             log.scroll_to_region(region, animate=False, immediate=True, force=True)
             if log.scroll_offset.y <= y < log.scroll_offset.y + log.size.height:
-                tries = min(tries, 1)  # else a text that was just opened has no room yet
+                tries = min(tries, 1)  # else a text that was just expanded has no height yet
         if tries:
             log.call_after_refresh(self._scroll_to_place, tries - 1)

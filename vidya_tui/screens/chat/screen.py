@@ -1,7 +1,7 @@
-"""The chat: takes what is typed and pressed, and shows what the session and the learner say.
+"""The chat: takes keys and text, and shows the session and the learner.
 
-The screen holds no truth of its own: after everything that happens it draws the session anew, and
-the widgets change only what differs. It holds one object for each thing that several widgets do
+The screen has no state of its own that matters: after each change it draws the session again, and the
+widgets change only what differs. It holds one object for each thing that several widgets do
 together: commands, copying, searching, rewording. Left out: what events and commands mean
 (controller/controller.py).
 """
@@ -59,9 +59,9 @@ PAST = 500
 """How many messages of earlier sessions the up key brings back."""
 PLACEHOLDER = "Say something, or / for commands"
 AWAY_EVERY = 5.0
-"""Seconds between two looks whether the owner has been away for long."""
+"""Seconds between two checks whether the owner is away."""
 ACTIVE_EVERY = 0.25
-"""Seconds between two messages to the learner that keys are being pressed."""
+"""Least seconds between two OwnerActive requests."""
 
 
 class ChatScreen(Steady, Screen[None]):
@@ -71,7 +71,7 @@ class ChatScreen(Steady, Screen[None]):
     VERTICAL_BREAKPOINTS = [(0, "-low"), (30, "-tall")]
 
     class Wanted(Message):
-        """The owner asked for a screen that is the app's to open."""
+        """The owner asked for a screen that the app opens."""
 
         def __init__(self, name: str) -> None:
             super().__init__()
@@ -134,7 +134,7 @@ class ChatScreen(Steady, Screen[None]):
     # ------------------------------------------------------------ what the app calls
 
     def begin(self, desk: Controller, teacher: TeacherPort) -> None:
-        """There is a session: what was entered so far is said now."""
+        """Starts with a session, and sends it what was entered before."""
         self._desk, self.teacher = desk, teacher
         self.attempt(desk.begin)
         self.set_interval(AWAY_EVERY, desk.away)
@@ -144,16 +144,16 @@ class ChatScreen(Steady, Screen[None]):
             self._enter(text)
 
     def unsent(self) -> str:
-        """What was entered or typed and is not in the journal."""
+        """Everything that was entered or typed and is not in the journal."""
         return "\n".join(filter(str.strip, (*self.entering.early, self.prompt.unsent)))
 
     def take_back(self, text: str) -> None:
-        """Puts what was not sent the last time into the prompt, before what was typed since."""
+        """Puts the unsent text of the last run into the prompt, before what was typed since."""
         self.prompt.put_back(text)
         self.completions.close(self.prompt.text)
 
     def take(self, arrived: Sequence[Event]) -> None:
-        """Events of the teacher, in order; drawn once."""
+        """Takes events of the teacher, in order, and draws once."""
         if self._desk is not None:
             for words in self._desk.hear(arrived):
                 self.tell(words)
@@ -172,7 +172,7 @@ class ChatScreen(Steady, Screen[None]):
             self.call_after_refresh(self.flight.send, text, start, self.conversation.last_region)
 
     def uses_escape(self) -> bool:
-        """Whether escape closes something here before it means anything else."""
+        """Whether escape closes something on this screen first."""
         open_here = self.conversation.chosen is not None or self.find_bar.display
         return open_here or self.prompt.editing or self.completion_open()
 
@@ -213,7 +213,7 @@ class ChatScreen(Steady, Screen[None]):
         self.owner_active()
 
     def owner_active(self) -> None:
-        """The owner does something: told to the learner, a few times a second at most."""
+        """The owner did something: tells the learner, at most four times a second."""
         now = time.monotonic()
         from learning.protocol.requests import OwnerActive
 
@@ -275,7 +275,7 @@ class ChatScreen(Steady, Screen[None]):
 
     @on(ConversationView.FollowingChanged)
     def _following(self, message: ConversationView.FollowingChanged) -> None:
-        # while a message is chosen the notice says how to go back
+        # while a message is chosen, the notice says how to leave it
         self.back.display = not message.following and self.conversation.chosen is None
         self.refresh_bindings()
 
@@ -333,7 +333,7 @@ class ChatScreen(Steady, Screen[None]):
     # ------------------------------------------------------------ carrying out
 
     def run(self, run: RunCommand, typed: str = "") -> None:
-        """Carries out a command. `typed` goes back into the prompt where that fails."""
+        """Carries out a command. typed: goes back into the prompt where that fails."""
         self.attempt(lambda: self.commands.carry_out(run), typed)
         if self.commands.moved(run):
             self.search.end()
@@ -362,14 +362,14 @@ class ChatScreen(Steady, Screen[None]):
         return self._desk
 
     def tell(self, words: StatusMessage) -> None:
-        """Shows it on the line above the prompt."""
+        """Shows a message on the line above the prompt."""
         self.notice.say(words.text, trouble=words.trouble, stay=words.stay)
 
     # ------------------------------------------------------------ drawing
 
     def draw(self) -> None:
-        """Shows everything as it is now."""
-        # Events still come while the app ends and its widgets go one by one.
+        """Shows the current state of everything."""
+        # Events still arrive while the app ends and removes its widgets.
         if self._desk is None or not self.is_attached or not self.app.is_running:
             return
         desk, wide = self._desk, self.has_class("-wide")
