@@ -241,7 +241,8 @@ def picture_of(model: str, methods: Mapping[str, Any]) -> str:
 
 
 def picture(title: str, panels: Sequence[tuple[str, Sequence[Line]]]) -> str:
-    """Shares over lessons, the panels one below the other."""
+    """An SVG chart: one panel below another, each a share in [0, 1] against the lessons taught.
+    panels: (heading, lines)."""
     end = (
         max((x for _, lines in panels for line in lines for x, _ in line.points), default=1.0)
         or 1.0
