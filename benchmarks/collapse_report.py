@@ -159,7 +159,7 @@ LESSON_HEAD = (
     "contradicted",
     "book kept",
     "talk",
-    "s a lesson",
+    "s per lesson",
     "longest",
     "CPU s",
     "s of pause",
@@ -167,7 +167,7 @@ LESSON_HEAD = (
     "rolled back",
     "MB",
 )
-PICK_HEAD = ("method", "seeds", "wins before", "wins after", "book kept", "talk", "s a pick")
+PICK_HEAD = ("method", "seeds", "wins before", "wins after", "book kept", "talk", "s per pick")
 
 
 def _lesson_row(name: str, method: Mapping[str, Any]) -> list[object]:
