@@ -84,6 +84,11 @@ class Home:
         """Holds exports that the owner requested: conversations, plots, tables."""
         return self.path / "exports"
 
+    @property
+    def downloads_path(self) -> Path:
+        """Holds models that are being fetched, and those whose download broke off."""
+        return self.path / "downloads"
+
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
         """Locks the home for this program. Raises HomeError if another program holds the lock."""

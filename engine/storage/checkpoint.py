@@ -36,6 +36,9 @@ _PICKLES = ("pytorch_model.bin", "model.pt", "model.pth", "consolidated.00.pth")
 _OURS = {
     "embedding.weight": "model.embed_tokens.weight",
     "norm.weight": "model.norm.weight",
+    "output.weight": "lm_head.weight",
+    "attention.q_norm.weight": "self_attn.q_norm.weight",
+    "attention.k_norm.weight": "self_attn.k_norm.weight",
     "attention.out.weight": "self_attn.o_proj.weight",
     "ffn.down.weight": "mlp.down_proj.weight",
     "attention_norm.weight": "input_layernorm.weight",
@@ -48,7 +51,7 @@ _FUSED = {
 
 
 def to_huggingface(state: Mapping[str, Tensor], config: ModelConfig) -> dict[str, Tensor]:
-    """Our state dict, or a part of it, under LlamaForCausalLM's names (the tied lm_head is left out)."""
+    """Our state dict, or a part of it, under transformers' names (a tied lm_head is left out)."""
     out = dict[str, Tensor]()
     heads = [config.heads, config.kv_heads, config.kv_heads]
     for name, tensor in state.items():
@@ -62,7 +65,7 @@ def to_huggingface(state: Mapping[str, Tensor], config: ModelConfig) -> dict[str
 
 
 def huggingface_names(name: str) -> list[str]:
-    """LlamaForCausalLM's names for a tensor of ours; several where ours is several of its in one."""
+    """transformers' names for a tensor of ours; several where ours is several of its in one."""
     block, layer, rest = name.split(".", 2) if name.startswith("blocks.") else ("", "", name)
     before = f"model.layers.{layer}." if block else ""
     return [before + theirs for theirs in _FUSED.get(rest) or [_OURS[rest]]]
@@ -74,6 +77,8 @@ def from_huggingface(tensors: Mapping[str, Tensor], config: ModelConfig) -> dict
         "embedding.weight": tensors["model.embed_tokens.weight"],
         "norm.weight": tensors["model.norm.weight"],
     }
+    if not config.tied:
+        out["output.weight"] = tensors["lm_head.weight"]
     for i in range(config.layers):
         ours, theirs = f"blocks.{i}.", f"model.layers.{i}."
         attention, mlp = theirs + "self_attn.", theirs + "mlp."
@@ -89,7 +94,22 @@ def from_huggingface(tensors: Mapping[str, Tensor], config: ModelConfig) -> dict
             ours + "attention_norm.weight": tensors[theirs + "input_layernorm.weight"],
             ours + "ffn_norm.weight": tensors[theirs + "post_attention_layernorm.weight"],
         }
+        for norm in _head_norms(config):
+            out[f"{ours}attention.{norm}"] = tensors[attention + norm]
     return out
+
+
+def _head_norms(config: ModelConfig) -> tuple[str, ...]:
+    """Weights of a block's attention that Qwen3 has and Llama has not."""
+    return ("q_norm.weight", "k_norm.weight") if config.qk_norm else ()
+
+
+def compact(tensor: Tensor) -> Tensor:
+    """The tensor in two bytes a number where these hold every one of them exactly."""
+    for short in (torch.bfloat16, torch.float16):
+        if tensor.dtype == torch.float32 and torch.equal(tensor.to(short).float(), tensor):
+            return tensor.to(short)
+    return tensor
 
 
 def save_tensors(
@@ -148,10 +168,12 @@ def load_config(folder: Path) -> ModelConfig:
     except (OSError, ValueError) as error:
         raise CheckpointError(
             f"{path}: cannot be read ({reason(error)})",
-            "a model folder needs the config.json of a Llama model",
+            "a model folder needs the config.json of a Llama or Qwen3 model",
         ) from error
     if not isinstance(raw, dict):
-        raise CheckpointError(f"{path}: is not an object", "it must be the config of a Llama model")
+        raise CheckpointError(
+            f"{path}: is not an object", "it must be the config of a Llama or Qwen3 model"
+        )
     return ModelConfig.from_huggingface(raw)
 
 
@@ -195,12 +217,17 @@ def load_model(
         raise CheckpointError(f"{path}: does not exist", "choose another model with --model")
     files = files_at(folder, path) if weights else current_files(folder)
     path, tensors = files.newest, load_weights(files)
-    if "lm_head.weight" in tensors and not torch.equal(
-        tensors["lm_head.weight"],
-        tensors.get("model.embed_tokens.weight", tensors["lm_head.weight"]),
+    if (
+        config.tied
+        and "lm_head.weight" in tensors
+        and not torch.equal(
+            tensors["lm_head.weight"],
+            tensors.get("model.embed_tokens.weight", tensors["lm_head.weight"]),
+        )
     ):
         raise CheckpointError(
-            f"{path}: has an output layer of its own", "only tied embeddings are supported"
+            f"{path}: has an output layer of its own, and its config.json says that it has none",
+            "restore the folder from a whole copy",
         )
     try:
         state = from_huggingface(tensors, config)

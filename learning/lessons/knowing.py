@@ -35,7 +35,7 @@ COARSE = 2.0
 
 
 @dataclass(frozen=True)
-class Publication:
+class PublishedVersion:
     """Weights, as the journal has them."""
 
     version: int
@@ -45,10 +45,10 @@ class Publication:
     path: str | None
 
 
-def line_of(journal: Journal, version: int) -> list[Publication]:
+def line_of(journal: Journal, version: int) -> list[PublishedVersion]:
     """The weights' publications and their ancestors', newest first."""
     sql = LINE + "SELECT version, created, note, path FROM publications JOIN line USING (version)"
-    return [Publication(*row) for row in journal.rows(f"{sql} ORDER BY version DESC", version)]
+    return [PublishedVersion(*row) for row in journal.rows(f"{sql} ORDER BY version DESC", version)]
 
 
 def may_know(journal: Journal, version: int, lessons: Collection[int]) -> frozenset[int]:
@@ -134,7 +134,7 @@ def learned_elsewhere(
     return sorted(path for path in paths if path.resolve() not in mine and has_weights(path))
 
 
-def _origin(folder: Path, journal: Journal, line: list[Publication]) -> Path:
+def _origin(folder: Path, journal: Journal, line: list[PublishedVersion]) -> Path:
     """The folder of the model that its first ancestor was taught in: another where it was grown."""
     if not line or not line[-1].path:
         return folder
