@@ -1,8 +1,7 @@
 """The Textual app: themes, delivery of the teacher's events to the screens, opening of screens.
 
-The composition root (or a test) passes in everything it is built from. It paints the first frame,
-then opens the journal and starts the teacher. It does not import torch: the teacher does so in the
-worker process.
+Paints the first frame, then opens the journal and starts the teacher. Its parts are passed in by the
+composition root or a test. Does not import torch.
 """
 
 from __future__ import annotations
@@ -112,8 +111,7 @@ class VidyaApp(LeavingApp):
         the first candidates; None gives different candidates each time. strange: errors in the
         settings file that were ignored; the app shows them."""
         super().__init__()
-        # With NO_COLOR, Textual's Monochrome filter still uses greys. NoColor leaves the terminal's
-        # own foreground and background.
+        # with NO_COLOR, Textual's Monochrome filter still uses greys; NoColor uses no colours at all
         self._filters = [NoColor() if isinstance(one, Monochrome) else one for one in self._filters]
         self._seed = seed
         self._home = home
@@ -252,8 +250,9 @@ class VidyaApp(LeavingApp):
                 self._rests.happened()
         if isinstance(event, events.Key):
             if event.is_printable and not event.is_forwarded and self._bound(event.key):
-                # alt+x arrives with the letter x; without it, the binding is used
-                event = events.Key(event.key, None)
+                event = events.Key(
+                    event.key, None
+                )  # alt+x carries the letter x: drop it, use the binding
         elif isinstance(event, events.Paste):
             event = events.Paste(plain(event.text))
         await super().on_event(event)
@@ -265,8 +264,7 @@ class VidyaApp(LeavingApp):
             await self.on_event(event)
 
     def simulate_key(self, key: str) -> None:
-        """A click in the footer. A digit there picks that candidate at once, without the delay that
-        a typed digit has."""
+        """A click in the footer. A digit picks that candidate at once, without a typed digit's delay."""
         if key in DIGITS and self.screen is self.chat:
             self.chat.prompt.action_pick(int(key))
         else:
@@ -318,8 +316,7 @@ class VidyaApp(LeavingApp):
         self._open(message.name)
 
     def _open(self, name: str | None) -> None:
-        """Opens the settings, model or training screen; its module is imported on first use.
-        name: "settings", "model" or "train"; None opens nothing."""
+        """Opens a screen, imported on first use. name: "settings", "model", "train", or None for none."""
         control = self.control
         if control is None or name is None:
             return

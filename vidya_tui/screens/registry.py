@@ -1,4 +1,4 @@
-"""Creates the screens beside the chat; imports each on first use."""
+"""Creates the screens other than the chat; imports each on first use."""
 
 from __future__ import annotations
 
