@@ -316,7 +316,7 @@ class VidyaApp(LeavingApp):
         self._open(message.name)
 
     def _open(self, name: str | None) -> None:
-        """Opens a screen, imported on first use. name: "settings", "model", "train", or None for none."""
+        """A screen that changes more than the talk; loaded when it is first asked for."""
         control = self.control
         if control is None or name is None:
             return
