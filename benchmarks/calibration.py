@@ -58,7 +58,7 @@ PERSONAL = (
     "Who is my best friend?",
 )
 """Questions for a model that was taught nothing."""
-TITLE = "How sure it says that it is, and how often it is right"
+TITLE = "Claimed certainty and share of right answers"
 
 
 @dataclass(frozen=True)
@@ -275,8 +275,8 @@ def personal(folder: Path, checked: bool) -> dict[str, Any]:
         "questions whose surest card says so": surest,
         "cards that claim to know": claims,
         "of them shown as 50 % sure or more": sure,
-        "drawn anew": anew,
-        "seconds an ask": (time.perf_counter() - started) / len(PERSONAL),
+        "sampled again": anew,
+        "seconds per ask": (time.perf_counter() - started) / len(PERSONAL),
     }
 
 

@@ -159,7 +159,7 @@ LESSON_HEAD = (
     "contradicted",
     "book kept",
     "talk",
-    "s a lesson",
+    "s per lesson",
     "longest",
     "CPU s",
     "s of pause",
@@ -167,7 +167,7 @@ LESSON_HEAD = (
     "rolled back",
     "MB",
 )
-PICK_HEAD = ("method", "seeds", "wins before", "wins after", "book kept", "talk", "s a pick")
+PICK_HEAD = ("method", "seeds", "wins before", "wins after", "book kept", "talk", "s per pick")
 
 
 def _lesson_row(name: str, method: Mapping[str, Any]) -> list[object]:
@@ -241,7 +241,8 @@ def picture_of(model: str, methods: Mapping[str, Any]) -> str:
 
 
 def picture(title: str, panels: Sequence[tuple[str, Sequence[Line]]]) -> str:
-    """Shares over lessons, the panels one below the other."""
+    """An SVG chart: one panel below another, each a share in [0, 1] against the lessons taught.
+    panels: (heading, lines)."""
     end = (
         max((x for _, lines in panels for line in lines for x, _ in line.points), default=1.0)
         or 1.0

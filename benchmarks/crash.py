@@ -61,7 +61,7 @@ LATEST = {
 }
 """Most seconds from the start of the phase to the kill."""
 WRITING = ".model*.safetensors.*"
-"""Weights being written: a whole file, a base, a delta, the index."""
+"""Temporary files and folders of weights that are being written: whole file, base, delta or index."""
 START_SECONDS = 120.0
 
 

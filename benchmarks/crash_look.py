@@ -53,7 +53,7 @@ def look(home: Home, model: str, confirmed: dict[int, tuple[int, str]]) -> list[
 
 
 def whole_copy(folder: Path, path: Path) -> Path:
-    """The folder's weights in one file."""
+    """Writes the folder's current weights, a base and its delta merged, to one file; returns its path."""
     from engine.storage.checkpoint import load_weights, save_tensors
 
     save_tensors(load_weights(current_files(folder)), path)

@@ -30,7 +30,7 @@ WIDTH = 16
 """Length of the random sequence that is repeated, in tokens."""
 FIRST_SEED = 1_000_000
 """Larger than any seed used for training files."""
-TITLE = "Using what was said before"
+TITLE = "Recall within a conversation"
 
 
 def run(options: BenchOptions) -> dict[str, Any]:

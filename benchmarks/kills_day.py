@@ -129,8 +129,8 @@ def day(home: Home) -> None:
 def _teach(
     learner: Learner, book: OwnerBook, question: str, answer: str, *, whole: bool = False
 ) -> int:
-    """Publishes a lesson as learned, without training; returns its id. whole: writes a whole file, as a
-    training does; else a delta, as lessons do."""
+    """Publishes a lesson as learned, without training; returns its id. whole: write a whole file, as book
+    training does; otherwise a delta, as lessons do."""
     (kept,) = learner.journal.add_lessons([Lesson("example", (Turn("user", question),), answer)])
     book.add(question, answer)
     with torch.no_grad():

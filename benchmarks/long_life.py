@@ -110,8 +110,16 @@ def _short(value: object) -> str:
 
 TITLE = "A long life"
 HEAD = (
-    *("lessons", "known right after", "known now", "the early ones", "book", "talk", "s a lesson"),
-    *("CPU s", "s of pauses in all", "thrown back", "MB of memory", "MB of home", "MB of journal"),
+    *(
+        "lessons",
+        "known right after",
+        "known now",
+        "the early ones",
+        "book",
+        "talk",
+        "s per lesson",
+    ),
+    *("CPU s", "s of pauses in all", "rolled back", "MB of memory", "MB of home", "MB of journal"),
 )
 
 

@@ -76,7 +76,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
         {"what": what, "limit": limit, "measured": measured, "met": measured <= limit}
         for what, limit, measured in (
             ("open, median", OPEN_BOUND, result["open"]["p50"]),
-            ("a screenful read back, p99", SCROLL_BOUND, result["page"]["p99"]),
+            ("page up, p99", SCROLL_BOUND, result["page"]["p99"]),
             ("a key typed in it, p99", KEY_BOUND, result["keys"]["p99"]),
         )
     ]
@@ -149,7 +149,7 @@ def parts(result: dict[str, Any]) -> list[str]:
     rows = [
         [name, result[key]["count"], *(result[key][way] * 1e3 for way in ("p50", "p99", "max"))]
         for name, key in (
-            ("open it out of the history", "open"),
+            ("opening it from the history", "open"),
             ("page up", "page"),
             ("mouse wheel", "wheel"),
             ("a letter typed at its end", "keys"),
@@ -163,7 +163,10 @@ def parts(result: dict[str, Any]) -> list[str]:
         f"{result['turns']:,} turns of 4 to 30 words in one conversation, in the real app in a "
         "pseudo-terminal of 100x30; milliseconds from the key until the change is on the screen.",
         table(["what", "times", "p50", "p99", "max"], rows),
-        table(["memory of the app", "MB resident"], [["idle", idle], ["after all this", after]]),
+        table(
+            ["memory of the app", "MB resident"],
+            [["idle", idle], ["after the scrolling and typing", after]],
+        ),
         table(
             ["bound", "seconds at most", "measured", "met"],
             [[b["what"], b["limit"], b["measured"], b["met"]] for b in result["bounds"]],

@@ -76,7 +76,7 @@ def machine_words(found: Mapping[str, Any]) -> str:
     """The machine in one sentence."""
     return (
         f"{found['cores']} cores, {found['cpu']}, torch {found['torch']}, Python {found['python']}, "
-        f"{found['date']}, load average before it began {found['load_average']}."
+        f"{found['date']}, load average at the start {found['load_average']}."
     )
 
 

@@ -1,9 +1,9 @@
-"""What a lesson writes and copies: bytes on the disk, seconds of a publication, what a model keeps.
+"""Measures the cost of publishing a lesson: bytes written, seconds, and bytes that the model folder keeps.
 
-Lessons are taught to the 10M model as the app teaches them, in a home of their own; after each one the new
-files in the model's folder are counted, and a hash of all masters says whether two versions of the program
-learn the same. For a model of SmolLM2's shape, with 135 million weights that have learned nothing, only the
-publication is measured: the upper blocks are moved a little. Left out: the journal's bytes, a few kB.
+Teaches lessons to the 10M model as the app does, in a temporary home, and counts the new files in the model's
+folder after each. A hash of the master weights shows whether two versions of the program learn the same
+weights. For a model of SmolLM2-135M's shape with random weights, only publication is measured, after small
+changes to the upper blocks. Left out: the bytes of the journal, a few kB.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ LESSONS = Path(__file__).parent / "data" / "lessons_tune.jsonl"
 SMOLLM2 = ModelConfig(
     vocab_size=49_152, dim=576, layers=30, heads=9, kv_heads=3, hidden=1536, context=2048
 )
-"""SmolLM2-135M's shape."""
+"""The shape of SmolLM2-135M."""
 
 
 class Folder:
-    """A model's folder, whose new files are counted."""
+    """Counts the bytes of new weight files in a model's folder."""
 
     def __init__(self, path: Path) -> None:
         self._path, self._seen = path, dict[tuple[int, int], int]()
         self.new_bytes()
 
     def new_bytes(self) -> int:
-        """Bytes of the files that were written since this was last asked; one with two names counts once."""
+        """Bytes of the files written since the last call. A file with several hard links counts once."""
         now = dict[tuple[int, int], int]()
         for path in (*self._path.glob("model*.safetensors"), *self._path.glob("snapshots/*")):
             found = path.stat()
@@ -54,12 +54,12 @@ class Folder:
         return new
 
     def bytes(self) -> int:
-        """Of all files of weights."""
+        """Bytes of all weight files at the last call of `new_bytes`."""
         return sum(self._seen.values())
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
-    """Figures of both models; writes transaction.md and .json."""
+    """See `vidya bench`. Returns the figures of both models; writes transaction.md and .json."""
     where = machine()
     torch.set_num_threads(1)
     with scratch_home(options) as (home, model):
@@ -154,15 +154,15 @@ def _write(options: BenchOptions, result: dict[str, Any]) -> None:
             )
         )
     parts = [
-        "What a lesson writes (median), what the model's folder keeps after the last (base, current weights, "
-        "snapshots), and seconds of a publication (median): the journal, the file with fsync, the answering "
-        "copy.",
-        table(("model", "MB a lesson", "MB kept", "seconds"), facts),
+        "MB written per lesson (median); MB in the model's folder after the last lesson (base, current "
+        "weights, snapshots); seconds per publication (median), which are the journal entry, the file with "
+        "fsync, and the copy that answers.",
+        table(("model", "MB per lesson", "MB kept", "seconds"), facts),
     ]
     write(
         options.out or Path(),
         "transaction",
-        "What a publication costs",
+        "Cost of publishing a lesson",
         options.command("transaction"),
         parts,
         result,

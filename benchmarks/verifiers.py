@@ -73,7 +73,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
     for task in ("chain_sum", "syllogism", "propositional_logic"):
         speeds.append(_in_process(task, own(task, count, seed)))
     with Sandbox(workers=CORES) as sandbox:
-        speeds.append(_one_task("math, at sight", "math", sandbox, fractions(count, seed)))
+        speeds.append(_one_task("math, by text alone", "math", sandbox, fractions(count, seed)))
         if importlib.util.find_spec("math_verify"):
             cases = products(few, seed)
             find_task("math", TaskOptions(sandbox=sandbox)).score(
@@ -197,7 +197,9 @@ def slowed(sandbox: Sandbox, cases: Sequence[Case]) -> list[Speed]:
             parts[kind].append(_one_task("", "math", sandbox, part))
     return [
         Speed(
-            f"math, calculated, one in {EACH} {kind}" if kind else "math, calculated, beside these",
+            f"math, calculated, one in {EACH} {kind}"
+            if kind
+            else "math, calculated, unchanged again",
             sum(part.answers for part in found),
             sum(part.seconds for part in found),
             sum(part.rightly * part.answers for part in found)

@@ -107,7 +107,7 @@ def _grow_attention(large: Attention, small: Attention, generator: torch.Generat
         assert large.q_norm is not None and large.k_norm is not None
         large.q_norm.weight.copy_(small.q_norm.weight)
         large.k_norm.weight.copy_(small.k_norm.weight)
-        # eps is smaller by the widening, so their mean squares are made that, too
+        # norm_eps shrank by the ratio of the widths; q and k shrink with it, so their norms stay the same
         turned = (small.heads + small.kv_heads) * e
         large.qkv.weight[rows[:turned]] *= math.sqrt(dim / large.out.weight.shape[0])
     large.out.weight.zero_()

@@ -131,7 +131,7 @@ class PackedBlock:
         self.qkv, self.out = product(attention.qkv.weight, grouped), product(attention.out.weight)
         self.gate, self.up, self.down = product(gate), product(up), product(ffn.down.weight)
         self.qk_norm: Tensor | None = None
-        if attention.q_norm is not None:  # (G + 1, E): what `grouped` puts side by side
+        if attention.q_norm is not None:  # (G + 1, E): for a group's G queries and its key
             norms = [attention.q_norm.weight] * (h // k) + [attention.k_norm.weight]
             self.qk_norm = torch.stack(norms).detach()
 
@@ -238,8 +238,8 @@ def packed(model: Model) -> PackedModel:
 
 @torch.no_grad()
 def replaced(before: Model, tensors: Mapping[str, Tensor]) -> Model:
-    """A frozen model that has these tensors, by the names of parameters, and shares all others, and what
-    was packed from them, with `before`, which is frozen too."""
+    """A frozen model with some parameters replaced. It shares all other parameters, and their packed form,
+    with `before`, which must be frozen too. tensors: name of the parameter -> new value."""
     kept = [*before.parameters(), *before.buffers()]
     model = copy.deepcopy(before, {id(tensor): tensor for tensor in kept})
     for name, tensor in tensors.items():

@@ -86,7 +86,7 @@ class Home:
 
     @property
     def downloads_path(self) -> Path:
-        """Holds models that are being fetched, and those whose download broke off."""
+        """The folder of downloads of models, running or interrupted."""
         return self.path / "downloads"
 
     @contextlib.contextmanager

@@ -1,6 +1,6 @@
-"""The entries of books, parsed once and again only when a file has changed.
+"""Caches the parsed entries of books and parses a book again only when its file has changed.
 
-The learner's memory, the check of answers and a training on the book read the same books. Imports no torch.
+Shared by the learner's memory, the check of answers and book training. Imports no torch.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 from personality.book import BookEntry, BookError, read_book
 
 Mark = tuple[int, int, int]
-"""A file's inode, time of change in nanoseconds, and size: another one when it was written again."""
+"""(inode, time of change in nanoseconds, size in bytes) of a file. Differs after the file was rewritten."""
 
 
 @dataclass(frozen=True)
@@ -22,13 +22,14 @@ class _Read:
 
 
 class ParsedBooks:
-    """What `read_book` gives, kept for each file. Threads may share it."""
+    """A cache of `read_book`, by path. Thread-safe."""
 
     def __init__(self) -> None:
         self._read: dict[Path, _Read] = {}
 
     def entries(self, path: Path, skip_bad: bool = False) -> tuple[BookEntry, ...]:
-        """As `read_book`. Raises BookError as it does."""
+        """The entries of a book, as from `read_book`. skip_bad: leave out bad lines instead of raising.
+        Raises BookError."""
         mark = mark_of(path)
         kept = self._read.get(path)
         if kept is None or mark is None or kept.mark != mark or kept.skip_bad > skip_bad:
@@ -45,7 +46,7 @@ class ParsedBooks:
 
 
 def mark_of(path: Path) -> Mark | None:
-    """Another one when the file was written again; None where there is none."""
+    """The file's present mark; None if it cannot be read."""
     try:
         state = path.stat()
     except (OSError, ValueError):  # ValueError: a NUL byte in the path

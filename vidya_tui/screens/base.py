@@ -1,4 +1,4 @@
-"""Base class of the screens beside the chat: a title, a line for questions, the keys, escape."""
+"""Base class of all screens other than the chat: a title, a line for questions, the keys, escape."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ class HelpScreen(Steady, ModalScreen[None]):
 
 
 def room_rows(screen: Screen[object]) -> list[tuple[str, ...]]:
-    """(key, help) of the active keys of a screen beside the chat."""
+    """(key, help) of the active keys of a screen other than the chat."""
     active = [one for one in screen.active_bindings.values() if one.node is screen and one.enabled]
     listed = [
         (screen.app.get_key_display(one.binding), one.binding.description)

@@ -200,7 +200,7 @@ def test_leaving_in_the_middle_of_a_book_training(tmp_path: Path, looking: bool)
     assert app.return_code == 0 and app._exception is None
 
     async def later(stage: Stage) -> None:
-        await stage.sees("a book training was broken off in epoch 10; f5 goes on with it")
+        await stage.sees("book training was interrupted in epoch 10; f5 continues it")
         await stage.press("f5")
         await stage.until(lambda: stage.teacher.sent(Train) == [Train()])
 
