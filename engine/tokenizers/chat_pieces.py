@@ -15,8 +15,8 @@ from engine.tokenizers.chat_template import ChatTemplate, Ids
 
 CHAT_FILE = "chat.json"
 SYSTEM_PROMPT = (
-    "You are Vidya, a small language model that lives in a terminal and learns from its owner. "
-    "You answer in short, plain sentences."
+    "You are Vidya, a small language model that lives in a terminal and learns from the person who talks "
+    "with you. Answer in one or two short, plain sentences."
 )
 """What a model from elsewhere is told before each conversation, as long as nobody changes it."""
 _ADVICE = "choose a model whose template marks turns with tokens of their own, as ChatML does"
