@@ -15,7 +15,7 @@ import hashlib
 import importlib.metadata
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -45,10 +45,12 @@ def save_run(
     spikes: Spikes,
     identity: Mapping[str, Any],
     folder: Path,
+    special_ids: Collection[int] | None = None,
 ) -> None:
     """Writes the checkpoint, then the model. In the model, the embeddings of rare ids are separated
-    (rare_tokens.py). Raises CheckpointError; ConfigError if the folder's model has learned lessons
-    since, in which case the checkpoint is complete and the model untouched."""
+    (rare_tokens.py). special_ids: see rare_tokens.indistinct. Raises CheckpointError; ConfigError if the
+    folder's model has learned lessons since, in which case the checkpoint is complete and the model
+    untouched."""
     tensors = {f"model/{k}": v for k, v in model.state_dict().items()}
     tensors |= {f"optimizer/{k}": v for k, v in optimizer.tensors()}
     state = {
@@ -63,7 +65,7 @@ def save_run(
         raise CheckpointError(*unwritable(folder, error, advice)) from error
     save_tensors(tensors, folder / TRAINING, state)
     refuse_taught(folder)
-    with told_apart(model):
+    with told_apart(model, special_ids):
         save_model(model, folder)
 
 

@@ -9,7 +9,7 @@ batch. Left out: sharded weights.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -92,12 +92,13 @@ def pretrain(
     team: ProcessGroup = ALONE,
     optimizer_of: Callable[[Model, PretrainSettings], Optimizers] = muon_adamw,
     told: Mapping[str, Any] | None = None,
+    special_ids: Collection[int] | None = None,
 ) -> Progress:
     """Trains the model in place until the limit or until `stop()` is true; resumes from `folder`.
 
-    `told` goes into the record beside the weights. Skips loss spikes and steps that are not finite.
-    Raises NumericsError after three such steps in a row that are not finite; ConfigError for
-    inconsistent settings, or if torch should compile and cannot; CheckpointError.
+    `told` goes into the record beside the weights. special_ids: the tokenizer's, see save_run. Skips loss
+    spikes and steps that are not finite. Raises NumericsError after three such steps in a row that are not
+    finite; ConfigError for inconsistent settings, or if torch should compile and cannot; CheckpointError.
     """
     _check(model, settings, team)
     optimizer = optimizer_of(model, settings)
@@ -113,7 +114,7 @@ def pretrain(
 
     def save() -> None:
         if folder and team.leads:
-            save_run(model, optimizer, progress, spikes, identity, folder)
+            save_run(model, optimizer, progress, spikes, identity, folder, special_ids)
             write_record(folder, told or {}, model, settings, progress)
 
     model.train()
