@@ -15,7 +15,7 @@ import hashlib
 import importlib.metadata
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -45,10 +45,11 @@ def save_run(
     spikes: Spikes,
     identity: Mapping[str, Any],
     folder: Path,
+    special_ids: Collection[int] | None = None,
 ) -> None:
     """Writes the checkpoint and the model; in that, ids that hardly came are told apart, so that they
-    can be taught. Raises CheckpointError, and ConfigError where the model was taught meanwhile; the
-    checkpoint is whole then."""
+    can be taught. special_ids: see rare_tokens.indistinct. Raises CheckpointError, and ConfigError where
+    the model was taught meanwhile; the checkpoint is whole then."""
     tensors = {f"model/{k}": v for k, v in model.state_dict().items()}
     tensors |= {f"optimizer/{k}": v for k, v in optimizer.tensors()}
     state = {
@@ -63,7 +64,7 @@ def save_run(
         raise CheckpointError(*unwritable(folder, error, advice)) from error
     save_tensors(tensors, folder / TRAINING, state)
     refuse_taught(folder)
-    with told_apart(model):
+    with told_apart(model, special_ids):
         save_model(model, folder)
 
 

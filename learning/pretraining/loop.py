@@ -9,7 +9,7 @@ progress is counted in tokens or in minutes of training, whichever limit was giv
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -90,10 +90,12 @@ def pretrain(
     team: ProcessGroup = ALONE,
     optimizer_of: Callable[[Model, PretrainSettings], Optimizers] = muon_adamw,
     told: Mapping[str, Any] | None = None,
+    special_ids: Collection[int] | None = None,
 ) -> Progress:
     """Trains the model in place until the limit, or until `stop` says so; resumes from `folder`.
 
-    `told` goes into the record beside the weights. Raises NumericsError if the loss is not finite
+    `told` goes into the record beside the weights; special_ids: the tokenizer's, see save_run.
+    Raises NumericsError if the loss is not finite
     three steps in a row; such steps and spikes are skipped. Raises ConfigError for what does not fit
     together, and where torch is to compile and cannot.
     """
@@ -111,7 +113,7 @@ def pretrain(
 
     def save() -> None:
         if folder and team.leads:
-            save_run(model, optimizer, progress, spikes, identity, folder)
+            save_run(model, optimizer, progress, spikes, identity, folder, special_ids)
             write_record(folder, told or {}, model, settings, progress)
 
     model.train()

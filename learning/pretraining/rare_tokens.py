@@ -10,7 +10,7 @@ as they were.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
 import torch
@@ -30,24 +30,28 @@ _ROWS = 1024
 
 
 @torch.no_grad()
-def indistinct(embedding: Tensor) -> Tensor:
-    """The ids [N] that have a neighbour nearer than NEAR in embedding [V, D], special tokens, which are
-    the highest, left aside."""
-    texts = embedding[: len(embedding) - len(SPECIALS) - RESERVED]
-    units = F.normalize(texts.detach().float(), dim=1)
+def indistinct(embedding: Tensor, special_ids: Collection[int] | None = None) -> Tensor:
+    """The ids [N] that have a neighbour nearer than NEAR in embedding [V, D], special ones left aside.
+
+    special_ids: those of the model's tokenizer; None: of vidya's own, which has them at the end."""
+    if special_ids is None:
+        special_ids = range(len(embedding) - len(SPECIALS) - RESERVED, len(embedding))
+    texts = torch.ones(len(embedding), dtype=torch.bool, device=embedding.device)
+    texts[[*special_ids]] = False
+    units = F.normalize(embedding[texts].detach().float(), dim=1)
     nearest = []
     for rows in torch.arange(len(units), device=units.device).split(_ROWS):
         cosines = units[rows] @ units.T
         cosines[rows - rows[0], rows] = -1.0  # to itself
         nearest.append(cosines.amax(1))
-    return (torch.cat(nearest) > NEAR).nonzero()[:, 0]
+    return texts.nonzero()[:, 0][torch.cat(nearest) > NEAR]
 
 
 @torch.no_grad()
-def tell_apart(embedding: Tensor) -> int:
+def tell_apart(embedding: Tensor, special_ids: Collection[int] | None = None) -> int:
     """Adds the random parts to embedding [V, D] in place; always the same ones. Returns how many ids
     were not to be told apart."""
-    ids = indistinct(embedding)
+    ids = indistinct(embedding, special_ids)
     if not len(ids):
         return 0
     rows = embedding[ids].float()
@@ -62,11 +66,11 @@ def tell_apart(embedding: Tensor) -> int:
 
 
 @contextmanager
-def told_apart(model: Model) -> Iterator[None]:
+def told_apart(model: Model, special_ids: Collection[int] | None = None) -> Iterator[None]:
     """The model with its ids told apart; afterwards it is, to the bit, as it was."""
     weight = model.embedding.weight.detach()
     kept = weight.clone()
-    tell_apart(weight)
+    tell_apart(weight, special_ids)
     try:
         yield
     finally:

@@ -165,6 +165,7 @@ def _run(
             stop=interrupted.is_set,
             team=team,
             told=told,
+            special_ids=ready.tokenizer.special_ids,
         )
     if not team.leads:
         return
