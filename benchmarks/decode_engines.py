@@ -157,8 +157,9 @@ class LlamaCpp:
     def __init__(self, folder: Path, kind: str) -> None:
         import llama_cpp
 
-        from benchmarks.decode_gguf import write_gguf
-        from engine.storage.checkpoint import load_config
+        from engine.storage.checkpoint import load_config, load_tensors
+        from engine.storage.checkpoint_files import WEIGHTS
+        from engine.storage.gguf_model import write_gguf
 
         self._c: Any = llama_cpp
         self._quiet = llama_cpp.llama_log_callback(lambda *_: None)
@@ -167,7 +168,10 @@ class LlamaCpp:
         self._model: Any = None
         file, self._path = tempfile.mkstemp(suffix=".gguf")
         os.close(file)
-        self._write: Callable[[], None] = lambda: write_gguf(folder, Path(self._path), kind)
+        no_words = {"tokenizer.ggml.model": "no_vocab"}  # the benchmark speaks in ids
+        self._write: Callable[[], None] = lambda: write_gguf(
+            Path(self._path), self._config, load_tensors(folder / WEIGHTS)[0], kind, no_words
+        )
         self.publish()
 
     def publish(self) -> None:
