@@ -194,6 +194,18 @@ def save_model(
     save_tensors(to_huggingface(state, model.config), folder / WEIGHTS, metadata)
 
 
+def _read(folder: Path, weights: Path | None) -> tuple[WeightFiles, dict[str, Tensor]]:
+    """The folder's current weights, or those at `weights`. Raises CheckpointError."""
+    files = files_at(folder, weights) if weights else current_files(folder)
+    try:
+        return files, load_weights(files)
+    except CheckpointError:
+        # another program may have published in this moment
+        if weights or (newer := current_files(folder)) == files:
+            raise
+        return newer, load_weights(newer)
+
+
 def load_model(
     folder: Path,
     *,
@@ -215,8 +227,8 @@ def load_model(
                 "convert it to safetensors with the program that wrote it",
             )
         raise CheckpointError(f"{path}: does not exist", "choose another model with --model")
-    files = files_at(folder, path) if weights else current_files(folder)
-    path, tensors = files.newest, load_weights(files)
+    files, tensors = _read(folder, weights)
+    path = files.newest
     if (
         config.tied
         and "lm_head.weight" in tensors

@@ -14,6 +14,7 @@ import contextlib
 import hashlib
 import json
 import re
+import time
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -170,19 +171,21 @@ def use_delta(folder: Path, files: WeightFiles) -> None:
     remove_durably(folder / WEIGHTS)
 
 
-def remove_unneeded(folder: Path, kept: Collection[Path]) -> None:
+def remove_unneeded(folder: Path, kept: Collection[Path], untouched: float = 0.0) -> None:
     """Removes bases, deltas and an index that neither the current weights nor those at `kept` need; nothing
-    where that cannot be told."""
+    where that cannot be told.
+
+    untouched: seconds since they were written or linked, at least, where another program may be publishing.
+    """
     needed = needed_parts(folder, kept)
     if needed is None:
         return
-    for path in parts_of(folder):
-        if path not in needed:
-            with contextlib.suppress(OSError):
-                path.unlink()
-    if (folder / WEIGHTS).exists():
+    spare = [path for path in parts_of(folder) if path not in needed]
+    spare += [folder / INDEX] if (folder / WEIGHTS).exists() else []
+    for path in spare:
         with contextlib.suppress(OSError):
-            (folder / INDEX).unlink(missing_ok=True)
+            if time.time() - path.stat().st_ctime >= untouched:
+                path.unlink()
 
 
 def needed_parts(folder: Path, kept: Collection[Path]) -> set[Path] | None:

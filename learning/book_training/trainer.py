@@ -16,7 +16,7 @@ from learning.book_training.loop import BookSettings, BookTraining, train_book
 from learning.book_training.resume import TrainingKeeper
 from learning.book_training.training_set import Course, failed_avoidance, plan
 from learning.memory.guard import Verdict, examine
-from learning.memory.transaction import Publication, WeightTransaction
+from learning.memory.transaction import Commit, WeightTransaction
 from learning.models.trainable import all_weights
 from learning.models.unfinished_training import Unfinished
 from learning.objectives.forward import Knowledge, share_known
@@ -83,7 +83,7 @@ class BookTrainer:
                     begun=keeper.begun(self._journal),
                 )
 
-        def judge(training: BookTraining) -> Publication | None:
+        def judge(training: BookTraining) -> Commit | None:
             nonlocal verdict
             verdict = examine(
                 model,
@@ -94,7 +94,7 @@ class BookTrainer:
                 earlier_recall=share_known(training.after[count:]),
             )
             if verdict.passed and training.last.step:
-                return Publication([lesson.id for lesson, _ in course.lessons], "book training")
+                return Commit([lesson.id for lesson, _ in course.lessons], "book training")
             return None
 
         with keeper:

@@ -18,7 +18,7 @@ from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example, answered_by, asked
 from learning.lessons.recipe import LessonTransaction, TeachResult, known_before
 from learning.memory.tasks import LessonTask
-from learning.memory.transaction import UNPUBLISHED, Publication
+from learning.memory.transaction import UNPUBLISHED, Commit
 
 ALIKE = 0.7
 """Share of ids in common, in order, from which two answers count as nearly the same."""
@@ -40,7 +40,7 @@ def teach_or_avoid(
     def teach(part: LessonTask) -> TeachResult:
         return transaction.teach(part, report=report, checking=checking)
 
-    def avoids(whole: LessonTask, part: TeachResult) -> Publication | None:
+    def avoids(whole: LessonTask, part: TeachResult) -> Commit | None:
         done = part.known and known_before(transaction.caches.upper, whole)
         return UNPUBLISHED if done else None
 

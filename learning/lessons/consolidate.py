@@ -15,7 +15,7 @@ from learning.data.examples import Example
 from learning.lessons.recipe import LessonTransaction, TeachResult, TeachSettings
 from learning.memory.guard import finite
 from learning.memory.tasks import LessonTask
-from learning.memory.transaction import Publication
+from learning.memory.transaction import Commit
 from learning.objectives.forward import knowledge
 from learning.protocol.events import LearnerState
 
@@ -186,11 +186,11 @@ class Consolidator:
             tracker.measure(caches.upper, answers, pause=transaction.pause)
             return result
 
-        def judge(result: TeachResult) -> Publication | None:
+        def judge(result: TeachResult) -> Commit | None:
             gained = lost - len(tracker.lost(memory))
             good = gained >= gain and (result.known or bool(task.answer))
             good = good and finite(transaction.weights.model)
-            return Publication(note=note, snapshot=False) if good else None
+            return Commit(note=note, snapshot=False) if good else None
 
         try:
             return transaction.attempt(steps, judge).kept

@@ -31,7 +31,7 @@ from learning.memory.tasks import (
     to_task,
     waiting_riders,
 )
-from learning.memory.transaction import UNPUBLISHED, Publication
+from learning.memory.transaction import UNPUBLISHED, Commit
 from learning.models.snapshots import KNOWN_ALREADY, OldWeights
 from learning.models.weights import Published, Weights
 from learning.protocol.events import LearnerState, UndoDone
@@ -132,11 +132,11 @@ class Learner:
                 checking=lambda: self._tell(LearnerState("checking", 1)),
             )
 
-        def judge(result: TeachResult) -> Publication | None:
+        def judge(result: TeachResult) -> Commit | None:
             if not stake.judged(self.weights.model).passed:
                 return None
             ridden = [n for n, (example, _) in riders.items() if example in result.ridden]
-            return self._publication(lesson, result.steps, ridden)
+            return self._commit(lesson, result.steps, ridden)
 
         try:
             outcome = self.transaction.attempt(steps_taken, judge)
@@ -175,12 +175,12 @@ class Learner:
         )
         return replace(report, batch=result.batch, state=state)
 
-    def _publication(self, lesson: Lesson, steps: int, riders: list[int]) -> Publication:
+    def _commit(self, lesson: Lesson, steps: int, riders: list[int]) -> Commit:
         """riders: weak lessons that were learned along with it."""
         if not steps and lesson.id in self.journal.lessons_in(self.version):
             return UNPUBLISHED
         note = f"lesson {lesson.id}{'' if steps else KNOWN_ALREADY}"
-        return Publication([lesson.id, *riders], note, moved=steps > 0)
+        return Commit([lesson.id, *riders], note, moved=steps > 0)
 
     def catch_up(self) -> bool:
         """One small piece of work for a pause, see learning.lessons.consolidate; False where

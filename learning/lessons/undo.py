@@ -23,7 +23,7 @@ from learning.lessons.consolidate import FORMS
 from learning.lessons.recipe import LessonTransaction, TeachResult, known_before
 from learning.memory.rewording import reworded
 from learning.memory.tasks import LessonTask, replacement_lesson, to_task
-from learning.memory.transaction import Publication
+from learning.memory.transaction import Commit
 from learning.models.snapshots import OldWeights
 from learning.models.unfinished_training import remove_unfinished
 from learning.models.weights import Weights
@@ -106,7 +106,7 @@ def _teach_against(transaction: LessonTransaction, tokenizer: Tokenizer, lesson:
             transaction.weights.folder
         )  # an interrupted training still knows the lesson
     else:
-        transaction.publish(Publication(note=note, moved=False, snapshot=False))
+        transaction.publish(Commit(note=note, moved=False, snapshot=False))
     return words
 
 
@@ -116,9 +116,9 @@ def _attempt(
     """Number of steps that were published; 0 if they failed or cost too much of the memory."""
     stake = transaction.at_stake(task)
 
-    def judge(result: TeachResult) -> Publication | None:
+    def judge(result: TeachResult) -> Commit | None:
         good = result.steps and result.known and stake.judged(transaction.weights.model).passed
-        return Publication(note=note, snapshot=False) if good else None
+        return Commit(note=note, snapshot=False) if good else None
 
     try:
         outcome = transaction.attempt(lambda: teach_or_avoid(transaction, tokenizer, task), judge)

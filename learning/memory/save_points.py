@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from learning.journal.journal import Journal
-from learning.memory.transaction import Attempt, Publication
+from learning.memory.transaction import Attempt, Commit
 from learning.protocol.records import Lesson, Turn
 
 
@@ -39,7 +39,7 @@ class PracticeWeights:
         if self.lesson is None:
             lesson = Lesson("practice", (Turn("user", self._task),), "", state="needs_practice")
             self.lesson = self._journal.add_lessons([lesson])[0].id
-        self._attempt.publish(Publication([self.lesson], note, snapshot=first), go_on=True)
+        self._attempt.publish(Commit([self.lesson], note, snapshot=first), go_on=True)
         if first:
             self._journal.set_lesson_state(self.lesson, "learned")
 

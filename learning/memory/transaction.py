@@ -29,7 +29,7 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
-class Publication:
+class Commit:
     """What a judge decides to publish."""
 
     lessons: Sequence[int] = ()
@@ -41,7 +41,7 @@ class Publication:
     """Whether the weights before are kept as a snapshot."""
 
 
-UNPUBLISHED = Publication(moved=False)
+UNPUBLISHED = Commit(moved=False)
 """The weights stay as they are, and nothing is published: there was nothing new, or more is to come."""
 
 
@@ -97,11 +97,11 @@ class Attempt:
             self._trainable.restore(self._weights)
             self._transaction.caches.restore(self._margins)
 
-    def publish(self, publication: Publication, *, go_on: bool = False) -> None:
+    def publish(self, commit: Commit, *, go_on: bool = False) -> None:
         """Publishes (Weights.publish) and saves the margins. go_on: further steps follow, after which
         `put_back` goes back to what was published now."""
-        moved = self._trainable.names if publication.moved else ()
-        self._transaction.publish(publication, moved)
+        moved = self._trainable.names if commit.moved else ()
+        self._transaction.publish(commit, moved)
         if go_on:
             self._begin()
 
@@ -135,19 +135,19 @@ class WeightTransaction:
     def attempt(
         self,
         steps: Callable[[], Result],
-        judge: Callable[[Result], Publication | None],
+        judge: Callable[[Result], Commit | None],
         trainable: Trainable | None = None,
     ) -> Outcome[Result]:
         """Takes steps, judges what they made, and publishes it or, where the judge says None or anything is
         raised, puts weights and margins back. Raises what the steps, the judge and Weights.publish raise."""
         with self.begin(trainable) as attempt:
             result = steps()
-            publication = judge(result)
-            if publication is None:
+            commit = judge(result)
+            if commit is None:
                 attempt.put_back()
-            elif publication is not UNPUBLISHED:
-                attempt.publish(publication)
-        return Outcome(result, publication is not None)
+            elif commit is not UNPUBLISHED:
+                attempt.publish(commit)
+        return Outcome(result, commit is not None)
 
     def at_stake(self, task: LessonTask) -> AtStake:
         """The whole memory except the examples that answer the task's own prompts."""
@@ -156,12 +156,12 @@ class WeightTransaction:
         earlier = [e for e in replay.taught if e.prompt not in task.prompts]
         return AtStake(tracker, book, earlier, tracker.recall(book), tracker.recall(earlier))
 
-    def publish(self, publication: Publication, moved: Sequence[str] = ()) -> None:
+    def publish(self, commit: Commit, moved: Sequence[str] = ()) -> None:
         """Publishes, and saves the margins. moved: names of the parameters that did."""
         self.weights.publish(
-            list(publication.lessons),
-            publication.note,
+            list(commit.lessons),
+            commit.note,
             moved=moved,
-            snapshot=publication.snapshot,
+            snapshot=commit.snapshot,
         )
         self.caches.save()

@@ -27,7 +27,7 @@ from engine.storage.checkpoint import (
 )
 from engine.storage.checkpoint_files import WEIGHTS, parse_number, read_header, read_metadata
 from engine.storage.disk import unwritable
-from engine.storage.files import copy_atomically, remove_leftovers
+from engine.storage.files import ABANDONED, copy_atomically, remove_leftovers
 from engine.storage.weight_files import (
     BASE,
     CHECKSUM,
@@ -88,7 +88,7 @@ class Weights:
         self.folder, self._journal = folder, journal
         for part in (folder, folder / SNAPSHOTS):
             remove_leftovers(part)
-        remove_unneeded(folder, snapshot_paths(folder))
+        remove_unneeded(folder, snapshot_paths(folder), ABANDONED)
         self.model = load_model(folder, device=device)
         files = current_files(folder)
         self.version, self._base = files.version, _base(files, self.model)

@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
+import engine.storage.checkpoint
 from engine.errors import CheckpointError
 from engine.model import Model
 from engine.storage.checkpoint import (
@@ -27,6 +28,7 @@ from engine.storage.weight_files import (
     CHECKSUM,
     INDEX,
     WeightFiles,
+    check_base,
     checksum,
     current_files,
     current_version,
@@ -190,3 +192,25 @@ def test_a_delta_without_tensors_is_its_base(folder: Path, tiny_model: Model) ->
     whole = load_tensors(part_path(folder, 3))[0]
     now = load_weights(current_files(folder))
     assert now.keys() == whole.keys() and all(torch.equal(now[k], whole[k]) for k in whole)
+
+
+def test_what_another_program_writes_just_now_stays(folder: Path, tiny_model: Model) -> None:
+    write_delta(folder, tiny_model, 3, 8)
+    remove_unneeded(folder, [], untouched=60.0)
+    assert part_path(folder, 8).exists()
+    save_model(tiny_model, folder, metadata={"version": "9"})
+    remove_unneeded(folder, [], untouched=60.0)
+    assert (folder / INDEX).exists(), "it may be about to remove the whole file"
+
+
+def test_a_publication_while_a_model_is_read_is_read_instead(
+    folder: Path, tiny_model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def publish(files: WeightFiles) -> None:
+        monkeypatch.undo()
+        use_delta(folder, write_delta(folder, tiny_model, 3, 8))
+        remove_unneeded(folder, [])
+        check_base(files)
+
+    monkeypatch.setattr(engine.storage.checkpoint, "check_base", publish)
+    assert same(tiny_model, load_model(folder).state_dict()) and current_version(folder) == 8

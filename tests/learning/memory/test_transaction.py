@@ -7,7 +7,7 @@ import torch
 
 from engine.errors import CheckpointError
 from learning.lessons.recipe import LessonTransaction
-from learning.memory.transaction import UNPUBLISHED, Publication
+from learning.memory.transaction import UNPUBLISHED, Commit
 from learning.models.trainable import all_weights, upper_matrices
 from tests.learning.conftest import Place
 from tests.learning.lessons.test_learner import open_learner, place  # noqa: F401
@@ -30,7 +30,7 @@ def step(transaction: LessonTransaction, name: str = MOVES, by: float = 0.5) -> 
 def test_what_the_judge_lets_through_is_published(transaction: LessonTransaction) -> None:
     before = transaction.weights.state()
     outcome = transaction.attempt(
-        lambda: step(transaction), lambda _: Publication((), "lesson 1", snapshot=False)
+        lambda: step(transaction), lambda _: Commit((), "lesson 1", snapshot=False)
     )
     assert (outcome.result, outcome.kept, transaction.weights.version) == (0.5, True, 1)
     assert transaction.journal.publication_note(1) == "lesson 1"
@@ -72,14 +72,14 @@ def test_whatever_is_raised_puts_back(
 ) -> None:
     before = transaction.weights.state()
 
-    def fail(*_: object, **__: object) -> Publication:
+    def fail(*_: object, **__: object) -> Commit:
         step(transaction)
         raise CheckpointError("the disk is full", "free some space")
 
     if where == "publication":
         monkeypatch.setattr(transaction.weights, "_save", fail)
     steps = fail if where == "steps" else lambda: step(transaction)
-    judge = fail if where == "judge" else lambda _: Publication((), "a lesson")
+    judge = fail if where == "judge" else lambda _: Commit((), "a lesson")
     with pytest.raises(CheckpointError, match="full"):
         transaction.attempt(steps, judge)
     now = transaction.weights.state()
@@ -96,7 +96,7 @@ def test_what_was_published_stays_whatever_is_raised_then(
     monkeypatch.setattr(transaction.caches, "save", fail)
     before = transaction.weights.state()
     with pytest.raises(CheckpointError):
-        transaction.attempt(lambda: step(transaction), lambda _: Publication((), "a lesson"))
+        transaction.attempt(lambda: step(transaction), lambda _: Commit((), "a lesson"))
     assert torch.equal(transaction.weights.model.get_parameter(MOVES), before[MOVES] + 0.5)
 
 
@@ -107,7 +107,7 @@ def test_an_attempt_that_goes_on_goes_back_to_its_last_publication(
     before = transaction.weights.state()
     with pytest.raises(KeyboardInterrupt), transaction.begin(all_weights(model)) as attempt:
         step(transaction, BELOW)
-        attempt.publish(Publication((), "practice: sums, step 5"), go_on=True)
+        attempt.publish(Commit((), "practice: sums, step 5"), go_on=True)
         step(transaction, BELOW)
         attempt.put_back()
         assert torch.equal(model.get_parameter(BELOW), before[BELOW] + 0.5)
