@@ -509,7 +509,9 @@ def test_a_correction_in_another_conversation_stops_the_old_answer_in_the_first_
     journal.set_lesson_state(second.id, "learned")
     assert {e.ids for e in open_learner(place).replay.taught} == both
     shuffled = random.Random(0)
-    course = plan(tokenizer, learner.replay, journal, place[0].book_path, None, context, shuffled)
+    course = plan(
+        tokenizer, learner.replay, journal, learner.caches.book_rows, None, context, shuffled
+    )
     assert both <= {e.ids for e in course.examples}
     assert as_learned(learner, first).ids not in {e.ids for e in course.examples}
 
