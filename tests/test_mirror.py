@@ -7,12 +7,15 @@ from pathlib import Path
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
 SCENARIOS = {
+    "benchmarks/test_llama_cpp.py": "files that we write, read by llama.cpp",
     "benchmarks/test_options.py": "what benchmarks/__init__.py defines",
     "benchmarks/test_registry.py": "what benchmarks/__init__.py defines",
+    "engine/test_architectures.py": "every architecture that can be loaded, against transformers",
     "learning/journal/test_crash.py": "a journal whose program is killed",
     "learning/journal/test_full_disk.py": "a home on a disk that is full",
     "learning/lessons/test_killed.py": "a learner that is killed in every save",
     "learning/lessons/test_shipped.py": "the model that comes with the program",
+    "learning/memory/test_other_formats.py": "a model with another chat format learns and remembers",
     "learning/rewards/test_generated.py": "all tasks that make their own problems",
     "learning/rewards/test_verdicts.py": "two verifiers against tables of verdicts",
     "learning/rewards/test_verdicts_attacked.py": "the same verifiers, attacked",
@@ -27,13 +30,16 @@ SCENARIOS = {
 
 
 def is_of_a_module(file: Path) -> bool:
-    """Whether the mirrored folder has a module or a folder whose name the test's begins with."""
+    """Whether the test's name begins with that of a module or folder of the mirrored folder, or is what
+    several begin with: `test_gguf.py` is of gguf_file.py and gguf_model.py."""
     folder = ROOT / file.parent
     if not folder.is_dir():
         return False
     subject = file.stem.removeprefix("test_")
     names = {one.stem for one in folder.iterdir() if one.suffix == ".py" or one.is_dir()}
-    return any(subject == name or subject.startswith(f"{name}_") for name in names)
+    return any(
+        f"{subject}_".startswith(f"{name}_") or name.startswith(f"{subject}_") for name in names
+    )
 
 
 def test_every_test_is_of_a_module_or_a_scenario_with_a_reason() -> None:
