@@ -188,5 +188,6 @@ def test_the_table_of_the_home_names_its_files(tmp_path: Path) -> None:
         if isinstance(value, property) and name.endswith("_path")
     ]
     assert home.journal_path in paths
-    expected = {path.name for path in paths} - {"models", "exports"} | {"models/NAME/", "exports/"}
+    folders = {"models": "models/NAME/", "exports": "exports/", "downloads": "downloads/"}
+    expected = {folders.get(path.name, path.name) for path in paths}
     assert expected == set(named)
