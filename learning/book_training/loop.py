@@ -23,8 +23,9 @@ from torch import Tensor
 from engine.errors import NumericsError
 from engine.model import Model
 from learning.book_training.asking import Asking, EpochReport, Stop
+from learning.book_training.moved import AllWeights, Moved
 from learning.data.examples import Example, after
-from learning.memory.reference import AnchorReference, frozen_reference
+from learning.memory.reference import AnchorReference
 from learning.objectives.forward import Knowledge
 from learning.objectives.stepper import Stepper
 from learning.objectives.supervised import anchor_gradients, likelihood_gradients
@@ -94,7 +95,7 @@ class BookTraining:
 
 
 def train_book(
-    model: Model,
+    model: Model | Moved,
     book: Sequence[Example],
     talk: Sequence[Example],
     settings: BookSettings,
@@ -110,8 +111,9 @@ def train_book(
     """Trains in place. rest: what else must not be forgotten. careless: lines with the question written
     otherwise. stop: looked at before every step, and while lines are asked. begun: goes on from there;
     what it is measured against, and what anchors the talk, is the model as given."""
-    asking = Asking(model, book, rest, report, pause, stop)
-    training = _Training(model, asking, talk, settings, rng, careless, report, pause, stop)
+    moved = AllWeights(model) if isinstance(model, Model) else model
+    asking = Asking(moved.passes, book, rest, report, pause, stop)
+    training = _Training(moved, asking, talk, settings, rng, careless, report, pause, stop)
     return training.run(begun)
 
 
@@ -120,7 +122,7 @@ class _Training:
 
     def __init__(
         self,
-        model: Model,
+        moved: Moved,
         asking: Asking,
         talk: Sequence[Example],
         settings: BookSettings,
@@ -130,12 +132,10 @@ class _Training:
         pause: Callable[[], None],
         stop: Callable[[], bool],
     ) -> None:
-        for parameter in model.parameters():
-            parameter.requires_grad_(True)
-        self._model, self._asking, self._settings, self._rng = model, asking, settings, rng
+        self._moved, self._asking, self._settings, self._rng = moved, asking, settings, rng
         self._careless, self._report, self._pause, self._stop = careless, report, pause, stop
         self._talk = list(talk) if settings.talk else []
-        self._stepper = Stepper(model.parameters(), settings.lr)
+        self._stepper = Stepper(moved.tensors(), settings.lr)
         self._started = time.monotonic()
         self._reference: AnchorReference
         self._step = self._first = 0
@@ -169,10 +169,10 @@ class _Training:
         if self._enough():
             return BookTraining(last, before, before)
         if self._talk:
-            self._reference = frozen_reference(self._model, pause=self._pause)
+            self._reference = self._moved.reference(self._pause)
         first, settling = 1, range(0)
         if begun:
-            self._model.load_state_dict(begun.weights)
+            self._moved.load(begun.weights)
             self._step, first = begun.step, begun.epoch + 1
         whole, weights = BookTraining(last, before, before), dict[str, Tensor]()
         for epoch in range(first, settings.epochs + 1):
@@ -193,13 +193,13 @@ class _Training:
                     asking.ask(self._old, last)
             except Stop:
                 if weights:
-                    self._model.load_state_dict(weights)
+                    self._moved.load(weights)
                 return whole
             last = asking.stands(replace(last, loss=asking.loss(self._new)))
             self._report(last)
             if complete:
                 whole = BookTraining(last, before, asking.all())
-                weights = {k: v.clone() for k, v in self._model.state_dict().items()}
+                weights = self._moved.state()
             if ended:
                 break
         return BookTraining(last, before, asking.all())
@@ -281,7 +281,7 @@ class _Training:
 
     def _gradients(self, new: Sequence[int], old: Sequence[int], settling: bool) -> float:
         """Of all terms; the loss of the lines. New ones weigh as much as all that are known."""
-        settings, lines, model = self._settings, self._asking.lines, self._model
+        settings, lines, model = self._settings, self._asking.lines, self._moved.passes
         loss = 0.0
 
         def pause() -> None:
@@ -316,7 +316,7 @@ class _Training:
             if self._old and new and row % 4 == 0:
                 line = lines[rng.choice(new)]
             if row % 4 != 1:
-                line = after(rng.choice(lines), line, self._model.config.context)
+                line = after(rng.choice(lines), line, self._moved.context)
             rows.append(line)
         return rows
 
