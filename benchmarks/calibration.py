@@ -26,12 +26,12 @@ from benchmarks import BenchOptions
 from benchmarks.collapse_data import DATA, Row, read_lessons
 from benchmarks.collapse_pupils import open_learner
 from benchmarks.report import machine, table, write
-from engine.chat_format import encode_prompt
 from engine.config import Sampling
 from engine.generate import Restart, generate
 from engine.model import Model
 from engine.selection import Finished
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.chat_format import encode_prompt
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.home import Home
 from learning.models.store import SHIPPED, ModelStore
 from learning.protocol.records import Lesson, Turn

@@ -45,14 +45,14 @@ from benchmarks.corpus import named_corpus
 from benchmarks.processes import forget_peak, peak_bytes
 from benchmarks.report import machine
 from benchmarks.scratch import DEFAULT_MODEL
-from engine.chat_format import encode_prompt
 from engine.config import CONFIGS, Sampling
 from engine.errors import NotFound
 from engine.generate import Finished, generate
 from engine.model import Model
 from engine.storage.checkpoint import load_model, load_tensors
 from engine.storage.checkpoint_files import WEIGHTS
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.chat_format import encode_prompt
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example
 from learning.home import Home
 from learning.memory.own_talk import own_talk

@@ -16,7 +16,7 @@ from benchmarks.talk import held_out
 from benchmarks.talk_data import load
 from engine.errors import DataError
 from engine.model import Model
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example, from_answer, from_turns
 from learning.memory.book_rows import book_examples
 from learning.memory.own_talk import LOOK_BACK_LENGTH, TALK_LENGTH, generate_talk, recall_talk

@@ -17,7 +17,7 @@ from typing import Protocol
 from benchmarks.baselines import ATTEMPTS
 from engine.model import Model
 from engine.storage.checkpoint import load_model
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.home import Home
 from learning.journal.journal import Journal
 from learning.lessons.learner import Learner

@@ -122,7 +122,7 @@ def states(home: Home) -> dict[str, int]:
 def known(home: Home, model: str) -> dict[str, int]:
     """Of the lessons that are called learned, how many the saved weights say word for word."""
     from engine.storage.checkpoint import load_model
-    from engine.tokenizer import Tokenizer
+    from engine.tokenizers.tokenizer import Tokenizer
     from learning.memory.tasks import answer_example
     from learning.objectives.forward import knowledge
 

@@ -106,21 +106,21 @@ def make_model(shipped: Path, size: str) -> Path:
     import torch
 
     from engine.storage.checkpoint import save_model
-    from engine.tokenizer import Tokenizer
+    from engine.tokenizers.tokenizer import Tokenizer
 
     folder = Path(tempfile.mkdtemp(prefix="vidya-decode-"))
     shutil.copytree(shipped, folder, dirs_exist_ok=True)
     model = load_size(shipped, size)
     with torch.no_grad():
-        model.embedding.weight[Tokenizer.load(shipped).end] = 0.0
+        model.embedding.weight[Tokenizer.load(shipped).chat.end] = 0.0
     save_model(model, folder, dtype=torch.float32)
     return folder
 
 
 def prompt_of(folder: Path) -> list[int]:
     """Sixty ids that end where the answer begins."""
-    from engine.chat_format import encode_prompt
-    from engine.tokenizer import Tokenizer
+    from engine.tokenizers.chat_format import encode_prompt
+    from engine.tokenizers.tokenizer import Tokenizer
 
     ids = encode_prompt(Tokenizer.load(folder), [("user", WORDS * 6)], 512, TOKENS)
     return ids[-PROMPT:]

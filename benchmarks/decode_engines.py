@@ -43,7 +43,7 @@ class Vidya:
         from engine.packed import HalfProduct, product_for
         from engine.precision import fast_dtype
         from engine.storage.checkpoint import load_model
-        from engine.tokenizer import Tokenizer
+        from engine.tokenizers.tokenizer import Tokenizer
 
         self._dtype = fast_dtype("cpu")
         self._masters = load_model(folder)
@@ -97,7 +97,7 @@ class Rollouts(Vidya):
             self._model,
             [prompt],
             n,
-            end=self._model.config.vocab_size,
+            ends=(),
             max_tokens=sampling.max_tokens,
             temperature=sampling.temperature,
             generator=self._seed(seed),

@@ -19,7 +19,7 @@ from benchmarks import BenchOptions
 from benchmarks.report import deviation, machine, table, with_deviation, write
 from engine.model import Model
 from engine.storage.checkpoint import load_model
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example, from_answer
 from learning.home import Home
 from learning.models.store import SHIPPED, ModelStore

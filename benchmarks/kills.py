@@ -66,7 +66,7 @@ def _small_model(folder: Path) -> None:
     from engine.config import CONFIGS
     from engine.model import Model
     from engine.storage.checkpoint import save_model
-    from engine.tokenizer import Tokenizer
+    from engine.tokenizers.tokenizer import Tokenizer
 
     tokenizer = Tokenizer.load(SHIPPED / DEFAULT_MODEL)
     config = replace(CONFIGS["tiny"], vocab_size=tokenizer.vocab_size)

@@ -21,7 +21,7 @@ from benchmarks.long_life_lessons import make_lessons
 from benchmarks.processes import resident_bytes
 from benchmarks.report import machine, median, table, write
 from engine.storage.checkpoint import load_model
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.memory.own_talk import own_talk
 from learning.objectives.forward import knowledge, mean_loss, share_known
 

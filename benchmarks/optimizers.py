@@ -21,7 +21,7 @@ from benchmarks.corpus import corpus_documents
 from benchmarks.report import machine, table, write
 from engine.config import ModelConfig
 from engine.model import Model
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.corpus import Document
 from learning.data.token_stream import TokenStream
 from learning.data.tokens import encode

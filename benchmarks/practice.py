@@ -25,7 +25,7 @@ from benchmarks.report import machine, median, table, write
 from benchmarks.scratch import scratch_home
 from engine.model import Model
 from engine.storage.checkpoint import load_model, save_model
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.memory.book_rows import book_examples
 from learning.memory.own_talk import own_talk
 from learning.memory.replay import Replay

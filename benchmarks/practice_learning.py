@@ -25,7 +25,7 @@ from benchmarks.report import deviation, machine, table, with_deviation, write
 from benchmarks.scratch import DEFAULT_MODEL, scratch_home
 from engine.model import Model
 from engine.storage.checkpoint import load_model
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example
 from learning.memory.book_rows import book_examples
 from learning.memory.own_talk import own_talk

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from engine.errors import ConfigError
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.maths.kl import k3
 from learning.maths.policy import clipped, clipped_surrogate, standardised_advantages, token_mean
 from learning.rewards.task import Problem, Task
@@ -233,10 +233,12 @@ def _ids_as_words(tokenizer: Tokenizer) -> Any:
     from transformers import PreTrainedTokenizerFast
 
     words = Words(
-        WordLevel({str(i): i for i in range(tokenizer.vocab_size)}, unk_token=str(tokenizer.end))
+        WordLevel(
+            {str(i): i for i in range(tokenizer.vocab_size)}, unk_token=str(tokenizer.chat.end)
+        )
     )
     words.pre_tokenizer = WhitespaceSplit()
-    end, pad = str(tokenizer.end), str(tokenizer.end + 1)
+    end, pad = str(tokenizer.chat.end), str(tokenizer.chat.end + 1)
     return PreTrainedTokenizerFast(
         tokenizer_object=words, eos_token=end, pad_token=pad, unk_token=end, padding_side="left"
     )

@@ -50,7 +50,7 @@ from personality.book import read_book, shipped_book_path
 
 if TYPE_CHECKING:
     from engine.model import Model
-    from engine.tokenizer import Tokenizer
+    from engine.tokenizers.tokenizer import Tokenizer
     from learning.data.corpus import Document
 
 MODELS = ("10m-base", "10m")
@@ -135,7 +135,7 @@ def model_folders(options: BenchOptions) -> list[tuple[str, Path]]:
 
 def _load(folder: Path) -> tuple[Model, Tokenizer]:
     from engine.storage.checkpoint import load_model
-    from engine.tokenizer import Tokenizer
+    from engine.tokenizers.tokenizer import Tokenizer
 
     return load_model(folder).eval(), Tokenizer.load(folder)
 
@@ -144,8 +144,8 @@ def answers_of(model: Model, tokenizer: Tokenizer) -> Answerer:
     """Asks the model for one answer; earlier turns are given to it as they are."""
     import torch
 
-    from engine.chat_format import encode_prompt
     from engine.generate import Finished, generate
+    from engine.tokenizers.chat_format import encode_prompt
 
     def answer(turns: Turns, sampling: Sampling, seed: int) -> Answer:
         ids = encode_prompt(tokenizer, turns, model.config.context, sampling.max_tokens)

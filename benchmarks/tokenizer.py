@@ -16,7 +16,8 @@ from benchmarks import BenchOptions
 from benchmarks.corpus import corpus_documents
 from benchmarks.report import machine, table, write
 from engine.config import CONFIGS
-from engine.tokenizer import PATTERN, RESERVED, SPECIALS, Tokenizer, train_tokenizer
+from engine.tokenizers.ranks import PATTERN, RESERVED, SPECIALS, RankTokenizer, train_tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.corpus import Document
 
 SIZES = (2048, 4096, 6144, 8192, 16384)
@@ -71,10 +72,10 @@ def _size(text: str) -> int:
     return len(text.encode("utf-8", "replace"))
 
 
-def _first(tokenizer: Tokenizer, size: int) -> Tokenizer:
+def _first(tokenizer: RankTokenizer, size: int) -> RankTokenizer:
     """The tokenizer of `size` ids that training would have passed through."""
     ranks = {token: rank for token, rank in tokenizer.ranks.items() if rank < size - SPECIAL_IDS}
-    return Tokenizer(ranks, tokenizer.pattern)
+    return RankTokenizer(ranks, tokenizer.pattern)
 
 
 def _bytes_per_token(tokenizer: Tokenizer, texts: list[str]) -> float:
@@ -97,16 +98,18 @@ def _measure(tokenizer: Tokenizer, held: dict[str, list[str]]) -> dict[str, Any]
     }
 
 
-def _grouped(documents: list[Document]) -> Tokenizer:
+def _grouped(documents: list[Document]) -> RankTokenizer:
     """The tokenizer of 6,144 ids whose digits may stand together."""
     import rustbpe
 
     trainer = rustbpe.Tokenizer()
     trainer.train_from_iterator(_texts(documents), 6144 - SPECIAL_IDS, pattern=GROUPED)
-    return Tokenizer({bytes(t): rank for t, rank in trainer.get_mergeable_ranks()}, GROUPED)
+    return RankTokenizer({bytes(t): rank for t, rank in trainer.get_mergeable_ranks()}, GROUPED)
 
 
-def _digits(single: Tokenizer, grouped: Tokenizer, held: dict[str, list[str]]) -> dict[str, Any]:
+def _digits(
+    single: RankTokenizer, grouped: RankTokenizer, held: dict[str, list[str]]
+) -> dict[str, Any]:
     """What splitting digits one by one costs against letting three stand together."""
     return {
         name: {

@@ -53,7 +53,7 @@ def documents_of(ids: Any, documents: Any) -> list[Any]:
 
 def book(folder: Path, context: int) -> list[Any]:
     """The shipped book as examples."""
-    from engine.tokenizer import Tokenizer
+    from engine.tokenizers.tokenizer import Tokenizer
     from learning.memory.book_rows import book_examples
     from personality.book import shipped_book_path
 

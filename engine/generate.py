@@ -26,7 +26,7 @@ from engine.packed import PackedModel, packed
 from engine.sampling import NEVER, draw, shape_logits
 from engine.selection import Finished, GenerationControl, Row, Selection, Standards, temperature_of
 from engine.threads import one_core
-from engine.tokenizer import StreamDecoder, Tokenizer
+from engine.tokenizers.tokenizer import StreamDecoder, Tokenizer
 
 __all__ = ["GenerationControl", "Delta", "Event", "Finished", "Restart", "Standards", "generate"]
 
@@ -199,7 +199,7 @@ def _step(
         row.tokens.append(token)
         row.logprobs.append(logprobs[place])
         row.own_logprobs.append(own_logprobs[place])
-        if token == tokenizer.end:
+        if token in tokenizer.chat.stop_ids:
             yield row.finished("end")
             continue
         if text := row.decoder.push(token):
@@ -230,11 +230,11 @@ def _draw(
     """Next ids, their log-probabilities as drawn, and those under the model as it is. Only words and,
     after the first, the end are drawn."""
     first = not wave.rows[0].tokens  # rows of a wave are equally long
-    logits = wave.logits[:, : tokenizer.end + 1]
+    logits = wave.logits[:, : tokenizer.answer_width]
     logits = logits.clone() if first else logits  # the first are shared by all waves
-    logits[:, [tokenizer.user, tokenizer.assistant]] = NEVER
+    logits[:, tokenizer.forbidden] = NEVER
     if first:
-        logits[:, tokenizer.end] = NEVER
+        logits[:, tokenizer.chat.stop_ids] = NEVER
     said = [row.tokens for row in wave.rows]
     temperature = torch.tensor([row.temperature or 1.0 for row in wave.rows], device=logits.device)
     shaped = shape_logits(logits, said, sampling, temperature)

@@ -10,7 +10,7 @@ streaming); that is engine.generate.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -119,16 +119,16 @@ class Rollout:
         prompts: Sequence[Sequence[int]],
         group: int,
         *,
-        end: int,
+        ends: Collection[int],
         max_tokens: int,
         temperature: float = 1.0,
         generator: torch.Generator,
         rows: int = ROWS,
         pause: Callable[[], None] = lambda: None,
     ) -> None:
-        """end: the first id that ends an answer, all above it do too; the tokenizer's special tokens
-        are the highest ids. `pause` is called between passes. temperature 0: greedy decoding.
-        Raises DataError for a prompt that leaves no room for an answer."""
+        """ends: ids that end an answer, see Tokenizer.not_text. `pause` is called between passes.
+        temperature 0: greedy decoding. Raises DataError for a prompt that leaves no room for an
+        answer."""
         longest = max(map(len, prompts), default=0)
         if prompts and longest + 1 > model.config.context:
             raise DataError(
@@ -136,7 +136,7 @@ class Rollout:
                 "shorten it, or take a model with a longer context",
             )
         self._model, self._prompts, self._group = packed(model), prompts, group
-        self._end, self._temperature = end, temperature
+        self._ends, self._temperature = ends, temperature
         self._limits = [min(max_tokens, model.config.context - len(p)) for p in prompts]
         self._generator, self._pause = generator, pause
         self._count = min(rows, len(prompts) * group)
@@ -193,7 +193,7 @@ class Rollout:
         """The answer with one more token, where that ends it."""
         row.tokens.append(token)
         row.logprobs.append(logprob)
-        ending: Literal["end", "length"] = "end" if token >= self._end else "length"
+        ending: Literal["end", "length"] = "end" if token in self._ends else "length"
         if ending == "length" and len(row.tokens) < self._limits[row.prompt]:
             return None
         return Answered(row.prompt, tuple(row.tokens), tuple(row.logprobs), ending)

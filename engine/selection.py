@@ -14,7 +14,7 @@ from typing import Literal
 
 from engine.branches import Beginning, DistinctTexts, fold
 from engine.config import Sampling
-from engine.tokenizer import StreamDecoder, Tokenizer
+from engine.tokenizers.tokenizer import StreamDecoder, Tokenizer
 
 MAX_RETRIES = 12
 """Times that a candidate which repeats another is drawn anew."""

@@ -20,7 +20,7 @@ from engine.storage.checkpoint import load_config, load_model, load_tensors
 from engine.storage.checkpoint_files import WEIGHTS
 from engine.storage.disk import free_bytes, size
 from engine.storage.reading import open_regular, read_json
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.home import Home
 from learning.journal.database import ROOM
 from learning.journal.journal import Journal

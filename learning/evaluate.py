@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from engine.chat_format import encode_prompt
 from engine.config import GREEDY
 from engine.generate import greedy
 from engine.model import Model
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.chat_format import encode_prompt
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example, excess, from_answer, from_turns
 from learning.data.lesson_file import to_lessons
 from learning.objectives.forward import Knowledge, knowledge, mean_loss
@@ -100,7 +100,8 @@ def _likelihood(
             turns = [(t["role"], t["text"]) for t in row["turns"]]
             examples.append(from_turns(tokenizer, turns, context))
             continue
-        ids = [tokenizer.end, *tokenizer.encode(row["text"])]
+        head = tokenizer.chat.document_head
+        ids = [*head, *tokenizer.encode(row["text"])]
         for start in range(0, len(ids) - 1, context - 1):
             window = ids[start : start + context]
             examples.append(Example(tuple(window), (False, *([True] * (len(window) - 1)))))

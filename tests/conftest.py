@@ -11,7 +11,7 @@ from vidya_tui.worker.environment import prepare
 
 if TYPE_CHECKING:
     from engine.model import Model
-    from engine.tokenizer import Tokenizer
+    from engine.tokenizers.tokenizer import Tokenizer
 
 prepare(os.environ)
 os.environ.setdefault("SSH_CONNECTION", "tests")  # nobody's own clipboard is written
@@ -29,7 +29,7 @@ SENTENCES = (
 @pytest.fixture(scope="session")
 def tiny_tokenizer() -> Tokenizer:
     """A BPE of 384 ids."""
-    from engine.tokenizer import train_tokenizer
+    from engine.tokenizers.ranks import train_tokenizer
 
     return train_tokenizer(iter(SENTENCES * 4), 384)
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.book_training.asking import EpochReport
 from learning.book_training.loop import BookSettings, train_book
 from learning.book_training.resume import TrainingKeeper

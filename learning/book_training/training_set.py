@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import DataError, NotFound
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example, excess
 from learning.journal.journal import Journal
 from learning.memory.book_rows import book_examples, book_paths, careless_examples, too_long_entries

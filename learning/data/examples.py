@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
-from engine.chat_format import encode_chat, encode_prompt
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.chat_format import encode_chat, encode_prompt
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.text.normalise import fold_prompt
 
 
@@ -22,6 +22,10 @@ class Example:
     """Same length as ids: True where the id is to be predicted."""
     prompt: str = ""
     """The folded question; equal prompts ask the same."""
+    start: int = 0
+    """Ids before its first turn, the same in all conversations of a model."""
+    joint: tuple[int, ...] = ()
+    """Ids that stand between its last answer and what is said after it."""
 
     @property
     def targets(self) -> int:
@@ -54,7 +58,15 @@ def from_turns(tokenizer: Tokenizer, turns: Sequence[tuple[str, str]], context: 
     """All of the assistant's words in the conversation are learned; cut to the context."""
     encoded = encode_chat(tokenizer, turns)
     prompt = fold_prompt(turns[:-1])
-    return Example(tuple(encoded.ids[:context]), tuple(encoded.target[:context]), prompt)
+    return conversation(tokenizer, encoded.ids[:context], encoded.target[:context], prompt)
+
+
+def conversation(
+    tokenizer: Tokenizer, ids: Sequence[int], target: Sequence[bool], prompt: str = ""
+) -> Example:
+    """A row that is a conversation as the tokenizer's chat template writes it."""
+    chat = tokenizer.chat
+    return Example(tuple(ids), tuple(target), prompt, len(chat.start), chat.assistant_tail[1:])
 
 
 def from_answer(
@@ -62,14 +74,14 @@ def from_answer(
 ) -> Example:
     """Only the answer after the prompt is learned; old turns are dropped where the context is short,
     and of an answer that is `too_long`, the end."""
-    body = [*tokenizer.encode(answer)[: context // 2], tokenizer.end]
+    body = [*tokenizer.encode(answer)[: context // 2], tokenizer.chat.end]
     return _answered(tokenizer, prompt, body, context)
 
 
 def after_question(
     tokenizer: Tokenizer, question: str, answer: Sequence[int], context: int
 ) -> Example:
-    """The ids of an answer, `<|end|>` among them, after another question."""
+    """The ids of an answer, with the id that ends it, after another question."""
     return _answered(tokenizer, [("user", question)], list(answer), context)
 
 
@@ -78,7 +90,7 @@ def _answered(
 ) -> Example:
     head = encode_prompt(tokenizer, prompt, context, len(body))
     target = [False] * len(head) + [True] * len(body)
-    return Example(tuple(head + body), tuple(target), fold_prompt(prompt))
+    return conversation(tokenizer, head + body, target, fold_prompt(prompt))
 
 
 def asked(example: Example) -> tuple[int, ...]:
@@ -90,20 +102,21 @@ def asked(example: Example) -> tuple[int, ...]:
 
 
 def answered_by(example: Example, answer: Sequence[int]) -> Example:
-    """The same question with these ids, `<|end|>` among them, for its last answer."""
+    """The same question with these ids, with the id that ends it, for its last answer."""
     head = asked(example)
     target = (False,) * len(head) + (True,) * len(answer)
-    return Example((*head, *answer), target, example.prompt)
+    return replace(example, ids=(*head, *answer), target=target)
 
 
 def after(talk: Example, example: Example, context: int) -> Example:
     """The example asked when `talk` was said before it; by itself where the two are too long, or
     where the talk does not end with an answer."""
-    if len(talk.ids) + len(example.ids) > context or not talk.target[-1]:
+    before = (*talk.ids, *talk.joint)
+    ids = (*before, *example.ids[example.start :])
+    if len(ids) > context or not talk.target[-1]:
         return example
-    prompt = f"{talk.prompt} / {example.prompt}"
-    silent = (False,) * len(talk.ids)
-    return Example(talk.ids + example.ids, silent + example.target, prompt)
+    target = (*(False for _ in before), *example.target[example.start :])
+    return replace(example, ids=ids, target=target, prompt=f"{talk.prompt} / {example.prompt}")
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from engine.errors import DataError, reason
 from engine.storage.files import make_private_folder, replacing
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.corpus import read_documents
 from learning.data.text_files import OnBad
-from learning.data.tokens import Tokens, tokenise, tokenizer_digest
+from learning.data.tokens import Tokens, tokenise
 
 FORMAT = 2
 """Raised whenever the same file would become other ids, or be laid out otherwise."""
@@ -49,7 +49,7 @@ def cached_tokens(
 
 def data_digest(path: Path, tokenizer: Tokenizer, *, skips: bool) -> str:
     """Hash of everything that decides the tokens of a file. Raises DataError."""
-    head = f"{FORMAT} {path.name} {tokenizer_digest(tokenizer)} {skips}\n"
+    head = f"{FORMAT} {path.name} {tokenizer.fingerprint()} {skips}\n"
     state = hashlib.blake2b(head.encode("utf-8", "surrogateescape"), digest_size=16)
     try:
         with path.open("rb") as file:

@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 
 from engine.generate import greedy
 from engine.model import Model
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example, answered_by, asked
 from learning.lessons.recipe import LessonTransaction, TeachResult, known_before
 from learning.memory.tasks import LessonTask

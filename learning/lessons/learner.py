@@ -14,7 +14,7 @@ from pathlib import Path
 
 from engine.errors import NumericsError
 from engine.storage.files import remove_leftovers
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import too_long
 from learning.home import Home
 from learning.journal.journal import Journal

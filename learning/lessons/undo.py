@@ -14,7 +14,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from engine.errors import NotFound, NumericsError
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import answered_by
 from learning.journal.journal import Journal
 from learning.journal.lessons import RIDER_KINDS, WITHOUT, against

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from engine.errors import DataError
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example, excess, from_turns
 from personality.book import BookEntry, BookError, EmptyBookError, read_book, shipped_book_path
 
@@ -53,7 +53,7 @@ def _whole(tokenizer: Tokenizer, entry: BookEntry, example: Example, context: in
         return True
     answers = (text for role, text in entry.turns if role == "assistant")
     fit = not any(excess(tokenizer, text, context) for text in answers)
-    return fit and example.ids[-1] == tokenizer.end
+    return fit and example.ids[-1] == tokenizer.chat.end
 
 
 def _entries(path: Path, skip_bad: bool) -> Sequence[BookEntry]:

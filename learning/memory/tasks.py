@@ -6,11 +6,12 @@ import random
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import (
     Example,
     answered_by,
     asked,
+    conversation,
     from_answer,
 )
 from learning.journal.journal import Journal
@@ -86,7 +87,8 @@ def rider_example(tokenizer: Tokenizer, lesson: Lesson, context: int) -> Example
     body = tokenizer.encode(lesson.answer)[: context // 2]
     if not body:
         return None
-    return Example((tokenizer.user, *body), (False, *([True] * len(body))))
+    head = (*tokenizer.chat.start, *tokenizer.chat.user_head)
+    return conversation(tokenizer, [*head, *body], [*([False] * len(head)), *([True] * len(body))])
 
 
 def to_task(

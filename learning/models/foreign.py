@@ -1,7 +1,7 @@
 """The one reader of model folders that come from elsewhere: whoever made it may mean harm.
 
 Only regular files in the folder itself are read, no links and no pipes, each up to a size that follows
-from what it is. Left out: what the files say (engine.config, engine.tokenizer,
+from what it is. Left out: what the files say (engine.config, engine.tokenizers,
 engine.storage.checkpoint).
 """
 

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import torch
 
-from engine.chat_format import encode_prompt
 from engine.config import Sampling
 from engine.errors import CheckpointError, NumericsError, VidyaError
 from engine.generate import generate
@@ -23,7 +22,9 @@ from engine.storage.checkpoint import load_config, load_model, load_tensors, sav
 from engine.storage.checkpoint_files import WEIGHTS
 from engine.storage.disk import demand_room, unwritable
 from engine.storage.reading import JSON_BYTES
-from engine.tokenizer import RANK_BYTES, RANKS, TOKENIZER_CONFIG, Tokenizer
+from engine.tokenizers.chat_format import encode_prompt
+from engine.tokenizers.ranks import RANK_BYTES, RANKS, TOKENIZER_CONFIG
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.models.foreign import INDEX, ForeignFolder
 from learning.models.store import ModelInfo, ModelStore
 
@@ -83,13 +84,14 @@ def export_model(store: ModelStore, name: str, target: Path) -> Path:
     try:
         if target.exists() and (not target.is_dir() or any(target.iterdir())):
             raise CheckpointError(f"{target}: is not empty", "name a new folder")
-        shape, end = load_config(source), Tokenizer.load(source).end
+        shape, tokenizer = load_config(source), Tokenizer.load(source)
+        end = tokenizer.chat.end
         tensors, config = load_tensors(source / WEIGHTS)[0], shape.to_huggingface()
         kind = str(next(iter(tensors.values())).dtype).removeprefix("torch.")
         config |= {"eos_token_id": end, "pad_token_id": end, "dtype": kind}
         target.mkdir(parents=True, exist_ok=True)
         (target / "config.json").write_text(json.dumps(config, indent=1) + "\n", "utf-8")
-        for file in (*TOKENIZER, CARD):
+        for file in (*tokenizer.files(), CARD):
             if (source / file).exists():
                 shutil.copyfile(source / file, target / file)
         save_tensors(tensors, target / WEIGHTS)

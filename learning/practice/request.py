@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import ConfigError
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.journal.journal import Journal
 from learning.memory.transaction import WeightTransaction
 from learning.practice.background import BackgroundScorer

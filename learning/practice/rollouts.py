@@ -10,11 +10,11 @@ from itertools import islice
 
 import torch
 
-from engine.chat_format import encode_prompt
 from engine.errors import ConfigError, DataError
 from engine.model import Model
 from engine.rollout import ROWS, Answered, Rollout
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.chat_format import encode_prompt
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.rewards.task import Problem, Score, Task
 
 SHORT = 32
@@ -91,7 +91,7 @@ class RolloutSampler:
             model,
             prompts,
             group,
-            end=self.tokenizer.user,
+            ends=self.tokenizer.not_text(model.config.vocab_size),
             max_tokens=self._max_tokens,
             temperature=0.0 if greedy else self._temperature,
             generator=generator,
@@ -107,13 +107,13 @@ class RolloutSampler:
 
     def fits(self, model: Model, problem: Problem) -> bool:
         """Whether there is room for the problem and at least a short answer."""
-        size = len(self.tokenizer.encode(problem.prompt)) + 2
+        size = len(self.tokenizer.encode(problem.prompt)) + self.tokenizer.chat.around_message
         return size + min(self._max_tokens, SHORT) <= model.config.context
 
     def prompt(self, model: Model, problem: Problem) -> tuple[int, ...]:
         """The problem as ids, as the owner's message would be. Raises DataError."""
         context = model.config.context
-        size = len(self.tokenizer.encode(problem.prompt)) + 2
+        size = len(self.tokenizer.encode(problem.prompt)) + self.tokenizer.chat.around_message
         if size >= context:
             raise DataError(
                 f"{self.task.name}: a problem of {size} tokens does not fit into a context of {context}",

@@ -16,7 +16,7 @@ from statistics import fmean, stdev
 import torch
 
 from engine.model import Model
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.maths.kl import k3
 from learning.memory.replay import Replay
 from learning.objectives.grpo import (

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from engine.model import Model, document_mask
 from engine.precision import autocast, fast_dtype
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.corpus import Document
 from learning.data.tokens import encode
 

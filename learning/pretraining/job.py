@@ -21,11 +21,12 @@ from engine.errors import ConfigError, DataError
 from engine.model import Model
 from engine.storage.checkpoint import load_model
 from engine.storage.checkpoint_files import WEIGHTS, read_version
-from engine.tokenizer import Tokenizer, train_tokenizer
+from engine.tokenizers.ranks import train_tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.corpus import data_files, read_documents
 from learning.data.token_cache import cached_tokens
 from learning.data.token_stream import TokenStream
-from learning.data.tokens import Corpus, tokenizer_digest
+from learning.data.tokens import Corpus
 from learning.models.plain_text import TALKS, continues_only
 from learning.models.store import SHIPPED
 from learning.pretraining.checkpoint import TRAINING, refuse_taught
@@ -104,7 +105,7 @@ class PreparedRun:
             },
             "tokenizer": {
                 "vocabulary": self.tokenizer.vocab_size,
-                "digest": tokenizer_digest(self.tokenizer),
+                "digest": self.tokenizer.fingerprint(),
             },
             "held_out_bits_per_byte": {"before": dict(before)},
         }
@@ -128,7 +129,7 @@ def prepare(
         team.wait()
     stream = TokenStream(corpus, weights=job.mixture, seed=job.seed)
     model = _model(job, tokenizer).to(device)
-    talks = corpus.conversations(tokenizer.assistant)
+    talks = corpus.conversations(tokenizer.chat.assistant_head)
     if job.start is not None:
         talks = talks or not continues_only(job.start, read_version(job.start / WEIGHTS))
     return PreparedRun(model, tokenizer, stream, tuple(files), talks)

@@ -18,7 +18,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from engine.model import Model
-from engine.tokenizer import RESERVED, SPECIALS
+from engine.tokenizers.ranks import RESERVED, SPECIALS
 
 NEAR = 0.9
 """Cosine to another id from which two cannot be told apart. In the shipped base 250 of 6,144 ids had

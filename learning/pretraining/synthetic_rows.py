@@ -11,14 +11,14 @@ import random
 from functools import partial
 from pathlib import Path
 
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.models.store import SHIPPED
 from learning.text.synthetic import copying, recall, sums
 
 
 def word_pieces(tokenizer: Tokenizer) -> list[str]:
     """The tokens of a vocabulary that are letters, with the blank before them where they have one."""
-    texts = (token.decode("utf-8", "replace") for token in tokenizer.ranks)
+    texts = (tokenizer.decode([i]) for i in range(tokenizer.vocab_size))
     return sorted(
         text for text in texts if text.strip().isalpha() and text.strip(" ") == text.strip()
     )

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from engine.selection import Finished, Standards
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.journal.journal import Journal
 from learning.memory.tasks import NOT_KNOWN
 from learning.protocol.records import Lesson, Turns
@@ -110,7 +110,7 @@ class AnswerCheck:
 
     def standards(self, tokenizer: Tokenizer, max_tokens: int) -> Standards:
         """For engine.generate."""
-        fallback = (*tokenizer.encode(NOT_KNOWN), tokenizer.end)
+        fallback = (*tokenizer.encode(NOT_KNOWN), tokenizer.chat.end)
         fits = self.may_not_know and len(fallback) <= max_tokens
         return Standards(self.acceptable, fallback if fits else (), self.at_a_loss)
 

@@ -13,10 +13,10 @@ from collections.abc import Callable
 
 import torch
 
-from engine.chat_format import encode_opening, encode_prompt, left_out
 from engine.errors import VidyaError
 from engine.generate import Delta, Restart, generate
 from engine.selection import Finished, GenerationControl
+from engine.tokenizers.chat_format import encode_opening, encode_prompt, left_out
 from learning.lessons.learner import Learner
 from learning.protocol.events import (
     AskDone,

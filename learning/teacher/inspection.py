@@ -17,13 +17,13 @@ from typing import Literal
 
 import torch
 
-from engine.chat_format import encode_prompt
 from engine.config import GREEDY
 from engine.errors import DataError, NotFound, VidyaError
 from engine.generate import Delta, generate
 from engine.model import Model
 from engine.precision import fast_dtype
 from engine.storage.checkpoint import load_model
+from engine.tokenizers.chat_format import encode_prompt
 from learning.data.examples import Example, excess, from_answer
 from learning.journal.journal import Journal
 from learning.journal.lessons import MAIN_KINDS

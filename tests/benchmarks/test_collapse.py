@@ -32,7 +32,7 @@ from benchmarks.collapse_svg import Line, picture
 from engine.errors import NotFound
 from engine.model import Model
 from engine.storage.checkpoint import load_tensors, save_model, save_tensors
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.memory.own_talk import own_talk
 from learning.text.normalise import fold, fold_prompt
 from personality.book import read_book, shipped_book_path

@@ -11,7 +11,7 @@ from benchmarks import BenchOptions, long_life
 from benchmarks.long_life_lessons import make_lessons
 from engine.model import Model
 from engine.storage.checkpoint import save_model
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.home import Home
 from learning.text.normalise import fold
 

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from engine.branches import DistinctTexts, fold
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 
 
 def _logits(tokenizer: Tokenizer, likely: dict[str, float]) -> Tensor:

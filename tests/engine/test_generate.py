@@ -8,12 +8,12 @@ import pytest
 import torch
 
 from engine.branches import fold
-from engine.chat_format import encode_prompt
 from engine.config import GREEDY, Sampling
 from engine.errors import DataError
 from engine.generate import Delta, Event, Finished, GenerationControl, Restart, generate
 from engine.model import Model
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.chat_format import encode_prompt
+from engine.tokenizers.tokenizer import Tokenizer
 
 
 def _seed(number: int = 0) -> torch.Generator:

@@ -8,12 +8,12 @@ import pytest
 import torch
 
 from engine.branches import fold
-from engine.chat_format import encode_prompt
 from engine.config import GREEDY, Sampling
 from engine.generate import Delta, Event, Restart, generate
 from engine.model import Model
 from engine.selection import MAX_REFUSALS, MAX_RETRIES, Finished, GenerationControl, Standards
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.chat_format import encode_prompt
+from engine.tokenizers.tokenizer import Tokenizer
 
 SAMPLING = Sampling(max_tokens=8)
 

@@ -11,7 +11,7 @@ from engine.config import GREEDY
 from engine.generate import generate
 from engine.model import Model
 from engine.storage.checkpoint import load_model, save_model
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 
 transformers = pytest.importorskip("transformers")
 

@@ -10,7 +10,7 @@ import torch
 
 from engine.model import Model
 from engine.storage.checkpoint import save_model
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.book_training.trainer import BookTrainer
 from learning.home import Home
 from learning.journal.journal import Journal

@@ -19,7 +19,7 @@ from learning.journal.journal import Journal
 from learning.protocol.records import Turn
 
 if TYPE_CHECKING:
-    from engine.tokenizer import Tokenizer
+    from engine.tokenizers.tokenizer import Tokenizer
 
 MODEL = "models/tiny"
 WEIGHTS = f"{MODEL}/model.safetensors"

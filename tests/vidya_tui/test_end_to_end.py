@@ -18,7 +18,7 @@ from tests.vidya_tui.shell import BOOK
 
 if TYPE_CHECKING:
     from engine.model import Model
-    from engine.tokenizer import Tokenizer
+    from engine.tokenizers.tokenizer import Tokenizer
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 90.0

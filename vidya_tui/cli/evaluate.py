@@ -36,7 +36,7 @@ def evaluate(book: Path | None, lessons: Path | None, text: Path | None, options
     text_rows = _text_rows(text) if text else None
 
     from engine.storage.checkpoint import load_model
-    from engine.tokenizer import Tokenizer
+    from engine.tokenizers.tokenizer import Tokenizer
     from learning.evaluate import evaluate as measure
     from learning.models.store import ModelStore
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from engine.model import Model
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.book_training.asking import EpochReport
 from learning.book_training.loop import BookSettings, BookTraining, train_book
 from learning.data.examples import Example, from_turns

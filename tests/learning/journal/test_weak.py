@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.journal.journal import Journal
 from learning.journal.weak import weak_lessons
 from learning.memory.tasks import rider_example, waiting_riders

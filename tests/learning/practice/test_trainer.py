@@ -14,7 +14,7 @@ import learning.practice.trainer
 from engine.errors import ConfigError, DataError
 from engine.model import Model
 from engine.rollout import Answered
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.memory.replay import Replay
 from learning.objectives.grpo import GrpoReport, grpo_gradients
 from learning.practice.rollouts import Drawn, Sample

@@ -19,7 +19,7 @@ from engine.config import CONFIGS
 from engine.errors import CheckpointError, ConfigError, NumericsError
 from engine.model import Model, document_mask
 from engine.storage.checkpoint import load_tensors
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.ranks import RankTokenizer
 from learning.data.corpus import Document
 from learning.data.token_stream import TokenStream
 from learning.data.tokens import Corpus, tokenise
@@ -39,7 +39,7 @@ from learning.pretraining.loop import (
 )
 
 ROOT = Path(__file__).parents[3]
-T = Tokenizer({bytes([b]): b for b in range(256)})
+T = RankTokenizer({bytes([b]): b for b in range(256)})
 CONFIG = replace(CONFIGS["tiny"], vocab_size=T.vocab_size)
 DOCUMENTS = [
     Document("talk", (("user", f"What is {a}?"), ("assistant", f"It is {a}{a}.")))

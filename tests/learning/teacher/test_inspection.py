@@ -14,7 +14,7 @@ import torch
 import learning.memory.build
 from engine.model import Model
 from engine.storage.checkpoint import save_model
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.book_training.training_set import plan
 from learning.home import Home
 from learning.journal.journal import Journal

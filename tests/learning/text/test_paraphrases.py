@@ -7,7 +7,7 @@ import random
 import pytest
 
 from engine.model import Model
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example, after, from_answer
 from learning.lessons.batch import COPIES, BatchAccumulator, Mixture
 from learning.lessons.recipe import Wording

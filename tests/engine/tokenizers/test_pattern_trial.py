@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from engine import pattern_trial
 from engine.errors import CheckpointError
-from engine.pattern_trial import try_pattern
-from engine.tokenizer import PATTERN, Tokenizer
+from engine.tokenizers import pattern_trial
+from engine.tokenizers.pattern_trial import try_pattern
+from engine.tokenizers.ranks import PATTERN, RankTokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 
 GPT_2 = r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"""
 GPT_4 = (
@@ -57,7 +58,7 @@ def test_a_pattern_that_does_not_end_is_given_up(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_panic_at_a_later_text_is_an_error_like_any_other(tiny_tokenizer: Tokenizer) -> None:
-    sly = Tokenizer(tiny_tokenizer.ranks, r"(?:z|z)*(?!z)y|.|\n")
+    sly = RankTokenizer(tiny_tokenizer.ranks, r"(?:z|z)*(?!z)y|.|\n")
     assert sly.decode(sly.encode("hello")) == "hello"
     with pytest.raises(CheckpointError, match="pattern does not get to the end"):
         sly.encode("z" * 200)

@@ -45,7 +45,8 @@ def try_pattern(pattern: str) -> None:
     advice = "use a tokenizer with the pattern of a known model"
     if len(pattern) > PATTERN_LENGTH:
         raise CheckpointError(f"its pattern is {len(pattern):,} long", advice)
-    code = f"import sys; sys.path[:0] = {sys.path!r}; from engine.pattern_trial import main; main()"
+    own = "from engine.tokenizers.pattern_trial import main; main()"
+    code = f"import sys; sys.path[:0] = {sys.path!r}; {own}"
     try:
         done = subprocess.run(
             [*_COMMAND, code],

@@ -1,4 +1,4 @@
-"""engine.tokenizer: nothing is lost, typed specials stay text, streams hold whole characters."""
+"""engine.tokenizers.ranks: nothing is lost, typed specials stay text, streams hold whole characters."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import CheckpointError, ConfigError
-from engine.tokenizer import RESERVED, SPECIALS, StreamDecoder, Tokenizer, train_tokenizer
+from engine.tokenizers.ranks import RESERVED, SPECIALS, RankTokenizer, train_tokenizer
+from engine.tokenizers.tokenizer import StreamDecoder, Tokenizer
 
-BYTES_ONLY = Tokenizer({bytes([b]): b for b in range(256)})
+BYTES_ONLY = RankTokenizer({bytes([b]): b for b in range(256)})
 
 
 @given(st.text())
@@ -60,7 +61,7 @@ def test_long_white_space_gives_the_same_ids_in_parts(
 ) -> None:
     texts = [around[0] + blank * 9 + end + around[1] for end in ("", " ", "\n", "\n  ")]
     whole = [tiny_tokenizer.encode(text) for text in texts]
-    monkeypatch.setattr("engine.tokenizer.LONGEST_BLANK", 4)
+    monkeypatch.setattr("engine.tokenizers.ranks.LONGEST_BLANK", 4)
     assert [tiny_tokenizer.encode(text) for text in texts] == whole
 
 

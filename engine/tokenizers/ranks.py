@@ -1,12 +1,12 @@
-"""Byte-level BPE, trained with rustbpe and used through tiktoken.
+"""Vidya's own tokenizer: byte-level BPE, trained with rustbpe and used through tiktoken.
 
-Text is always ordinary: `encode` never yields a special token, whatever the text contains. Special
-tokens are placed by engine.chat_format only. Left out: normalisation; any bytes round-trip.
+Left out: normalisation; any bytes round-trip.
 """
 
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -15,9 +15,11 @@ from pathlib import Path
 import tiktoken
 
 from engine.errors import CheckpointError, ConfigError
-from engine.pattern_trial import try_pattern
 from engine.storage.files import write_atomically
 from engine.storage.reading import read_json, read_regular
+from engine.tokenizers.chat_template import ChatTemplate
+from engine.tokenizers.pattern_trial import try_pattern
+from engine.tokenizers.tokenizer import Tokenizer, without_lone_surrogates
 
 PATTERN = r"""'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"""  # noqa: E501
 """Splits before merging: contractions, words with one leading space, single digits, punctuation."""
@@ -36,8 +38,8 @@ LONGEST_BLANK = 100_000
 _BLANK = r"[^\S\x1c-\x1f]"  # Python counts four control characters in, the pattern does not
 
 
-class Tokenizer:
-    """Text to ids and back. `vocab_size` counts the special tokens, which have the highest ids."""
+class RankTokenizer(Tokenizer):
+    """Its special tokens have the highest ids: `user`, `assistant`, `end`, then those reserved."""
 
     def __init__(self, ranks: dict[bytes, int], pattern: str = PATTERN) -> None:
         if sorted(ranks.values()) != list(range(len(ranks))):
@@ -52,14 +54,21 @@ class Tokenizer:
         self.specials = {name: len(ranks) + i for i, name in enumerate(names)}
         self.user, self.assistant, self.end = (self.specials[name] for name in SPECIALS)
         self.vocab_size = len(ranks) + len(names)
+        self.special_ids = frozenset(self.specials.values())
+        self.chat = ChatTemplate(
+            user_head=(self.user,),
+            assistant_head=(self.assistant,),
+            assistant_tail=(self.end,),
+            document_head=(self.end,),
+            document_tail=(self.end,),
+        )
         self._encoding = tiktoken.Encoding(
             "vidya", pat_str=pattern, mergeable_ranks=ranks, special_tokens=self.specials
         )
 
     def encode(self, text: str) -> list[int]:
         """Ids of the text as ordinary text: `<|assistant|>` in it becomes several plain tokens."""
-        # tiktoken refuses lone surrogates (a terminal can send them); they become U+FFFD
-        clean = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        clean = without_lone_surrogates(text)
         parts = [clean] if len(clean) <= LONGEST_BLANK else _parts(clean)
         try:
             return [i for part in parts for i in self._encoding.encode_ordinary(part)]
@@ -77,10 +86,6 @@ class Tokenizer:
             self._encoding.decode_single_token_bytes(i) for i in ids if i < len(self.ranks)
         )
 
-    def decode(self, ids: Iterable[int]) -> str:
-        """The text of the ids; bytes that are no UTF-8 become U+FFFD."""
-        return self.decode_bytes(ids).decode("utf-8", "replace")
-
     def save(self, folder: Path) -> None:
         """Writes `tokenizer.tiktoken` (rank file) and `tokenizer_config.json` (pattern, specials). Raises
         OSError."""
@@ -93,8 +98,19 @@ class Tokenizer:
         text = json.dumps(config, indent=1) + "\n"
         write_atomically(folder / TOKENIZER_CONFIG, text)
 
+    def files(self) -> tuple[str, ...]:
+        """`save` says what is in them."""
+        return RANKS, TOKENIZER_CONFIG
+
+    def fingerprint(self) -> str:
+        """Of the pattern, the special tokens and the ranks."""
+        state = hashlib.blake2b(repr((self.pattern, self.specials)).encode(), digest_size=16)
+        for token, rank in sorted(self.ranks.items(), key=lambda item: item[1]):
+            state.update(b"%d:%d:" % (rank, len(token)) + token)
+        return state.hexdigest()
+
     @classmethod
-    def load(cls, folder: Path) -> Tokenizer:
+    def read(cls, folder: Path) -> RankTokenizer:
         """Reads what `save` wrote; a pattern that is not ours is tried first, in a process of its own.
         Raises CheckpointError."""
         path = folder / RANKS
@@ -137,42 +153,7 @@ def _parts(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-class StreamDecoder:
-    """Turns a stream of ids into text that holds only whole UTF-8 characters."""
-
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        self._tokenizer = tokenizer
-        self._pending = b""
-
-    def push(self, token: int) -> str:
-        """Text that became whole with this token; may be empty."""
-        self._pending += self._tokenizer.decode_bytes([token])
-        whole = _whole_prefix(self._pending)
-        text, self._pending = (
-            self._pending[:whole].decode("utf-8", "replace"),
-            self._pending[whole:],
-        )
-        return text
-
-    def finish(self) -> str:
-        """What is left when the stream ends; an unfinished character becomes U+FFFD."""
-        text, self._pending = self._pending.decode("utf-8", "replace"), b""
-        return text
-
-
-def _whole_prefix(data: bytes) -> int:
-    """Length of the prefix that does not end inside a UTF-8 character that may still be completed."""
-    for back in range(1, min(4, len(data)) + 1):
-        byte = data[-back]
-        if byte >= 0xC0:  # a lead byte: is its character complete?
-            need = 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
-            return len(data) if back >= need or byte >= 0xF8 else len(data) - back
-        if byte < 0x80:
-            break
-    return len(data)
-
-
-def train_tokenizer(texts: Iterator[str], vocab_size: int) -> Tokenizer:
+def train_tokenizer(texts: Iterator[str], vocab_size: int) -> RankTokenizer:
     """Trains a BPE of `vocab_size` ids (specials included) with rustbpe, which exports ranks.
 
     Raises ConfigError where rustbpe is not installed.
@@ -186,4 +167,4 @@ def train_tokenizer(texts: Iterator[str], vocab_size: int) -> Tokenizer:
         ) from None
     trainer = rustbpe.Tokenizer()
     trainer.train_from_iterator(texts, vocab_size - len(SPECIALS) - RESERVED, pattern=PATTERN)
-    return Tokenizer({bytes(token): rank for token, rank in trainer.get_mergeable_ranks()})
+    return RankTokenizer({bytes(token): rank for token, rank in trainer.get_mergeable_ranks()})

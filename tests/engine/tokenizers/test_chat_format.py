@@ -1,13 +1,13 @@
-"""engine.chat_format: where the special tokens stand, what is learned, what is dropped."""
+"""engine.tokenizers.chat_format: where the special tokens stand, what is learned, what is dropped."""
 
 from __future__ import annotations
 
 import pytest
 
-from engine.chat_format import encode_chat, encode_document, encode_prompt, left_out
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.chat_format import encode_chat, encode_document, encode_prompt, left_out
+from engine.tokenizers.ranks import RankTokenizer
 
-T = Tokenizer({bytes([b]): b for b in range(256)})  # one id per byte: lengths are easy to count
+T = RankTokenizer({bytes([b]): b for b in range(256)})  # one id per byte: lengths are easy to count
 
 
 def test_chat_layout_and_targets() -> None:
