@@ -215,10 +215,11 @@ class Adapters:
         self.detach()
 
     def detach(self) -> None:
-        """Takes the adapters off; the model is the base again."""
+        """Takes the adapters off, where they are on; they can still be saved."""
         for (number, room, name), layer in self._layers.items():
-            setattr(getattr(self.model.blocks[number], room), name, _linear(layer.weight))
-        self._layers = {}
+            place = getattr(self.model.blocks[number], room)
+            if getattr(place, name) is layer:
+                setattr(place, name, _linear(layer.weight))
 
     @torch.no_grad()
     def round(self, dtype: torch.dtype) -> None:

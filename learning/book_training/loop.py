@@ -51,12 +51,16 @@ class BookSettings:
     stand beside known ones half as many as lines at most."""
     talk: int = 16
     """Rows of talk a step. With four the book cost more of talk, and of facts told in it (book.md)."""
+    talk_weight: float = 1.0
+    """Of talk against the lines."""
+    manner: int = 8
+    """Rows a step of talk that shows the manner, where there is such talk."""
     settle: float = 0.3
     """Once every entry is known: further epochs, as a share of those it took, in which the rate falls to
     a tenth and talk weighs more, so that what the book costs of it comes back. What is not known then is
     learned at that low rate."""
     settling_weight: float = 5.0
-    """Of talk in these; 1 before."""
+    """Of talk in these, times the weight that it has before."""
     lr: float = 1e-3
     warm_up: int = 20
     """Steps."""
@@ -68,6 +72,25 @@ class BookSettings:
     """What is known already is only kept; settle and stop as soon as every entry is known and the loss is
     at most `enough`. Else exactly `epochs`, of the whole book."""
     enough: float = 0.1
+    """Nats a token."""
+    ask_every: int = 1
+    """Epochs from one time that the lines are asked to the next; at the end they always are."""
+
+
+ADAPTER_SETTINGS = BookSettings(
+    epochs=16,
+    others=2,
+    talk=4,
+    talk_weight=0.3,
+    manner=6,
+    settle=0.15,
+    settling_weight=1.0,
+    lr=3e-3,
+    warm_up=10,
+    ask_every=2,
+)
+"""For adapters of a model that brings its knowledge along; chosen at 135M (engine/base/smollm2-135m/CARD.md).
+Talk is to become short and plain there, so that it weighs less how the model talked."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +117,15 @@ class BookTraining:
     """... and now."""
 
 
+@dataclass(frozen=True)
+class Rows:
+    """What is learned from besides the lines."""
+
+    talk: Sequence[Example]
+    careless: Sequence[Example]
+    manner: Sequence[Example]
+
+
 def train_book(
     model: Model | Moved,
     book: Sequence[Example],
@@ -103,17 +135,20 @@ def train_book(
     *,
     rest: Sequence[Example] = (),
     careless: Sequence[Example] = (),
+    manner: Sequence[Example] = (),
     report: Callable[[EpochReport], None] = lambda _: None,
     pause: Callable[[], None] = lambda: None,
     stop: Callable[[], bool] = lambda: False,
     begun: TrainingStart | None = None,
 ) -> BookTraining:
     """Trains in place. rest: what else must not be forgotten. careless: lines with the question written
-    otherwise. stop: looked at before every step, and while lines are asked. begun: goes on from there;
-    what it is measured against, and what anchors the talk, is the model as given."""
+    otherwise. manner: talk that is learned from, and need not be known. stop: looked at before every
+    step, and while lines are asked. begun: goes on from there; what it is measured against, and what
+    anchors the talk, is the model as given."""
     moved = AllWeights(model) if isinstance(model, Model) else model
     asking = Asking(moved.passes, book, rest, report, pause, stop)
-    training = _Training(moved, asking, talk, settings, rng, careless, report, pause, stop)
+    rows = Rows(talk, careless, manner)
+    training = _Training(moved, asking, rows, settings, rng, report, pause, stop)
     return training.run(begun)
 
 
@@ -124,17 +159,18 @@ class _Training:
         self,
         moved: Moved,
         asking: Asking,
-        talk: Sequence[Example],
+        rows: Rows,
         settings: BookSettings,
         rng: random.Random,
-        careless: Sequence[Example],
         report: Callable[[EpochReport], None],
         pause: Callable[[], None],
         stop: Callable[[], bool],
     ) -> None:
         self._moved, self._asking, self._settings, self._rng = moved, asking, settings, rng
-        self._careless, self._report, self._pause, self._stop = careless, report, pause, stop
-        self._talk = list(talk) if settings.talk else []
+        self._report, self._pause, self._stop = report, pause, stop
+        self._careless = rows.careless
+        self._talk = list(rows.talk) if settings.talk else []
+        self._manner = list(rows.manner)
         self._stepper = Stepper(moved.tensors(), settings.lr)
         self._started = time.monotonic()
         self._reference: AnchorReference
@@ -186,6 +222,8 @@ class _Training:
             if not math.isfinite(loss):
                 return BookTraining(last, before, asking.all())
             ended = self._over() or epoch == settings.epochs
+            if epoch % settings.ask_every and not ended:
+                continue
             try:
                 asking.ask(self._new, last)
                 complete = ended or self._learned() or not self._old
@@ -300,8 +338,10 @@ class _Training:
         most = min(settings.others, rows // 2) if old else settings.others
         if others := self._others(new, most):
             likelihood_gradients(model, others, weight=len(others) / rows, pause=pause)
+        if manner := self._rng.sample(self._manner, min(settings.manner, len(self._manner))):
+            likelihood_gradients(model, manner, weight=len(manner) / rows, pause=pause)
         if self._talk:
-            weight = settings.settling_weight if settling else 1.0
+            weight = settings.talk_weight * (settings.settling_weight if settling else 1.0)
             talk = self._rng.sample(self._talk, min(settings.talk, len(self._talk)))
             anchor_gradients(model, self._reference, talk, weight=weight, pause=pause)
         return loss

@@ -6,21 +6,31 @@ Left out: the steps (learning.book_training.loop) and what they are taken on
 
 from __future__ import annotations
 
+import contextlib
+import math
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import torch
+
+from engine.lora import attach
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.book_training.asking import EpochReport
 from learning.book_training.loop import BookSettings, train_book
+from learning.book_training.moved import AdapterPlan, AdapterWeights, AllWeights, Moved
 from learning.book_training.resume import TrainingKeeper
-from learning.book_training.training_set import Course, failed_avoidance, plan
+from learning.book_training.training_set import Course, failed_avoidance
+from learning.book_training.training_set import plan as plan_course
+from learning.data.examples import Example
+from learning.memory.book_rows import book_examples
 from learning.memory.guard import examine
 from learning.memory.transaction import WeightTransaction
 from learning.models.unfinished_training import Unfinished
 from learning.objectives.forward import Knowledge, share_known
 from learning.protocol.events import TrainDone
 from learning.protocol.records import LessonState
+from personality.book import everyday_path
 
 
 class BookTrainer:
@@ -42,19 +52,21 @@ class BookTrainer:
         *,
         skip_bad: bool = False,
         kept: Unfinished | None = None,
+        plan: AdapterPlan | None = None,
     ) -> TrainDone:
         """Trains on a book until it is known, judges, and publishes or puts the weights back.
 
         book: None for the shipped book, the owner's, and all lessons; after that, answers that could not
         be avoided wait to be taught again. kept: an interrupted training to continue, or a new one; while
-        it runs it is kept beside the model, so that an interruption loses little. Raises DataError for a
-        book with bad lines, unless `skip_bad`; nothing has changed then.
+        it runs it is kept beside the model, so that an interruption loses little. plan: trains adapters,
+        which are then added to the weights; None: all weights. Raises DataError for a book with bad lines,
+        unless `skip_bad`; nothing has changed then.
         """
         started, model = time.monotonic(), self._transaction.weights.model
         replay = self._transaction.caches.read_books_again(
             skip_bad
         )  # the owner's book may have grown
-        course = plan(
+        course = plan_course(
             self._tokenizer,
             replay,
             self._journal,
@@ -64,17 +76,26 @@ class BookTrainer:
             self._transaction.rng,
             skip_bad,
         )
-        count = len(course.examples)
-        keeper, goes_on = TrainingKeeper(self._transaction.weights, course, kept), False
-        with keeper, self._transaction.or_as_before() as before, keeper.stopping():
+        count, manner = len(course.examples), list[Example]()
+        moved: Moved = AllWeights(model)
+        if plan:
+            manner = book_examples(self._tokenizer, [everyday_path()], model.config.context)
+            again = (*course.examples, *course.rest, *course.otherwise, *manner, *replay.talk)
+            drawn = torch.Generator().manual_seed(self._transaction.rng.getrandbits(32))
+            adapters = attach(model, plan.settings, drawn)
+            moved = AdapterWeights(adapters, again)
+        keeper, goes_on = TrainingKeeper(self._transaction.weights, moved, course, kept), False
+        closing = contextlib.closing(moved)
+        with keeper, self._transaction.or_as_before() as before, closing, keeper.stopping():
             training = train_book(
-                model,
+                moved,
                 course.examples,
                 replay.talk,
                 settings,
                 self._transaction.rng,
                 rest=course.rest,
                 careless=course.otherwise,
+                manner=manner,
                 report=keeper.hearing(report),
                 pause=self._transaction.pause,
                 stop=stop,
@@ -82,18 +103,24 @@ class BookTrainer:
             )
             asked = bool(training.before)  # otherwise it was stopped before that
             recall_before = share_known(training.before[:count]) if asked else None
-            recall = share_known(training.after[:count]) if asked else None
+            after = training.after
+            if plan and training.last.step and math.isfinite(training.last.loss):
+                lines = [*course.examples, *course.rest]
+                after = moved.settle(lines, after, self._transaction.pause)
+            recall = share_known(after[:count]) if asked else None
             verdict = examine(
                 model,
                 book_before=recall_before or 0.0,
                 book_recall=recall or 0.0,
                 earlier=len(course.rest),
                 earlier_before=share_known(training.before[count:]),
-                earlier_recall=share_known(training.after[count:]),
+                earlier_recall=share_known(after[count:]),
             )
             last = training.last
             if verdict.passed and last.step:
-                self._publish(course, training.after[:count])
+                if plan and plan.folder:
+                    adapters.save(plan.folder, base=self._transaction.weights.folder.name)
+                self._publish(course, after[:count])
             elif goes_on := stop() and keeper.has_steps:
                 keeper.leave()
         if not (verdict.passed and last.step):
@@ -117,7 +144,7 @@ class BookTrainer:
             rolled_back=not verdict.passed,
             version=self._transaction.weights.version,
             entries=count,
-            known=sum(item.known for item in training.after[:count]),
+            known=sum(item.known for item in after[:count]),
             left_out=tuple(course.left_out),
             own=book is not None,
             goes_on=goes_on,
