@@ -26,7 +26,7 @@ _GROWS = ("dim", "layers", "heads", "kv_heads", "hidden", "context")
 def grow(model: Model, target: ModelConfig, *, generator: torch.Generator) -> Model:
     """A model of `target`'s sizes with the same logits, to rounding; fp32 masters give fp32.
 
-    The vocabulary, rope_theta and norm_eps are those of the small model, whatever target says.
+    The vocabulary, RoPE, norms and output layer are those of the small model, whatever target says.
     Raises ConfigError where target is smaller in something, or has another head size.
     """
     old = model.config
@@ -53,12 +53,18 @@ def grow(model: Model, target: ModelConfig, *, generator: torch.Generator) -> Mo
         vocab_size=old.vocab_size,
         rope_theta=old.rope_theta,
         norm_eps=old.norm_eps / widening,
+        qk_norm=old.qk_norm,
+        tied=old.tied,
+        rope_scaling=old.rope_scaling,
     )
     large = Model(config, generator=generator).to(model.device)
     with torch.no_grad():
         large.embedding.weight.zero_()
         large.embedding.weight[:, : old.dim] = model.embedding.weight
         _grow_norm(large.norm.weight, model.norm.weight)
+        if large.output is not None and model.output is not None:
+            _like(large.output.weight, model.output.weight, generator)
+            large.output.weight[:, : old.dim] = model.output.weight
         places = block_places(old.layers, config.layers)
         for place, block in enumerate(large.blocks):
             assert isinstance(block, Block)
@@ -97,6 +103,13 @@ def _grow_attention(large: Attention, small: Attention, generator: torch.Generat
     rows = _rows(heads, e)
     _like(large.qkv.weight, small.qkv.weight, generator)
     large.qkv.weight[rows, :dim] = small.qkv.weight
+    if small.q_norm is not None and small.k_norm is not None:
+        assert large.q_norm is not None and large.k_norm is not None
+        large.q_norm.weight.copy_(small.q_norm.weight)
+        large.k_norm.weight.copy_(small.k_norm.weight)
+        # eps is smaller by the widening, so their mean squares are made that, too
+        turned = (small.heads + small.kv_heads) * e
+        large.qkv.weight[rows[:turned]] *= math.sqrt(dim / large.out.weight.shape[0])
     large.out.weight.zero_()
     large.out.weight[:dim, _rows(query, e)] = small.out.weight
 

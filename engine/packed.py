@@ -29,6 +29,9 @@ from engine.model import Model, causal_mask, widened
 
 ROWS = 16
 """Rows that the layout is asked for; measured from 1 to 256, all are laid out alike."""
+ROPE_ROWS = 1024
+"""Positions that are prepared at once; more where a conversation is longer. All 40,960 of a Qwen3 would
+take 170 MB."""
 _OPS: Any = torch.ops.mkldnn
 """What torch.compile packs with; not public, so `can_pack` tries it."""
 
@@ -127,6 +130,10 @@ class PackedBlock:
         self.ffn_norm = block.ffn_norm.weight.detach()
         self.qkv, self.out = product(attention.qkv.weight, grouped), product(attention.out.weight)
         self.gate, self.up, self.down = product(gate), product(up), product(ffn.down.weight)
+        self.qk_norm: Tensor | None = None
+        if attention.q_norm is not None:  # (G + 1, E): what `grouped` puts side by side
+            norms = [attention.q_norm.weight] * (h // k) + [attention.k_norm.weight]
+            self.qk_norm = torch.stack(norms).detach()
 
 
 class PackedModel:
@@ -140,18 +147,19 @@ class PackedModel:
         kind = product_for(self.device, self.dtype)
         product = _Packer(kind, before._done if before else {})
         self._embedding = model.embedding.weight.detach()
-        self._vocabulary = product(model.embedding.weight)
+        self._vocabulary = product(model.vocabulary)
         self._norm = model.norm.weight.detach()
         self._blocks = [PackedBlock(block, product) for block in model.blocks]
         self._eps = torch.full((1, 1), config.norm_eps, device=self.device)
-        self._cos, self._sin = self._rope_tables(model)
+        self._rope = model.rope_cos, model.rope_sin
+        self._turned = self._rope_tables(min(config.context, ROPE_ROWS))
         self._done: Packed = product.done
 
-    def _rope_tables(self, model: Model) -> tuple[Tensor, Tensor]:
-        """[context, G + 2, E]: queries are scaled by 1/√E as well, values stay as they are."""
+    def _rope_tables(self, rows: int) -> tuple[Tensor, Tensor]:
+        """[rows, G + 2, E]: queries are scaled by 1/√E as well, values stay as they are."""
         group = self.config.heads // self.config.kv_heads
         scale = 1.0 / math.sqrt(self.config.head_dim)
-        cos, sin = model.rope_cos[:, None], model.rope_sin[:, None]
+        cos, sin = (table[:rows, None] for table in self._rope)
         cos = torch.cat([*[cos * scale] * group, cos, torch.ones_like(cos)], 1)
         sin = torch.cat([*[sin * scale] * group, sin, torch.zeros_like(sin)], 1)
         return cos.to(self.dtype), sin.to(self.dtype)
@@ -170,15 +178,21 @@ class PackedModel:
         start = cache.length
         k, e = self.config.kv_heads, self.config.head_dim
         group = self.config.heads // k
+        tables = self._turned
+        if cache.size > len(tables[0]):
+            tables = self._turned = self._rope_tables(min(2 * cache.size, self.config.context))
         if positions is None:
-            cos, sin = (table[start : start + t, None] for table in (self._cos, self._sin))
+            cos, sin = (table[start : start + t, None] for table in tables)
         else:
-            cos, sin = (table[positions].unsqueeze(-3) for table in (self._cos, self._sin))
+            cos, sin = (table[positions].unsqueeze(-3) for table in tables)
         mask = causal_mask(t, start, self.device) if mask is None else mask
         mask = widened(mask, cache.reserve(t)).unsqueeze(3)  # (B or 1, 1, T, 1, S)
         x = F.embedding(ids, self._embedding).view(b * t, -1)
         for layer, block in enumerate(self._blocks):
             heads = block.qkv(self._normed(x, block.attention_norm)).view(b, t, k, group + 2, e)
+            if block.qk_norm is not None:
+                turning = heads[..., :-1, :]
+                turning.copy_(self._normed(turning, block.qk_norm))
             heads = torch.addcmul(heads * cos, heads.roll(e // 2, -1), sin).transpose(1, 2)
             query, key, value = heads.split([group, 1, 1], 3)  # (B, K, T, G or 1, E)
             keys, values = cache.append(layer, key.squeeze(3), value.squeeze(3))  # (B, K, S, E)
@@ -195,12 +209,13 @@ class PackedModel:
 
     @torch.no_grad()
     def logits(self, hidden: Tensor) -> Tensor:
-        """Hidden states [..., D] to logits [..., V], through the tied embedding."""
+        """Hidden states [..., D] to logits [..., V]."""
         return self._vocabulary(hidden.reshape(-1, hidden.shape[-1])).view(*hidden.shape[:-1], -1)
 
     def _normed(self, x: Tensor, weight: Tensor) -> Tensor:
-        """RMSNorm of x [R, D] (1910.07467), in float32; F.rms_norm takes twice as long on a CPU."""
-        if x.is_cuda:
+        """RMSNorm of x [..., D] (1910.07467), in float32; F.rms_norm takes twice as long on a CPU.
+        weight: [D], or broadcast to x."""
+        if x.is_cuda and weight.dim() == 1:
             return F.rms_norm(x, (x.shape[-1],), weight, self.config.norm_eps)
         norm = torch.linalg.vector_norm(x, 2, -1, True, dtype=torch.float32)
         scale = torch.addcmul(self._eps, norm, norm, value=1.0 / x.shape[-1]).rsqrt_()

@@ -22,10 +22,10 @@ class RMSNorm(nn.RMSNorm):
 
     def forward(self, x: Tensor) -> Tensor:
         """x: [..., D]. Returns the same shape; under autocast in its precision, since a product follows."""
-        if x.is_cuda or x.dtype != torch.float32 or self.eps is None:
+        if x.is_cuda or self.weight.dtype != torch.float32 or self.eps is None:
             return super().forward(x)
         kind = torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else x.dtype
-        normed: Tensor = _Norm.apply(x, self.weight, self.eps, kind)
+        normed: Tensor = _Norm.apply(x.float(), self.weight, self.eps, kind)
         return normed
 
 

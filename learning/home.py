@@ -84,6 +84,11 @@ class Home:
         """Holds copies that the owner asked for: conversations, plots, tables."""
         return self.path / "exports"
 
+    @property
+    def downloads_path(self) -> Path:
+        """Holds models that are being fetched, and those whose download broke off."""
+        return self.path / "downloads"
+
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
         """Holds the home for this program alone. Raises HomeError where another has it."""

@@ -27,11 +27,13 @@ _PICKLES = ("pytorch_model.bin", "model.pt", "model.pth", "consolidated.00.pth")
 
 
 def to_huggingface(state: Mapping[str, Tensor], config: ModelConfig) -> dict[str, Tensor]:
-    """Our state dict under LlamaForCausalLM's names (the tied lm_head is left out)."""
+    """Our state dict under transformers' names (a tied lm_head is left out)."""
     out = {
         "model.embed_tokens.weight": state["embedding.weight"],
         "model.norm.weight": state["norm.weight"],
     }
+    if not config.tied:
+        out["lm_head.weight"] = state["output.weight"]
     e = config.head_dim
     for i in range(config.layers):
         ours, theirs = f"blocks.{i}.", f"model.layers.{i}."
@@ -50,6 +52,8 @@ def to_huggingface(state: Mapping[str, Tensor], config: ModelConfig) -> dict[str
             theirs + "input_layernorm.weight": state[ours + "attention_norm.weight"],
             theirs + "post_attention_layernorm.weight": state[ours + "ffn_norm.weight"],
         }
+        for norm in _head_norms(config):
+            out[f"{theirs}self_attn.{norm}"] = state[f"{ours}attention.{norm}"]
     return out
 
 
@@ -59,6 +63,8 @@ def from_huggingface(tensors: Mapping[str, Tensor], config: ModelConfig) -> dict
         "embedding.weight": tensors["model.embed_tokens.weight"],
         "norm.weight": tensors["model.norm.weight"],
     }
+    if not config.tied:
+        out["output.weight"] = tensors["lm_head.weight"]
     for i in range(config.layers):
         ours, theirs = f"blocks.{i}.", f"model.layers.{i}."
         attention, mlp = theirs + "self_attn.", theirs + "mlp."
@@ -74,7 +80,22 @@ def from_huggingface(tensors: Mapping[str, Tensor], config: ModelConfig) -> dict
             ours + "attention_norm.weight": tensors[theirs + "input_layernorm.weight"],
             ours + "ffn_norm.weight": tensors[theirs + "post_attention_layernorm.weight"],
         }
+        for norm in _head_norms(config):
+            out[f"{ours}attention.{norm}"] = tensors[attention + norm]
     return out
+
+
+def _head_norms(config: ModelConfig) -> tuple[str, ...]:
+    """Weights of a block's attention that Qwen3 has and Llama has not."""
+    return ("q_norm.weight", "k_norm.weight") if config.qk_norm else ()
+
+
+def compact(tensor: Tensor) -> Tensor:
+    """The tensor in two bytes a number where these hold every one of them exactly."""
+    for short in (torch.bfloat16, torch.float16):
+        if tensor.dtype == torch.float32 and torch.equal(tensor.to(short).float(), tensor):
+            return tensor.to(short)
+    return tensor
 
 
 def save_tensors(
@@ -120,10 +141,12 @@ def load_config(folder: Path) -> ModelConfig:
     except (OSError, ValueError) as error:
         raise CheckpointError(
             f"{path}: cannot be read ({reason(error)})",
-            "a model folder needs the config.json of a Llama model",
+            "a model folder needs the config.json of a Llama or Qwen3 model",
         ) from error
     if not isinstance(raw, dict):
-        raise CheckpointError(f"{path}: is not an object", "it must be the config of a Llama model")
+        raise CheckpointError(
+            f"{path}: is not an object", "it must be the config of a Llama or Qwen3 model"
+        )
     return ModelConfig.from_huggingface(raw)
 
 
@@ -166,12 +189,17 @@ def load_model(
             )
         raise CheckpointError(f"{path}: does not exist", "choose another model with --model")
     tensors, _ = load_tensors(path)
-    if "lm_head.weight" in tensors and not torch.equal(
-        tensors["lm_head.weight"],
-        tensors.get("model.embed_tokens.weight", tensors["lm_head.weight"]),
+    if (
+        config.tied
+        and "lm_head.weight" in tensors
+        and not torch.equal(
+            tensors["lm_head.weight"],
+            tensors.get("model.embed_tokens.weight", tensors["lm_head.weight"]),
+        )
     ):
         raise CheckpointError(
-            f"{path}: has an output layer of its own", "only tied embeddings are supported"
+            f"{path}: has an output layer of its own, and its config.json says that it has none",
+            "restore the folder from a whole copy",
         )
     try:
         state = from_huggingface(tensors, config)

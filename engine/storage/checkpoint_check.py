@@ -57,12 +57,15 @@ def _shapes(config: ModelConfig) -> dict[str, tuple[int, ...]]:
         "model.embed_tokens.weight": (config.vocab_size, d),
         "model.norm.weight": (d,),
     }
+    if not config.tied:
+        shapes["lm_head.weight"] = (config.vocab_size, d)
     for layer in range(config.layers):
         block = {
             "self_attn.q_proj": (config.heads * e, d),
             "self_attn.k_proj": (config.kv_heads * e, d),
             "self_attn.v_proj": (config.kv_heads * e, d),
             "self_attn.o_proj": (d, config.heads * e),
+            **({"self_attn.q_norm": (e,), "self_attn.k_norm": (e,)} if config.qk_norm else {}),
             "mlp.gate_proj": (h, d),
             "mlp.up_proj": (h, d),
             "mlp.down_proj": (d, h),

@@ -19,7 +19,7 @@ from engine.storage.files import write_atomically
 from engine.storage.reading import read_json, read_regular
 from engine.tokenizers.chat_template import ChatTemplate
 from engine.tokenizers.pattern_trial import try_pattern
-from engine.tokenizers.tokenizer import Tokenizer, without_lone_surrogates
+from engine.tokenizers.tokenizer import Tokenizer, panic_as_error, without_lone_surrogates
 
 PATTERN = r"""'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"""  # noqa: E501
 """Splits before merging: contractions, words with one leading space, single digits, punctuation."""
@@ -70,15 +70,8 @@ class RankTokenizer(Tokenizer):
         """Ids of the text as ordinary text: `<|assistant|>` in it becomes several plain tokens."""
         clean = without_lone_surrogates(text)
         parts = [clean] if len(clean) <= LONGEST_BLANK else _parts(clean)
-        try:
+        with panic_as_error():
             return [i for part in parts for i in self._encoding.encode_ordinary(part)]
-        except BaseException as error:  # a panic of tiktoken is no Exception
-            if type(error).__name__ != "PanicException":
-                raise
-            raise CheckpointError(
-                "the tokenizer's pattern does not get to the end of this text",
-                "say it in other words, or use another model: this one's tokenizer is not sound",
-            ) from None
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """The bytes of the ids; special tokens have none."""

@@ -8,10 +8,12 @@ tokenizers (engine.tokenizers.ranks, engine.tokenizers.byte_level).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 
+from engine.errors import CheckpointError
 from engine.tokenizers.chat_template import ChatTemplate
 
 
@@ -81,6 +83,20 @@ class Tokenizer(ABC):
 def without_lone_surrogates(text: str) -> str:
     """The text; lone surrogates, which a terminal can send and no encoder takes, become U+FFFD."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+@contextmanager
+def panic_as_error() -> Iterator[None]:
+    """Turns a panic of tiktoken or of `tokenizers`, which is no Exception, into a CheckpointError."""
+    try:
+        yield
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        raise CheckpointError(
+            "the tokenizer's pattern does not get to the end of this text",
+            "say it in other words, or use another model: this one's tokenizer is not sound",
+        ) from None
 
 
 class StreamDecoder:

@@ -19,12 +19,12 @@ Named = list[tuple[str, nn.Parameter]]
 
 
 def matrices_and_rest(model: nn.Module) -> tuple[Named, Named]:
-    """The matrices of the blocks, and embeddings and norms."""
+    """The matrices of the blocks, and the others: embedding, output layer, norms."""
     named = list(model.named_parameters())
-    return (
-        [(n, p) for n, p in named if p.dim() == 2 and "embedding" not in n],
-        [(n, p) for n, p in named if p.dim() != 2 or "embedding" in n],
-    )
+    inside = {n for n, p in named if p.dim() == 2 and not n.startswith(("embedding", "output"))}
+    return [one for one in named if one[0] in inside], [
+        one for one in named if one[0] not in inside
+    ]
 
 
 def orthogonalised(matrices: Tensor, steps: int = 5, kind: torch.dtype = torch.float32) -> Tensor:

@@ -39,7 +39,11 @@ Role = Literal[
 ]
 
 _DERIVED = ("watch.json", "talk.json", "voice.safetensors")
-_MODEL = ("config.json", "tokenizer.tiktoken", "tokenizer_config.json", "CARD.md", ".lock")
+_MODEL = (
+    *("config.json", "CARD.md", "LICENSE", ".lock"),
+    *("tokenizer.tiktoken", "tokenizer_config.json"),  # vidya's own tokenizer, or another's:
+    *("tokenizer.json", "chat_template.jinja", "chat.json"),
+)
 _PLAIN = ("lock", "learning.lock")
 _SNAPSHOT = re.compile(r"\d{8,18}\.safetensors")
 
@@ -63,6 +67,8 @@ def home_files(home: Home, elsewhere: Iterable[Path] = ()) -> list[HomeFile]:
                 found += model_files(model) if model.is_dir() else _alone(model)
         elif path == home.exports_path and path.is_dir():
             found += [HomeFile(one, _export_role(one)) for one in _below(path)]
+        elif path == home.downloads_path and path.is_dir():
+            found += [HomeFile(one, "plain") for one in _below(path)]
         elif path.is_dir() and not path.is_symlink() and not is_leftover(path):
             found += [HomeFile(one, "unknown") for one in _below(path)]
         else:

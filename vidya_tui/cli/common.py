@@ -6,6 +6,7 @@ import functools
 import json
 import queue
 import re
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -114,6 +115,19 @@ def say(text: str) -> None:
 def show(text: str) -> None:
     """A result for people, as harmless as what `say` says."""
     click.echo(plain(text))
+
+
+@contextmanager
+def progress_bar() -> Iterator[Callable[[int, int], None]]:
+    """A function of (done, total) that draws a bar on standard error; nothing where that is no terminal."""
+    bar = click.progressbar(length=1, file=sys.stderr, show_pos=False, width=30)
+    with bar:
+
+        def draw(done: int, total: int) -> None:
+            bar.length = max(1, total)
+            bar.update(done - bar.pos)
+
+        yield draw
 
 
 def sure(question: str) -> bool:

