@@ -59,6 +59,11 @@ class AdapterShape:
     """Those with adapters, in order; empty: all."""
 
 
+def model_name(block: int, part: str) -> str:
+    """Hugging Face's name of a part's weight."""
+    return f"model.layers.{block}.{_MODULES[part]}.weight"
+
+
 def a_name(block: int, part: str) -> str:
     """PEFT's name of a part's A."""
     return f"{_PREFIX}{block}.{_MODULES[part]}.lora_A.weight"

@@ -30,7 +30,7 @@ class PackedRows:
         """kept: examples that come again; of others the cache lets go."""
         self.model, self.trunk = model, trunk
         self._kept, self._most = kept, len(kept) + OTHERS
-        weight = model.embedding.weight.detach()
+        weight = model.vocabulary.detach()
         self._vocabulary = weight.to(fast_dtype(weight.device.type))
 
     @property
