@@ -81,14 +81,14 @@ class _Adapted(nn.Module):
         settings = adapters.settings
         self._parts = [name for name in sizes if name in settings.targets]
         inputs, rank = linear.weight.shape[1], settings.rank
-        like = {"dtype": torch.float32, "device": linear.weight.device}
         down = torch.empty(len(self._parts), rank, inputs)
         for part in down:  # as kaiming_uniform_ with a = √5, and an argument for the randomness
             part.uniform_(-1.0, 1.0, generator=adapters.generator).div_(math.sqrt(inputs))
+        ups = [torch.zeros(sizes[name], rank) for name in self._parts]
+        device = linear.weight.device
         # a tuple is no parameter
-        self._factors = (
-            down.flatten(0, 1).to(**like).requires_grad_(),  # type: ignore[arg-type]
-            *(torch.zeros(sizes[n], rank, **like).requires_grad_() for n in self._parts),  # type: ignore[arg-type]
+        self._factors = tuple(
+            factor.to(device).requires_grad_() for factor in (down.flatten(0, 1), *ups)
         )
         self._adapters = (adapters,)
         self._short: tuple[object, Tensor] | None = None
@@ -162,7 +162,7 @@ class Adapters:
         self._layers: dict[tuple[int, str, str], _Adapted] = {}
         for number, block in enumerate(model.blocks):
             if number >= settings.first_block:
-                self._adapt(number, cast(nn.Module, block))
+                self._adapt(number, block)
         for parameter in model.parameters():
             parameter.requires_grad_(False)
 
