@@ -73,10 +73,8 @@ def export_adapter(
     called = base or f"{name} as it came"
     if base and load_config(store.info(base).path) != load_config(source):
         raise CheckpointError(f"{name} and {base} are of different shapes", "name its own base")
-    if base:
-        model = load_model(store.info(base).path)
-    else:
-        model = load_model(source, weights=_as_it_came(source))
+    weights = None if base else _as_it_came(source)
+    model = load_model(store.info(base).path if base else source, weights=weights)
     taught = load_model(source)
     old = to_huggingface(model.state_dict(), model.config)
     new = to_huggingface(taught.state_dict(), model.config)
