@@ -175,9 +175,7 @@ class Model(nn.Module):
         if cache is not None:
             mask = widened(mask, cache.reserve(t))
         x = self.embedding(ids)
-        rope = (self.rope_cos[positions].to(x.dtype), self.rope_sin[positions].to(x.dtype))
-        if positions.dim() == 2:
-            rope = (rope[0].unsqueeze(1), rope[1].unsqueeze(1))
+        rope = self._rope(positions, x.dtype)
         x = self._through(x, 0, len(self.blocks), rope, mask, cache)
         if cache is not None:
             cache.advance(t)
@@ -187,15 +185,37 @@ class Model(nn.Module):
         """What the first `layers` blocks make of ids [B, T], causal, without a cache: [B, T, D]."""
         return self._blocks(self.embedding(ids), 0, layers)
 
-    def above(self, x: Tensor, layers: int) -> Tensor:
+    def above(
+        self,
+        x: Tensor,
+        layers: int,
+        *,
+        positions: Tensor | None = None,
+        mask: Tensor | None = None,
+    ) -> Tensor:
         """`hidden_states` from what `trunk` gave: the other blocks and the norm, [B, T, D]."""
-        return self.norm(self._blocks(x, layers, len(self.blocks)))
+        return self.norm(self._blocks(x, layers, len(self.blocks), positions, mask))
 
-    def _blocks(self, x: Tensor, first: int, last: int) -> Tensor:
-        """Causal, from position 0, without a cache."""
+    def _blocks(
+        self,
+        x: Tensor,
+        first: int,
+        last: int,
+        positions: Tensor | None = None,
+        mask: Tensor | None = None,
+    ) -> Tensor:
+        """Without a cache; positions and mask as in `hidden_states`: causal, from position 0 by default."""
         t = x.shape[1]
-        rope = (self.rope_cos[:t].to(x.dtype), self.rope_sin[:t].to(x.dtype))
-        return self._through(x, first, last, rope, causal_mask(t, 0, self.device), None)
+        if positions is None:
+            positions = torch.arange(t, device=self.device)
+        rope = self._rope(positions, x.dtype)
+        mask = causal_mask(t, 0, self.device) if mask is None else mask
+        return self._through(x, first, last, rope, mask, None)
+
+    def _rope(self, positions: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+        """cos and sin at positions [T] or [B, T], as `apply_rope` takes them."""
+        cos, sin = self.rope_cos[positions].to(dtype), self.rope_sin[positions].to(dtype)
+        return (cos.unsqueeze(1), sin.unsqueeze(1)) if positions.dim() == 2 else (cos, sin)
 
     def _through(
         self,

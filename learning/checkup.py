@@ -15,6 +15,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from engine.errors import VidyaError, reason
+from engine.storage.adapter_files import ADAPTER_CONFIG, read_adapter
 from engine.storage.checkpoint import load_config, load_model, load_tensors
 from engine.storage.checkpoint_files import WEIGHTS
 from engine.storage.disk import free_bytes, size
@@ -147,8 +148,17 @@ def check_models(home: Home) -> Iterator[Fault]:
     for folder in _folders(home.models_path):
         yield from check_model(folder)
     for folder in _folders(SHIPPED):
-        for problem in check_model(folder):
+        adapter = (folder / ADAPTER_CONFIG).exists()
+        for problem in check_adapter(folder) if adapter else check_model(folder):
             yield Fault(problem.what, "install vidya again")
+
+
+def check_adapter(folder: Path) -> Iterator[Fault]:
+    """One that comes with the program, for a model that does not."""
+    try:
+        read_adapter(folder)
+    except VidyaError as error:
+        yield Fault(error.what, error.next_step)
 
 
 def check_model(folder: Path) -> Iterator[Fault]:
@@ -240,7 +250,7 @@ def _other_weights(folder: Path, broken: list[Fault]) -> str:
 def _from_shipped(folder: Path, name: str) -> str:
     """Advice to copy a file from the shipped model of the same name; empty if there is none."""
     shipped = SHIPPED / folder.name
-    if not shipped.is_dir() or folder.parent == SHIPPED:
+    if not (shipped / WEIGHTS).exists() or folder.parent == SHIPPED:
         return ""
     return f"copy {shipped / name} there, or move the folder away: lessons are learned again"
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from engine.model import Model
 from learning.data.examples import Example
-from learning.objectives.forward import Knowledge, knowledge, mean_loss, share_known
+from learning.objectives.forward import HiddenStates, Knowledge, knowledge, mean_loss, share_known
 
 PIECE = 48
 """Lines measured between two reports."""
@@ -59,7 +59,7 @@ class Asking:
 
     def __init__(
         self,
-        model: Model,
+        model: Model | HiddenStates,
         book: Sequence[Example],
         rest: Sequence[Example],
         report: Callable[[EpochReport], None],

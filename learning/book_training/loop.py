@@ -22,8 +22,9 @@ from torch import Tensor
 from engine.errors import NumericsError
 from engine.model import Model
 from learning.book_training.asking import Asking, EpochReport, Stop
+from learning.book_training.moved import AllWeights, Moved
 from learning.data.examples import Example, after
-from learning.memory.reference import AnchorReference, frozen_reference
+from learning.memory.reference import AnchorReference
 from learning.objectives.forward import Knowledge
 from learning.objectives.stepper import Stepper
 from learning.objectives.supervised import anchor_gradients, likelihood_gradients
@@ -49,11 +50,15 @@ class BookSettings:
     most half as many as lines in the step."""
     talk: int = 16
     """Rows of the model's own talk per step. With four, talk suffered more (benchmarks/results/book.md)."""
+    talk_weight: float = 1.0
+    """Weight of talk against the lines."""
+    manner: int = 8
+    """Rows per step of talk that shows the manner, if there is such talk."""
     settle: float = 0.3
     """Settling epochs after every entry is known, as a share of the epochs so far. In them the rate falls
     to a tenth and talk weighs more, so that the talk recovers. Lines lost then are relearned at that rate."""
     settling_weight: float = 5.0
-    """Weight of talk in settling epochs; 1 before."""
+    """Factor on the weight of talk in settling epochs."""
     lr: float = 1e-3
     """Peak learning rate."""
     warm_up: int = 20
@@ -67,6 +72,24 @@ class BookSettings:
     If False, train exactly `epochs` on the whole book."""
     enough: float = 0.1
     """Loss of the new lines, in nats per token, that ends the training."""
+    ask_every: int = 1
+    """Epochs between two measurements of the lines; they are always measured at the end."""
+
+
+ADAPTER_SETTINGS = BookSettings(
+    epochs=16,
+    others=2,
+    talk=4,
+    talk_weight=0.3,
+    manner=6,
+    settle=0.15,
+    settling_weight=1.0,
+    lr=3e-3,
+    warm_up=10,
+    ask_every=2,
+)
+"""For adapters of a base with knowledge of its own; chosen at 135M (engine/base/smollm2-135m/CARD.md).
+Its talk is to become short and plain, so the anchor on its earlier talk weighs less."""
 
 
 @dataclass(frozen=True)
@@ -93,8 +116,17 @@ class BookTraining:
     """The same after the training."""
 
 
+@dataclass(frozen=True)
+class Rows:
+    """What is learned from besides the lines."""
+
+    talk: Sequence[Example]
+    careless: Sequence[Example]
+    manner: Sequence[Example]
+
+
 def train_book(
-    model: Model,
+    model: Model | Moved,
     book: Sequence[Example],
     talk: Sequence[Example],
     settings: BookSettings,
@@ -102,6 +134,7 @@ def train_book(
     *,
     rest: Sequence[Example] = (),
     careless: Sequence[Example] = (),
+    manner: Sequence[Example] = (),
     report: Callable[[EpochReport], None] = lambda _: None,
     pause: Callable[[], None] = lambda: None,
     stop: Callable[[], bool] = lambda: False,
@@ -110,11 +143,13 @@ def train_book(
     """Trains the model in place.
 
     rest: other lines that must not be forgotten. careless: lines with careless or reworded questions.
-    stop: polled before every step and during measurements. begun: resume from there; the given model
-    stays the reference for measurement and anchor.
+    manner: talk to learn from that need not be known by heart. stop: polled before every step and during
+    measurements. begun: resume from there; the given model stays the reference for measurement and anchor.
     """
-    asking = Asking(model, book, rest, report, pause, stop)
-    training = _Training(model, asking, talk, settings, rng, careless, report, pause, stop)
+    moved = AllWeights(model) if isinstance(model, Model) else model
+    asking = Asking(moved.passes, book, rest, report, pause, stop)
+    rows = Rows(talk, careless, manner)
+    training = _Training(moved, asking, rows, settings, rng, report, pause, stop)
     return training.run(begun)
 
 
@@ -123,22 +158,21 @@ class _Training:
 
     def __init__(
         self,
-        model: Model,
+        moved: Moved,
         asking: Asking,
-        talk: Sequence[Example],
+        rows: Rows,
         settings: BookSettings,
         rng: random.Random,
-        careless: Sequence[Example],
         report: Callable[[EpochReport], None],
         pause: Callable[[], None],
         stop: Callable[[], bool],
     ) -> None:
-        for parameter in model.parameters():
-            parameter.requires_grad_(True)
-        self._model, self._asking, self._settings, self._rng = model, asking, settings, rng
-        self._careless, self._report, self._pause, self._stop = careless, report, pause, stop
-        self._talk = list(talk) if settings.talk else []
-        self._stepper = Stepper(model.parameters(), settings.lr)
+        self._moved, self._asking, self._settings, self._rng = moved, asking, settings, rng
+        self._report, self._pause, self._stop = report, pause, stop
+        self._careless = rows.careless
+        self._talk = list(rows.talk) if settings.talk else []
+        self._manner = list(rows.manner)
+        self._stepper = Stepper(moved.tensors(), settings.lr)
         self._started = time.monotonic()
         self._reference: AnchorReference
         self._step = self._first = 0
@@ -172,10 +206,10 @@ class _Training:
         if self._enough():
             return BookTraining(last, before, before)
         if self._talk:
-            self._reference = frozen_reference(self._model, pause=self._pause)
+            self._reference = self._moved.reference(self._pause)
         first, settling = 1, range(0)
         if begun:
-            self._model.load_state_dict(begun.weights)
+            self._moved.load(begun.weights)
             self._step, first = begun.step, begun.epoch + 1
         whole, weights = BookTraining(last, before, before), dict[str, Tensor]()
         for epoch in range(first, settings.epochs + 1):
@@ -189,6 +223,8 @@ class _Training:
             if not math.isfinite(loss):
                 return BookTraining(last, before, asking.all())
             ended = self._over() or epoch == settings.epochs
+            if epoch % settings.ask_every and not ended:
+                continue
             try:
                 asking.ask(self._new, last)
                 complete = ended or self._learned() or not self._old
@@ -196,13 +232,13 @@ class _Training:
                     asking.ask(self._old, last)
             except Stop:
                 if weights:
-                    self._model.load_state_dict(weights)
+                    self._moved.load(weights)
                 return whole
             last = asking.stands(replace(last, loss=asking.loss(self._new)))
             self._report(last)
             if complete:
                 whole = BookTraining(last, before, asking.all())
-                weights = {k: v.clone() for k, v in self._model.state_dict().items()}
+                weights = self._moved.state()
             if ended:
                 break
         return BookTraining(last, before, asking.all())
@@ -286,7 +322,7 @@ class _Training:
     def _gradients(self, new: Sequence[int], old: Sequence[int], settling: bool) -> float:
         """Adds the gradients of all terms; returns the loss of the lines in nats per token. New lines
         together weigh as much as known lines together. Raises Stop."""
-        settings, lines, model = self._settings, self._asking.lines, self._model
+        settings, lines, model = self._settings, self._asking.lines, self._moved.passes
         loss = 0.0
 
         def pause() -> None:
@@ -305,8 +341,10 @@ class _Training:
         most = min(settings.others, rows // 2) if old else settings.others
         if others := self._others(new, most):
             likelihood_gradients(model, others, weight=len(others) / rows, pause=pause)
+        if manner := self._rng.sample(self._manner, min(settings.manner, len(self._manner))):
+            likelihood_gradients(model, manner, weight=len(manner) / rows, pause=pause)
         if self._talk:
-            weight = settings.settling_weight if settling else 1.0
+            weight = settings.talk_weight * (settings.settling_weight if settling else 1.0)
             talk = self._rng.sample(self._talk, min(settings.talk, len(self._talk)))
             anchor_gradients(model, self._reference, talk, weight=weight, pause=pause)
         return loss
@@ -321,7 +359,7 @@ class _Training:
             if self._old and new and row % 4 == 0:
                 line = lines[rng.choice(new)]
             if row % 4 != 1:
-                line = after(rng.choice(lines), line, self._model.config.context)
+                line = after(rng.choice(lines), line, self._moved.context)
             rows.append(line)
         return rows
 

@@ -13,9 +13,9 @@ from dataclasses import replace
 from types import TracebackType
 
 from engine.errors import CheckpointError
-from engine.storage.checkpoint import load_model, save_tensors, to_huggingface
 from learning.book_training.asking import EpochReport
 from learning.book_training.loop import TrainingStart
+from learning.book_training.moved import Moved
 from learning.book_training.training_set import Course
 from learning.journal.journal import Journal
 from learning.models.unfinished_training import (
@@ -35,8 +35,11 @@ class TrainingKeeper:
     """A context manager that saves a training. Any end but Stopped removes the saved files, unless `leave`
     was called. kept: None saves nothing."""
 
-    def __init__(self, weights: Weights, course: Course, kept: Unfinished | None) -> None:
-        self._weights, self._now, self._earlier = weights, kept, kept
+    def __init__(
+        self, weights: Weights, moved: Moved, course: Course, kept: Unfinished | None
+    ) -> None:
+        self._weights, self._moved = weights, moved
+        self._now = self._earlier = kept
         if kept is not None:
             lessons = tuple(lesson.id for lesson, _ in course.lessons)
             self._now = replace(kept, version=weights.version, lessons=lessons)
@@ -51,9 +54,7 @@ class TrainingKeeper:
         made: TrainingStart | None = None
         if kept.step and kept.still_true(journal, self._weights.version):
             with contextlib.suppress(CheckpointError):
-                device = self._weights.model.device
-                model = load_model(folder, device=device, weights=folder / TRAINED)
-                made = TrainingStart(kept.epoch, kept.step, model.state_dict())
+                made = TrainingStart(kept.epoch, kept.step, self._moved.read(folder / TRAINED))
         assert self._now is not None
         if made is None:
             remove_unfinished(folder)
@@ -104,9 +105,8 @@ class TrainingKeeper:
     def _keep(self, epoch: int) -> None:
         if self._now is None:
             return
-        model, folder = self._weights.model, self._weights.folder
-        state = {k: v.detach().cpu() for k, v in model.state_dict().items()}
+        folder = self._weights.folder
         with contextlib.suppress(CheckpointError, OSError):  # training goes on without saving
-            save_tensors(to_huggingface(state, model.config), folder / TRAINED, {})
+            self._moved.save(folder / TRAINED)
             self._now = replace(self._now, epoch=epoch, step=self._step)
             write_unfinished(folder, self._now)

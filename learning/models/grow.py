@@ -14,8 +14,9 @@ from engine.errors import ConfigError
 from engine.grow import grow
 from engine.storage.checkpoint import load_model, save_model
 from engine.storage.weight_files import current_version
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.models.files import TALK
-from learning.models.import_export import TOKENIZER, check_free
+from learning.models.import_export import LICENCE, check_free
 from learning.models.store import ModelInfo, ModelStore
 
 
@@ -51,7 +52,7 @@ def grow_model(
         )
     version = current_version(folder)
     with store.new_model(name) as new:
-        for file in (*TOKENIZER, TALK):
+        for file in (*Tokenizer.load(folder).files(), TALK, LICENCE):
             if (folder / file).exists():
                 shutil.copyfile(folder / file, new / file)
         pause()

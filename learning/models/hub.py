@@ -110,7 +110,6 @@ def _download(model: HubModel, file: HubFile, path: Path, bar: type) -> None:
     own hf_hub_download begins anew each time since its version 2."""
     from huggingface_hub import get_hf_file_metadata, hf_hub_url
     from huggingface_hub.file_download import http_get
-    from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]
 
     url = hf_hub_url(model.hub, file.name, revision=model.commit, endpoint=ENDPOINT)
     location = get_hf_file_metadata(url, token=False, timeout=_TIMEOUT).location
@@ -122,7 +121,7 @@ def _download(model: HubModel, file: HubFile, path: Path, bar: type) -> None:
             location,
             out,
             resume_size=out.tell(),
-            headers=build_hf_headers(token=False),
+            headers=_library().utils.build_hf_headers(token=False),
             expected_size=file.bytes,
             tqdm_class=bar,
         )

@@ -65,10 +65,12 @@ def import_model(
     name: str | None = None,
     *,
     texts: Mapping[str, str] | None = None,
+    finish: Callable[[Path], None] = lambda _: None,
 ) -> ModelInfo:
     """Copies the model folder or GGUF file `source` into the home, as `name` or under its own; it is whole
-    or not there. texts: a card and a licence, where the source has none of its own. Raises
-    CheckpointError or ConfigError for what this engine cannot run."""
+    or not there. texts: a card and a licence, where the source has none of its own. finish: what else
+    is done in the folder before it is a model of the home. Raises CheckpointError or ConfigError for what
+    this engine cannot run."""
     source = source.expanduser()
     is_file = source.suffix.lower() == GGUF and not source.is_dir()
     name = name or (source.stem if is_file else source.resolve().name)
@@ -98,6 +100,8 @@ def import_model(
                 "give the tokenizer that the model was trained with",
             )
         _check_answer(model, tokenizer, source)
+        del model
+        finish(folder)
     return store.info(name)
 
 

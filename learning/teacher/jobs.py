@@ -35,7 +35,7 @@ from learning.protocol.events import (
 )
 from learning.protocol.requests import Forget, Grow, Learn, Practise, SetLearning, Train, Undo
 from learning.teacher.scheduling import Scheduler, at_lowest_priority, lower_priority
-from learning.teacher.training_told import TrainingTold, book_settings, never_begun
+from learning.teacher.training_told import TrainingTold, adapter_plan, book_settings, never_begun
 
 PAUSE = 10.0
 """Seconds without a key press that count as a pause."""
@@ -264,8 +264,11 @@ class Jobs:
         report = TrainingTold(self._emit, settings.epochs, own=job.book is not None)
         book = Path(job.book) if job.book else None
         stop = self._signals.cancel_training.is_set
+        plan = adapter_plan(job, self._learner.published.model.config.layers)
         self._emit(
-            self._trainer.train(book, settings, report, stop, skip_bad=job.skip_bad, kept=kept)
+            self._trainer.train(
+                book, settings, report, stop, skip_bad=job.skip_bad, kept=kept, plan=plan
+            )
         )
         if self._journal.waiting():  # lessons that the training could not teach wait again
             self._waiting.put(Learn())

@@ -10,8 +10,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from engine.lora import LoraSettings
 from learning.book_training.asking import EpochReport
-from learning.book_training.loop import BookSettings
+from learning.book_training.loop import ADAPTER_SETTINGS, BookSettings
+from learning.book_training.moved import AdapterPlan
 from learning.models.unfinished_training import read_unfinished
 from learning.protocol.events import Event, TrainDone, TrainProgress
 from learning.protocol.requests import Train
@@ -22,12 +24,21 @@ TELL_EVERY = 0.25
 
 def book_settings(job: Train) -> BookSettings:
     """The settings in the request; defaults for the others."""
-    settings = BookSettings()
+    settings = ADAPTER_SETTINGS if job.rank else BookSettings()
     if job.epochs is not None:
         settings = replace(settings, epochs=job.epochs, until_known=False)
     if job.batch is not None:
         settings = replace(settings, batch=job.batch)
     return settings
+
+
+def adapter_plan(job: Train, layers: int) -> AdapterPlan | None:
+    """As asked for, of a model with so many blocks; None where all weights are to be trained."""
+    if job.rank is None:
+        return None
+    upper = job.blocks if job.blocks is not None else max(1, layers // 3)
+    settings = LoraSettings(job.rank, 2.0 * job.rank, first_block=max(0, layers - upper))
+    return AdapterPlan(settings, Path(job.adapter) if job.adapter else None)
 
 
 class TrainingTold:

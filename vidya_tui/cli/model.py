@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -193,17 +193,51 @@ def _is_there(info: ModelInfo, options: Options) -> None:
     show_default=True,
     help="Format of the weights in a .gguf file.",
 )
+@click.option(
+    "--adapter", is_flag=True, help="Only what was taught, as a low-rank adapter for peft."
+)
+@click.option(
+    "--rank",
+    type=click.IntRange(1, 4096),
+    default=32,
+    show_default=True,
+    help="Of that adapter.",
+)
+@click.option(
+    "--base",
+    shell_complete=complete.models,
+    help="The model that the adapter is for; else NAME as it came.",
+)
 @common
-def export_model(name: str, target: Path, kind: str, options: Options) -> None:
+def export_model(
+    name: str,
+    target: Path,
+    kind: str,
+    adapter: bool,
+    rank: int,
+    base: str | None,
+    options: Options,
+) -> None:
     """Writes model NAME for other programs.
 
     TARGET is a new folder for transformers and vLLM, or a new FILE.gguf for llama.cpp, ollama and
-    LM Studio.
+    LM Studio. With --adapter it is a new folder for peft: the difference from the model as it came, or
+    from --base, approximated by matrices of low rank.
     """
+    from learning.models.adapters import export_adapter
     from learning.models.import_export import export_model as copy_out
     from learning.models.store import ModelStore
 
-    written = copy_out(ModelStore(options.home), name, target, kind)
+    store = ModelStore(options.home)
+    if adapter:
+        made = export_adapter(store, name, target, rank=rank, base=base)
+        if options.as_json:
+            print_json({"name": name, **asdict(made), "folder": str(made.folder)})
+        else:
+            what = f"what {name} has over {made.base} is written to {made.folder}, in rank {rank}"
+            show(f"{what}; {made.error:.1%} of it (norm of the difference) is left out")
+        return
+    written = copy_out(store, name, target, kind)
     if options.as_json:
         print_json({"name": name, "folder": str(written)})
     else:
@@ -220,10 +254,11 @@ def remove(name: str, yes: bool, options: Options) -> None:
     The journal stays, so another model can learn what was taught. A model that comes with vidya returns to
     its original state.
     """
+    from engine.storage.checkpoint_files import WEIGHTS
     from learning.models.store import SHIPPED, ModelStore
 
     home, store = options.home, ModelStore(options.home)
-    comes_again = (SHIPPED / name).is_dir() and bool(name)
+    comes_again = bool(name) and (SHIPPED / name / WEIGHTS).exists()
     with home.lock(), home.learning():
         if not comes_again and options.chosen_model in (name, str(store.place(name))):
             raise VidyaError(f"{name} is the model in use", "choose another with `vidya model use`")

@@ -9,12 +9,15 @@ from typing import Any
 
 import click
 
-from engine.errors import DataError, VidyaError
+from engine.errors import CheckpointError, DataError, VidyaError
 from learning.protocol.events import Event, TrainDone, TrainProgress
 from learning.protocol.requests import Train
 from vidya_tui.cli.common import common, desk, print_json, say
 from vidya_tui.options import Options
 from vidya_tui.state.learner import lines_known
+
+RANK = 16
+"""Of adapters; measured at 135M (engine/base/smollm2-135m/CARD.md)."""
 
 
 @click.command()
@@ -28,20 +31,52 @@ from vidya_tui.state.learner import lines_known
     "--epochs", type=click.IntRange(1), help="Exact number. Default: until every line is known."
 )
 @click.option("--batch-size", type=click.IntRange(1), help="Lines per step.")
+@click.option("--lora", is_flag=True, help="Train low-rank adapters, and add them to the weights.")
+@click.option(
+    "--rank", type=click.IntRange(1, 512), help="Rank of the adapters. Default: 16. Needs --lora."
+)
+@click.option(
+    "--blocks",
+    type=click.IntRange(1),
+    help="Number of upper blocks with adapters. Default: a third. Needs --lora.",
+)
+@click.option(
+    "--adapter",
+    type=click.Path(path_type=Path),
+    help="A folder for the adapters, in the layout of peft. Needs --lora.",
+)
 @click.option("--skip-bad", is_flag=True, help="Skip lines with errors and learn the rest.")
 @common
 def train(
     book: Path | None,
     epochs: int | None,
     batch_size: int | None,
+    lora: bool,
+    rank: int | None,
+    blocks: int | None,
+    adapter: Path | None,
     skip_bad: bool,
     options: Options,
 ) -> None:
     """Trains on BOOK, or on Vidya's book, yours and all your lessons."""
+    if not lora and (rank or blocks or adapter):
+        raise click.UsageError("--rank, --blocks and --adapter are for adapters: add --lora")
+    if adapter and adapter.exists() and (not adapter.is_dir() or any(adapter.iterdir())):
+        raise CheckpointError(f"{adapter}: is not empty", "name a new folder")
     _check_book(book or options.home.book_path, skip_bad, required=book is not None)
     with desk(options) as place:
         assert place.teacher is not None
-        place.teacher.send(Train(epochs, str(book) if book else None, batch_size, skip_bad))
+        place.teacher.send(
+            Train(
+                epochs,
+                str(book) if book else None,
+                batch_size,
+                skip_bad,
+                (rank or RANK) if lora else None,
+                blocks,
+                str(adapter.expanduser().resolve()) if adapter else None,
+            )
+        )
         done = place.next(_told(options), TrainDone)
         if options.as_json:
             print_json({"event": "done", **asdict(done)})
