@@ -218,3 +218,8 @@ def append_entry(path: str | os.PathLike[str], turns: Sequence[tuple[str, str]])
 def shipped_book_path() -> Path:
     """The book that comes with the program."""
     return Path(__file__).with_name("vidya.txt")
+
+
+def everyday_path() -> Path:
+    """Everyday talk in the manner of the book, which shows how and need not be known by heart."""
+    return Path(__file__).with_name("everyday.txt")

@@ -1,7 +1,7 @@
-"""Keeps a book training on the disk while it runs, so that it can go on after the program was closed.
+"""Saves a running book training to disk, so that it can resume after the program was closed.
 
-Weights are written after each epoch, and when the program closes in the middle of one: a training
-that is broken off loses the momentum of Adam; one that is killed, the epoch. Left out: what is kept
+Weights are written after each epoch, and when the program closes within one. An interrupted training
+loses Adam's moments; a killed one also loses the current epoch. Left out: the file format
 (learning.models.unfinished_training) and the training itself (learning.book_training.loop).
 """
 
@@ -13,9 +13,9 @@ from dataclasses import replace
 from types import TracebackType
 
 from engine.errors import CheckpointError
-from engine.storage.checkpoint import load_model, save_tensors, to_huggingface
 from learning.book_training.asking import EpochReport
 from learning.book_training.loop import TrainingStart
+from learning.book_training.moved import Moved
 from learning.book_training.training_set import Course
 from learning.journal.journal import Journal
 from learning.models.unfinished_training import (
@@ -28,41 +28,43 @@ from learning.models.weights import Weights
 
 
 class Stopped(Exception):  # noqa: N818 - not an error: the owner closes the program
-    """Raised inside a lesson or a training when the program closes; the lesson stays waiting."""
+    """Raised inside a lesson or a training when the program closes; a lesson then stays waiting."""
 
 
 class TrainingKeeper:
-    """A context: what ends it but Stopped also ends the keeping. With None nothing is kept."""
+    """A context manager that saves a training. Any end but Stopped removes the saved files, unless `leave`
+    was called. kept: None saves nothing."""
 
-    def __init__(self, weights: Weights, course: Course, kept: Unfinished | None) -> None:
-        self._weights, self._now, self._earlier = weights, kept, kept
+    def __init__(
+        self, weights: Weights, moved: Moved, course: Course, kept: Unfinished | None
+    ) -> None:
+        self._weights, self._moved = weights, moved
+        self._now = self._earlier = kept
         if kept is not None:
             lessons = tuple(lesson.id for lesson, _ in course.lessons)
             self._now = replace(kept, version=weights.version, lessons=lessons)
         self._step = kept.step if kept else 0
 
     def begun(self, journal: Journal) -> TrainingStart | None:
-        """Where it goes on; None where it begins anew, because there is nothing kept, or it is not
-        true any more."""
+        """State from which to resume; None to start afresh, because nothing was saved or the saved state
+        no longer matches the journal and the model."""
         kept, folder = self._earlier, self._weights.folder
         if kept is None:
             return None
         made: TrainingStart | None = None
         if kept.step and kept.still_true(journal, self._weights.version):
             with contextlib.suppress(CheckpointError):
-                device = self._weights.model.device
-                model = load_model(folder, device=device, weights=folder / TRAINED)
-                made = TrainingStart(kept.epoch, kept.step, model.state_dict())
+                made = TrainingStart(kept.epoch, kept.step, self._moved.read(folder / TRAINED))
         assert self._now is not None
         if made is None:
             remove_unfinished(folder)
             self._step, self._now = 0, replace(self._now, epoch=0, step=0)
-            with contextlib.suppress(OSError):  # a full disk: it trains all the same
+            with contextlib.suppress(OSError):  # on a full disk it trains without saving
                 write_unfinished(folder, self._now)
         return made
 
     def hearing(self, report: Callable[[EpochReport], None]) -> Callable[[EpochReport], None]:
-        """Reports as before, and keeps what each whole epoch made."""
+        """Wraps `report`: also saves the weights after each complete epoch."""
 
         def heard(now: EpochReport) -> None:
             report(now)
@@ -74,7 +76,7 @@ class TrainingKeeper:
 
     @contextlib.contextmanager
     def stopping(self) -> Iterator[None]:
-        """Keeps what there is when the program closes; the weights must still be the trained ones."""
+        """Saves the weights on Stopped; use it while the model still holds the trained weights."""
         try:
             yield
         except Stopped:
@@ -84,11 +86,11 @@ class TrainingKeeper:
 
     @property
     def has_steps(self) -> bool:
-        """Whether something is kept that a later training can go on from."""
+        """True if something is saved from which a later training can resume."""
         return self._now is not None and self._now.step > 0
 
     def leave(self) -> None:
-        """What is kept stays for another time, since nothing of it was published."""
+        """Leaves the saved files for a later training, because nothing of it was published."""
         self._now = None
 
     def __enter__(self) -> TrainingKeeper:
@@ -103,9 +105,8 @@ class TrainingKeeper:
     def _keep(self, epoch: int) -> None:
         if self._now is None:
             return
-        model, folder = self._weights.model, self._weights.folder
-        state = {k: v.detach().cpu() for k, v in model.state_dict().items()}
-        with contextlib.suppress(CheckpointError, OSError):  # it trains all the same
-            save_tensors(to_huggingface(state, model.config), folder / TRAINED, {})
+        folder = self._weights.folder
+        with contextlib.suppress(CheckpointError, OSError):  # training goes on without saving
+            self._moved.save(folder / TRAINED)
             self._now = replace(self._now, epoch=epoch, step=self._step)
             write_unfinished(folder, self._now)

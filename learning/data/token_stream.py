@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from engine.errors import DataError
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.corpus import Document
 from learning.data.tokens import Corpus, tokenise
 

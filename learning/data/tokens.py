@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.chat_format import encode_chat, encode_document
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.chat_format import encode_chat, encode_document, pieces_of
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.corpus import HELD_OUT, Document
 
 
@@ -52,10 +52,11 @@ def encode_marked(document: Document, tokenizer: Tokenizer) -> list[int]:
     """`encode`, with ~id in place of the ids of a turn that is not learned; what opens the turn is."""
     if not document.unlearned:
         return encode(document, tokenizer)
-    ids: list[int] = []
-    for place, turn in enumerate(document.turns):
-        first, *rest = encode_chat(tokenizer, [turn]).ids
-        ids += [first, *(~i for i in rest)] if place in document.unlearned else [first, *rest]
+    ids, kept = encode(document, tokenizer), len(tokenizer.chat.start)
+    for place, piece in enumerate(pieces_of(tokenizer, document.turns)):
+        said, kept = kept + len(piece.head), kept + len(piece.ids)
+        if place in document.unlearned:
+            ids[said:kept] = [~i for i in ids[said:kept]]
     return ids
 
 
@@ -82,14 +83,6 @@ def tokenise(documents: Iterable[Document], tokenizer: Tokenizer, digest: str = 
         tuple(names),
         digest,
     )
-
-
-def tokenizer_digest(tokenizer: Tokenizer) -> str:
-    """Hash of everything that decides which ids a text becomes."""
-    state = hashlib.blake2b(repr((tokenizer.pattern, tokenizer.specials)).encode(), digest_size=16)
-    for token, rank in sorted(tokenizer.ranks.items(), key=lambda item: item[1]):
-        state.update(b"%d:%d:" % (rank, len(token)) + token)
-    return state.hexdigest()
 
 
 class Corpus:
@@ -133,9 +126,9 @@ class Corpus:
         """Tokens to train on, each document counted once, or those held out."""
         return int(self.length[self.held == held].sum())
 
-    def conversations(self, assistant: int) -> bool:
-        """Whether any document is one; assistant: the id that opens an answer."""
-        return any(bool(np.any(plain_ids(part.ids) == assistant)) for part in self.parts)
+    def conversations(self, head: Sequence[int]) -> bool:
+        """Whether any document is one; head: the ids that stand before an answer."""
+        return any(_holds(plain_ids(part.ids), head) for part in self.parts)
 
     def by_source(self) -> dict[str, dict[str, int]]:
         """Documents, tokens and held-out documents of each source."""
@@ -165,3 +158,12 @@ class Corpus:
 
 def _joined(arrays: Sequence[NDArray[Any]], kind: Any) -> NDArray[Any]:
     return np.concatenate([np.empty(0, kind), *arrays]).astype(kind)
+
+
+def _holds(ids: NDArray[Any], wanted: Sequence[int]) -> bool:
+    """Whether those ids come one after another anywhere."""
+    places = max(0, len(ids) - len(wanted) + 1)
+    found = np.ones(places, bool)
+    for offset, one in enumerate(wanted):
+        found &= ids[offset : offset + places] == one
+    return bool(found.any())

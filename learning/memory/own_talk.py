@@ -15,12 +15,13 @@ from pathlib import Path
 import torch
 
 from engine.cache import KeyValueCache
-from engine.chat_format import encode_chat
+from engine.generate import prefill
 from engine.model import Model
 from engine.storage.files import write_atomically
 from engine.storage.reading import read_json
-from engine.tokenizer import Tokenizer
-from learning.data.examples import Example
+from engine.tokenizers.chat_format import encode_chat
+from engine.tokenizers.tokenizer import Tokenizer
+from learning.data.examples import Example, conversation
 from learning.models.files import TALK, TALK_BYTES
 from learning.text.synthetic import recall, sums
 
@@ -37,6 +38,14 @@ WEIGHTS_A_ROW = 10_000
 """A model that has few of them learns nothing any more where it must not change at all."""
 
 
+MOST_WEIGHTS = 40_000_000_000
+"""Rows times weights, half a minute of drawing on two cores: a model that has many has fewer rows."""
+
+
+FEWEST_OF_LARGE = 96
+"""Rows of a model that has very many."""
+
+
 TALK_LENGTH = 48
 """Ids of each row that are replayed; longer rows hold talk no better and cost twice as much."""
 
@@ -46,24 +55,30 @@ LOOK_BACK = 4
 
 
 LOOK_BACK_LENGTH = 128
-"""Most ids of such a row."""
+"""Most ids of such a row, what the model is told first left aside."""
+
+
+CACHE_BYTES = 1 << 30
+"""Of the keys and values of rows that are dreamt at a time."""
 
 
 def talk_rows(model: Model) -> int:
     """How many rows of own talk are dreamt, for a model of that size."""
-    return min(TALK_ROWS, max(FEWEST_ROWS, model.config.parameters // WEIGHTS_A_ROW))
+    weights = model.config.parameters
+    wanted = min(TALK_ROWS, max(FEWEST_ROWS, weights // WEIGHTS_A_ROW))
+    return min(wanted, max(FEWEST_OF_LARGE, MOST_WEIGHTS // weights))
 
 
 def own_talk(model: Model, tokenizer: Tokenizer, folder: Path) -> list[Example]:
     """The model's own talk, dreamt once and kept beside the weights; with it conversations in which it
     has to look back, which dreams seldom hold and lessons would make it forget."""
-    path = folder / TALK
+    path, longest = folder / TALK, LOOK_BACK_LENGTH + len(tokenizer.chat.start)
     try:
         rows = read_json(path, TALK_BYTES)
         if all(
             isinstance(i, int) and 0 <= i < model.config.vocab_size for row in rows for i in row
         ):
-            return _with_targets(talk_example(tokenizer, row[:LOOK_BACK_LENGTH]) for row in rows)
+            return _with_targets(talk_example(tokenizer, row[:longest]) for row in rows)
     except (OSError, ValueError, TypeError):
         pass  # not there yet, or not whole: it is dreamt anew
     rows = talk_rows(model)
@@ -85,24 +100,56 @@ def _with_targets(examples: Iterable[Example]) -> list[Example]:
 def generate_talk(
     model: Model, tokenizer: Tokenizer, rows: int, length: int, generator: torch.Generator
 ) -> list[Example]:
-    """`rows` conversations of `length` ids, sampled at temperature 1 from `<|user|>` on; what follows
-    the third end token is cut off."""
-    length = min(length, model.config.context)
-    ids = torch.full((rows, 1), tokenizer.user)
-    cache = KeyValueCache(model.config, rows, length, model.dtype, model.device)
-    token = ids
-    for _ in range(length - 1):
+    """`rows` conversations of `length` ids, what the model is told first left aside, sampled at
+    temperature 1 from the owner's first word on; what follows the third answer is cut off."""
+    examples: list[Example] = []
+    size = length + len(tokenizer.chat.start)
+    numbers = 2 * model.config.layers * model.config.kv_heads * model.config.head_dim * size
+    most = max(1, CACHE_BYTES // (numbers * model.dtype.itemsize))
+    while len(examples) < rows:
+        count = min(most, rows - len(examples))
+        for row in _dreams(model, tokenizer, count, length, generator):
+            ends = _ends(tokenizer, row)
+            examples.append(talk_example(tokenizer, row[: ends[2]] if len(ends) > 2 else row))
+    return examples
+
+
+def _dreams(
+    model: Model, tokenizer: Tokenizer, rows: int, length: int, generator: torch.Generator
+) -> list[list[int]]:
+    """Rows of `length` ids besides what the model is told first, the owner's first words among them."""
+    chat = tokenizer.chat
+    length = min(length + len(chat.start), model.config.context)
+    ids = torch.tensor([[*chat.start, *chat.user_head]] * rows)
+    never = _outside_of_talk(tokenizer, model.config.vocab_size)
+    if chat.start:  # read once for all rows
+        cache = prefill(model, list(chat.start), 0)[0].expand(rows, length)
+    else:
+        cache = KeyValueCache(model.config, rows, length, model.dtype, model.device)
+    token = ids[:, len(chat.start) :]
+    for _ in range(length - ids.shape[1]):
         hidden = model.hidden_states(token.to(model.device), cache=cache)
         logits = model.logits(hidden[:, -1]).float()
-        logits[:, tokenizer.end + 1 :] = float("-inf")
+        logits[:, never] = float("-inf")
         token = torch.multinomial(logits.softmax(-1).cpu(), 1, generator=generator)
         ids = torch.cat([ids, token], 1)
-    examples = []
-    for row in ids.tolist():
-        ends = [i for i, token_id in enumerate(row) if token_id == tokenizer.end]
-        kept = row[: ends[2] + 1] if len(ends) > 2 else row
-        examples.append(talk_example(tokenizer, kept))
-    return examples
+    return ids.tolist()
+
+
+def _outside_of_talk(tokenizer: Tokenizer, vocab_size: int) -> list[int]:
+    """Ids that stand for no text and come in no conversation."""
+    chat = tokenizer.chat
+    around = {*chat.user_head, *chat.user_tail, *chat.assistant_head, *chat.assistant_tail}
+    return sorted(set(tokenizer.not_text(vocab_size)) - around)
+
+
+def _ends(tokenizer: Tokenizer, ids: Sequence[int]) -> list[int]:
+    """Places behind the ids that end an answer; behind an end in the owner's words too, where these do
+    not end so themselves."""
+    chat = tokenizer.chat
+    said = chat.spoken(ids)
+    anywhere = chat.end not in chat.user_tail
+    return [i + 1 for i, one in enumerate(ids) if one == chat.end and (said[i] or anywhere)]
 
 
 def recall_talk(tokenizer: Tokenizer, rows: int, length: int, seed: int = 0) -> list[Example]:
@@ -113,19 +160,13 @@ def recall_talk(tokenizer: Tokenizer, rows: int, length: int, seed: int = 0) -> 
     while len(examples) < rows:
         row = (sums if len(examples) % 3 == 2 else recall)(rng)
         ids = encode_chat(tokenizer, [(turn["role"], turn["text"]) for turn in row["turns"]]).ids
-        ends = [i + 1 for i, token in enumerate(ids[:length]) if token == tokenizer.end]
-        examples.append(talk_example(tokenizer, ids[: ends[-1] if ends else length]))
+        ids = ids[: length + len(tokenizer.chat.start)]
+        ends = _ends(tokenizer, ids)
+        examples.append(talk_example(tokenizer, ids[: ends[-1]] if ends else ids))
     return examples
 
 
 def talk_example(tokenizer: Tokenizer, ids: Sequence[int]) -> Example:
-    """A row of talk. Targets are what the model itself says in it, `<|end|>` included: how the owner
-    might go on is not what lessons change, and would take half of the anchor's weight."""
-    target, speaking = list[bool](), False
-    for token in ids:
-        target.append(speaking and token != tokenizer.user)
-        if token in (tokenizer.user, tokenizer.end):
-            speaking = False
-        elif token == tokenizer.assistant:
-            speaking = True
-    return Example(tuple(ids), tuple(target))
+    """A row of talk. Targets are what the model itself says in it, the id that ends it included: how
+    the owner might go on is not what lessons change, and would take half of the anchor's weight."""
+    return conversation(tokenizer, ids, tokenizer.chat.spoken(ids))

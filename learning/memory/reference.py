@@ -19,6 +19,7 @@ import torch
 from torch import Tensor
 
 from engine.errors import CheckpointError
+from engine.lora import Adapters
 from engine.model import Model
 from engine.precision import autocast
 from engine.storage.checkpoint import load_tensors, save_tensors
@@ -91,6 +92,29 @@ def frozen_reference(model: Model, *, pause: Callable[[], None] = lambda: None) 
     return _FrozenReference(copy.deepcopy(model).requires_grad_(False), pause)
 
 
+class _BaseReference(AnchorReference):
+    """The reference of a model with adapters: itself without them; each row is captured when it is first
+    needed."""
+
+    def __init__(self, adapters: Adapters, trunk: PrefixCache, pause: Callable[[], None]) -> None:
+        super().__init__(adapters.model, {})
+        self._adapters, self._trunk, self._pause = adapters, trunk, pause
+
+    def hidden_states(self, examples: Sequence[Example]) -> Tensor:
+        if new := [e for e in examples if e.ids not in self._hidden]:
+            with self._adapters.disabled():
+                captured = capture_reference(self._model, self._trunk, new, pause=self._pause)
+            self._hidden |= captured._hidden
+        return super().hidden_states(examples)
+
+
+def base_reference(
+    adapters: Adapters, trunk: PrefixCache, *, pause: Callable[[], None] = lambda: None
+) -> AnchorReference:
+    """How the model talks without its adapters. trunk: of blocks below these."""
+    return _BaseReference(adapters, trunk, pause)
+
+
 def open_reference(
     model: Model,
     trunk: PrefixCache,
@@ -118,7 +142,8 @@ def open_reference(
 def _mark(model: Model, trunk: PrefixCache, talk: Sequence[Example]) -> str:
     """Hash of the rows and of all weights that lessons do not move."""
     digest = hashlib.blake2b(repr([e.ids for e in talk]).encode(), digest_size=16)
-    for part in (model.embedding, model.norm, *model.blocks[: trunk.layers]):
+    output = [] if model.output is None else [model.output]
+    for part in (model.embedding, model.norm, *output, *model.blocks[: trunk.layers]):
         for weight in part.parameters():
             digest.update(weight.detach().float().cpu().numpy().tobytes())
     return digest.hexdigest()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from itertools import pairwise
 
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example, after_question
 from learning.text.frames import Questions
 from learning.text.paraphrases import Frames, asked_otherwise
@@ -18,27 +19,20 @@ def reworded(
     tokenizer: Tokenizer, example: Example, frames: Frames, context: int, rng: random.Random
 ) -> tuple[Example, ...]:
     """The example's answer to other wordings of its last question, drawn anew; none of no question."""
-    question = last_question(tokenizer, example)
+    question = example.question
     texts = asked_otherwise(question, frames, rng, example.prompt) if question.strip() else []
-    return tuple(after_question(tokenizer, text, example.answer, context) for text in texts)
-
-
-def last_question(tokenizer: Tokenizer, example: Example) -> str:
-    """What the owner said last in it; empty where there is nothing."""
-    turns = owner_turns(tokenizer, example)
-    return turns[-1] if turns else ""
+    return tuple(after_question(tokenizer, text, example, context) for text in texts)
 
 
 def owner_turns(tokenizer: Tokenizer, example: Example) -> list[str]:
-    """What the owner says in a conversation, in order; what breaks off left out."""
-    turns: list[str] = []
-    began: int | None = None
-    for place, token in enumerate(example.ids):
-        if token == tokenizer.assistant and began is not None:
-            turns.append(tokenizer.decode(list(example.ids[began:place])))
-        if token in (tokenizer.user, tokenizer.assistant, tokenizer.end):
-            began = place + 1 if token == tokenizer.user else None
-    return turns
+    """What the owner says in own talk, which is made of ids and never was text, in order; what breaks
+    off left out."""
+    turns = tokenizer.chat.turns_of(example.ids)
+    return [
+        tokenizer.decode(ids)
+        for (role, ids), (answering, _) in pairwise(turns)
+        if role == "user" and answering == "assistant"
+    ]
 
 
 def talk_frames(tokenizer: Tokenizer, talk: Sequence[Example]) -> Questions:

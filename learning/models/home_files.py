@@ -16,8 +16,9 @@ from typing import Literal
 from engine.errors import CheckpointError
 from engine.storage.checkpoint_files import WEIGHTS, read_metadata
 from engine.storage.files import is_leftover
+from engine.storage.weight_files import INDEX, needed_parts, parts_of
 from learning.home import Home
-from learning.models.snapshots import SNAPSHOTS, broken_snapshots
+from learning.models.snapshots import SNAPSHOTS, broken_snapshots, snapshot_paths
 from learning.models.unfinished_training import RECORD, TRAINED
 
 Role = Literal[
@@ -29,7 +30,7 @@ Role = Literal[
     "log",
     "plain",  # settings, locks, marks: nothing that was said or learned
     "model",  # of a model, but made before anything was taught: its sizes, tokenizer, card
-    "weights",
+    "weights",  # the current ones, and bases that they or a snapshot need
     "snapshot",
     "derived",  # made from the weights, and made again where it is missing
     "training",  # one that was broken off
@@ -38,8 +39,12 @@ Role = Literal[
     "unknown",
 ]
 
-_DERIVED = ("watch.json", "talk.json", "voice.safetensors")
-_MODEL = ("config.json", "tokenizer.tiktoken", "tokenizer_config.json", "CARD.md", ".lock")
+_DERIVED = ("watch.json", "talk.json", "voice.safetensors", "teacher_answers.jsonl")
+_MODEL = (
+    *("config.json", "CARD.md", "LICENSE", ".lock"),
+    *("tokenizer.tiktoken", "tokenizer_config.json"),  # vidya's own tokenizer, or another's:
+    *("tokenizer.json", "chat_template.jinja", "chat.json"),
+)
 _PLAIN = ("lock", "learning.lock")
 _SNAPSHOT = re.compile(r"\d{8,18}\.safetensors")
 
@@ -76,6 +81,8 @@ def home_files(home: Home, elsewhere: Iterable[Path] = ()) -> list[HomeFile]:
                 found += model_files(model) if model.is_dir() else _alone(model)
         elif path == home.exports_path and path.is_dir():
             found += [HomeFile(one, _export_role(one)) for one in _below(path)]
+        elif path == home.downloads_path and path.is_dir():
+            found += [HomeFile(one, "plain") for one in _below(path)]
         elif path.is_dir() and not path.is_symlink() and not is_leftover(path):
             found += [HomeFile(one, "unknown") for one in _below(path)]
         else:
@@ -89,12 +96,22 @@ def model_files(folder: Path) -> list[HomeFile]:
     """Those of one model's folder."""
     if is_leftover(folder):
         return [HomeFile(folder, "leftover")]
-    found = []
+    found, spare = list[HomeFile](), _spare_parts(folder)
     for path in _listed(folder):
         inside = path.name in (SNAPSHOTS, "cache") and path.is_dir()
         for one in _below(path) if inside else [path]:
-            found += [HomeFile(each, _model_role(each, folder), folder) for each in _parts(one)]
+            for each in _parts(one):
+                role: Role = "leftover" if each in spare else _model_role(each, folder)
+                found.append(HomeFile(each, role, folder))
     return found
+
+
+def _spare_parts(folder: Path) -> set[Path]:
+    """Parts of weights that a program left behind which was killed while it published."""
+    parts = set(parts_of(folder))
+    needed = needed_parts(folder, snapshot_paths(folder))
+    index = {folder / INDEX} if (folder / WEIGHTS).exists() else set()
+    return index if needed is None else index | (parts - needed)
 
 
 def problems(home: Home) -> list[Fault]:
@@ -184,9 +201,12 @@ def _model_role(path: Path, folder: Path) -> Role:
         return "pretraining" if name.endswith(".tokens") else "unknown"
     if path.parent != folder:
         return "unknown"
+    if path in parts_of(folder):
+        return "weights"
     if name == TRAINED:
         return "pretraining" if _of_pretraining(path) else "training"
-    roles: dict[str, Role] = {WEIGHTS: "weights", RECORD: "training", "record.json": "pretraining"}
+    roles: dict[str, Role] = {WEIGHTS: "weights", INDEX: "weights"}
+    roles |= {RECORD: "training", "record.json": "pretraining"}
     if name in _DERIVED:
         return "derived"
     return "model" if name in _MODEL else roles.get(name, "unknown")

@@ -63,6 +63,13 @@ class Train:
     """Lines a step; None: the default."""
     skip_bad: bool = False
     """Learn what is right in a book that also has bad lines."""
+    rank: int | None = None
+    """Of low-rank adapters, which alone are trained and then added to the weights; None: all weights are
+    trained."""
+    blocks: int | None = None
+    """Upper blocks that have adapters; None: the upper third."""
+    adapter: str | None = None
+    """Path of a folder into which the adapters are written too."""
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,10 @@ from collections.abc import Callable
 
 import torch
 
-from engine.chat_format import encode_opening, encode_prompt, left_out
 from engine.errors import VidyaError
 from engine.generate import Delta, Restart, generate
 from engine.selection import Finished, GenerationControl
+from engine.tokenizers.chat_format import encode_opening, encode_prompt, left_out
 from learning.lessons.learner import Learner
 from learning.protocol.events import (
     AskDone,
@@ -108,10 +108,9 @@ class Answerer:
             ids = encode_opening(tokenizer, request.turns[-1].text, context, room)
         else:
             seen = self._seen.turns(request.ask, request.turns)
-            turns = [(turn.role, turn.text) for turn in seen]
-            ids = encode_prompt(tokenizer, turns, context, room)
-            if turns and (lost := left_out(tokenizer, turns[-1][1], context, room)):
-                self._emit(MessageCut(request.ask, len(turns[-1][1]), lost))
+            ids = encode_prompt(tokenizer, seen, context, room)
+            if seen and (lost := left_out(tokenizer, seen[-1].text, context, room)):
+                self._emit(MessageCut(request.ask, len(seen[-1].text), lost))
         seed = request.seed if request.seed is not None else self._seed
         generator = torch.Generator().manual_seed(secrets.randbits(63) if seed is None else seed)
         started, first, tokens = time.monotonic(), 0.0, 0

@@ -1,6 +1,6 @@
-"""What is told of a book training: its reports as events, and one that never began.
+"""Turns the reports of a book training into events; also the event for one that never started.
 
-Left out: the training itself (learning.book_training.loop, learning.lessons.learner).
+Left out: the training itself (learning.book_training).
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from engine.lora import LoraSettings
 from learning.book_training.asking import EpochReport
-from learning.book_training.loop import BookSettings
+from learning.book_training.loop import ADAPTER_SETTINGS, BookSettings
+from learning.book_training.moved import AdapterPlan
 from learning.models.unfinished_training import read_unfinished
 from learning.protocol.events import Event, TrainDone, TrainProgress
 from learning.protocol.requests import Train
@@ -21,8 +23,8 @@ TELL_EVERY = 0.25
 
 
 def book_settings(job: Train) -> BookSettings:
-    """As asked for, with the defaults for the rest."""
-    settings = BookSettings()
+    """The settings in the request; defaults for the others."""
+    settings = ADAPTER_SETTINGS if job.rank else BookSettings()
     if job.epochs is not None:
         settings = replace(settings, epochs=job.epochs, until_known=False)
     if job.batch is not None:
@@ -30,8 +32,17 @@ def book_settings(job: Train) -> BookSettings:
     return settings
 
 
+def adapter_plan(job: Train, layers: int) -> AdapterPlan | None:
+    """As asked for, of a model with so many blocks; None where all weights are to be trained."""
+    if job.rank is None:
+        return None
+    upper = job.blocks if job.blocks is not None else max(1, layers // 3)
+    settings = LoraSettings(job.rank, 2.0 * job.rank, first_block=max(0, layers - upper))
+    return AdapterPlan(settings, Path(job.adapter) if job.adapter else None)
+
+
 class TrainingTold:
-    """Passes on where a training is, as often as anybody can read it, and each end of an epoch."""
+    """Emits TrainProgress at most once per TELL_EVERY, and at the end of each epoch."""
 
     def __init__(self, emit: Callable[[Event], None], epochs: int, *, own: bool) -> None:
         """epochs: the limit. own: see TrainProgress."""
@@ -71,7 +82,7 @@ class TrainingTold:
 
 
 def never_begun(job: Train, folder: Path, version: int) -> TrainDone:
-    """The end of one that was cancelled while it waited for its turn; of the model in that folder."""
+    """The event for a training that was cancelled while it waited in the queue. folder: the model's."""
     kept = read_unfinished(folder) if job == Train() else None
     return TrainDone(
         0,

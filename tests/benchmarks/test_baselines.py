@@ -25,7 +25,7 @@ from benchmarks.baselines.single_steps import SingleSteps
 from benchmarks.baselines.threshold import REPEATS, ThresholdSteps
 from benchmarks.baselines.warm_adam import WarmAdamSteps, adam_after_book
 from engine.model import Model
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example, from_answer
 from learning.memory.tasks import LessonTask
 from learning.objectives.forward import knowledge

@@ -12,7 +12,7 @@ from benchmarks.decode_engines import make
 from engine.config import GREEDY, Sampling
 from engine.model import Model
 from engine.storage.checkpoint import save_model
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 
 
 @pytest.fixture

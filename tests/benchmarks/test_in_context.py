@@ -12,7 +12,7 @@ from benchmarks import BenchOptions
 from benchmarks.in_context import copied, last_answer, parts, run
 from engine.model import Model
 from engine.storage.checkpoint import save_model
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.text.synthetic import recall
 
 

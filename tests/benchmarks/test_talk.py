@@ -24,7 +24,7 @@ from engine.config import Sampling
 
 if TYPE_CHECKING:
     from engine.model import Model
-    from engine.tokenizer import Tokenizer
+    from engine.tokenizers.tokenizer import Tokenizer
 
 HOME = Path("nowhere")
 

@@ -7,13 +7,13 @@ from collections.abc import Iterable
 import pytest
 import torch
 
-from engine.branches import fold
-from engine.chat_format import encode_prompt
+from engine.branches import text_key
 from engine.config import GREEDY, Sampling
 from engine.errors import DataError
 from engine.generate import Delta, Event, Finished, GenerationControl, Restart, generate
 from engine.model import Model
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.chat_format import encode_prompt
+from engine.tokenizers.tokenizer import Tokenizer
 
 
 def _seed(number: int = 0) -> torch.Generator:
@@ -299,7 +299,7 @@ def test_a_model_that_knows_one_answer_only_still_gives_nine(
             tiny_model, tiny_tokenizer, _prompt(tiny_tokenizer), 9, sampling, generator=_seed(seed)
         )
         done = _finished(stream)
-        assert len({fold(e.text) for e in done.values()}) == 9
+        assert len({text_key(e.text) for e in done.values()}) == 9
         assert all(e.text for e in done.values())
         if temperature == 0.0:
             assert list(done[1].tokens) == greedy

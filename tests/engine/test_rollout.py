@@ -10,7 +10,7 @@ from engine.errors import DataError
 from engine.generate import Finished, generate
 from engine.model import Model
 from engine.rollout import Answered, Rollout
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 
 TEXTS = (
     "The cat",
@@ -25,7 +25,13 @@ def prompts(tokenizer: Tokenizer) -> list[list[int]]:
 
 
 def draw(model: Model, tokenizer: Tokenizer, **changes: object) -> list[list[Answered]]:
-    options = {"end": tokenizer.user, "max_tokens": 12, "rows": 5, "group": 4, **changes}
+    options = {
+        "ends": tokenizer.not_text(model.config.vocab_size),
+        "max_tokens": 12,
+        "rows": 5,
+        "group": 4,
+        **changes,
+    }
     group = options.pop("group")
     generator = torch.Generator().manual_seed(3)
     given = options.pop("prompts", None) or prompts(tokenizer)
@@ -61,7 +67,7 @@ def test_answers_that_outgrow_the_memory_of_the_beginning(
     starts = [
         [*p, *[p[-2]] * extra] for p, extra in zip(prompts(tiny_tokenizer), (0, 40), strict=False)
     ]
-    found = draw(tiny_model, tiny_tokenizer, prompts=starts, rows=3, max_tokens=60, end=10**6)
+    found = draw(tiny_model, tiny_tokenizer, prompts=starts, rows=3, max_tokens=60, ends=())
     for prompt, answers in zip(starts, found, strict=True):
         for answer in answers:
             assert answer.ending == "length" and len(answer.tokens) == 60
@@ -133,5 +139,5 @@ def test_a_prompt_that_fills_the_context_is_told(
 
 
 def test_nothing_asked_nothing_answered(tiny_model: Model, tiny_tokenizer: Tokenizer) -> None:
-    options = {"end": 1, "max_tokens": 3, "generator": torch.Generator()}
+    options = {"ends": (1,), "max_tokens": 3, "generator": torch.Generator()}
     assert Rollout(tiny_model, [], 4, **options).answers() == []  # type: ignore[arg-type]

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import pytest
 import torch
 
-from engine.branches import fold
-from engine.chat_format import encode_prompt
+from engine.branches import text_key
 from engine.config import GREEDY, Sampling
 from engine.generate import Delta, Event, Restart, generate
 from engine.model import Model
 from engine.selection import MAX_REFUSALS, MAX_RETRIES, Finished, GenerationControl, Standards
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.chat_format import encode_prompt
+from engine.tokenizers.tokenizer import Tokenizer
 
 SAMPLING = Sampling(max_tokens=8)
 
@@ -62,7 +62,7 @@ def test_redraws_are_bounded_and_one_falls_back(
     events, done = _draw(tiny_model, tiny_tokenizer, n, standards)
     texts = [answer.text for answer in done.values()]
     assert texts.count("I am not.") == 1
-    assert len(set(map(fold, texts))) == n
+    assert len(set(map(text_key, texts))) == n
     assert sum(isinstance(e, Restart) for e in events) <= n * (MAX_RETRIES + MAX_REFUSALS + 1)
     if n == 1:
         assert sum(isinstance(e, Restart) for e in events) == MAX_REFUSALS + 1

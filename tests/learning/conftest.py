@@ -10,7 +10,7 @@ import torch
 
 from engine.model import Model
 from engine.storage.checkpoint import save_model
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.book_training.trainer import BookTrainer
 from learning.home import Home
 from learning.journal.journal import Journal
@@ -22,7 +22,7 @@ Place = tuple[Home, Path, Journal]
 
 def book_trainer(learner: Learner) -> BookTrainer:
     """What trains the learner's model on books."""
-    return BookTrainer(learner.transaction, learner.tokenizer, learner.home.book_path)
+    return BookTrainer(learner.transaction, learner.tokenizer)
 
 
 @pytest.fixture

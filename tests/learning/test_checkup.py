@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from engine.config import Sampling
+from engine.lora import LoraSettings, attach
+from engine.storage.checkpoint import load_model
 from learning import checkup
 from learning.checkup import check_home
 from learning.home import Home
@@ -19,7 +21,7 @@ from learning.journal.journal import Journal
 from learning.protocol.records import Turn
 
 if TYPE_CHECKING:
-    from engine.tokenizer import Tokenizer
+    from engine.tokenizers.tokenizer import Tokenizer
 
 MODEL = "models/tiny"
 WEIGHTS = f"{MODEL}/model.safetensors"
@@ -281,3 +283,19 @@ def test_a_model_that_came_with_vidya_and_is_damaged(
     monkeypatch.setattr(checkup, "SHIPPED", tmp_path / "came")
     (problem,) = check_home(home)
     assert str(came) in problem.what and problem.remedy == "install vidya again"
+
+
+def test_an_adapter_that_came_with_vidya_is_no_broken_model(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = load_model(home.models_path / "tiny")
+    came = tmp_path / "came" / "tiny"
+    attach(model, LoraSettings(rank=2)).save(came)
+    monkeypatch.setattr(checkup, "SHIPPED", tmp_path / "came")
+    assert list(check_home(home)) == []
+    (home.models_path / "tiny" / "config.json").unlink()
+    assert not any(str(came) in problem.remedy for problem in check_home(home))
+    (came / "adapter_model.safetensors").write_bytes(b"no")
+    assert [problem.remedy for problem in check_home(home) if str(came) in problem.what] == [
+        "install vidya again"
+    ]

@@ -11,7 +11,7 @@ from tests.vidya_tui.shell import BOOK, Shell
 
 if TYPE_CHECKING:  # the other tests here are of an interface without torch
     from engine.model import Model
-    from engine.tokenizer import Tokenizer
+    from engine.tokenizers.tokenizer import Tokenizer
 
 
 @pytest.fixture

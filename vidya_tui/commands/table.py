@@ -1,8 +1,7 @@
-"""The slash commands: one table that the prompt, the palette, the keys, the footer and /help read.
+"""The slash commands: one table for the prompt, the palette, the keys, the footer and /help.
 
-To add one: a row here, and what it does in controller/controller.py, or in screens/chat/commands.py where
-it opens something. Left out: what was typed (parse.py), other keys than these by the owner's wish
-(keymap.py).
+To add a command, add a row here and its action in controller/controller.py, or in
+screens/chat/commands.py if it opens a screen. Left out: parsing (parse.py) and the owner's keys (keymap.py).
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ def _always(_: Situation) -> bool:
 
 
 def _tasks() -> Mapping[str, str]:
-    """Every task that can be practised, with one line on it; loaded when it is asked for."""
+    """Name -> description of every practice task; imported on first use."""
     from learning.rewards.registry import tasks
 
     return tasks()
@@ -42,30 +41,30 @@ class Command:
 
     name: str
     help: str
-    """One line, what it does for the owner."""
+    """One line: what it does for the owner."""
     hint: str = ""
-    """What may follow the name."""
+    """Usage of its argument."""
     keys: str = ""
-    """Keys in Textual's notation, the first is the one shown; empty: none."""
+    """Default keys in Textual's notation, the first one is shown; empty: none."""
     label: str = ""
-    """A word for the footer."""
+    """Label in the footer."""
     values: tuple[str, ...] = ()
-    """Arguments that can be completed."""
+    """Arguments for completion."""
     offers: Callable[[], Mapping[str, str]] | None = None
-    """Makes what can follow the name, each with what it is: for more than `values` can hold."""
+    """Returns argument -> description for completion, in place of `values`."""
     read: Callable[[str, str], Argument] = no_argument
-    """(name, what followed) -> argument; raises CommandError."""
+    """Parses the argument: (name, text after it) -> argument; raises CommandError."""
     when: Callable[[Situation], bool] = _always
-    """Whether it can do something now."""
+    """Whether the command is available."""
     footer: Callable[[Situation], bool] | None = None
-    """Whether its key is worth a place in the footer now; None: as `when`."""
+    """Whether the footer shows its key; None: whenever available."""
     screen: Literal["", "chat", "app"] = ""
     """Whose screen it opens: the chat's (screens/registry.py), or the app's, because more than the
     conversation changes on it; empty: none, or one that belongs to something else it does."""
     plain: bool = True
-    """Whether it works line by line too (`vidya --plain`), without a screen."""
+    """Whether it works in the line mode (`vidya --plain`)."""
     aliases: tuple[str, ...] = ()
-    """Other names of it: those that other programs give to the same."""
+    """Other names, as used by other programs."""
 
     @property
     def usage(self) -> str:
@@ -73,7 +72,7 @@ class Command:
 
     @property
     def bare(self) -> bool:
-        """Whether its name alone says what to do."""
+        """True if the command works without an argument."""
         try:
             self.read(self.name, "")
         except CommandError:
@@ -306,10 +305,10 @@ COMMANDS: tuple[Command, ...] = (
 
 @dataclass(frozen=True)
 class Key:
-    """A key that does something which is not a command of its own."""
+    """A key for something that is not a command."""
 
     name: str
-    """What settings call it; empty: always this key."""
+    """Its name in `[keys]`; empty: the key cannot be changed."""
     keys: str
     help: str
 

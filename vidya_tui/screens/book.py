@@ -1,4 +1,4 @@
-"""Both books: browse and search them, see what the model knows, and change the owner's."""
+"""The book screen: browses and searches both books, shows what the model knows, edits the owner's."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from vidya_tui.text.numbers import counted
 from vidya_tui.text.sanitise import one_line, plain
 
 SHOWS: tuple[Show, ...] = get_args(Show)
-"""What `f` goes through."""
+"""The filters that `f` cycles through."""
 SHOW_WORDS: dict[Show, str] = {
     "all": "",
     "own": "yours",
@@ -36,11 +36,11 @@ NONE: dict[Show, str] = {
     "contradictions": "Nothing contradicts.",
     "bad": "All lines can be read.",
 }
-"""What stands in the place of the rows where there are none of a kind."""
+"""Shown in place of the rows if a filter finds none."""
 
 
 class BookScreen(ListRoom[None, BookLine]):
-    """`/book`. A change is a lesson."""
+    """`/book`. Each change is a lesson."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("a,insert", "add", "add", key_display="a"),
@@ -58,7 +58,7 @@ class BookScreen(ListRoom[None, BookLine]):
         self._lines: list[BookLine] = []
         self._shown: list[BookLine] = []
         self._places: dict[tuple[bool, int], int] = {}
-        """(owner's, number of the line) -> its key: lines stand in the order of their files."""
+        """(owner's book, line number) -> key of the row: its index in the order of the files."""
 
     # ------------------------------------------------------------ what is shown
 
@@ -181,7 +181,7 @@ class BookScreen(ListRoom[None, BookLine]):
         key: str,
         before: str = "",
     ) -> None:
-        """Opens the two fields. What is left in them, or cannot be saved, is there the next time."""
+        """Opens the two fields. Text that is not saved is kept as a draft for the next time."""
 
         def closed(typed: Typed | None) -> None:
             if typed is not None:

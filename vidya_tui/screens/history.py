@@ -1,4 +1,4 @@
-"""Earlier conversations: find one by what was said in it, reopen, rename, copy or erase it."""
+"""The history screen: searches earlier conversations; reopens, renames, exports or erases one."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from vidya_tui.widgets.key_line import KeyLine
 from vidya_tui.widgets.line_field import LineField
 
 SHOWN_TURNS = 12
-"""Of a conversation, beside the list."""
+"""Last turns of a conversation that are shown beside the list."""
 
 
 class HistoryScreen(ListRoom[int | None, Conversation]):
@@ -199,7 +199,7 @@ def _count(number: int, name: str) -> str:
 
 
 class TitleScreen(Steady, ModalScreen[str | None]):
-    """A title to type; None: it was left."""
+    """A dialog for a title. Returns None if it was left."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "leave it"),

@@ -1,4 +1,4 @@
-"""Which screen belongs to which command. Each is loaded when it is first opened.
+"""Creates the screen that belongs to a command; imports each on first use.
 
 Whether the chat or the app opens it stands in the table of commands (commands/table.py).
 """
@@ -40,7 +40,7 @@ def open_app_screen(
 
 
 def open_screen(place: ScreenContext, name: str, argument: int | str | None) -> SubScreen[Any]:
-    """A screen that the chat opens; its search begins with the command's argument. Raises VidyaError."""
+    """A screen that the chat opens. argument: search words, or the number of a lesson. Raises VidyaError."""
     search = "" if argument is None else str(argument)
     if name == "lessons":
         from vidya_tui.screens.lessons import LessonsScreen

@@ -20,7 +20,7 @@ from engine.storage.files import (
     remove_leftovers,
     write_atomically,
 )
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from personality.book import append_entry
 
 

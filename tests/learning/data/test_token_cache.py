@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.ranks import RankTokenizer
 from learning.data import token_cache
 from learning.data.corpus import read_documents
 from learning.data.token_cache import cached_tokens
-from learning.data.tokens import Tokens, tokenise, tokenizer_digest
+from learning.data.tokens import Tokens, tokenise
 
-T = Tokenizer({bytes([b]): b for b in range(256)})
-MERGED = Tokenizer({**{bytes([b]): b for b in range(256)}, b"th": 256})
+T = RankTokenizer({bytes([b]): b for b in range(256)})
+MERGED = RankTokenizer({**{bytes([b]): b for b in range(256)}, b"th": 256})
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_other_contents_tokenizers_and_formats_have_caches_of_their_own(
     monkeypatch.setattr(token_cache, "FORMAT", token_cache.FORMAT + 1)
     digests.add(cached_tokens(data, T, folder).digest)
     assert len(digests) == 3 and len(_kept(folder)) == 4
-    assert tokenizer_digest(T) != tokenizer_digest(MERGED)
+    assert T.fingerprint() != MERGED.fingerprint()
 
 
 @pytest.mark.parametrize("where", [0, 40, 0.5, -1])

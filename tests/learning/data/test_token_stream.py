@@ -10,13 +10,13 @@ import pytest
 import torch
 
 from engine.errors import DataError
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.ranks import RankTokenizer
 from learning.data.corpus import Document
 from learning.data.token_cache import cached_tokens
 from learning.data.token_stream import TokenStream
 from learning.data.tokens import Corpus, tokenise
 
-T = Tokenizer({bytes([b]): b for b in range(256)})  # one id per byte
+T = RankTokenizer({bytes([b]): b for b in range(256)})  # one id per byte
 
 
 def _documents(count: int, source: str = "a") -> list[Document]:

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from engine.model import Model
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example, from_answer
 from learning.lessons.recipe import TeachResult, TeachSettings, teach
 from learning.memory.prefix_cache import PrefixCache

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.storage.checkpoint import load_model
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.memory.book_rows import book_examples
 from learning.memory.margins import MarginTracker
 from learning.memory.own_talk import own_talk, talk_rows

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.errors import DataError
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.memory.book_rows import book_examples
 
 

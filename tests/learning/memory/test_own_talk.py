@@ -6,11 +6,11 @@ from pathlib import Path
 
 import torch
 
-from engine.chat_format import encode_chat
 from engine.config import CONFIGS
 from engine.model import Model
 from engine.storage.files import write_atomically
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.chat_format import encode_chat
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.memory.own_talk import (
     FEWEST_ROWS,
     LOOK_BACK,

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from engine.model import Model
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example, from_answer
 from learning.memory.prefix_cache import PrefixCache, UpperModel
 from learning.objectives.forward import knowledge, target_logits

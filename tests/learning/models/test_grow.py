@@ -13,7 +13,7 @@ from engine.errors import CheckpointError, ConfigError
 from engine.model import Model
 from engine.storage.checkpoint import load_model, save_model
 from engine.storage.checkpoint_files import WEIGHTS, read_version
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.book_training.resume import Stopped
 from learning.home import Home
 from learning.journal.journal import Journal

@@ -10,7 +10,7 @@ import torch
 from engine.errors import CheckpointError
 from engine.model import Model
 from engine.storage.checkpoint import save_model
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.home import Home
 from learning.models.store import ModelStore
 

@@ -159,7 +159,12 @@ def test_the_divergence_pulls_back_to_the_reference(
 def test_log_probabilities_are_those_of_generation(tiny_model: Model) -> None:
     prompts = [[1, 2, 3], [4, 5]]
     generator = torch.Generator().manual_seed(0)
-    options = {"end": 376, "max_tokens": 9, "temperature": 0.8, "generator": generator}
+    options = {
+        "ends": range(376, 10_000),
+        "max_tokens": 9,
+        "temperature": 0.8,
+        "generator": generator,
+    }
     drawn = Rollout(tiny_model, prompts, 3, **options).answers()  # type: ignore[arg-type]
     groups = [
         GrpoGroup(tuple(prompt), tuple(GrpoAnswer(a.tokens, a.logprobs, 1.0) for a in answers))

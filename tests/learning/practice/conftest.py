@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from engine.model import Model
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example, from_turns
 from learning.memory.replay import Replay
 

@@ -14,7 +14,7 @@ import learning.practice.trainer
 from engine.errors import ConfigError, DataError
 from engine.model import Model
 from engine.rollout import Answered
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.memory.replay import Replay
 from learning.objectives.grpo import GrpoReport, grpo_gradients
 from learning.practice.rollouts import Drawn, Sample
@@ -93,7 +93,7 @@ class Rigged(GrpoTrainer):
                 tuple(self.sample(problem, value) for value in values)
                 for problem, values in zip(problems, given, strict=True)
             )
-            return Drawn(tuple((1, 2, 3) for _ in problems), groups, 10, 0.1, 0.1)
+            return Drawn(tuple((1, 2, 3) for _ in problems), groups, 10, 0.1)
 
         self.roller.draw = draw  # type: ignore[assignment, method-assign]
 

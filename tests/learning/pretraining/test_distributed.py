@@ -13,13 +13,13 @@ from torch.multiprocessing.spawn import spawn
 from engine.config import CONFIGS
 from engine.errors import ConfigError
 from engine.storage.checkpoint import load_tensors, save_tensors
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.ranks import RankTokenizer
 from learning.data.corpus import Document
 from learning.data.token_stream import TokenStream
 from learning.pretraining.distributed import ALONE, ProcessGroup, team_of_environment
 from learning.pretraining.loop import PretrainSettings, accumulate, fresh_model, pretrain
 
-T = Tokenizer({bytes([b]): b for b in range(256)})
+T = RankTokenizer({bytes([b]): b for b in range(256)})
 CONFIG = replace(CONFIGS["tiny"], vocab_size=T.vocab_size)
 SETTINGS = PretrainSettings(tokens=6 * 256, row=64, rows=4, micro_rows=2, fp32=True)
 
@@ -56,6 +56,7 @@ def _process(rank: int, out: Path, stop_after: int) -> None:
     dist.destroy_process_group()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("stop_after", "steps"), [(100, 6), (3, 3)])
 def test_two_processes_are_as_one(tmp_path: Path, stop_after: int, steps: int) -> None:
     _train(ALONE, 0, tmp_path, stop_after)

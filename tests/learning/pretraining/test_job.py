@@ -11,14 +11,15 @@ from engine.config import CONFIGS
 from engine.errors import ConfigError
 from engine.storage.checkpoint import save_model
 from engine.storage.checkpoint_files import WEIGHTS
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.ranks import RankTokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.pretraining.checkpoint import TRAINING
 from learning.pretraining.distributed import ProcessGroup
 from learning.pretraining.job import Job, check_out, default_out, micro_rows, prepare
 from learning.pretraining.loop import PretrainSettings, fresh_model, pretrain
 
 BYTES = {bytes([b]): b for b in range(256)}
-OWN, OTHER = Tokenizer(BYTES), Tokenizer({**BYTES, b"th": 256, b"er": 257})
+OWN, OTHER = RankTokenizer(BYTES), RankTokenizer({**BYTES, b"th": 256, b"er": 257})
 CONFIG = replace(CONFIGS["tiny"], vocab_size=OWN.vocab_size)
 SETTINGS = PretrainSettings(tokens=64, row=16, rows=2, micro_rows=2)
 

@@ -11,7 +11,8 @@ from benchmarks.collapse_pupils import RECIPE, open_pupil
 from engine.config import CONFIGS
 from engine.model import Model
 from engine.storage.checkpoint import load_model
-from engine.tokenizer import RESERVED, SPECIALS, Tokenizer
+from engine.tokenizers.ranks import RESERVED, SPECIALS
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import from_answer
 from learning.models.store import SHIPPED
 from learning.objectives.forward import knowledge

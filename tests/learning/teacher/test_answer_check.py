@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.chat_format import encode_prompt
 from engine.config import GREEDY, Sampling
 from engine.generate import generate
 from engine.model import Model
 from engine.selection import MAX_REFUSALS, Finished
 from engine.storage.checkpoint import load_model
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.chat_format import encode_prompt
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.journal.journal import Journal
 from learning.memory.tasks import NOT_KNOWN
 from learning.models.store import SHIPPED

@@ -14,7 +14,7 @@ import torch
 import learning.memory.build
 from engine.model import Model
 from engine.storage.checkpoint import save_model
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.book_training.training_set import plan
 from learning.home import Home
 from learning.journal.journal import Journal
@@ -58,8 +58,9 @@ class Place:
 
     def trained(self) -> list[int]:
         """The numbers of the lessons that a training takes up."""
-        tokenizer, replay, book = self.learner.tokenizer, self.learner.replay, self.home.book_path
-        course = plan(tokenizer, replay, self.journal, book, None, 128, random.Random(0))
+        tokenizer, replay = self.learner.tokenizer, self.learner.replay
+        rows = self.learner.caches.book_rows
+        course = plan(tokenizer, replay, self.journal, rows, None, 128, random.Random(0))
         return [lesson.id for lesson, _ in course.lessons]
 
     def text(self, key: int, side: str) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.tokenizer import Tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.corpus import read_documents
 from learning.models.store import SHIPPED
 from learning.pretraining.synthetic_rows import main, word_pieces, write_rows

@@ -231,6 +231,27 @@ def test_train_reports_epochs_and_the_end(shell: Shell) -> None:
     assert again[0]["steps"] == 1, "both lines in one step"
 
 
+def test_train_lora_writes_an_adapter_and_export_writes_what_was_taught(shell: Shell) -> None:
+    folder, out = shell.home.path / "adapter", shell.home.path / "out"
+    options = ("--lora", "--rank", "4", "--blocks", "1", "--adapter", str(folder))
+    *_, done = shell.rows("train", *options, "--epochs", "2")
+    assert done["event"] == "done" and done["epochs"] == 2
+    assert {file.name for file in folder.iterdir()} == {
+        "adapter_config.json",
+        "adapter_model.safetensors",
+    }
+    config = json.loads((folder / "adapter_config.json").read_text())
+    assert config["r"] == 4 and config["layers_to_transform"] == [1]
+    (made,) = shell.rows("model", "export", "tiny", str(out), "--adapter", "--rank", "4")
+    assert made["rank"] == 4 and 0.0 <= made["error"] < 0.01
+    assert (out / "adapter_model.safetensors").exists()
+    assert "not empty" in shell.fails("train", *options)
+    assert "same as" in shell.fails(
+        "model", "export", "tiny", str(out / "x"), "--adapter", "--base", "tiny"
+    )
+    shell.run("train", "--rank", "4", status=2)
+
+
 def test_training_a_book_says_how_much_of_it_is_known(shell: Shell) -> None:
     book = shell.file("b.txt", "<|user|> one <|assistant|> two\n<|user|> six <|assistant|> ten\n")
     result = shell.run("train", str(book), "--epochs", "2")

@@ -274,7 +274,7 @@ def test_a_training_that_was_broken_off_is_offered(tmp_path: Path) -> None:
     write_unfinished(folder, Unfinished(Train(), 3, (), 2, 31))
 
     async def scenario(stage: Stage) -> None:
-        await stage.sees("a book training was broken off in epoch 3; f5 goes on with it")
+        await stage.sees("book training was interrupted in epoch 3; f5 continues it")
         await stage.press("f5")
         await stage.until(lambda: stage.teacher.sent(Train) == [Train()])
 

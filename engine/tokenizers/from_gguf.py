@@ -1,0 +1,111 @@
+"""The tokenizer of a GGUF file as the files of a Hugging Face folder.
+
+Left out: tokenizers that are no byte-level BPE, and splits that are not known by name: they are refused.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from engine.errors import CheckpointError
+from engine.tokenizers.byte_level import TOKENIZER_JSON
+from engine.tokenizers.patterns import LLAMA_3, QWEN_2
+from engine.tokenizers.ranks import TOKENIZER_CONFIG
+
+_COPY = "copy the file again, or choose another"
+_PREFIX = "tokenizer.ggml."
+_NORMAL, _USER_DEFINED = 1, 4
+"""Kinds of tokens; others are control, unknown and single bytes."""
+_BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True}
+_GPT_2 = [{**_BYTE_LEVEL, "use_regex": True}]
+_DIGITS = [{"type": "Digits", "individual_digits": True}, *_GPT_2]
+
+
+def _split(pattern: str) -> list[dict[str, Any]]:
+    split = {
+        "type": "Split",
+        "pattern": {"Regex": pattern},
+        "behavior": "Isolated",
+        "invert": False,
+    }
+    return [split, {**_BYTE_LEVEL, "use_regex": False}]
+
+
+SPLITS = {
+    **dict.fromkeys(("gpt-2", "gpt2", "default"), _GPT_2),
+    **dict.fromkeys(("smollm", "starcoder", "refact", "command-r", "codeshell"), _DIGITS),
+    **dict.fromkeys(("qwen2", "deepseek-r1-qwen"), _split(QWEN_2)),
+    **dict.fromkeys(("llama-bpe", "llama3", "llama-v3"), _split(LLAMA_3)),
+}
+"""Name of a split in llama.cpp -> how the `tokenizers` library splits so."""
+
+
+def tokenizer_files(metadata: Mapping[str, Any]) -> dict[str, str]:
+    """Name -> contents of the files that engine.tokenizers.byte_level reads.
+
+    metadata: the GGUF file's keys, of which those of its tokenizer are read. Raises CheckpointError.
+    """
+    kind, split = metadata.get(_PREFIX + "model"), metadata.get(_PREFIX + "pre", "default")
+    if kind != "gpt2":
+        raise CheckpointError(
+            f"its tokenizer is no byte-level BPE (it is {kind})",
+            "choose a model with such a one, as SmolLM2, Qwen and Llama 3 have",
+        )
+    if split not in SPLITS:
+        raise CheckpointError(
+            f"its tokenizer splits text as {split!r}, which is not known here",
+            "import the model's Hugging Face folder instead, whose tokenizer.json says how",
+        )
+    tokens: Sequence[str] = metadata.get(_PREFIX + "tokens") or []
+    kinds: Sequence[int] = metadata.get(_PREFIX + "token_type") or [_NORMAL] * len(tokens)
+    merges: Sequence[str] = metadata.get(_PREFIX + "merges") or []
+    if not tokens or not merges:
+        raise CheckpointError("its tokenizer lacks tokens or merges", _COPY)
+    if len(kinds) != len(tokens):
+        raise CheckpointError("its tokenizer's tokens and their kinds do not agree", _COPY)
+    added = [
+        {
+            "id": i,
+            "content": token,
+            "special": kind != _USER_DEFINED,
+            **dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False),
+        }
+        for i, (token, kind) in enumerate(zip(tokens, kinds, strict=True))
+        if kind != _NORMAL
+    ]
+    normalizer = {"type": "NFC"} if split == "qwen2" else None
+    tokenizer = {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": added,
+        "normalizer": normalizer,
+        "pre_tokenizer": {"type": "Sequence", "pretokenizers": SPLITS[split]},
+        "post_processor": None,
+        "decoder": {**_BYTE_LEVEL, "use_regex": True},
+        "model": {
+            "type": "BPE",
+            "dropout": None,
+            "unk_token": None,
+            "continuing_subword_prefix": None,
+            "end_of_word_suffix": None,
+            "fuse_unk": False,
+            "byte_fallback": False,
+            "ignore_merges": split == "llama-bpe",
+            "vocab": {token: i for i, token in enumerate(tokens)},
+            "merges": list(merges),
+        },
+    }
+    config: dict[str, Any] = {"tokenizer_class": "PreTrainedTokenizerFast"}
+    for name in ("bos", "eos"):
+        number = metadata.get(f"{_PREFIX}{name}_token_id")
+        if isinstance(number, int) and 0 <= number < len(tokens):
+            config[f"{name}_token"] = tokens[number]
+    if template := metadata.get("tokenizer.chat_template"):
+        config["chat_template"] = template
+    return {
+        TOKENIZER_JSON: json.dumps(tokenizer, ensure_ascii=False) + "\n",
+        TOKENIZER_CONFIG: json.dumps(config, indent=1, ensure_ascii=False) + "\n",
+    }

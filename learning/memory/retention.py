@@ -1,0 +1,96 @@
+"""Protects book, lessons and the model's own talk during practice: every batch contains some of them.
+
+Remembered lines are trained on by likelihood, weak ones more often. The model's own talk is held near the
+weights before practice by a KL term.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from engine.model import Model
+from learning.data.examples import Example
+from learning.memory.reference import frozen_reference
+from learning.memory.replay import Replay
+from learning.objectives.forward import CHECK_TOKENS, knowledge, share_known
+from learning.objectives.supervised import anchor_gradients, likelihood_gradients
+
+WEAK = 0.5
+"""Margin in logits below which a remembered line counts as weak."""
+
+
+@dataclass(frozen=True)
+class RetentionSettings:
+    """Examples per optimizer step and their weights relative to the task's loss."""
+
+    lines: int = 8
+    """Lines of book and earlier lessons; up to half of them weak ones."""
+    talk: int = 16
+    """Examples of the model's own talk."""
+    line_weight: float = 1.0
+    talk_weight: float = 1.0
+    """At 1 its gradient is about as large as the objective's; at 10 it dominates."""
+
+
+class Retention:
+    """Measures and rehearses what one model knew before practice."""
+
+    def __init__(
+        self,
+        model: Model,
+        replay: Replay,
+        settings: RetentionSettings,
+        rng: random.Random,
+        *,
+        check_tokens: int = CHECK_TOKENS,
+        pause: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Takes the model's present weights as the reference, and measures its recall."""
+        self._reference = frozen_reference(model, pause=pause)
+        self._replay, self._settings, self._rng = replay, settings, rng
+        self._check_tokens, self._pause = check_tokens, pause
+        self._weak: list[Example] = []
+        self.book_recall = self.earlier_recall = 1.0
+        self.look(model)
+        self.book_before, self.earlier_before = self.book_recall, self.earlier_recall
+
+    @property
+    def earlier(self) -> int:
+        """Number of earlier lessons."""
+        return len(self._replay.taught)
+
+    def look(self, model: Model) -> float:
+        """Measures recall of everything remembered; returns exact recall of the book, 0 to 1."""
+        replay = self._replay
+        checked = knowledge(model, replay.memory, pause=self._pause, tokens=self._check_tokens)
+        self._weak = [
+            e for e, item in zip(replay.memory, checked, strict=True) if item.margin < WEAK
+        ]
+        self.book_recall = share_known(checked[: len(replay.book)])
+        self.earlier_recall = share_known(checked[len(replay.book) :])
+        return self.book_recall
+
+    def gradients(
+        self, model: Model, settings: RetentionSettings | None = None, *, mending: bool = False
+    ) -> float:
+        """Adds the gradient of one batch; returns its weighted loss in nats. settings: override.
+        mending: use four times as many lines."""
+        settings, replay, rng = settings or self._settings, self._replay, self._rng
+        if mending:
+            settings = replace(settings, lines=4 * settings.lines)
+        weak = rng.sample(self._weak, min(settings.lines // 2, len(self._weak)))
+        memory = replay.memory
+        lines = weak + rng.sample(memory, min(settings.lines - len(weak), len(memory)))
+        loss = 0.0
+        if lines:
+            loss += settings.line_weight * likelihood_gradients(
+                model, lines, weight=settings.line_weight, pause=self._pause
+            )
+        talk = rng.sample(replay.talk, min(settings.talk, len(replay.talk)))
+        if talk:
+            loss += settings.talk_weight * anchor_gradients(
+                model, self._reference, talk, weight=settings.talk_weight, pause=self._pause
+            )
+        return loss

@@ -1,0 +1,124 @@
+"""Low-rank adapters beside models: merged in where a model is brought in, and written out of what was taught.
+
+`engine/base` holds an adapter with Vidya's character for a model that does not come with the program. Its
+folder has no weights of a model, so nothing takes it for one. Left out: training (learning.book_training).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from engine.errors import CheckpointError
+from engine.lora import LoraSettings, attach, load
+from engine.storage.adapter_files import ADAPTER_CONFIG, a_name, b_name, model_name
+from engine.storage.checkpoint import load_config, load_model, save_model, to_huggingface
+from engine.storage.checkpoint_files import WEIGHTS, read_metadata
+from engine.storage.disk import unwritable
+from learning.models.import_export import CARD
+from learning.models.snapshots import SHIPPED, snapshots_of
+from learning.models.store import ModelStore
+
+RANK = 32
+"""Of the adapter that is made out of what was taught."""
+
+
+def shipped_adapter(name: str) -> Path | None:
+    """The folder of the adapter that comes with the program for the model of that name."""
+    folder = SHIPPED / name
+    return folder if (folder / ADAPTER_CONFIG).exists() else None
+
+
+def apply_adapter(folder: Path, adapter: Path) -> None:
+    """Adds an adapter to the weights in a model's folder, in float32; its card is put before the model's
+    own. Raises CheckpointError where it does not fit; the folder is as before then."""
+    model = load_model(folder)
+    load(model, adapter).bake()
+    save_model(model, folder, dtype=torch.float32, metadata=read_metadata(folder / WEIGHTS))
+    cards = [path.read_text("utf-8") for path in (adapter / CARD, folder / CARD) if path.exists()]
+    try:
+        (folder / CARD).write_text("\n".join(cards), "utf-8")
+    except OSError as error:
+        raise CheckpointError(*unwritable(folder, error, "choose another --home")) from error
+
+
+@dataclass(frozen=True)
+class TaughtAdapter:
+    """What became of the difference between two models."""
+
+    folder: Path
+    rank: int
+    base: str
+    error: float
+    """Of the difference that the adapter leaves out, as a share of its norm, 0 to 1: what has a higher rank,
+    and changes of embeddings and norms."""
+
+
+def export_adapter(
+    store: ModelStore, name: str, target: Path, *, rank: int = RANK, base: str | None = None
+) -> TaughtAdapter:
+    """Writes what was taught to a model as an adapter: the best approximation of that rank to the
+    difference from `base` (a model; else the model as it came), one matrix at a time by singular values.
+
+    target: a folder that is new or empty. Raises NotFound, and CheckpointError where there is no base, the
+    two are of different shapes, or do not differ.
+    """
+    source, target = store.info(name).path, target.expanduser()
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise CheckpointError(f"{target}: is not empty", "name a new folder")
+    called = base or f"{name} as it came"
+    if base and load_config(store.info(base).path) != load_config(source):
+        raise CheckpointError(f"{name} and {base} are of different shapes", "name its own base")
+    if base:
+        model = load_model(store.info(base).path)
+    else:
+        model = load_model(source, weights=_as_it_came(source))
+    taught = load_model(source)
+    old = to_huggingface(model.state_dict(), model.config)
+    new = to_huggingface(taught.state_dict(), model.config)
+    moved = {k: new[k] - old[k] for k in old if not torch.equal(new[k], old[k])}
+    if not moved:
+        raise CheckpointError(f"{name} is the same as {called}", "teach it something first")
+    blocks = [i for i in range(model.config.layers) if any(f".{i}." in k for k in moved)]
+    settings = LoraSettings(rank, float(rank), first_block=blocks[0] if blocks else 0)
+    adapters = attach(model, settings, torch.Generator().manual_seed(0))
+    factors, left = dict[str, Tensor](), 0.0
+    for number in range(settings.first_block, model.config.layers):
+        for part in settings.targets:
+            where = model_name(number, part)
+            change = moved.pop(where, torch.zeros_like(old[where]))
+            a, b = _low_rank(change, rank)
+            left += float((change - b @ a).square().sum())
+            factors[a_name(number, part)], factors[b_name(number, part)] = a, b
+    left += sum(float(change.square().sum()) for change in moved.values())
+    whole = sum(float((new[k] - old[k]).square().sum()) for k in old)
+    adapters.fill(factors)
+    adapters.save(target, base=called)
+    return TaughtAdapter(target, rank, called, math.sqrt(left / whole))
+
+
+def _low_rank(change: Tensor, rank: int) -> tuple[Tensor, Tensor]:
+    """A [r, I] and B [O, r] whose product is the closest to the change [O, I] (Eckart and Young 1936)."""
+    a, b = torch.zeros(rank, change.shape[1]), torch.zeros(change.shape[0], rank)
+    if not change.any():
+        return a, b
+    u, s, v = torch.linalg.svd(change, full_matrices=False)
+    most = min(rank, len(s))
+    root = s[:most].sqrt()
+    a[:most], b[:, :most] = root[:, None] * v[:most], u[:, :most] * root
+    return a, b
+
+
+def _as_it_came(folder: Path) -> Path:
+    """The weights of version 0. Raises CheckpointError."""
+    first = next((old.path for old in snapshots_of(folder) if old.version == 0), None)
+    for path in (first, SHIPPED / folder.name / WEIGHTS):
+        if path and path.exists():
+            return path
+    raise CheckpointError(
+        f"{folder.name}: its weights as they came are not kept", "name a model with --base"
+    )

@@ -1,0 +1,83 @@
+"""learning.memory.packed_rows: rows behind one copy of their beginning give the numbers of separate rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from engine import precision
+from engine.model import Model
+from engine.tokenizers.tokenizer import Tokenizer
+from learning.data.examples import Example, from_answer
+from learning.memory import packed_rows
+from learning.memory.packed_rows import PackedRows
+from learning.memory.prefix_cache import PrefixCache
+from learning.objectives.forward import knowledge, target_logits
+from learning.objectives.supervised import likelihood_gradients
+
+PAIRS = [("Hi", "Hello."), ("What is my cat called?", "Biscuit."), ("Why?", "Nobody knows it.")]
+LONG = "a long beginning that is the same in each row of them"
+
+
+def examples(tokenizer: Tokenizer, beginning: str) -> list[Example]:
+    rows = [from_answer(tokenizer, [("user", q)], a, 128) for q, a in PAIRS]
+    head = tuple(tokenizer.encode(beginning))
+    silent = (False,) * len(head)
+    return [replace(e, ids=head + e.ids, target=silent + e.target) for e in rows]
+
+
+@pytest.mark.parametrize("room", [320, 70, 8])
+@pytest.mark.parametrize("layers", [0, 1, 2])
+@pytest.mark.parametrize("beginning", ["", LONG])
+def test_the_numbers_of_separate_rows(
+    tiny_model: Model,
+    tiny_tokenizer: Tokenizer,
+    monkeypatch: pytest.MonkeyPatch,
+    beginning: str,
+    layers: int,
+    room: int,
+) -> None:
+    monkeypatch.setattr(packed_rows, "ROW_TOKENS", room)
+    for place in (packed_rows, precision):  # autocast looks there
+        monkeypatch.setattr(place, "fast_dtype", lambda _: torch.float32)
+    rows = examples(tiny_tokenizer, beginning)
+    packed = PackedRows(tiny_model, PrefixCache(tiny_model, layers))
+    for chosen in (rows, rows[:1]):
+        for mine, whole in zip(
+            target_logits(packed, chosen), target_logits(tiny_model, chosen), strict=True
+        ):
+            torch.testing.assert_close(mine, whole, atol=1e-5, rtol=1e-5)
+        for one, other in zip(
+            knowledge(packed, chosen), knowledge(tiny_model, chosen), strict=True
+        ):
+            assert one.tokens == other.tokens
+            assert one.nll == pytest.approx(other.nll, abs=1e-4)
+
+
+def test_the_gradients_of_separate_rows(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for place in (packed_rows, precision):  # autocast looks there
+        monkeypatch.setattr(place, "fast_dtype", lambda _: torch.float32)
+    rows = examples(tiny_tokenizer, LONG)
+    packed, found = PackedRows(tiny_model, PrefixCache(tiny_model, 1)), []
+    for model in (tiny_model, packed):
+        tiny_model.zero_grad()
+        likelihood_gradients(model, rows)
+        found.append([p.grad.clone() for p in tiny_model.blocks[1].parameters()])
+    for mine, whole in zip(*found, strict=True):
+        torch.testing.assert_close(mine, whole, atol=1e-6, rtol=1e-4)
+
+
+def test_what_does_not_come_again_is_let_go(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packed_rows, "OTHERS", 1)
+    rows = examples(tiny_tokenizer, "")
+    packed = PackedRows(tiny_model, PrefixCache(tiny_model, 1), rows[:1])
+    packed.hidden_states(rows)
+    assert len(packed.trunk) == 3
+    packed.hidden_states(rows[:1])
+    assert len(packed.trunk) == 1
