@@ -21,7 +21,7 @@ from learning.protocol.events import (
     AskDone,
     CandidateDone,
     CandidateReset,
-    CandidateText,
+    CandidateTexts,
     Checked,
     CompareDone,
     Event,
@@ -30,7 +30,7 @@ from learning.protocol.events import (
     UndoDone,
 )
 from learning.protocol.messages import TeacherPort, decode, encode
-from learning.protocol.records import Lesson, Turn, Turns
+from learning.protocol.records import Candidate, Lesson, Turn, Turns
 from learning.protocol.requests import (
     Cancel,
     CancelPractice,
@@ -149,10 +149,15 @@ class Port:
         for request in then:
             self.teacher.send(request)
         self.until(AskDone, lambda done: done.ask == number, before)
-        return [event for event in self.events[before:] if getattr(event, "ask", None) == number]
+        return [event for event in self.events[before:] if ask_of(event) == number]
 
 
-def checked(events: list[Event], n: int, *, raw: bool = False) -> list[CandidateDone]:
+def ask_of(event: Event) -> int | None:
+    """The ask that an event is about, if any."""
+    return getattr(event.candidate if isinstance(event, CandidateDone) else event, "ask", None)
+
+
+def checked(events: list[Event], n: int, *, raw: bool = False) -> list[Candidate]:
     """What was said of one ask, held against the contract; the candidates by their index.
 
     raw: nothing is mended, so that an end has the text that streamed, and perhaps a character that
@@ -161,22 +166,26 @@ def checked(events: list[Event], n: int, *, raw: bool = False) -> list[Candidate
     assert isinstance(events[-1], AskDone)
     assert sum(isinstance(event, AskDone) for event in events) == 1
     shown = dict.fromkeys(range(1, n + 1), "")
-    done: dict[int, CandidateDone] = {}
+    done: dict[int, Candidate] = {}
     for event in events:
-        if isinstance(event, CandidateText | CandidateReset | CandidateDone):
-            assert event.index in shown and event.index not in done, event
-        if isinstance(event, CandidateText):
-            assert event.delta
-            shown[event.index] += event.delta
+        if isinstance(event, CandidateTexts):
+            assert event.deltas
+            for delta in event.deltas:
+                assert delta.index in shown and delta.index not in done, event
+                assert delta.text
+                shown[delta.index] += delta.text
         elif isinstance(event, CandidateReset):
+            assert event.index in shown and event.index not in done, event
             shown[event.index] = ""
         elif isinstance(event, CandidateDone):
-            done[event.index] = event
-            assert not raw or event.text.rstrip("\ufffd") == shown[event.index].rstrip("\ufffd")
-            assert len(event.tokens) == len(event.logprobs)
-            assert all(logprob <= 0 for logprob in event.logprobs)
-            assert event.ending in ("end", "length", "cancelled")
-            assert event.certainty is None or 0 <= event.certainty <= 1
+            one = event.candidate
+            assert one.index in shown and one.index not in done, event
+            done[one.index] = one
+            assert not raw or one.text.rstrip("\ufffd") == shown[one.index].rstrip("\ufffd")
+            assert len(one.tokens) == len(one.logprobs)
+            assert all(logprob <= 0 for logprob in one.logprobs)
+            assert one.ending in ("end", "length", "cancelled")
+            assert one.certainty is None or 0 <= one.certainty <= 1
     assert sorted(done) == sorted(shown)
     return [done[index] for index in sorted(done)]
 
@@ -257,7 +266,7 @@ def test_asks_are_answered_one_after_another(port: Port) -> None:
     ends = [event.ask for event in port.events if isinstance(event, AskDone) and event.ask > 10]
     assert ends == [11, 12]
     for number in ends:
-        said = [event for event in port.events if getattr(event, "ask", None) == number]
+        said = [event for event in port.events if ask_of(event) == number]
         checked(said, 2)
 
 
