@@ -149,16 +149,12 @@ class Port:
         for request in then:
             self.teacher.send(request)
         self.until(AskDone, lambda done: done.ask == number, before)
-        return about(self.events[before:], number)
+        return [event for event in self.events[before:] if ask_of(event) == number]
 
 
-def about(events: list[Event], ask: int) -> list[Event]:
-    """What was said of one ask."""
-    return [
-        event
-        for event in events
-        if getattr(event.candidate if isinstance(event, CandidateDone) else event, "ask", 0) == ask
-    ]
+def ask_of(event: Event) -> int | None:
+    """The ask that an event is about, if any."""
+    return getattr(event.candidate if isinstance(event, CandidateDone) else event, "ask", None)
 
 
 def checked(events: list[Event], n: int, *, raw: bool = False) -> list[Candidate]:
@@ -175,7 +171,8 @@ def checked(events: list[Event], n: int, *, raw: bool = False) -> list[Candidate
         if isinstance(event, CandidateTexts):
             assert event.deltas
             for delta in event.deltas:
-                assert delta.text and delta.index in shown and delta.index not in done, event
+                assert delta.index in shown and delta.index not in done, event
+                assert delta.text
                 shown[delta.index] += delta.text
         elif isinstance(event, CandidateReset):
             assert event.index in shown and event.index not in done, event
@@ -269,7 +266,8 @@ def test_asks_are_answered_one_after_another(port: Port) -> None:
     ends = [event.ask for event in port.events if isinstance(event, AskDone) and event.ask > 10]
     assert ends == [11, 12]
     for number in ends:
-        checked(about(port.events, number), 2)
+        said = [event for event in port.events if ask_of(event) == number]
+        checked(said, 2)
 
 
 def test_a_cancelled_ask_ends_every_candidate(port: Port) -> None:

@@ -226,10 +226,7 @@ class Controller:
         return StatusMessage("")
 
     def _edit(self, argument: Argument) -> StatusMessage:
-        positions = self.mine()
-        if not positions:
-            raise VidyaError("nothing was said yet", "type a message, then press Enter")
-        return self.say_anew(positions[-1], str(argument or ""))
+        return self.say_anew(self.last_mine(), str(argument or ""))
 
     def _branch(self, argument: Argument) -> StatusMessage:
         there = [at for at in self.mine() if self.session.variants(at)[1] > 1]
@@ -243,6 +240,13 @@ class Controller:
         """Positions of the owner's messages."""
         turns = self.session.turns
         return [at for at, turn in enumerate(turns) if turn.role == "user"]
+
+    def last_mine(self) -> int:
+        """Position of the owner's last message. Raises VidyaError where there is none."""
+        positions = self.mine()
+        if not positions:
+            raise VidyaError("nothing was said yet", "type a message, then press Enter")
+        return positions[-1]
 
     def _cancel(self, _: Argument) -> StatusMessage:
         if self.session.streaming:

@@ -23,6 +23,7 @@ from textual.widget import Widget
 
 from vidya_tui.session.candidate import Card
 from vidya_tui.text.sanitise import plain
+from vidya_tui.widgets.prompt import BackToPrompt, TextForPrompt
 
 INDENT = 3
 """Columns before the text of a stacked card: a mark, the number, a space."""
@@ -171,16 +172,6 @@ class CandidatePanel(VerticalScroll, can_focus=True):
             super().__init__()
             self.index = index
 
-    class Typed(Message):
-        """The owner began to type, and the text belongs in the prompt."""
-
-        def __init__(self, text: str) -> None:
-            super().__init__()
-            self.text = text
-
-    class Left(Message):
-        """The owner goes back to the prompt."""
-
     def __init__(self, count: int = 5, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._views = [CardView(number) for number in range(1, count + 1)]
@@ -263,7 +254,7 @@ class CandidatePanel(VerticalScroll, can_focus=True):
             self.post_message(self.Picked(self._highlight))
 
     def action_back(self) -> None:
-        self.post_message(self.Left())
+        self.post_message(BackToPrompt())
 
     def on_focus(self) -> None:
         if self._highlight is None:
@@ -301,7 +292,7 @@ class CandidatePanel(VerticalScroll, can_focus=True):
         if 1 <= number <= len(self._cards) and self._cards[number - 1].text:
             self.post_message(self.Picked(number, event.key))
         elif event.character and event.is_printable:
-            self.post_message(self.Typed(event.character))
+            self.post_message(TextForPrompt(event.character))
         else:
             return
         event.stop()
@@ -309,7 +300,7 @@ class CandidatePanel(VerticalScroll, can_focus=True):
 
     def on_paste(self, event: events.Paste) -> None:
         event.stop()
-        self.post_message(self.Typed(event.text))
+        self.post_message(TextForPrompt(event.text))
 
     def on_click(self, event: events.Click) -> None:
         if self.screen.get_selected_text():

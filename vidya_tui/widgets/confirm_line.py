@@ -6,24 +6,18 @@ from collections.abc import Callable
 
 from textual import events
 from textual.content import Content
-from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
 from vidya_tui.text.sanitise import one_line
+from vidya_tui.widgets.prompt import TextForPrompt
 
 YES, NO = ("y", "Y"), ("n", "N")
 
 
 class ConfirmLine(Static, can_focus=True):
-    """`ask` takes the keys until it is answered: y is yes, any other key is no."""
-
-    class Typed(Message):
-        """The key pressed was text, which means no; a screen with a prompt puts it there."""
-
-        def __init__(self, text: str) -> None:
-            super().__init__()
-            self.text = text
+    """`ask` takes the keys until it is answered: y is yes, any other key is no; where that is
+    text, it is sent as TextForPrompt."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__("", markup=False, id=id)
@@ -55,7 +49,7 @@ class ConfirmLine(Static, can_focus=True):
             yes = event.key in YES
             self._answer(yes)
             if event.is_printable and event.character and not yes and event.key not in NO:
-                self.post_message(self.Typed(event.character))
+                self.post_message(TextForPrompt(event.character))
 
     def on_blur(self) -> None:
         if self._then is not None and not self.has_focus:  # a click elsewhere is no yes

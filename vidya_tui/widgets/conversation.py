@@ -24,6 +24,7 @@ from textual.widgets import Static
 from vidya_tui.state.transcript import LogEntry
 from vidya_tui.widgets.found import FoundPlaces
 from vidya_tui.widgets.log_window import STEP, LogWindow, Marks
+from vidya_tui.widgets.prompt import BackToPrompt, TextForPrompt
 
 AHEAD = 30
 """Distance from an edge, in lines, at which the window moves; at least a screenful."""
@@ -74,16 +75,6 @@ class ConversationView(VerticalScroll, can_focus=False):
         def __init__(self, position: int, step: int) -> None:
             super().__init__()
             self.position, self.step = position, step
-
-    class Typed(Message):
-        """The owner began to type, and the text belongs in the prompt."""
-
-        def __init__(self, text: str) -> None:
-            super().__init__()
-            self.text = text
-
-    class Left(Message):
-        """The owner goes back to the prompt."""
 
     def __init__(self, welcome: str, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -136,7 +127,7 @@ class ConversationView(VerticalScroll, can_focus=False):
                 self._chosen = len(entries) - 1 if entries else None
             self._window.mark()
             if not entries:
-                self.post_message(self.Left())
+                self.post_message(BackToPrompt())
 
     # ------------------------------------------------------------ choosing a message
 
@@ -173,7 +164,7 @@ class ConversationView(VerticalScroll, can_focus=False):
             self.post_message(self.Used(self._chosen))
 
     def action_leave(self) -> None:
-        self.post_message(self.Left())
+        self.post_message(BackToPrompt())
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         entry = None if self._chosen is None else self._window.entries[self._chosen]
@@ -194,13 +185,13 @@ class ConversationView(VerticalScroll, can_focus=False):
 
     def on_key(self, event: events.Key) -> None:
         if event.character and event.is_printable:
-            self.post_message(self.Typed(event.character))
+            self.post_message(TextForPrompt(event.character))
             event.stop()
             event.prevent_default()
 
     def on_paste(self, event: events.Paste) -> None:
         event.stop()
-        self.post_message(self.Typed(event.text))
+        self.post_message(TextForPrompt(event.text))
 
     def on_click(self, event: events.Click) -> None:
         if self.screen.get_selected_text():
@@ -238,7 +229,7 @@ class ConversationView(VerticalScroll, can_focus=False):
         """Shows the end and follows it again."""
         if self._chosen is not None:
             self._followed = True
-            self.post_message(self.Left())
+            self.post_message(BackToPrompt())
             return
         self.following = True
         self.show(self._window.entries)

@@ -33,6 +33,18 @@ LONG_LINES, LONG = 6, 600
 """Lines and characters from which the prompt shows the size of its text."""
 
 
+class TextForPrompt(Message):
+    """Sent by another widget that has the focus: the owner began to type, and the text belongs here."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
+
+
+class BackToPrompt(Message):
+    """Sent by another widget that has the focus: the owner wants it back in the prompt."""
+
+
 class PromptHost(Protocol):
     """What the prompt asks of its screen. Calls, not messages: a second digit typed right after the
     first must already find that nothing is left to pick."""

@@ -161,8 +161,7 @@ class ChatCommands:
 
     def _find(self, run: RunCommand) -> None:
         """Opens the line to look for words in."""
-        if not self._chat.need().session.turns:
-            raise VidyaError("nothing was said yet", "type a message, then press Enter")
+        self._chat.need().last_mine()  # raises where there is nothing to search
         self._chat.search.open(str(run.argument or ""))
 
     def _copy(self, run: RunCommand) -> StatusMessage:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from engine.errors import VidyaError
 from vidya_tui.state.message import StatusMessage
 from vidya_tui.widgets.completion import CompletionList
 from vidya_tui.widgets.conversation import ConversationView
@@ -37,13 +36,12 @@ class Rewording:
     def choose_last(self) -> None:
         """Chooses the owner's last message; edits it where one of theirs is chosen already. Raises
         VidyaError."""
-        mine = self._need().mine()
-        if not mine:
-            raise VidyaError("nothing was said yet", "type a message, then press Enter")
-        if self._conversation.chosen in mine:
-            self.edit(self._conversation.chosen)
+        controller, chosen = self._need(), self._conversation.chosen
+        last = controller.last_mine()
+        if chosen is not None and chosen in controller.mine():
+            self.edit(chosen)
         else:
-            self.choose(mine[-1])
+            self.choose(last)
 
     def choose(self, position: int) -> None:
         """Gives the keys to the message at a position; nothing below 0."""

@@ -42,7 +42,7 @@ from vidya_tui.widgets.fly_in import Flight
 from vidya_tui.widgets.key_line import KeyLine
 from vidya_tui.widgets.learner_panel import LearningLine, LearningPanel
 from vidya_tui.widgets.notice import Notice
-from vidya_tui.widgets.prompt import Prompt
+from vidya_tui.widgets.prompt import BackToPrompt, Prompt, TextForPrompt
 
 if TYPE_CHECKING:  # the first frame waits for no more than it needs
     from learning.home import Home
@@ -251,12 +251,8 @@ class ChatScreen(Steady, Screen[None]):
         n = message.index
         self.prompt.announce(f"enter, or a second click, picks {n}" if n else "")
 
-    @on(CandidatePanel.Typed)
-    @on(ConversationView.Typed)
-    @on(ConfirmLine.Typed)
-    def _typed_elsewhere(
-        self, message: CandidatePanel.Typed | ConversationView.Typed | ConfirmLine.Typed
-    ) -> None:
+    @on(TextForPrompt)
+    def _typed_elsewhere(self, message: TextForPrompt) -> None:
         self.prompt.type_in(message.text)
 
     @on(ConversationView.Used)
@@ -268,8 +264,7 @@ class ChatScreen(Steady, Screen[None]):
         self.attempt(lambda: self.need().turn_to(message.position, message.step))
         self.conversation.choose(message.position)
 
-    @on(CandidatePanel.Left)
-    @on(ConversationView.Left)
+    @on(BackToPrompt)
     def _left(self) -> None:
         self.set_focus(self.prompt)
 
