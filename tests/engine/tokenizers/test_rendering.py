@@ -191,7 +191,7 @@ def test_plain_texts_stand_between_the_ids_of_training(tmp_path: Path) -> None:
         (
             "{% for m in messages %}<|im_start|>{{ loop.index }} {{ m.role }}\n{{ m.content }}<|im_end|>"
             "{% endfor %}<|im_start|>assistant\n",
-            "otherwise by its place",
+            "differently depending on its place",
         ),
     ],
     ids=["broken", "endless", "out of the sandbox", "leaves out", "long", "no markers", "by place"],
