@@ -1,4 +1,4 @@
-"""Shapes of models and settings of sampling. Frozen dataclasses; imports no torch."""
+"""Configs of models and settings of sampling, as frozen dataclasses. Imports no torch."""
 
 from __future__ import annotations
 
@@ -10,27 +10,28 @@ from engine.errors import ConfigError
 from engine.storage.reading import shown
 
 LONGEST = 1 << 20
-"""The longest context; tables of that many rows are made when a model is loaded."""
+"""Limit of the context in tokens. Loading a model allocates RoPE tables with a row per position."""
 LARGEST_TABLE = 1 << 28
-"""Numbers in such a table, context times head_dim."""
+"""Limit of the numbers in such a table, context times head_dim."""
 FAMILIES = ("llama", "qwen3")
 """Values of `model_type`, and of GGUF's `general.architecture`, that can be loaded."""
 
 
 @dataclass(frozen=True)
 class RopeScaling:
-    """How a model that was trained on short texts turns positions of longer ones."""
+    """How a model that was trained with a shorter context scales its RoPE frequencies."""
 
     kind: Literal["linear", "llama3"]
-    """linear: all frequencies are divided by `factor` (2306.15595). llama3: the slow ones are, the fast
-    ones stay, and those between are mixed (2407.21783, as transformers has it)."""
+    """linear: divides all frequencies by `factor` (2306.15595). llama3: divides the slow ones, keeps the fast
+    ones and interpolates between (2407.21783, as in transformers)."""
     factor: float
-    """Above 0."""
+    """> 0."""
     low: float = 1.0
     high: float = 4.0
-    """llama3: turns in `original` positions below which a frequency is slow, above which it is fast."""
+    """llama3: a frequency is slow with fewer than `low` turns in `original` positions, fast with more than
+    `high`."""
     original: int = 8192
-    """llama3: positions of the training before it."""
+    """llama3: the context, in tokens, of the training before scaling."""
 
     def __post_init__(self) -> None:
         sizes = (self.factor, self.low, self.high, float(self.original))
@@ -41,7 +42,7 @@ class RopeScaling:
             )
 
     def to_huggingface(self) -> dict[str, Any]:
-        """What `rope_parameters` says of it, besides theta."""
+        """The entries of `rope_parameters` in config.json, without theta."""
         said: dict[str, Any] = {"rope_type": self.kind, "factor": self.factor}
         if self.kind == "llama3":
             said |= {"low_freq_factor": self.low, "high_freq_factor": self.high}
@@ -50,12 +51,12 @@ class RopeScaling:
 
     @classmethod
     def from_huggingface(cls, rope: dict[str, Any]) -> RopeScaling | None:
-        """None for plain RoPE. Raises ConfigError for a kind that is not known, KeyError, ValueError or
-        TypeError for numbers that are missing or none."""
+        """Reads `rope_parameters`; None for plain RoPE. Raises ConfigError if the kind is unknown; KeyError,
+        ValueError or TypeError if a number is missing or malformed."""
         kind = rope.get("rope_type", rope.get("type", "default"))
         if float(rope.get("partial_rotary_factor") or 1.0) != 1.0:
             raise ConfigError(
-                "config.json: RoPE turns a part of each head", "it must turn all of it"
+                "config.json: RoPE rotates only a part of each head", "it must rotate all of it"
             )
         if kind == "default":
             return None
@@ -76,18 +77,18 @@ class RopeScaling:
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """A decoder of the Llama family: RMSNorm, RoPE, SwiGLU, grouped-query attention; as Qwen3 has them
-    with norms on queries and keys."""
+    """A decoder of the Llama family: RMSNorm, RoPE, SwiGLU, grouped-query attention, optionally Qwen3's norms
+    on queries and keys."""
 
     vocab_size: int = 6144
-    """Number of token ids, special tokens included."""
+    """Number of token ids, including special tokens."""
     dim: int = 384
     """Width of the residual stream."""
     layers: int = 5
     heads: int = 6
     """Query heads."""
     kv_heads: int = 2
-    """Key/value heads; divides heads."""
+    """Key/value heads. Must divide `heads`."""
     hidden: int = 1024
     """Width of the SwiGLU's inner layer."""
     context: int = 512
@@ -95,11 +96,11 @@ class ModelConfig:
     rope_theta: float = 10_000.0
     norm_eps: float = 1e-5
     head_size: int = 0
-    """Numbers in a head where that is not dim / heads; 0 where it is."""
+    """Width of a head if it is not dim / heads; otherwise 0."""
     qk_norm: bool = False
-    """RMSNorm on each head's queries and keys before they are turned: Qwen3."""
+    """Applies RMSNorm to each head's queries and keys before RoPE (Qwen3)."""
     tied: bool = True
-    """Whether the output layer is the embedding."""
+    """The output layer uses the embedding's weight."""
     rope_scaling: RopeScaling | None = None
 
     def __post_init__(self) -> None:
@@ -121,13 +122,12 @@ class ModelConfig:
         if self.head_size < 0 or (self.head_size == 0 and self.dim % self.heads):
             raise ConfigError(
                 f"model config: dim {self.dim}, heads {self.heads}, head_size {self.head_size}",
-                "dim must be a multiple of heads where heads have no size of their own",
+                "dim must be a multiple of heads if head_size is 0",
             )
         if self.heads % self.kv_heads or self.head_dim % 2:
             raise ConfigError(
-                f"model config: heads {self.heads} of {self.head_dim}, kv_heads {self.kv_heads} "
-                "do not divide",
-                "heads must be a multiple of kv_heads, and what is in a head even",
+                f"model config: heads {self.heads}, kv_heads {self.kv_heads}, head_dim {self.head_dim}",
+                "heads must be a multiple of kv_heads, and head_dim must be even",
             )
         if self.context * self.head_dim > LARGEST_TABLE:
             raise ConfigError(
@@ -137,19 +137,19 @@ class ModelConfig:
 
     @property
     def head_dim(self) -> int:
-        """Numbers in a head."""
+        """Width of a head."""
         return self.head_size or self.dim // self.heads
 
     @property
     def parameters(self) -> int:
-        """Number of weights; a tied embedding counts once."""
+        """Number of weights. A tied embedding counts once."""
         attention = self.dim * self.head_dim * (2 * self.heads + 2 * self.kv_heads)
         norms = 2 * self.dim + 2 * self.head_dim * self.qk_norm
         blocks = self.layers * (attention + 3 * self.dim * self.hidden + norms)
         return self.vocab_size * self.dim * (1 if self.tied else 2) + blocks + self.dim
 
     def to_huggingface(self) -> dict[str, Any]:
-        """The `config.json` that transformers' LlamaForCausalLM or Qwen3ForCausalLM reads."""
+        """The contents of `config.json` for LlamaForCausalLM or Qwen3ForCausalLM of transformers."""
         scaling = self.rope_scaling.to_huggingface() if self.rope_scaling else {}
         return {
             "architectures": ["Qwen3ForCausalLM" if self.qk_norm else "LlamaForCausalLM"],
@@ -169,12 +169,12 @@ class ModelConfig:
             "hidden_act": "silu",
             "attention_bias": False,
             "mlp_bias": False,
-        } | ({"rope_scaling": scaling} if scaling else {})  # where transformers before 5 looks
+        } | ({"rope_scaling": scaling} if scaling else {})  # transformers before 5 reads this key
 
     @classmethod
     def from_huggingface(cls, raw: dict[str, Any]) -> ModelConfig:
-        """Reads the `config.json` of a Llama or Qwen3. Raises ConfigError for what this engine does not
-        do. As in transformers, a config that does not say so has an output layer of its own."""
+        """Reads the contents of the `config.json` of a Llama or Qwen3. Raises ConfigError if this engine does
+        not support the model. As in transformers, the default is an untied output layer."""
         try:
             kind = raw.get("model_type")
             if kind not in FAMILIES:
@@ -231,25 +231,25 @@ CONFIGS: dict[str, ModelConfig] = {
     "10m": ModelConfig(),
     "49m": ModelConfig(dim=768, layers=7, heads=12, kv_heads=4, hidden=2048, context=1024),
 }
-"""`10m`: 10.2M weights, `49m`: 48.8M weights, `tiny`: for tests."""
+"""Shapes of new models. `10m`: 10.2M weights; `49m`: 48.8M weights; `tiny`: for tests."""
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """How the next token is drawn. The defaults are those of the app."""
+    """How the next token is sampled. The defaults are those of the app."""
 
     temperature: float = 0.8
-    """>= 0; 0 is greedy decoding."""
+    """0 to 10; 0 is greedy decoding."""
     top_k: int = 0
-    """Keep the k likeliest tokens; 0 keeps all."""
+    """Keep the k most probable tokens; 0 keeps all."""
     top_p: float = 0.95
-    """Nucleus: the smallest set whose probability reaches p, in (0, 1]."""
+    """Nucleus sampling (1904.09751): keep the smallest set of tokens with total probability p. In (0, 1]."""
     min_p: float = 0.0
-    """Drop tokens below min_p times the likeliest one's probability, in [0, 1)."""
+    """Drop tokens below min_p times the highest probability (2407.01082). In [0, 1)."""
     repetition_penalty: float = 1.1
-    """>= 1; 1 is none (1909.05858). Counts the tokens of the answer so far."""
+    """1 to 10; 1 is none (1909.05858). Applies to the tokens of the answer so far."""
     max_tokens: int = 64
-    """Longest answer in tokens."""
+    """Longest answer in tokens, at least 1."""
 
     def __post_init__(self) -> None:
         bounds = {
@@ -269,7 +269,7 @@ class Sampling:
                 )
 
     def with_(self, **changes: Any) -> Sampling:
-        """A copy with the given fields replaced; None leaves a field as it is."""
+        """A copy with the given fields replaced. A value of None keeps the field."""
         return replace(self, **{k: v for k, v in changes.items() if v is not None})
 
     def to_dict(self) -> dict[str, Any]:
@@ -277,4 +277,4 @@ class Sampling:
 
 
 GREEDY = Sampling(temperature=0.0, top_p=1.0, repetition_penalty=1.0)
-"""Greedy decoding, as recall is measured."""
+"""Greedy decoding, used to measure recall."""

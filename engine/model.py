@@ -1,9 +1,9 @@
-"""The decoder of the Llama family (2302.13971): RMSNorm, RoPE, SwiGLU, grouped-query attention; with
-norms on queries and keys it is Qwen3's (2505.09388).
+"""The decoder of the Llama family (2302.13971): RMSNorm, RoPE, SwiGLU, grouped-query attention. With
+RMSNorm on queries and keys it is Qwen3's (2505.09388).
 
-One projection makes q, k and v and one makes gate and up: on a CPU fewer, larger products win.
-engine.storage.checkpoint splits them into the Hugging Face names. Left out: dropout (rollouts, references
-and training must agree), biases.
+One fused projection computes q, k and v, another gate and up, because a CPU is faster with fewer, larger
+products. engine.storage.checkpoint splits them for Hugging Face's layout. Left out: biases, and dropout
+(rollouts, reference and training must compute the same probabilities).
 
 Notation: B batch, T tokens, D dim, H heads, K key/value heads, G = H / K, E head_dim, V vocabulary.
 """
@@ -59,7 +59,7 @@ class Attention(nn.Module):
         if x.is_cuda and cache is None:
             mixed = fused_attention(query, key, value, mask)
             return self.out(mixed.transpose(1, 2).reshape(b, t, h * e))
-        # queries of one key/value head lie side by side, so that nothing is repeated in memory
+        # the G query heads of one key/value head form one matrix, so keys and values need no copies
         query = (query * (1.0 / math.sqrt(e))).reshape(b, k, (h // k) * t, e)
         scores = (query @ key.transpose(-1, -2)).view(b, k, h // k, t, -1)  # (B, K, G, T, S)
         scores = scores.add_(mask.unsqueeze(2))
@@ -83,7 +83,7 @@ class FeedForward(nn.Module):
 
 
 class Block(nn.Module):
-    """Attention and feed-forward, each behind a norm and around a residual."""
+    """A pre-norm block: x + attention(norm(x)), then x + ffn(norm(x))."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -105,13 +105,15 @@ class Block(nn.Module):
 
 
 class Model(nn.Module):
-    """Ids to logits."""
+    """The whole decoder, from ids to logits. Weights are in transformers' shapes except for the fused
+    projections."""
 
     rope_cos: Tensor
     rope_sin: Tensor
 
     def __init__(self, config: ModelConfig, *, generator: torch.Generator | None = None) -> None:
-        """Weights are drawn from N(0, 0.02²), residual projections scaled by 1/√(2 layers)."""
+        """Initialises matrices from N(0, 0.02²); those that write to the residual stream (out, down) are
+        scaled by 1/√(2 layers). generator: for these numbers. On the meta device no weights are set."""
         super().__init__()
         self.config = config
         self.packed: Any = None
@@ -120,7 +122,7 @@ class Model(nn.Module):
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.layers))
         self.norm = RMSNorm(config.dim, config.norm_eps)
         self.output = None if config.tied else nn.Linear(config.dim, config.vocab_size, bias=False)
-        # on the meta device torch would load its compiler for such operations, which takes seconds
+        # on the meta device, torch would import its compiler for these operations, which takes seconds
         meta = self.device.type == "meta"
         with torch.device("cpu"):
             cos, sin = rope_tables(config)
@@ -136,7 +138,7 @@ class Model(nn.Module):
                     weight.normal_(0.0, std, generator=generator)
 
     def __getstate__(self) -> dict[str, Any]:
-        """A copy packs its own weights (engine.packed)."""
+        """Copies and pickles carry no packed weights; a copy packs its own (engine.packed)."""
         return {**self.__dict__, "packed": None}
 
     @property
@@ -149,7 +151,7 @@ class Model(nn.Module):
 
     @property
     def vocabulary(self) -> Tensor:
-        """The output layer's weight [V, D]: the embedding's where they are tied."""
+        """The output layer's weight [V, D], which is the embedding's if they are tied."""
         return self.embedding.weight if self.output is None else self.output.weight
 
     def hidden_states(
@@ -160,11 +162,12 @@ class Model(nn.Module):
         mask: Tensor | None = None,
         cache: KeyValueCache | None = None,
     ) -> Tensor:
-        """Final hidden states after the norm, [B, T, D].
+        """Hidden states after the final norm, [B, T, D].
 
-        ids: [B, T]. positions: [T] or [B, T], from the cache's length on by default. mask: additive,
-        [B, 1, T, S] or [1, 1, T, S], causal by default; S counts what is in the cache and ids.
-        Raises IndexError where the cache is too small for ids.
+        ids: [B, T]. positions: [T] or [B, T]; by default they continue from the cache's length. mask:
+        additive, [B, 1, T, S] or [1, 1, T, S], causal by default; S = length of the cache + T. cache: holds
+        the keys and values of earlier tokens; those of ids are appended. Raises IndexError if the cache has
+        no room for ids.
         """
         start = cache.length if cache is not None else 0
         t = ids.shape[1]
@@ -182,7 +185,7 @@ class Model(nn.Module):
         return self.norm(x)
 
     def trunk(self, ids: Tensor, layers: int) -> Tensor:
-        """What the first `layers` blocks make of ids [B, T], causal, without a cache: [B, T, D]."""
+        """Hidden states [B, T, D] of ids [B, T] after the first `layers` blocks; causal, without a cache."""
         return self._blocks(self.embedding(ids), 0, layers)
 
     def above(
@@ -242,15 +245,15 @@ class Model(nn.Module):
 
 
 def rope_tables(config: ModelConfig) -> tuple[Tensor, Tensor]:
-    """cos and sin, [context, E], the first half repeated (Hugging Face's layout; 2104.09864); the
-    first half of the sines is negative, as `apply_rope` needs it."""
+    """(cos, sin) for all positions, [context, E] each (2104.09864). The second half repeats the first, as in
+    transformers; the first half of the sines is negated, as `apply_rope` needs it."""
     frequency = rope_frequencies(config)
     angles = torch.outer(torch.arange(config.context).float(), frequency)
     return torch.cat([angles, angles], -1).cos(), torch.cat([-angles, angles], -1).sin()
 
 
 def rope_frequencies(config: ModelConfig) -> Tensor:
-    """Radians a position, [E / 2], scaled as the config says."""
+    """Angles in radians per position, [E / 2], scaled according to `config.rope_scaling`."""
     frequency = config.rope_theta ** (
         -torch.arange(0, config.head_dim, 2).float() / config.head_dim
     )
@@ -265,19 +268,19 @@ def rope_frequencies(config: ModelConfig) -> Tensor:
 
 
 def apply_rope(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    """Rotates x [B, H, T, E] by cos, sin [T, E] (or broadcast to x)."""
+    """Rotates x [B, H, T, E]. cos, sin: from `rope_tables`, [T, E] or broadcastable to x."""
     return torch.addcmul(x * cos, x.roll(x.shape[-1] // 2, -1), sin)
 
 
 def fused_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
-    """Attention in one kernel, for training on a GPU; on a CPU it is slower than three products.
+    """Attention as one kernel, for training on a GPU. On a CPU the separate products are faster.
 
     query: [B, H, T, E]; key, value: [B, K, S, E]; mask: additive, broadcast to [B, 1, T, S].
-    Returns [B, H, T, E]. The kernels that take a mask want a key for each query head.
+    Returns [B, H, T, E]. Kernels that accept a mask need a key for each query head, so keys are repeated.
     """
     repeats = query.shape[1] // key.shape[1]
     key, value = key.repeat_interleave(repeats, 1), value.repeat_interleave(repeats, 1)
-    kind = value.dtype  # rotating raised query and key to float32 under autocast
+    kind = value.dtype  # under autocast, apply_rope returned query and key in float32
     return F.scaled_dot_product_attention(
         query.to(kind), key.to(kind), value, attn_mask=mask.to(kind)
     )
@@ -290,14 +293,14 @@ def causal_mask(t: int, start: int, device: torch.device) -> Tensor:
 
 
 def widened(mask: Tensor, width: int) -> Tensor:
-    """An additive mask [..., S] that hides what follows, too: [..., width]."""
+    """The additive mask [..., S] extended to [..., width]; the added keys are hidden."""
     return F.pad(mask, (0, width - mask.shape[-1]), value=float("-inf"))
 
 
 def document_mask(documents: Tensor) -> Tensor:
-    """Additive mask [B, 1, T, T] for packed rows: causal, and only inside the own document.
+    """Additive mask [B, 1, T, T] for packed rows: causal, and only within the same document.
 
-    documents: [B, T], a number per token; equal numbers are one document.
+    documents: [B, T], the number of each token's document.
     """
     t = documents.shape[1]
     same = documents[:, :, None] == documents[:, None, :]

@@ -1,4 +1,4 @@
-"""Files: writing them whole or not at all, reading those of others, checkpoints, full disks.
+"""Files: atomic writing, safe reading of untrusted files, checkpoints, GGUF, full disks.
 
 Imports engine.config, errors, model.
 """

@@ -1,7 +1,8 @@
-"""Model directories in Hugging Face's layout: `config.json`, `model.safetensors`, the tokenizer.
+"""Reads and writes model folders in Hugging Face's layout: `config.json` and safetensors weights.
 
-The fused projections are split into Llama's names on writing and joined on reading. Only
-safetensors is read, never pickle. Writing is atomic: a crash leaves the old file or the new one.
+Writing splits the fused projections into Llama's weights; reading joins them. Reads only safetensors, never
+pickle files. Writing is atomic: a crash leaves the old file or the new one. Left out: the tokenizer's files
+(engine.tokenizers).
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ _FUSED = {
 
 
 def to_huggingface(state: Mapping[str, Tensor], config: ModelConfig) -> dict[str, Tensor]:
-    """Our state dict, or a part of it, under transformers' names (a tied lm_head is left out)."""
+    """A state dict of Model, or a part of it, under transformers' names. A tied lm_head is left out."""
     out = dict[str, Tensor]()
     heads = [config.heads, config.kv_heads, config.kv_heads]
     for name, tensor in state.items():
@@ -65,14 +66,14 @@ def to_huggingface(state: Mapping[str, Tensor], config: ModelConfig) -> dict[str
 
 
 def huggingface_names(name: str) -> list[str]:
-    """transformers' names for a tensor of ours; several where ours is several of its in one."""
+    """The names in transformers of a weight of Model; several for a fused weight."""
     block, layer, rest = name.split(".", 2) if name.startswith("blocks.") else ("", "", name)
     before = f"model.layers.{layer}." if block else ""
     return [before + theirs for theirs in _FUSED.get(rest) or [_OURS[rest]]]
 
 
 def from_huggingface(tensors: Mapping[str, Tensor], config: ModelConfig) -> dict[str, Tensor]:
-    """The inverse of `to_huggingface`. Raises KeyError for a weight that is missing."""
+    """The inverse of `to_huggingface`, for all weights. Raises KeyError if one is missing."""
     out = {
         "embedding.weight": tensors["model.embed_tokens.weight"],
         "norm.weight": tensors["model.norm.weight"],
@@ -100,12 +101,13 @@ def from_huggingface(tensors: Mapping[str, Tensor], config: ModelConfig) -> dict
 
 
 def _head_norms(config: ModelConfig) -> tuple[str, ...]:
-    """Weights of a block's attention that Qwen3 has and Llama has not."""
+    """The weights of a block's attention that Qwen3 has in addition to Llama's."""
     return ("q_norm.weight", "k_norm.weight") if config.qk_norm else ()
 
 
 def compact(tensor: Tensor) -> Tensor:
-    """The tensor in two bytes a number where these hold every one of them exactly."""
+    """A float32 tensor as bfloat16 or float16 if that represents every number exactly; otherwise the tensor
+    itself."""
     for short in (torch.bfloat16, torch.float16):
         if tensor.dtype == torch.float32 and torch.equal(tensor.to(short).float(), tensor):
             return tensor.to(short)
@@ -115,7 +117,8 @@ def compact(tensor: Tensor) -> Tensor:
 def save_tensors(
     tensors: Mapping[str, Tensor], path: Path, metadata: Mapping[str, str] | None = None
 ) -> None:
-    """Writes a safetensors file durably and atomically. Raises CheckpointError (disk full, no right)."""
+    """Writes a safetensors file durably and atomically. Raises CheckpointError if it cannot be written (full
+    disk, no permission)."""
     try:
         with replacing(path) as new:
             save_file(
@@ -131,9 +134,10 @@ def save_tensors(
 def load_tensors(
     path: Path, without: Collection[str] = ()
 ) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """All tensors of a safetensors file but those named, and its metadata. Raises CheckpointError."""
+    """(tensors, metadata) of a safetensors file. without: names of tensors to skip. Raises
+    CheckpointError."""
     try:
-        open_regular(path).close()  # safetensors would wait for a pipe
+        open_regular(path).close()  # safetensors would block on a pipe
         with safe_open(path, framework="pt") as file:
             names = [key for key in file.keys() if key not in without]  # noqa: SIM118
             return {key: file.get_tensor(key) for key in names}, file.metadata() or {}
@@ -145,8 +149,8 @@ def load_tensors(
 
 
 def load_weights(files: WeightFiles) -> dict[str, Tensor]:
-    """All tensors of some weights, a delta's in the place of its base's. Raises CheckpointError, also where
-    the base is not the one that the delta was made from."""
+    """All tensors of a version; those of the delta replace those of its base. Raises CheckpointError, also if
+    the delta belongs to another base."""
     if files.delta is None:
         return load_tensors(files.whole)[0]
     check_base(files)
@@ -184,7 +188,7 @@ def save_model(
     dtype: torch.dtype = torch.bfloat16,
     metadata: Mapping[str, str] | None = None,
 ) -> None:
-    """Writes config and weights; the tokenizer is saved by its own class."""
+    """Writes config and weights. The tokenizer saves itself. Raises CheckpointError."""
     try:
         make_private_folder(folder)
         save_config(model.config, folder)
@@ -213,9 +217,10 @@ def load_model(
     device: str | torch.device = "cpu",
     weights: Path | None = None,
 ) -> Model:
-    """Builds the model of a directory; `weights` names another file of the same shape or a delta: a snapshot.
+    """Loads the model of a folder. weights: a file to load instead of the folder's current weights, such as a
+    snapshot; it may be a delta.
 
-    Raises CheckpointError for anything that is not a whole safetensors checkpoint of this config.
+    Raises CheckpointError unless the files are a complete safetensors checkpoint of the folder's config.
     """
     path = weights or folder / WEIGHTS
     config = load_config(folder)

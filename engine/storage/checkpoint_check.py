@@ -1,7 +1,7 @@
-"""Whether files hold the weights of a model: whole, of its shapes, all numbers finite. No torch.
+"""Checks that weight files are complete, fit the model's config and contain only finite numbers.
 
-For whoever must know before anything is replaced, in a process that has no torch. Left out: loading
-them (engine.storage.checkpoint), and whether they say anything sensible.
+Callers check before they replace a model's weights. Does not import torch, so that a process without it can
+check. Left out: loading weights (engine.storage.checkpoint), the quality of the model.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ from engine.storage.weight_files import WeightFiles, check_base, files_at
 
 _FLOATS = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 _EXPONENT = 0x7F80
-"""Of a bfloat16: all its bits are set in what is not finite."""
+"""The exponent bits of a bfloat16. All are set exactly if the number is infinite or NaN."""
 _BLOCK = 1 << 22
-"""Numbers that are looked at together."""
+"""Numbers checked at a time."""
 
 
 def check_weights(files: WeightFiles, config: ModelConfig) -> None:
-    """Raises CheckpointError where a file is not whole, or they lack a weight of the config, have one of
-    another shape or type, or one that is not finite, or where a delta's base is another. Reads all of it."""
+    """Raises CheckpointError if a file is incomplete, if a weight of the config is missing or has another
+    shape, an unknown dtype or a number that is not finite, or if the delta belongs to another base. Reads the
+    files completely."""
     check_base(files)
     headers = {path: read_header(path) for path in files.paths}
     starts = {path: 8 + int.from_bytes(path.open("rb").read(8), "little") for path in headers}
@@ -42,7 +43,8 @@ def check_weights(files: WeightFiles, config: ModelConfig) -> None:
 
 
 def check_model(folder: Path, weights: Path) -> None:
-    """The same for a file of a model's folder. Raises CheckpointError or ConfigError."""
+    """`check_weights` for a model folder. weights: the file to check, which is a whole file or a delta.
+    Raises CheckpointError or ConfigError."""
     path = folder / "config.json"
     try:
         config = ModelConfig.from_huggingface(read_json(path))
@@ -54,7 +56,7 @@ def check_model(folder: Path, weights: Path) -> None:
 
 
 def _shapes(config: ModelConfig) -> dict[str, tuple[int, ...]]:
-    """Of each weight, under the names that files have."""
+    """Hugging Face name -> shape, for all weights."""
     d, e, h = config.dim, config.head_dim, config.hidden
     shapes: dict[str, tuple[int, ...]] = {
         "model.embed_tokens.weight": (config.vocab_size, d),

@@ -1,4 +1,4 @@
-"""What a checkpoint file says of itself, read without torch."""
+"""Reads the header of a safetensors file, without torch."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ _MAX_HEADER = 100_000_000
 
 
 def read_header(path: Path) -> dict[str, Any]:
-    """Name -> {"dtype", "shape", "data_offsets"} of each tensor of a safetensors file, and its
-    "__metadata__". Raises CheckpointError for anything else, and for a file that is cut short."""
+    """The header of a safetensors file: tensor name -> {"dtype", "shape", "data_offsets"}, and
+    "__metadata__" if the file has it. Raises CheckpointError if the file is of another kind or
+    incomplete."""
     try:
         with open_regular(path) as file:
             (length,) = struct.unpack("<Q", file.read(8))
@@ -28,7 +29,7 @@ def read_header(path: Path) -> dict[str, Any]:
         if size != 8 + length + max(ends, default=0):
             raise ValueError("it is not as long as its header says")
         if not isinstance(header.get(METADATA, {}), dict):
-            raise ValueError("what it says of itself is no object")
+            raise ValueError("its metadata is not an object")
     except (
         *(OSError, ValueError, struct.error, AttributeError),
         *(TypeError, KeyError, IndexError),
@@ -41,16 +42,17 @@ def read_header(path: Path) -> dict[str, Any]:
 
 
 def read_metadata(path: Path) -> dict[str, str]:
-    """What a safetensors file says of itself. Raises CheckpointError as `read_header` does."""
+    """The metadata of a safetensors file. Raises CheckpointError as `read_header` does."""
     return {str(k): str(v) for k, v in read_header(path).get(METADATA, {}).items()}
 
 
 def read_version(path: Path) -> int:
-    """The number that the file's weights were published under; 0 for those that never were."""
+    """The version under which the file's weights were published; 0 if never published. Raises
+    CheckpointError."""
     return parse_number(read_metadata(path).get("version"))
 
 
 def parse_number(found: object) -> int:
-    """A version as files have it; 0 where it is none."""
+    """A version as stored in metadata, a text of digits; 0 if it is anything else."""
     text = found if isinstance(found, str) else ""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0

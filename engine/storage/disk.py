@@ -1,4 +1,4 @@
-"""A disk that is full: how that is recognised, and what is said about it."""
+"""Recognises a full disk and words the error message for it."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from pathlib import Path
 from engine.errors import CheckpointError
 
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
-"""Error numbers of a full disk, and of a user's quota that is used up."""
+"""Error numbers of a full disk and of a used-up quota."""
 _WORDS = ("No space left on device", "Disk quota exceeded", "database or disk is full")
-"""What libraries say that keep no error number: safetensors, SQLite, shutil for a whole tree."""
+"""Texts in errors that have no error number: of safetensors, SQLite, `shutil.copytree`."""
 LEAST = 1_000_000
-"""Bytes that are asked for at least: below that a disk is full again at once."""
+"""Messages ask the owner to free at least this many bytes; with less, the disk would be full again at
+once."""
 
 
 def is_full(error: BaseException | None) -> bool:
-    """Whether this error, or the one that caused it, says that a disk is full."""
+    """True if this error, or an error in its chain of causes, reports a full disk or quota."""
     while error is not None:
         if isinstance(error, OSError) and error.errno in FULL:
             return True
@@ -28,7 +29,7 @@ def is_full(error: BaseException | None) -> bool:
 
 
 def free_bytes(path: Path) -> int | None:
-    """Bytes that may still be written where the path is or would be; None where nobody can tell."""
+    """Free bytes on the disk that holds, or would hold, the path; None if the system does not tell."""
     try:
         found = os.statvfs(_existing(path))
     except OSError:
@@ -37,17 +38,17 @@ def free_bytes(path: Path) -> int | None:
 
 
 def full_disk(path: Path, needed: int = LEAST) -> tuple[str, str]:
-    """(what, next step) for a disk that was full when `needed` bytes were to be written to the path."""
+    """(what, next step) of the error for a full disk. needed: bytes that were to be written to path."""
     free, needed, place = free_bytes(path), max(needed, LEAST), _mount(path)
-    # with room there, it is the number of files or this user's share that is used up
+    # if enough bytes are free, the limit on files or the user's quota is used up
     known = free is not None and free < needed
     left = f"{size(free or 0)} free on {place}" if known else f"or your share of {place} is used up"
     return f"{path}: the disk is full ({left})", f"free {size(needed)} there, then do it again"
 
 
 def unwritable(path: Path, error: Exception, advice: str, needed: int = LEAST) -> tuple[str, str]:
-    """(what, next step) for a file or folder that could not be written: that the disk is full, where it
-    is and how much is needed; else the system's reason and the advice."""
+    """(what, next step) of the error for a file or folder that could not be written. For a full disk as
+    `full_disk`, otherwise the system's reason and the given advice."""
     if is_full(error):
         return full_disk(path, needed)
     reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
@@ -55,15 +56,15 @@ def unwritable(path: Path, error: Exception, advice: str, needed: int = LEAST) -
 
 
 def demand_room(path: Path, needed: int) -> None:
-    """Before work whose result could not be kept. Raises CheckpointError where fewer bytes than needed
-    are free."""
+    """Called before long work whose result must be stored. needed: in bytes. Raises CheckpointError if fewer
+    are free on the disk of path."""
     free = free_bytes(path)
     if free is not None and free < needed:
         raise CheckpointError(*full_disk(path, needed))
 
 
 def size(count: int) -> str:
-    """Bytes for people, rounded: 900 kB, 41 MB, 2.5 GB."""
+    """A number of bytes, rounded, with its unit: 900 kB, 41 MB, 2.5 GB."""
     if count < 1_000:
         return f"{count} bytes"
     if count < 1_000_000:
@@ -72,7 +73,7 @@ def size(count: int) -> str:
 
 
 def _existing(path: Path) -> Path:
-    """The path, or the nearest folder above it that exists."""
+    """The path, or its nearest parent that exists."""
     path = path.absolute()
     while not path.exists() and path != path.parent:
         path = path.parent
@@ -80,7 +81,7 @@ def _existing(path: Path) -> Path:
 
 
 def _mount(path: Path) -> Path:
-    """Where the disk that holds the path is mounted."""
+    """The mount point of the disk that holds the path."""
     place = _existing(path).resolve()
     while not place.is_mount() and place != place.parent:
         place = place.parent

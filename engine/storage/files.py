@@ -1,8 +1,8 @@
-"""Writing files so that they are never seen half written, and only by their owner.
+"""Writes files atomically and with permissions for their owner only.
 
-Whatever is written first stands in a temporary folder beside its place, under a name that
-`is_leftover` knows: a program that is killed leaves that folder and nothing else, and
-`remove_leftovers` finds it. Left out: what is written, and who may write (learning.home's locks).
+A new file or folder is first written to a temporary folder beside its target, under a name that `is_leftover`
+recognises. A program that is killed leaves only that folder; `remove_leftovers` removes it later. Left out:
+locking (learning.home).
 """
 
 from __future__ import annotations
@@ -17,33 +17,33 @@ from collections.abc import Iterator
 from pathlib import Path
 
 _LEFTOVER = re.compile(
-    r"""\..+\.[0-9a-f]{32}\.tmp        # as temporary_name makes them;
-    | \..+\.[0-9a-f]{32}               # all else is what earlier programs left: atomic writes,
-    | \.tmp[A-Za-z0-9]{6}              # what safetensors writes before it renames,
+    r"""\..+\.[0-9a-f]{32}\.tmp        # made by temporary_name; the others are of earlier versions:
+    | \..+\.[0-9a-f]{32}               # atomic writes
+    | \.tmp[A-Za-z0-9]{6}              # the temporary file of safetensors
     | \.model\.safetensors\.rollback
-    | \d{8}\.new                       # a snapshot, linked and not yet renamed""",
+    | \d{8}\.new                       # a snapshot that was linked but not yet renamed""",
     re.VERBOSE,
 )
 _LEFT_MODEL = re.compile(r"\.[A-Za-z0-9][A-Za-z0-9._-]{0,63}\.\d+")
-"""The folder of a new model among the others, by the number of the process that made it."""
+"""A model folder that is being created: dot, name of the model, dot, process id."""
 ABANDONED = 60.0
-"""Seconds without a change after which a temporary file is taken for one of a killed program."""
+"""A temporary file unchanged for this many seconds counts as left by a killed program."""
 
 
 def temporary_name(path: Path) -> Path:
-    """A fresh name beside `path`, that `is_leftover` knows."""
+    """An unused name in the folder of path, which `is_leftover` recognises."""
     return path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
 
 
 def is_leftover(path: Path) -> bool:
-    """Whether a file or folder is named as one that is, or was, being written."""
+    """True if the file or folder has a name that temporary files or folders have."""
     if path.parent.name == "models" and _LEFT_MODEL.fullmatch(path.name):
         return path.is_dir()
     return _LEFTOVER.fullmatch(path.name) is not None
 
 
 def leftovers(folder: Path) -> list[Path]:
-    """What is, or was, being written in the folder, by name; not what is further below."""
+    """The temporary files and folders directly in the folder, sorted by name."""
     try:
         return sorted(path for path in folder.iterdir() if is_leftover(path))
     except OSError:
@@ -51,10 +51,10 @@ def leftovers(folder: Path) -> list[Path]:
 
 
 def remove_leftovers(folder: Path, untouched: float = ABANDONED) -> None:
-    """Removes what programs that were killed left in the folder.
+    """Removes temporary files that killed programs left in the folder.
 
-    untouched: seconds since it was last changed, at least; 0 where nobody else can be writing.
-    What cannot be removed stays.
+    untouched: remove only what has not changed for this many seconds; 0 if no other program can be writing.
+    Ignores files that cannot be removed.
     """
     for path in leftovers(folder):
         with contextlib.suppress(OSError):
@@ -63,14 +63,15 @@ def remove_leftovers(folder: Path, untouched: float = ABANDONED) -> None:
 
 
 def last_change(path: Path) -> float:
-    """Seconds since the epoch, of it or of the newest thing in it. Raises OSError."""
+    """Time of the last change, in seconds since the epoch; of a folder, the latest of everything in it.
+    Raises OSError."""
     found = [path, *path.rglob("*")] if path.is_dir() and not path.is_symlink() else [path]
     return max(one.lstat().st_mtime for one in found)
 
 
 def remove(path: Path) -> None:
-    """Removes a file, a link (never what it leads to) or a folder with all in it; nothing where there
-    is nothing. Raises OSError."""
+    """Removes a file, a link (not its target) or a folder with its contents. Does nothing if the path does
+    not exist. Raises OSError."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:
@@ -78,14 +79,14 @@ def remove(path: Path) -> None:
 
 
 def remove_durably(path: Path) -> None:
-    """Removes a file, on the disk too, before anything else is written. Raises OSError."""
+    """Removes a file and waits until the removal is on the disk. Raises OSError."""
     path.unlink(missing_ok=True)
     _sync(path.parent)
 
 
 def make_private_folder(path: Path) -> None:
-    """Makes the folder and those above it that are missing, all for their owner only. One that is
-    there stays as it is. Raises OSError."""
+    """Creates the folder and its missing parents, with access for their owner only. An existing folder stays
+    unchanged. Raises OSError."""
     for folder in [*reversed(path.parents), path]:
         with contextlib.suppress(FileExistsError):
             if not folder.exists():
@@ -96,11 +97,11 @@ def make_private_folder(path: Path) -> None:
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A path to write a new file at, which then takes the place of `path`, whole and on the disk.
+    """Yields a path for a new file; on exit the new file replaces `path` atomically and durably.
 
-    It lies in a temporary folder of its own, so that whatever else a library writes beside it stays
-    there too. The new file has the permissions of the one it replaces, else is for its owner only; a
-    link to another file has that one's. Where anything is raised the old file stays. Raises OSError.
+    The yielded path is in a temporary folder of its own, so other files that a library writes beside it
+    disappear with the folder. The new file gets the permissions of the old one, or access for its owner only;
+    one that has several hard links keeps its own. If the block raises, the old file stays. Raises OSError.
     """
     folder = temporary_name(path)
     folder.mkdir(mode=0o700)
@@ -118,8 +119,9 @@ def replacing(path: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """A folder to fill, which then becomes `path`, whole, on the disk and for its owner only. Where
-    anything is raised there is nothing. Raises OSError, also where `path` holds something already."""
+    """Yields a folder to fill; on exit it becomes `path`, atomically and durably, with access for its owner
+    only. If the block raises, nothing is left. Raises OSError, also if `path` exists and is not an empty
+    folder."""
     make_private_folder(path.parent)
     folder = temporary_name(path)
     folder.mkdir(mode=0o700)
@@ -138,11 +140,11 @@ def new_folder(path: Path) -> Iterator[Path]:
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Replaces a file's text so that a crash leaves either the old or the new one, whole.
+    """Replaces the text of a file; a crash leaves either the old or the new text.
 
-    Follows a symbolic link; permissions as `replacing` has them. What is there and no file, as a pipe
-    or /dev/stdout, is written into. Bytes that were read with `surrogateescape` are written as they
-    were. Raises OSError.
+    Follows symbolic links. Permissions as with `replacing`. Writes directly to a pipe or a device such as
+    /dev/stdout. Encodes as UTF-8 with `surrogateescape`, so bytes read that way are written unchanged. Raises
+    OSError.
     """
     data = text.encode("utf-8", "surrogateescape")
     if path.exists() and not path.is_file() and not path.is_dir():
@@ -153,16 +155,15 @@ def write_atomically(path: Path, text: str) -> None:
 
 
 def copy_atomically(source: Path, target: Path, *, link: bool = False) -> None:
-    """Puts a file's bytes under another name, in the place of what is there. Raises OSError.
+    """Copies source to target atomically, replacing an existing target. Raises OSError.
 
-    link: both names may be one file, where the file system can do that; it must then never be written
-    into.
+    link: makes a hard link instead if the file system can. Such a file must never be modified in place.
     """
     if link and target.exists() and source.samefile(target):
         return
     with replacing(target) as new:
         if link:
-            with contextlib.suppress(OSError):  # a file system without links
+            with contextlib.suppress(OSError):  # the file system has no hard links
                 os.link(source, new)
                 return
         shutil.copyfile(source, new)

@@ -1,8 +1,8 @@
-"""Reads files in llama.cpp's format GGUF: what they say of themselves, and their tensors as numbers.
+"""Reads GGUF files, the format of llama.cpp: metadata and tensors.
 
-A file can come from anywhere: every count and length is compared with what the file has before anything
-is read by it. The package `gguf` turns quantised blocks into numbers; its own reader goes round a count
-of 2^62 for ever. Left out: what the metadata means (engine.storage.gguf_model, engine.tokenizers.gguf);
+A file may be malicious, so every count and length is checked against the size of the file before it is used.
+The package `gguf` dequantises the blocks; its own reader is not used, because it loops forever on a count of
+2^62. Left out: the meaning of the metadata (engine.storage.gguf_model, engine.tokenizers.from_gguf);
 big-endian files, files in several parts.
 """
 
@@ -23,13 +23,13 @@ from engine.storage.reading import open_regular
 MAGIC = b"GGUF"
 VERSIONS = (2, 3)
 MOST_HEADER = 1 << 28
-"""Bytes before the tensors; a vocabulary of 250,000 with its merges has 10 million."""
+"""Limit of the bytes before the tensors. A vocabulary of 250,000 with its merges takes 10 million."""
 MOST_ENTRIES = 1 << 16
-"""Tensors, and pairs of metadata; real files have some hundred."""
+"""Limit of the number of tensors, and of metadata entries. Real files have a few hundred."""
 MOST_ITEMS = 1 << 22
-"""In an array of the metadata."""
+"""Limit of the length of an array in the metadata."""
 MOST_TEXT = 1 << 24
-"""Bytes of one text."""
+"""Limit of the length of a text, in bytes."""
 _SCALARS = {
     **{0: "<u1", 1: "<i1", 2: "<u2", 3: "<i2", 4: "<u4", 5: "<i4", 6: "<f4", 7: "?"},
     **{10: "<u8", 11: "<i8", 12: "<f8"},
@@ -41,28 +41,28 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class TensorEntry:
-    """Where a tensor lies, and as what."""
+    """The place and format of a tensor in the file."""
 
     shape: tuple[int, ...]
-    """Rows first, as numpy has it."""
+    """In numpy's order; the file has the reverse order."""
     kind: int
-    """Number of a GGMLQuantizationType."""
+    """A value of GGMLQuantizationType."""
     start: int
-    """Byte in the file."""
+    """Offset in the file, in bytes."""
 
 
 class GgufFile:
-    """An open file. Every method raises CheckpointError for a file that is none, or is damaged."""
+    """An open GGUF file. Every method raises CheckpointError if the file is not GGUF or is damaged."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.metadata: dict[str, Any] = {}
-        """Numbers, truth values, texts, and lists of them."""
+        """Key -> number, bool, text or a list of these."""
         self.tensors: dict[str, TensorEntry] = {}
         try:
             with open_regular(path) as file:
                 if file.read(4) != MAGIC:
-                    raise ValueError("it does not begin as one")
+                    raise ValueError("it does not begin with GGUF")
                 self._bytes = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
             self._place = 4
             self._read_header()
@@ -72,8 +72,8 @@ class GgufFile:
             ) from error
 
     def array(self, name: str) -> Array:
-        """A tensor in float32; a float16 or float32 one in its own precision. Raises KeyError where
-        there is none."""
+        """A tensor: float16 and float32 ones unchanged, all others converted to float32. Raises KeyError if
+        the file has no such tensor."""
         from gguf import GGMLQuantizationType
         from gguf.quants import dequantize
 
@@ -88,7 +88,7 @@ class GgufFile:
         if kind == GGMLQuantizationType.F16:
             return raw.view("<f2").reshape(entry.shape)
         try:
-            with np.errstate(all="ignore"):  # what is not finite is found when the model is read
+            with np.errstate(all="ignore"):  # load_model checks for infinities and NaNs
                 blocks = raw.reshape(*rows, -1)
                 return np.asarray(dequantize(blocks, kind), np.float32).reshape(entry.shape)
         except (NotImplementedError, ValueError, IndexError) as error:
@@ -112,7 +112,7 @@ class GgufFile:
         entries = [self._entry() for _ in range(tensors)]
         alignment = self.metadata.get("general.alignment", 32)
         if not isinstance(alignment, int) or not 1 <= alignment <= 1 << 16:
-            raise ValueError("its alignment is no size")
+            raise ValueError("its alignment is out of range")
         data = -(-self._place // alignment) * alignment
         for name, shape, kind, offset in entries:
             block, size = _block(kind)
@@ -160,19 +160,20 @@ class GgufFile:
         return self._bytes[start : start + length].decode("utf-8")
 
     def _take(self, count: int) -> int:
-        """The place where so many bytes begin; goes on behind them."""
+        """The current offset; moves on by count bytes. Raises ValueError at the end of the file or of the
+        largest header."""
         start, self._place = self._place, self._place + count
         if self._place > min(len(self._bytes), MOST_HEADER):
-            raise ValueError("it ends within what it says of itself")
+            raise ValueError("it ends within its header")
         return start
 
 
 def _block(kind: int) -> tuple[int, int]:
-    """Numbers in a block, and its bytes. Raises ValueError for a kind that nobody knows."""
+    """(numbers per block, bytes per block) of a GGMLQuantizationType. Raises ValueError if it is unknown."""
     from gguf import GGML_QUANT_SIZES, GGMLQuantizationType
 
     try:
         block, size = GGML_QUANT_SIZES[GGMLQuantizationType(kind)]
     except (ValueError, KeyError):
-        raise ValueError(f"it is quantised as type {kind}, which nobody here knows") from None
+        raise ValueError(f"it is quantised as type {kind}, which is unknown") from None
     return block, size

@@ -1,8 +1,9 @@
-"""Llama and Qwen3 models in GGUF files: sizes and weights under transformers' names, both ways.
+"""Reads and writes Llama and Qwen3 models as GGUF: config, and weights under transformers' names.
 
-llama.cpp rotates neighbouring numbers of a Llama's heads where transformers rotates halves, so the rows of
-q and k stand in another order in a file; a Qwen3's do not. Left out: the bytes (engine.storage.gguf_file),
-the vocabulary (engine.tokenizers.gguf).
+For Llama, llama.cpp's RoPE rotates pairs of neighbouring numbers of a head, while transformers rotates the
+first half with the second. So the rows of q and k are in another order in a GGUF file of a Llama; for Qwen3
+the order is the same. Left out: the file format (engine.storage.gguf_file), the vocabulary
+(engine.tokenizers.from_gguf and exported).
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ from engine.storage.gguf_file import Array, GgufFile
 from engine.storage.reading import shown
 
 KINDS = ("f16", "q8_0", "bf16", "f32")
-"""What matrices can be written as."""
+"""Formats in which matrices can be written."""
 LARGEST_HALF = 65_504.0
-"""The largest number of float16."""
+"""The largest float16."""
 _FLOATS = (0, 1, 30)
-"""Kinds of tensors that are not quantised: float32, float16, bfloat16."""
+"""The values of GGMLQuantizationType that are not quantised: float32, float16, bfloat16."""
 _OUTER = {
     "model.embed_tokens.weight": "token_embd.weight",
     "model.norm.weight": "output_norm.weight",
@@ -50,11 +51,11 @@ _INNER = {
     "post_attention_layernorm": "ffn_norm",
 }
 _ROPE_FACTORS = "rope_freqs.weight"
-"""A divisor for each frequency: how llama3's scaling is kept in a file."""
+"""The tensor that stores llama3's RoPE scaling: a divisor for each frequency."""
 
 
 def config_of(file: GgufFile) -> ModelConfig:
-    """Sizes out of the metadata. Raises ConfigError for what this engine does not do."""
+    """The model's config, from the metadata. Raises ConfigError if this engine does not support it."""
     said = file.metadata
     family = said.get("general.architecture")
     if family not in FAMILIES:
@@ -83,7 +84,7 @@ def config_of(file: GgufFile) -> ModelConfig:
         if number(key, size) != size:
             raise ConfigError(
                 f"{file.path}: {family}.{key} is {number(key)}, heads have {size}",
-                "choose a model whose heads are turned whole and have one size",
+                "choose a model whose heads have one size and are rotated completely",
             )
     if number("expert_count", 0):
         raise ConfigError(f"{file.path}: is a mixture of experts", "choose a model without")
@@ -109,15 +110,15 @@ def config_of(file: GgufFile) -> ModelConfig:
     )
     if _ROPE_FACTORS in file.tensors and not np.allclose(file.array(_ROPE_FACTORS), 1.0):
         raise ConfigError(
-            f"{file.path}: its frequencies are scaled one by one",
-            "import the model's folder as Hugging Face has it",
+            f"{file.path}: each of its RoPE frequencies is scaled separately",
+            "import the model's Hugging Face folder instead",
         )
     return config
 
 
 def weights_of(file: GgufFile, config: ModelConfig) -> dict[str, Tensor]:
-    """All weights under transformers' names, in the precision that `_stored` says. Raises
-    CheckpointError where one is missing."""
+    """All weights under transformers' names, in the dtype that `_stored` chooses. Raises CheckpointError if
+    one is missing or has a wrong size."""
     found: dict[str, Tensor] = {}
     for name in _names(config):
         entry = file.tensors.get(_in_file(name))
@@ -138,8 +139,8 @@ def weights_of(file: GgufFile, config: ModelConfig) -> dict[str, Tensor]:
 
 
 def _stored(tensor: Tensor, kind: int) -> Tensor:
-    """A tensor of a file as it is kept: floats exactly, quantised ones in float16, whose rounding is a
-    sixteenth of the quantisation's at most."""
+    """The tensor in the dtype in which it is stored: unquantised ones exactly; quantised ones in float16,
+    whose rounding error is at most a sixteenth of the quantisation's. kind: a GGMLQuantizationType."""
     short = compact(tensor)
     quantised = kind not in _FLOATS and short.dtype == torch.float32
     return tensor.half() if quantised and tensor.abs().max() < LARGEST_HALF else short
@@ -152,9 +153,12 @@ def write_gguf(
     kind: str,
     metadata: Mapping[str, Any],
 ) -> None:
-    """Writes a whole model, or nothing. tensors: under transformers' names. kind: of KINDS, for the
-    matrices; one whose rows do not divide into its blocks is written as f16. metadata: besides sizes.
-    Raises CheckpointError where it cannot be written."""
+    """Writes a model to a GGUF file, atomically.
+
+    tensors: under transformers' names. kind: the format of the matrices, one of KINDS; a matrix whose rows
+    are not a multiple of the format's block size is written as f16. metadata: further keys and values,
+    besides those of the config. Raises CheckpointError if the file cannot be written.
+    """
     from gguf import GGMLQuantizationType, GGUFWriter
     from gguf.quants import QuantError, quantize
 
@@ -187,7 +191,7 @@ def write_gguf(
 
 
 def _rows(config: ModelConfig, tensors: Mapping[str, Tensor]) -> Iterator[tuple[str, Array]]:
-    """Names and numbers as a file has them."""
+    """The tensors in the order of the file: (name in the file, float32 array in the file's row order)."""
     if config.rope_scaling is not None and config.rope_scaling.kind == "llama3":
         plain = rope_frequencies(ModelConfig(**{**vars(config), "rope_scaling": None}))
         yield _ROPE_FACTORS, (plain / rope_frequencies(config)).numpy()
@@ -223,7 +227,7 @@ def _describe(writer: Any, config: ModelConfig, kind: str) -> None:
 
 
 def _add(writer: Any, key: str, value: Any) -> None:
-    """A pair of metadata, by the value's own type."""
+    """Adds a metadata entry; its type follows that of the value."""
     if isinstance(value, bool):
         writer.add_bool(key, value)
     elif isinstance(value, int):
@@ -235,7 +239,7 @@ def _add(writer: Any, key: str, value: Any) -> None:
 
 
 def _names(config: ModelConfig) -> Iterator[str]:
-    """transformers' names of all weights."""
+    """The names of all weights in transformers."""
     yield from (name for name in _OUTER if config.tied is False or name != "lm_head.weight")
     for layer in range(config.layers):
         for part in _INNER:
@@ -244,7 +248,7 @@ def _names(config: ModelConfig) -> Iterator[str]:
 
 
 def _in_file(theirs: str) -> str:
-    """transformers' name -> the file's."""
+    """The name in a GGUF file of a weight in transformers."""
     if theirs in _OUTER:
         return _OUTER[theirs]
     _, _, layer, rest = theirs.split(".", 3)
@@ -252,7 +256,7 @@ def _in_file(theirs: str) -> str:
 
 
 def _turned(theirs: str, config: ModelConfig) -> int:
-    """Heads in a weight whose rows stand in another order in a file; 0 for any other."""
+    """Number of heads of a weight whose rows are reordered in the file; 0 for any other weight."""
     if config.qk_norm:
         return 0
     if theirs.endswith("q_proj.weight"):
@@ -261,13 +265,14 @@ def _turned(theirs: str, config: ModelConfig) -> int:
 
 
 def _swapped(rows: Array, heads: int, first: int, second: int) -> Array:
-    """Rows [heads * first * second, I] with the two inner orders exchanged."""
+    """Transposes the two inner dimensions of the rows. rows: [heads * first * second, I]. Returns the same
+    shape, in the order [heads, second, first]."""
     parts = rows.reshape(heads, first, second, -1)
     return np.ascontiguousarray(parts.swapaxes(1, 2).reshape(rows.shape))
 
 
 def _short(number: float) -> float:
-    """A float32 of a file as the decimal number that was meant: 1e-05, not 9.99999974e-06."""
+    """The shortest decimal number with the same float32 value: 1e-05, not 9.99999974e-06."""
     return (
         float(np.format_float_scientific(np.float32(number))) if math.isfinite(number) else number
     )

@@ -1,8 +1,8 @@
-"""Reading files that somebody else may have made: regular files only, up to a size, JSON up to a depth.
+"""Reads untrusted files: only regular ones, up to a size limit, and JSON up to a nesting depth.
 
-A model's folder can come from anywhere. A pipe in it would be waited for without end, a link can lead
-to /dev/zero, nested brackets exhaust the stack. What is refused is a ValueError, so that callers
-treat it as any other file that cannot be read. Left out: what the bytes mean.
+A model's folder may come from anywhere. Reading a pipe in it would block forever, a link may lead to
+/dev/zero, and deeply nested JSON exhausts the stack. All refusals are ValueErrors, so that callers handle
+them like any other unreadable file. Left out: the meaning of the contents.
 """
 
 from __future__ import annotations
@@ -14,15 +14,16 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 JSON_BYTES = 4_000_000
-"""Of a config; those that exist have some thousand."""
+"""Size limit of a JSON file such as a config. Real ones have a few thousand bytes."""
 JSON_DEPTH = 32
-"""Brackets within brackets; a config has four."""
+"""Limit of the nesting depth. Real configs have 4 levels."""
 
 
 def open_regular(path: Path, most: int | None = None, *, links: bool = True) -> BinaryIO:
-    """Opens a regular file of at most `most` bytes, without waiting for a pipe's other end.
+    """Opens a regular file for reading. Never blocks, not even on a pipe.
 
-    links: whether a symbolic link is followed. Raises OSError, and ValueError for anything else.
+    most: size limit in bytes; None for no limit. links: follow a symbolic link. Raises OSError, and
+    ValueError if the file is refused.
     """
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
     if not links and path.is_symlink():
@@ -41,18 +42,18 @@ def open_regular(path: Path, most: int | None = None, *, links: bool = True) -> 
 
 
 def read_regular(path: Path, most: int, *, links: bool = True) -> bytes:
-    """All bytes of a regular file. Raises OSError and ValueError."""
+    """The contents of a regular file of at most `most` bytes. Raises OSError and ValueError."""
     with open_regular(path, most, links=links) as file:
         return file.read(most)
 
 
 def read_json(path: Path, most: int = JSON_BYTES, *, links: bool = True) -> Any:
-    """The value in a regular file. Raises OSError and ValueError."""
+    """The value of a JSON file of at most `most` bytes. Raises OSError and ValueError."""
     return parse_json(read_regular(path, most, links=links))
 
 
 def parse_json(data: bytes, depth: int = JSON_DEPTH) -> Any:
-    """The value of a JSON text in UTF-8, nested at most `depth` deep. Raises ValueError."""
+    """The value of a JSON text in UTF-8. depth: limit of the nesting depth. Raises ValueError."""
     try:
         value = json.loads(data.decode("utf-8"))
     except RecursionError:
@@ -66,7 +67,7 @@ def parse_json(data: bytes, depth: int = JSON_DEPTH) -> Any:
 
 
 def shown(value: object, most: int = 60) -> str:
-    """A value out of such a file for a message: on one line, escaped, cut after `most` characters."""
+    """An untrusted value for an error message: one line of ASCII, cut after `most` characters."""
     text = ascii(value)
     return text if len(text) <= most else f"{text[:most]}..."
 

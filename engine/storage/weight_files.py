@@ -1,11 +1,12 @@
-"""Which files hold a model's weights: one whole file, or a base and a delta of the tensors that moved since.
+"""Finds the files of a model's weights: one whole file, or a base and a delta of the tensors that changed.
 
-`model.safetensors` is a whole file. Where there is none, `model.safetensors.index.json` says which file has
-each tensor, as Hugging Face's checkpoints in several files do, so that transformers loads the folder either
-way: the base, `model-00000003.safetensors` by its version, or the delta, `model-00000007.safetensors`. A
-delta says which base it belongs to, and that file's checksum; it never builds on another delta. Where a crash
-leaves both, `model.safetensors` counts, for transformers as for us: a publication that replaces it by a delta
-is complete when it is removed. Left out: torch, and which of the two to write (learning.models.weights).
+`model.safetensors` is a whole file. Without it, `model.safetensors.index.json` maps each tensor to a file:
+the base, such as `model-00000003.safetensors` (named by its version), or the delta, such as
+`model-00000007.safetensors`. This is Hugging Face's layout of sharded checkpoints, so transformers loads the
+folder in both cases. A delta's metadata names its base and the base's checksum; a delta never builds on
+another delta. If a crash leaves both `model.safetensors` and an index, `model.safetensors` counts, for
+transformers too: publishing a delta is complete once `model.safetensors` is removed. Imports no torch. Left
+out: the choice between whole file and delta (learning.models.weights).
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from engine.storage.reading import open_regular, read_json
 INDEX = "model.safetensors.index.json"
 INDEX_BYTES = 16_000_000
 BASE, CHECKSUM, COUNT = "base", "base_checksum", "deltas"
-"""What a delta says of itself: its base's version, the SHA-256 of that file, and how many deltas were
+"""Keys of a delta's metadata: its base's version, the SHA-256 of the base's file, and the number of deltas
 published since the base."""
 _PART = re.compile(r"model-\d{8,18}\.safetensors")
 
@@ -45,9 +46,9 @@ class WeightFiles:
 
     version: int
     whole: Path
-    """Has all tensors."""
+    """The whole file or base, which has all tensors."""
     delta: Path | None = None
-    """Has those that take the place of the whole file's."""
+    """The delta, whose tensors replace those of the base."""
 
     @property
     def newest(self) -> Path:
@@ -60,17 +61,17 @@ class WeightFiles:
 
     @property
     def bytes(self) -> int:
-        """Raises OSError."""
+        """Size of the files together. Raises OSError."""
         return sum(path.stat().st_size for path in self.paths)
 
 
 def part_path(folder: Path, version: int) -> Path:
-    """Where a base or a delta of that version lies."""
+    """The path of the base or delta of that version."""
     return folder / f"model-{version:08d}.safetensors"
 
 
 def parts_of(folder: Path) -> list[Path]:
-    """All bases and deltas in the folder, whether the current weights need them or not, oldest first."""
+    """All bases and deltas in the folder, oldest first, whether the current weights need them or not."""
     try:
         return sorted(path for path in folder.iterdir() if _PART.fullmatch(path.name))
     except OSError:
@@ -78,12 +79,12 @@ def parts_of(folder: Path) -> list[Path]:
 
 
 def has_weights(folder: Path) -> bool:
-    """Whether the folder has weights, whole or not."""
+    """True if the folder has a whole file or an index. Does not check their contents."""
     return (folder / WEIGHTS).exists() or (folder / INDEX).exists()
 
 
 def current_files(folder: Path) -> WeightFiles:
-    """The files of the folder's current weights. Raises CheckpointError where one is missing or cut short."""
+    """The files of the folder's current weights. Raises CheckpointError if one is missing or incomplete."""
     whole, index = folder / WEIGHTS, folder / INDEX
     if whole.exists() or not index.exists():
         return WeightFiles(read_version(whole), whole)
@@ -105,13 +106,13 @@ def current_files(folder: Path) -> WeightFiles:
 
 
 def current_version(folder: Path) -> int:
-    """The number that the current weights were published under; 0 for those that never were. Raises
-    CheckpointError."""
+    """The version of the current weights; 0 if they were never published. Raises CheckpointError."""
     return current_files(folder).version
 
 
 def files_at(folder: Path, path: Path) -> WeightFiles:
-    """The files of the weights in `path`, a whole file or a delta of this folder. Raises CheckpointError."""
+    """The files of a version. path: a whole file, or a delta whose base is in the folder. Raises
+    CheckpointError."""
     record = read_metadata(path)
     version = parse_number(record.get("version"))
     if BASE not in record:
@@ -121,7 +122,7 @@ def files_at(folder: Path, path: Path) -> WeightFiles:
         read_header(base)
     except CheckpointError as error:
         raise CheckpointError(
-            f"{path}: holds only what moved since {base.name}, which cannot be read ({error.what})",
+            f"{path}: holds only what changed since {base.name}, which cannot be read ({error.what})",
             f"restore {base.name} from a copy, or go back to weights that do not need it",
         ) from error
     return WeightFiles(version, base, path)
@@ -142,18 +143,19 @@ def checksum(path: Path) -> str:
 
 
 def check_base(files: WeightFiles) -> None:
-    """Raises CheckpointError where the delta was made from another base. Reads all of the base."""
+    """Raises CheckpointError if the checksum of the base is not the one in the delta. Reads all of the
+    base."""
     if files.delta is None:
         return
     if read_metadata(files.delta).get(CHECKSUM) != checksum(files.whole):
         raise CheckpointError(
-            f"{files.delta}: was made from another {files.whole.name} than lies there",
+            f"{files.delta}: was made from a {files.whole.name} with other contents",
             f"restore {files.whole.name} from a copy, or go back to weights that do not need it",
         )
 
 
 def index_text(files: WeightFiles) -> str:
-    """What the index says of a base and its delta, in the folder of both. Raises CheckpointError."""
+    """The contents of the index for a base and its delta. Raises CheckpointError."""
     assert files.delta is not None
     base, delta = read_header(files.whole), read_header(files.delta)
     where = dict.fromkeys(base, files.whole) | dict.fromkeys(delta, files.delta)
@@ -166,7 +168,8 @@ def index_text(files: WeightFiles) -> str:
 
 
 def use_delta(folder: Path, files: WeightFiles) -> None:
-    """Makes the base and its delta, both in the folder, the current weights. Raises OSError."""
+    """Makes a base and its delta, both already in the folder, the current weights. Raises OSError and
+    CheckpointError."""
     write_atomically(folder / INDEX, index_text(files))
     remove_durably(folder / WEIGHTS)
 
@@ -189,7 +192,8 @@ def remove_unneeded(folder: Path, kept: Collection[Path], untouched: float = 0.0
 
 
 def needed_parts(folder: Path, kept: Collection[Path]) -> set[Path] | None:
-    """Bases and deltas that the current weights or those at `kept` need; None where that cannot be told."""
+    """Bases and deltas that the current weights or those in `kept` need; None if the current weights cannot
+    be read."""
     try:
         needed = {*current_files(folder).paths}
     except CheckpointError:

@@ -1,9 +1,10 @@
 """Byte-level BPE of a Hugging Face `tokenizer.json`, run by the `tokenizers` library.
 
-That library finds added tokens in text, so that a typed `<|im_start|>` would become the special id. Text is
-therefore encoded by a copy that knows none of them (white space apart), and special ids come from the chat
-template alone. Left out: other kinds of tokenizers (unigram, word pieces, byte fallback), which are refused;
-what a sequence begins and ends with of itself (post-processors), which the chat template says.
+The library replaces added tokens in any text, so a typed `<|im_start|>` would become the special id. Text is
+therefore encoded with a copy of the tokenizer that has no added tokens except those of white space; special
+ids come only from the chat template. Left out: other kinds of tokenizers (unigram, WordPiece, byte
+fallback), which are refused; post-processors that add ids at the start or end of a sequence (the chat
+template does that).
 """
 
 from __future__ import annotations
@@ -27,17 +28,18 @@ from engine.tokenizers.tokenizer import Tokenizer, panic_as_error, without_lone_
 
 TOKENIZER_JSON = "tokenizer.json"
 TOKENIZER_BYTES = 64_000_000
-"""Of the largest such file that is read; one of 150,000 ids has 11 MB."""
+"""Size limit of a tokenizer file. One with 150,000 ids has 11 MB."""
 MOST_IDS = 1_000_000
+"""Limit of the number of ids."""
 
 
 class ByteLevelTokenizer(Tokenizer):
-    """The tokenizer of a model from elsewhere. Ids may stand in any order and have holes."""
+    """The tokenizer of an imported model. Its ids may be in any order and have gaps."""
 
     def __init__(self, files: Mapping[str, bytes]) -> None:
-        """files: name -> contents of those in `NAMES` that the folder has. Raises CheckpointError,
-        ValueError, KeyError and TypeError for what is no such tokenizer."""
-        import tokenizers  # half a second, which only these models need
+        """files: name -> contents, for those of `NAMES` that the folder has. Raises CheckpointError,
+        ValueError, KeyError or TypeError if they are not a byte-level BPE tokenizer."""
+        import tokenizers  # takes half a second, so only models that need it import it
 
         self._files = dict(files)
         raw = parse_json(files[TOKENIZER_JSON], depth=64)
@@ -67,31 +69,31 @@ class ByteLevelTokenizer(Tokenizer):
         self.chat = self._pieces.template(self.encode, self._encode_piece, self._markers)
 
     def encode(self, text: str) -> list[int]:
-        """Bytes that the vocabulary has not are left out."""
+        """Ids of the text. Drops bytes that the vocabulary lacks, and ids that stand for no text."""
         with panic_as_error():
             ids = self._plain.encode(without_lone_surrogates(text), add_special_tokens=False).ids
         return [i for i in ids if i in self._bytes]
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
-        """Special ids, and those that it does not have, have none."""
+        """The bytes of the ids. Special and unknown ids give none."""
         return b"".join(self._bytes.get(i, b"") for i in ids)
 
     def save(self, folder: Path) -> None:
-        """Writes the files that it was read from, and the chat template's pieces."""
+        """Writes the files it was read from, and `chat.json`. Raises OSError."""
         for name, data in self._files.items():
             write_atomically(folder / name, data.decode("utf-8"))
 
     def files(self) -> tuple[str, ...]:
-        """Those that it was read from, and the chat template's pieces."""
+        """Names of the files it was read from, and `chat.json`."""
         return tuple(self._files)
 
     @property
     def contents(self) -> Mapping[str, bytes]:
-        """Name -> contents of its files."""
+        """File name -> contents."""
         return self._files
 
     def fingerprint(self) -> str:
-        """Of all its files."""
+        """Hash of the names and contents of all its files, 32 hexadecimal digits."""
         state = hashlib.blake2b(digest_size=16)
         for name in sorted(self._files):
             state.update(f"{name}:{len(self._files[name])}:".encode() + self._files[name])
@@ -99,7 +101,7 @@ class ByteLevelTokenizer(Tokenizer):
 
     @classmethod
     def read(cls, folder: Path) -> ByteLevelTokenizer:
-        """Reads a folder's files. Raises CheckpointError."""
+        """Reads those of `NAMES` that the folder has. Raises CheckpointError."""
         path = folder / TOKENIZER_JSON
         try:
             files = {
@@ -110,7 +112,7 @@ class ByteLevelTokenizer(Tokenizer):
             return cls(files)
         except VidyaError as error:
             raise CheckpointError(f"{folder}: {error.what}", error.next_step) from error
-        except Exception as error:  # that library raises nothing more special
+        except Exception as error:  # the library raises plain Exception
             raise CheckpointError(
                 f"{path}: cannot be read ({error or type(error).__name__})",
                 "restore the model folder, or import it again",
@@ -128,19 +130,21 @@ class ByteLevelTokenizer(Tokenizer):
 
 
 NAMES = (TOKENIZER_JSON, TOKENIZER_CONFIG, TEMPLATE_FILE, CHAT_FILE)
-"""The files of such a tokenizer; the first must be there."""
+"""The files of such a tokenizer. Only the first is required."""
 
 
 def byte_alphabet() -> dict[str, int]:
-    """Character of a byte-level vocabulary -> the byte that it stands for: printable ones for themselves,
-    the others for those from U+0100 on, in order (GPT-2's `bytes_to_unicode`)."""
+    """Character of a byte-level vocabulary -> the byte it stands for. A printable byte is written as the
+    character with its code; the other bytes, in order, as the characters from U+0100 on. The inverse of
+    GPT-2's `bytes_to_unicode`."""
     shown = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     hidden = [byte for byte in range(256) if byte not in set(shown)]
     return {chr(b): b for b in shown} | {chr(256 + i): b for i, b in enumerate(hidden)}
 
 
 def _bytes_of_ids(tokens: Mapping[int, str], blank: Mapping[int, str]) -> dict[int, bytes]:
-    """Raises KeyError for a token that is not written in the byte-level alphabet."""
+    """Id -> bytes. tokens: id -> token in the byte-level alphabet; blank: id -> plain text of white space.
+    Raises KeyError if a token has a character outside the alphabet."""
     alphabet = byte_alphabet()
     found = {i: bytes(alphabet[c] for c in token) for i, token in tokens.items()}
     return found | {i: text.encode() for i, text in blank.items()}
@@ -158,19 +162,19 @@ def _check_kind(raw: dict[str, Any]) -> None:
         return
     raise CheckpointError(
         f"its tokenizer is no byte-level BPE (it is {model.get('type')})",
-        "choose a model with such a one, as SmolLM2, Qwen and Llama 3 have",
+        "choose a model that has one, such as SmolLM2, Qwen or Llama 3",
     )
 
 
 def _without_markers(raw: dict[str, Any], markers: set[str]) -> str:
-    """The tokenizer as JSON, so that no text becomes one of these markers."""
+    """The tokenizer as JSON, changed so that no text is encoded as one of these markers."""
     plain = copy.copy(raw)
     plain["added_tokens"] = added = [
         one for one in raw.get("added_tokens") or [] if one["content"] not in markers
     ]
     model = dict(raw["model"])
     vocab = {token: i for token, i in model["vocab"].items() if token not in markers}
-    # the library numbers those that the vocabulary has not anew
+    # the library would give new ids to added tokens that the vocabulary lacks
     model["vocab"] = vocab | {one["content"]: one["id"] for one in added}
     model["merges"] = [m for m in model["merges"] if _joined(m) not in markers]
     model["unk_token"] = None
@@ -183,7 +187,7 @@ def _joined(merge: str | list[str]) -> str:
 
 
 def _patterns(plain: str) -> set[str]:
-    """The regular expressions of its pre-tokenizer and normaliser."""
+    """All regular expressions in the pre-tokenizer and the normaliser. plain: the tokenizer as JSON."""
     found: set[str] = set()
     raw = json.loads(plain)
     parts = [raw.get("pre_tokenizer"), raw.get("normalizer")]

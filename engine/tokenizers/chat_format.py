@@ -1,7 +1,7 @@
-"""Conversations as ids, as the tokenizer's own chat template has them.
+"""Encodes conversations and documents as ids, with the tokenizer's chat template.
 
-In vidya's own: `<|user|>` text `<|assistant|>` text `<|end|>` `<|user|>` ...; `<|end|>` closes the answer,
-and plain documents begin and end with it. Nothing here decodes, but `left_out`.
+Vidya's own template is `<|user|>` text `<|assistant|>` text `<|end|>` `<|user|>` ...: `<|end|>` closes an
+answer, and a plain document stands between two `<|end|>`. Left out: decoding.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from engine.tokenizers.tokenizer import Tokenizer
 
 LEAST_ROOM = 8
-"""Ids of a prompt at least."""
+"""A prompt may always have at least this many ids."""
 LEAST_MESSAGE = 6
-"""Ids of a last message at least, where what stands around it takes the rest."""
+"""The last message may always have at least this many ids, in addition to the template's."""
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """Ids of a conversation; `target[i]` says whether id i is to be learned (the assistant's words
-    and the id that ends them)."""
+    """Ids of a conversation or document. `target[i]` is True if the loss covers id i: those of answers,
+    including the id that ends each answer."""
 
     ids: list[int]
     target: list[bool]
@@ -28,7 +28,7 @@ class Encoded:
 
 @dataclass(frozen=True)
 class Piece:
-    """One turn as ids."""
+    """One turn as ids: `body` is the text, between the template's `head` and `tail`."""
 
     role: str
     head: tuple[int, ...]
@@ -41,7 +41,7 @@ class Piece:
 
 
 def pieces_of(tokenizer: Tokenizer, turns: Sequence[tuple[str, str]]) -> list[Piece]:
-    """The turns of (role, text), each with what stands around it."""
+    """Encodes each turn (role, text) with the template's head and tail."""
     chat = tokenizer.chat
     return [
         Piece(role, chat.head(role), tokenizer.encode(text), chat.tail(role))
@@ -50,8 +50,8 @@ def pieces_of(tokenizer: Tokenizer, turns: Sequence[tuple[str, str]]) -> list[Pi
 
 
 def encode_chat(tokenizer: Tokenizer, turns: Sequence[tuple[str, str]]) -> Encoded:
-    """Turns of (role, text), complete. Loss falls on the assistant's tokens and what ends them. What
-    stands after the last answer's end, before another turn, is left out."""
+    """Encodes a complete conversation of turns (role, text). The loss covers the answers and the id that ends
+    each. If the last turn is an answer, the encoding ends with that id; the rest of its tail is dropped."""
     ids = list(tokenizer.chat.start)
     target = [False] * len(ids)
     pieces = pieces_of(tokenizer, turns)
@@ -68,11 +68,11 @@ def encode_chat(tokenizer: Tokenizer, turns: Sequence[tuple[str, str]]) -> Encod
 def encode_prompt(
     tokenizer: Tokenizer, turns: Sequence[tuple[str, str]], context: int, reserve: int
 ) -> list[int]:
-    """Ids after which the model answers: what it is told first, all turns, and an answer's head.
+    """Ids of a prompt: system prompt, turns, head of the answer.
 
-    At most `context - reserve` ids: the oldest turns are dropped first, never what it is told first,
-    never the last message; a last message that is too long by itself loses its middle, since its
-    beginning and end say most.
+    context, reserve: the prompt has at most `context - reserve` ids (but see LEAST_ROOM and LEAST_MESSAGE).
+    The oldest turns are dropped first; the system prompt and the last message always stay. A last message
+    that is too long loses its middle, because its beginning and end usually matter most.
     """
     chat = tokenizer.chat
     room = _room(tokenizer, context, reserve)
@@ -84,7 +84,7 @@ def encode_prompt(
         kept.insert(0, piece)
         used += len(piece.ids)
     while len(kept) > 1 and kept[0].role == "assistant":
-        kept.pop(0)  # a conversation never begins with an answer to nothing
+        kept.pop(0)  # an answer without its message must not come first
     if used > room and len(kept) == 1:
         (piece,) = kept
         half = (room - (used - len(piece.body))) // 2
@@ -93,7 +93,7 @@ def encode_prompt(
 
 
 def left_out(tokenizer: Tokenizer, message: str, context: int, reserve: int) -> int:
-    """Characters that `encode_prompt` leaves out of the middle of a last message; 0 where it fits."""
+    """How many characters `encode_prompt` drops from the middle of a last message; 0 if it fits."""
     room = _room(tokenizer, context, reserve) - tokenizer.chat.around_message
     body = tokenizer.encode(message)
     if len(body) <= room:
@@ -104,21 +104,21 @@ def left_out(tokenizer: Tokenizer, message: str, context: int, reserve: int) -> 
 
 
 def encode_document(tokenizer: Tokenizer, text: str) -> Encoded:
-    """A plain text between the ids that separate texts; all of it is learned."""
+    """Encodes a plain text between the template's document ids. The loss covers all but the head."""
     head, body = tokenizer.chat.document_head, tokenizer.encode(text)
     ids = [*head, *body, *tokenizer.chat.document_tail]
     return Encoded(ids, [i >= len(head) for i in range(len(ids))])
 
 
 def encode_opening(tokenizer: Tokenizer, text: str, context: int, room: int) -> list[int]:
-    """The beginning of a plain text, to be gone on with as in `encode_document`: of a long one the end,
-    so that `room` ids are left of the context."""
+    """Encodes the beginning of a plain text that the model is to continue. Of a long text only the last
+    `context - room` ids are returned, at least 1. context, room: in ids."""
     ids = [*tokenizer.chat.document_head, *tokenizer.encode(text)]
     return ids[-max(1, context - room) :]
 
 
 def _room(tokenizer: Tokenizer, context: int, reserve: int) -> int:
-    """Ids that a prompt may have."""
+    """Largest number of ids of a prompt."""
     return max(LEAST_ROOM, tokenizer.chat.around_message + LEAST_MESSAGE, context - reserve)
 
 

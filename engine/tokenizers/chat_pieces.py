@@ -1,6 +1,6 @@
-"""A chat template of another program as fixed texts, kept as `chat.json` in the model's folder.
+"""The chat template of an imported model as fixed texts, stored as `chat.json` in the model's folder.
 
-The owner can change `system_prompt` there. Left out: how the texts are found (engine.tokenizers.rendering).
+The owner can edit `system_prompt` in that file. Left out: extracting the texts (engine.tokenizers.rendering).
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ _ADVICE = "choose a model whose template marks turns with tokens of their own, a
 
 @dataclass(frozen=True)
 class ChatPieces:
-    """Texts around what is said, see ChatTemplate; markers in them are written out."""
+    """The texts around turns, with special tokens written out. Same fields as ChatTemplate, which holds
+    ids."""
 
     user_head: str
     user_tail: str
@@ -36,14 +37,14 @@ class ChatPieces:
     system_head: str = ""
     system_tail: str = ""
     system_prompt: str = SYSTEM_PROMPT
-    """Empty: no such turn."""
+    """If empty, there is no system turn."""
 
     def to_json(self) -> str:
         return json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n"
 
     @classmethod
     def from_json(cls, data: bytes) -> ChatPieces:
-        """Raises CheckpointError."""
+        """Reads what `to_json` wrote. Raises CheckpointError."""
         try:
             raw = parse_json(data)
             if not all(isinstance(value, str) for value in raw.values()):
@@ -61,8 +62,9 @@ class ChatPieces:
         encode_piece: Callable[[str], Ids],
         markers: Mapping[str, int],
     ) -> ChatTemplate:
-        """The pieces as ids. encode: of ordinary text; encode_piece: of a text whose markers count.
-        Raises CheckpointError where an answer's end, or a turn's beginning, is no marker."""
+        """The pieces as ids. encode: encodes ordinary text; encode_piece: encodes text with special tokens.
+        markers: special token -> id. Raises CheckpointError if no special token begins a turn or ends an
+        answer."""
         ids = {name: encode_piece(text) for name, text in asdict(self).items()}
         known = set(markers.values())
         for name, what in (("assistant_tail", "answers end"), ("user_head", "messages begin")):

@@ -1,9 +1,8 @@
-"""A tokenizer and its chat template as other programs read them: transformers' files, GGUF's metadata.
+"""Exports a tokenizer and its chat template: as the files of transformers, or as GGUF metadata.
 
-Vidya's own becomes a `tokenizer.json` whose merges are all pairs that make a rank, so that it says what
-tiktoken says. The chat template is written anew from the pieces that conversations are made of here, the
-system prompt among them. Left out: reading such files (engine.tokenizers.byte_level,
-engine.tokenizers.from_gguf).
+Vidya's own tokenizer becomes a `tokenizer.json`. Its merges are all pairs of tokens that form a token, so
+that it gives the same ids as tiktoken. The chat template is generated from the ChatPieces, including the
+system prompt. Left out: reading such files (engine.tokenizers.byte_level, engine.tokenizers.from_gguf).
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ from engine.tokenizers.rendering import TEMPLATE_FILE
 from engine.tokenizers.tokenizer import Tokenizer
 
 _NORMAL, _CONTROL, _USER_DEFINED, _UNUSED = 1, 3, 4, 5
-"""GGUF's kinds of tokens."""
+"""Values of `tokenizer.ggml.token_type`."""
 _BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True}
 _NO_FLAGS = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
 
 
 def huggingface_files(tokenizer: Tokenizer) -> dict[str, str]:
-    """Name -> text of the files that transformers reads, besides those that the tokenizer saves, or in
-    their place."""
+    """Name -> text of the files that transformers needs. They complement the files that the tokenizer saves
+    and replace those of the same name."""
     template = jinja_template(chat_pieces(tokenizer))
     if isinstance(tokenizer, ByteLevelTokenizer):
         config = parse_json(tokenizer.contents.get(TOKENIZER_CONFIG, b"{}"))
@@ -48,8 +47,8 @@ def huggingface_files(tokenizer: Tokenizer) -> dict[str, str]:
 
 
 def gguf_metadata(tokenizer: Tokenizer, vocab_size: int) -> dict[str, Any]:
-    """What a GGUF file says of the tokenizer of a model with so many ids. Raises CheckpointError for one
-    that llama.cpp has no name for."""
+    """The GGUF keys and values of the tokenizer. vocab_size: that of the model; its further ids become
+    unused tokens. Raises CheckpointError if llama.cpp has no such pre-tokenizer."""
     raw = tokenizer_json(tokenizer)
     tokens = [f"[PAD{i}]" for i in range(vocab_size)]
     kinds = [_UNUSED] * vocab_size
@@ -74,7 +73,7 @@ def gguf_metadata(tokenizer: Tokenizer, vocab_size: int) -> dict[str, Any]:
 
 
 def tokenizer_json(tokenizer: Tokenizer) -> dict[str, Any]:
-    """The value of a `tokenizer.json` that has the same ids."""
+    """The parsed `tokenizer.json` of a tokenizer with the same ids."""
     if isinstance(tokenizer, ByteLevelTokenizer):
         return dict(parse_json(tokenizer.contents[TOKENIZER_JSON], depth=64))
     own = _own(tokenizer)
@@ -110,7 +109,7 @@ def tokenizer_json(tokenizer: Tokenizer) -> dict[str, Any]:
 
 
 def chat_pieces(tokenizer: Tokenizer) -> ChatPieces:
-    """What conversations are made of, as texts."""
+    """The tokenizer's chat template as texts."""
     if isinstance(tokenizer, ByteLevelTokenizer):
         return ChatPieces.from_json(tokenizer.contents[CHAT_FILE])
     user, assistant, end = SPECIALS
@@ -118,8 +117,8 @@ def chat_pieces(tokenizer: Tokenizer) -> ChatPieces:
 
 
 def jinja_template(pieces: ChatPieces) -> str:
-    """A template that writes a conversation as it is written here; a system message of the conversation
-    stands in the place of the usual one."""
+    """A Jinja template that writes a conversation as vidya encodes it. A system message at its start
+    replaces the pieces' system prompt."""
     prompt = pieces.system_prompt if pieces.system_head else ""
     start = [f"{{{{- {_quoted(pieces.opening)} }}}}"] if pieces.opening else []
     if pieces.system_head:
@@ -151,7 +150,7 @@ def jinja_template(pieces: ChatPieces) -> str:
 
 
 def _merges(ranks: dict[bytes, int]) -> list[tuple[int, int]]:
-    """All pairs of ranks that make a rank, in the order of what they make."""
+    """All pairs of ranks whose tokens together form a token of higher rank, ordered by that rank."""
     found = []
     for token, rank in ranks.items():
         for cut in range(1, len(token)):
@@ -162,8 +161,8 @@ def _merges(ranks: dict[bytes, int]) -> list[tuple[int, int]]:
 
 
 def _split_name(tokenizer: Tokenizer, raw: dict[str, Any]) -> str:
-    """llama.cpp's name for how the tokenizer splits text. Vidya's pattern is Qwen 2's but for white space
-    with line ends that a text ends with."""
+    """llama.cpp's name of the tokenizer's pre-tokenizer. raw: its `tokenizer.json`. Vidya's pattern counts as
+    Qwen 2's; they differ only in white space with line ends at the end of a text. Raises CheckpointError."""
     if isinstance(tokenizer, RankTokenizer) and tokenizer.pattern == PATTERN:
         return "qwen2"
     mine = _essence(raw.get("pre_tokenizer"))
@@ -171,13 +170,13 @@ def _split_name(tokenizer: Tokenizer, raw: dict[str, Any]) -> str:
         if mine == _essence({"type": "Sequence", "pretokenizers": parts}):
             return name
     raise CheckpointError(
-        "llama.cpp has no name for how this model's tokenizer splits text",
+        "llama.cpp has no pre-tokenizer that splits text as this model's does",
         "export it as a Hugging Face folder instead",
     )
 
 
 def _essence(pre_tokenizer: Any) -> list[tuple[Any, ...]]:
-    """What of a pre-tokenizer decides how it splits."""
+    """The settings of a pre-tokenizer that decide where it splits, one tuple per part."""
     if not isinstance(pre_tokenizer, dict):
         return []
     parts = pre_tokenizer.get("pretokenizers", [pre_tokenizer])
@@ -191,11 +190,11 @@ def _own(tokenizer: Tokenizer) -> RankTokenizer:
 
 
 def _text_of(tokenizer: Tokenizer, special: int) -> str:
-    """How a special id is written."""
+    """The text of a special id, such as `<|end|>`."""
     added = tokenizer_json(tokenizer)["added_tokens"]
     return str(next(one["content"] for one in added if one["id"] == special))
 
 
 def _quoted(text: str) -> str:
-    """A literal of Jinja."""
+    """The text as a string literal in Jinja."""
     return json.dumps(text, ensure_ascii=False)

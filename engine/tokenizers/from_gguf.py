@@ -1,6 +1,6 @@
-"""The tokenizer of a GGUF file as the files of a Hugging Face folder.
+"""Converts the tokenizer of a GGUF file to the files of a Hugging Face folder.
 
-Left out: tokenizers that are no byte-level BPE, and splits that are not known by name: they are refused.
+Refuses tokenizers other than byte-level BPE, and pre-tokenizers (`tokenizer.ggml.pre`) not listed in SPLITS.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from engine.tokenizers.ranks import TOKENIZER_CONFIG
 _COPY = "copy the file again, or choose another"
 _PREFIX = "tokenizer.ggml."
 _NORMAL, _USER_DEFINED = 1, 4
-"""Kinds of tokens; others are control, unknown and single bytes."""
+"""Values of `tokenizer.ggml.token_type`. The others are control tokens, unknown tokens and single bytes."""
 _BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True}
 _GPT_2 = [{**_BYTE_LEVEL, "use_regex": True}]
 _DIGITS = [{"type": "Digits", "individual_digits": True}, *_GPT_2]
@@ -39,19 +39,20 @@ SPLITS = {
     **dict.fromkeys(("qwen2", "deepseek-r1-qwen"), _split(QWEN_2)),
     **dict.fromkeys(("llama-bpe", "llama3", "llama-v3"), _split(LLAMA_3)),
 }
-"""Name of a split in llama.cpp -> how the `tokenizers` library splits so."""
+"""Name of a pre-tokenizer in llama.cpp -> equivalent pre-tokenizers of the `tokenizers` library."""
 
 
 def tokenizer_files(metadata: Mapping[str, Any]) -> dict[str, str]:
     """Name -> contents of the files that engine.tokenizers.byte_level reads.
 
-    metadata: the GGUF file's keys, of which those of its tokenizer are read. Raises CheckpointError.
+    metadata: the GGUF file's keys and values; only those starting with `tokenizer.` are used. Raises
+    CheckpointError if the tokenizer is of another kind or inconsistent.
     """
     kind, split = metadata.get(_PREFIX + "model"), metadata.get(_PREFIX + "pre", "default")
     if kind != "gpt2":
         raise CheckpointError(
             f"its tokenizer is no byte-level BPE (it is {kind})",
-            "choose a model with such a one, as SmolLM2, Qwen and Llama 3 have",
+            "choose a model that has one, such as SmolLM2, Qwen or Llama 3",
         )
     if split not in SPLITS:
         raise CheckpointError(

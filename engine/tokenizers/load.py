@@ -1,4 +1,4 @@
-"""Which tokenizer a model's folder has."""
+"""Loads the tokenizer of a model's folder, of whichever kind it is."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from engine.tokenizers.tokenizer import Tokenizer
 
 
 def load_tokenizer(folder: Path) -> Tokenizer:
-    """The tokenizer of a model's folder, by the files that it has: vidya's own, or else that of Hugging
-    Face. Raises CheckpointError."""
+    """Reads vidya's own tokenizer if the folder has a rank file or no `tokenizer.json`, otherwise the Hugging
+    Face tokenizer. Raises CheckpointError."""
     if not (folder / RANKS).exists() and (folder / TOKENIZER_JSON).exists():
         return ByteLevelTokenizer.read(folder)
     return RankTokenizer.read(folder)

@@ -1,6 +1,6 @@
-"""Regular expressions by which known models split text before merging, as their `tokenizer.json` has them.
+"""The pre-tokenizer patterns of known models, exactly as in their `tokenizer.json`.
 
-They need no trial (engine.tokenizers.pattern_trial).
+They are trusted without the test of engine.tokenizers.pattern_trial.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 _WORDS = r"""(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+"""
 _REST = r""" ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"""
 QWEN_2 = rf"{_WORDS}|\p{{N}}|{_REST}"
-"""Qwen 2 and 3: digits one by one."""
+"""Qwen 2 and 3: each digit is a piece of its own."""
 LLAMA_3 = rf"{_WORDS}|\p{{N}}{{1,3}}|{_REST}"
-"""Digits in threes."""
+"""Llama 3: digits in groups of up to three."""
 KNOWN_PATTERNS = frozenset({QWEN_2, LLAMA_3})

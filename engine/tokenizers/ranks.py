@@ -1,6 +1,6 @@
-"""Vidya's own tokenizer: byte-level BPE, trained with rustbpe and used through tiktoken.
+"""Vidya's own tokenizer: byte-level BPE, trained with rustbpe and run by tiktoken.
 
-Left out: normalisation; any bytes round-trip.
+Text is not normalised, so any text round-trips exactly.
 """
 
 from __future__ import annotations
@@ -22,24 +22,25 @@ from engine.tokenizers.pattern_trial import try_pattern
 from engine.tokenizers.tokenizer import Tokenizer, panic_as_error, without_lone_surrogates
 
 PATTERN = r"""'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"""  # noqa: E501
-"""Splits before merging: contractions, words with one leading space, single digits, punctuation."""
+"""The pre-tokenizer: contractions, words with one leading space, single digits, punctuation, white space."""
 
 RANKS, TOKENIZER_CONFIG = "tokenizer.tiktoken", "tokenizer_config.json"
-"""The files of a tokenizer."""
+"""Names of the tokenizer's two files."""
 SPECIALS = ("<|user|>", "<|assistant|>", "<|end|>")
 RESERVED = 5
 """Ids kept free for later special tokens, so that a tokenizer can grow without a new embedding."""
 
 
 RANK_BYTES = 64_000_000
-"""Of a rank file; one of 200,000 ids has 4 MB."""
+"""Size limit of a rank file. One with 200,000 ids has 4 MB."""
 LONGEST_BLANK = 100_000
-"""Characters of white space in a row. Some more, and the pattern runs out of memory."""
-_BLANK = r"[^\S\x1c-\x1f]"  # Python counts four control characters in, the pattern does not
+"""Longest run of white space, in characters, that is encoded in one piece. For a much longer run the matcher
+runs out of memory."""
+_BLANK = r"[^\S\x1c-\x1f]"  # Python's \s includes four control characters that tiktoken's does not
 
 
 class RankTokenizer(Tokenizer):
-    """Its special tokens have the highest ids: `user`, `assistant`, `end`, then those reserved."""
+    """The special tokens have the highest ids: `user`, `assistant`, `end`, then RESERVED spare ones."""
 
     def __init__(self, ranks: dict[bytes, int], pattern: str = PATTERN) -> None:
         if sorted(ranks.values()) != list(range(len(ranks))):
@@ -74,7 +75,7 @@ class RankTokenizer(Tokenizer):
             return [i for part in parts for i in self._encoding.encode_ordinary(part)]
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
-        """The bytes of the ids; special tokens have none."""
+        """The bytes of the ids. Special and unknown ids give none."""
         return b"".join(
             self._encoding.decode_single_token_bytes(i) for i in ids if i < len(self.ranks)
         )
@@ -92,11 +93,11 @@ class RankTokenizer(Tokenizer):
         write_atomically(folder / TOKENIZER_CONFIG, text)
 
     def files(self) -> tuple[str, ...]:
-        """`save` says what is in them."""
+        """Names of the files that `save` writes."""
         return RANKS, TOKENIZER_CONFIG
 
     def fingerprint(self) -> str:
-        """Of the pattern, the special tokens and the ranks."""
+        """Hash of the pattern, the special tokens and the ranks, 32 hexadecimal digits."""
         state = hashlib.blake2b(repr((self.pattern, self.specials)).encode(), digest_size=16)
         for token, rank in sorted(self.ranks.items(), key=lambda item: item[1]):
             state.update(b"%d:%d:" % (rank, len(token)) + token)
@@ -104,8 +105,8 @@ class RankTokenizer(Tokenizer):
 
     @classmethod
     def read(cls, folder: Path) -> RankTokenizer:
-        """Reads what `save` wrote; a pattern that is not ours is tried first, in a process of its own.
-        Raises CheckpointError."""
+        """Reads the files that `save` writes. If the pattern is not PATTERN, tests it first in a separate
+        process. Raises CheckpointError."""
         path = folder / RANKS
         try:
             ranks = {}
@@ -132,8 +133,9 @@ class RankTokenizer(Tokenizer):
 
 
 def _parts(text: str) -> Iterator[str]:
-    """The text, cut in long white space where the pattern cuts as well, so that the ids are the same:
-    after its last line end, and before its last character."""
+    """The text in pieces. Cuts only runs of LONGEST_BLANK or more white-space characters, at places where the
+    pattern also splits: after the run's last line end and before its last character. So the ids are the same
+    as without cutting."""
     start = 0
     for blank in re.finditer(rf"(?<!{_BLANK}){_BLANK}{{{LONGEST_BLANK},}}", text):
         if blank.end() == len(text):
@@ -147,9 +149,9 @@ def _parts(text: str) -> Iterator[str]:
 
 
 def train_tokenizer(texts: Iterator[str], vocab_size: int) -> RankTokenizer:
-    """Trains a BPE of `vocab_size` ids (specials included) with rustbpe, which exports ranks.
+    """Trains a byte-level BPE with rustbpe. vocab_size: number of ids, including special and reserved ones.
 
-    Raises ConfigError where rustbpe is not installed.
+    Raises ConfigError if rustbpe is not installed.
     """
     try:
         import rustbpe  # only needed to train

@@ -1,8 +1,9 @@
-"""A Jinja chat template, rendered once with placeholders, as fixed texts before, between and after turns.
+"""Converts a Jinja chat template to fixed texts before, between and after turns.
 
-Rendered in a process of its own, in Jinja's sandbox, with limits: whoever made the template may mean harm.
-What people type never comes near it. Left out: tools, images, thinking; templates that write a turn
-otherwise by its place or by what it says, which are refused.
+The template is rendered once, with placeholders as the messages, and the result is cut at the placeholders.
+Rendering runs in a separate process, in Jinja's sandbox and with resource limits, because a template may be
+malicious. It never receives what people type. Left out: tools, images, thinking. Refused: templates that
+write a turn differently depending on its position or content.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from engine.tokenizers.pattern_trial import limit, run_in_child
 
 TEMPLATE_FILE = "chat_template.jinja"
 TEMPLATE_LENGTH = 100_000
-"""Characters of the longest template; Qwen 3's has 4,000."""
+"""Longest template in characters. Qwen 3's has 4,000."""
 _TURNS = ("user", "assistant", "user", "assistant", "user")
 _SYSTEM = "zqSYSTEMqz"
 _TEXT_ENDS = ("<|endoftext|>", "<|end_of_text|>")
@@ -29,17 +30,19 @@ CHATML = (
     "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\n' + message['content'] "
     "+ '<|im_end|>\n' }}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
 )
-"""For models that have its markers and no template."""
+"""The template of models that have ChatML's markers but no template of their own."""
 
 
 def find_pieces(
     template: object, config: Mapping[str, Any], markers: Mapping[str, int]
 ) -> ChatPieces:
-    """The pieces of a template, of ChatML where there is none and the markers are known.
+    """The fixed texts of a template. Without a template, those of ChatML if the tokenizer has its markers.
 
-    config: of the tokenizer, for `bos_token` and `eos_token`. Raises CheckpointError.
+    template: as in the tokenizer's config: a text, a list of named templates, or None. config: the
+    tokenizer's config, read for `bos_token` and `eos_token`. markers: special token -> id. Raises
+    CheckpointError.
     """
-    if isinstance(template, list):  # several, of which one is the usual
+    if isinstance(template, list):  # several named templates
         named = {one["name"]: one["template"] for one in template}
         template = named.get("default")
     if template is None and {"<|im_start|>", "<|im_end|>"} <= markers.keys():
@@ -55,7 +58,7 @@ def find_pieces(
 
 
 def _text_of(token: object) -> str:
-    """A token of a config is its text, or an object that has it."""
+    """The text of a token in a config, which is a string or an object with `content`; else ""."""
     found = token.get("content") if isinstance(token, dict) else token
     return found if isinstance(found, str) else ""
 
@@ -65,14 +68,15 @@ def _placeholders(count: int) -> list[str]:
 
 
 def _render(template: str, tokens: Mapping[str, str]) -> dict[str, str | None]:
-    """Name of a conversation -> its text; None where the template refuses to write it."""
+    """Name of a conversation (see `_conversations`) -> its text, or None if the template raised an error."""
     given = json.dumps({"template": template, **tokens})
     out = run_in_child("engine.tokenizers.rendering", "main", given, "its chat template", _ADVICE)
     return dict(json.loads(out))
 
 
 def _conversations() -> dict[str, tuple[list[dict[str, str]], bool]]:
-    """Name -> (messages, with the head of an answer to come)."""
+    """The conversations to render: name -> (messages, whether the head of the next answer is added). "told"
+    means with a system prompt."""
     said = _placeholders(len(_TURNS))
     turns = [{"role": r, "content": t} for r, t in zip(_TURNS, said, strict=True)]
     first = [{"role": "system", "content": _SYSTEM}]
@@ -87,7 +91,8 @@ def _conversations() -> dict[str, tuple[list[dict[str, str]], bool]]:
 
 
 def _cut(texts: Mapping[str, str | None], bos: str) -> ChatPieces:
-    """Raises CheckpointError where turns are not written alike."""
+    """The pieces, cut from the rendered conversations at the placeholders. bos: the token that begins a
+    sequence, or "". Raises CheckpointError if turns of a role are not all written in the same way."""
     told = "told" if texts["told"] and _SYSTEM in str(texts["told"]) else "plain"
     whole, prefix = texts[told], "told " if told == "told" else ""
     message, answer = texts[f"{prefix}message"], texts[f"{prefix}answer"]
@@ -110,11 +115,11 @@ def _cut(texts: Mapping[str, str | None], bos: str) -> ChatPieces:
     )
     if not alike:
         raise CheckpointError(
-            "its chat template writes a turn otherwise by its place in the conversation", _ADVICE
+            "its chat template writes a turn differently depending on its place", _ADVICE
         )
     first = first.removesuffix(user_head) if user_head else first
     opening = before if told == "told" else first
-    begins = opening.startswith(bos) and bos not in user_head  # else it is what opens any turn
+    begins = opening.startswith(bos) and bos not in user_head  # otherwise bos opens every turn
     opening, system_head = (bos, opening.removeprefix(bos)) if begins else ("", opening)
     if told == "plain":
         opening, system_head = opening + system_head, ""
@@ -132,7 +137,8 @@ def _cut(texts: Mapping[str, str | None], bos: str) -> ChatPieces:
 
 
 def _split(text: str, marks: Sequence[str]) -> list[str]:
-    """What stands before, between and after the marks, each of which is there once and in order."""
+    """The texts before, between and after the marks. Raises CheckpointError unless each mark occurs exactly
+    once, in order."""
     parts = []
     for mark in marks:
         if text.count(mark) != 1:
@@ -145,7 +151,8 @@ def _split(text: str, marks: Sequence[str]) -> list[str]:
 def _with_documents(
     pieces: ChatPieces, tokens: Mapping[str, str], markers: Mapping[str, int]
 ) -> ChatPieces:
-    """Plain texts stand between the tokens that the model's training had between them."""
+    """Adds the pieces around a plain document: the tokens that separated documents when the model was
+    trained."""
     chat = "".join((pieces.user_head, pieces.user_tail, pieces.assistant_head))
     bos, eos = tokens["bos_token"], tokens["eos_token"]
     ends = [mark for mark in markers if pieces.assistant_tail.startswith(mark)]
@@ -156,7 +163,8 @@ def _with_documents(
 
 
 def main() -> None:
-    """The rendering itself, in the child: template and tokens come from standard input."""
+    """Entry point of the child process: reads template and tokens as JSON from standard input, prints the
+    rendered conversations as JSON."""
     limit()
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
@@ -181,6 +189,6 @@ def main() -> None:
                 tools=None,
                 enable_thinking=False,
             )
-        except Exception:  # whatever a template runs into
+        except Exception:  # a template can raise anything
             texts[name] = None
     print(json.dumps(texts))

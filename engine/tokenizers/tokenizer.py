@@ -1,8 +1,8 @@
-"""What every tokenizer can do, whatever files it comes from; text that streams out of ids.
+"""The interface of all tokenizers, and a decoder for streams of ids.
 
-Text is always ordinary: `encode` never yields a special id, whatever the text contains. Special ids are
-placed by engine.tokenizers.chat_format only, as the model's own `chat` says. Left out: the kinds of
-tokenizers (engine.tokenizers.ranks, engine.tokenizers.byte_level).
+`encode` never yields a special id, whatever the text contains. Only engine.tokenizers.chat_format inserts
+special ids, according to the tokenizer's chat template. Left out: the two implementations
+(engine.tokenizers.ranks, engine.tokenizers.byte_level).
 """
 
 from __future__ import annotations
@@ -18,18 +18,19 @@ from engine.tokenizers.chat_template import ChatTemplate
 
 
 class Tokenizer(ABC):
-    """Text to ids and back. `Tokenizer.load` reads the one of a model's folder."""
+    """Converts text to ids and back. `Tokenizer.load` reads the tokenizer of a model's folder."""
 
     vocab_size: int
-    """All ids are below it, special ones too; a model may have more, which mean nothing."""
+    """All ids, including special ones, are below this. A model's vocabulary may be larger; its further ids
+    mean nothing."""
     special_ids: frozenset[int]
-    """Ids below `vocab_size` that stand for no text: markers, reserved ids, holes."""
+    """Ids below `vocab_size` that stand for no text: special tokens, reserved ids, gaps."""
     chat: ChatTemplate
 
     @staticmethod
     def load(folder: Path) -> Tokenizer:
-        """The tokenizer of a model's folder, by the files that it has. Raises CheckpointError."""
-        from engine.tokenizers.load import load_tokenizer  # which imports all kinds
+        """Reads the tokenizer of a model's folder; its files decide the kind. Raises CheckpointError."""
+        from engine.tokenizers.load import load_tokenizer  # here: it imports the subclasses
 
         return load_tokenizer(folder)
 
@@ -39,7 +40,7 @@ class Tokenizer(ABC):
 
     @abstractmethod
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
-        """The bytes of the ids; special ones, and those that it does not have, have none."""
+        """The bytes of the ids. Special and unknown ids give none."""
 
     @abstractmethod
     def save(self, folder: Path) -> None:
@@ -54,60 +55,63 @@ class Tokenizer(ABC):
         """Hash of everything that decides which ids a text or a conversation becomes."""
 
     def decode(self, ids: Iterable[int]) -> str:
-        """The text of the ids; bytes that are no UTF-8 become U+FFFD."""
+        """The text of the ids. Bytes that are not valid UTF-8 become U+FFFD."""
         return self.decode_bytes(ids).decode("utf-8", "replace")
 
     @cached_property
     def never_ids(self) -> tuple[int, ...]:
-        """Ids below `vocab_size`, rising, that no answer holds; those from there on are none either."""
+        """Ids below `vocab_size` that an answer never contains (special, but not stop ids), ascending. Ids
+        from `vocab_size` on never occur either."""
         return tuple(sorted(self.special_ids.difference(self.chat.stop_ids)))
 
     @cached_property
     def answer_width(self) -> int:
-        """Ids below it can be in an answer, `forbidden` left out; all from it on cannot."""
+        """One more than the highest id that an answer can contain. Logits from this id on need not be
+        computed."""
         never = set(self.never_ids)
         return 1 + max((i for i in range(self.vocab_size) if i not in never), default=-1)
 
     @cached_property
     def forbidden(self) -> list[int]:
-        """The ids of `never_ids` below `answer_width`."""
+        """Those of `never_ids` that are below `answer_width`; their logits must be masked."""
         return [i for i in self.never_ids if i < self.answer_width]
 
     def not_text(self, vocab_size: int) -> Collection[int]:
-        """All ids of a model with so many that stand for no text: the stop ids, and what is never
-        drawn."""
+        """All ids that stand for no text: special ids, stop ids, and those from the tokenizer's vocabulary
+        size up to the model's. vocab_size: that of the model."""
         beyond = range(self.vocab_size, vocab_size)
         return self.special_ids.union(self.chat.stop_ids, beyond)
 
 
 def without_lone_surrogates(text: str) -> str:
-    """The text; lone surrogates, which a terminal can send and no encoder takes, become U+FFFD."""
+    """The text with each lone surrogate replaced by U+FFFD. A terminal can send lone surrogates, but no
+    encoder accepts them."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 @contextmanager
 def panic_as_error() -> Iterator[None]:
-    """Turns a panic of tiktoken or of `tokenizers`, which is no Exception, into a CheckpointError."""
+    """Turns a panic of tiktoken or `tokenizers` (a BaseException) into a CheckpointError."""
     try:
         yield
     except BaseException as error:
         if type(error).__name__ != "PanicException":
             raise
         raise CheckpointError(
-            "the tokenizer's pattern does not get to the end of this text",
-            "say it in other words, or use another model: this one's tokenizer is not sound",
+            "the tokenizer's pattern fails on this text",
+            "say it in other words, or use another model: the tokenizer of this one is faulty",
         ) from None
 
 
 class StreamDecoder:
-    """Turns a stream of ids into text that holds only whole UTF-8 characters."""
+    """Decodes a stream of ids. Each piece of text consists of whole UTF-8 characters."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
         self._pending = b""
 
     def push(self, token: int) -> str:
-        """Text that became whole with this token; may be empty."""
+        """The text that this token completes; may be empty."""
         self._pending += self._tokenizer.decode_bytes([token])
         whole = _whole_prefix(self._pending)
         text, self._pending = (
@@ -117,13 +121,13 @@ class StreamDecoder:
         return text
 
     def finish(self) -> str:
-        """What is left when the stream ends; an unfinished character becomes U+FFFD."""
+        """The rest at the end of the stream. An incomplete character becomes U+FFFD."""
         text, self._pending = self._pending.decode("utf-8", "replace"), b""
         return text
 
 
 def _whole_prefix(data: bytes) -> int:
-    """Length of the prefix that does not end inside a UTF-8 character that may still be completed."""
+    """Length of data in bytes, without a UTF-8 character at its end that is still incomplete."""
     for back in range(1, min(4, len(data)) + 1):
         byte = data[-back]
         if byte >= 0xC0:  # a lead byte: is its character complete?

@@ -186,12 +186,12 @@ def test_plain_texts_stand_between_the_ids_of_training(tmp_path: Path) -> None:
         ("x" * 200_000, "is 200,000 long"),
         (
             "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}",
-            "of their own|otherwise",
+            "of their own|differently",
         ),
         (
             "{% for m in messages %}<|im_start|>{{ loop.index }} {{ m.role }}\n{{ m.content }}<|im_end|>"
             "{% endfor %}<|im_start|>assistant\n",
-            "otherwise by its place",
+            "differently depending on its place",
         ),
     ],
     ids=["broken", "endless", "out of the sandbox", "leaves out", "long", "no markers", "by place"],
