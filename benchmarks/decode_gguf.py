@@ -1,7 +1,7 @@
-"""A model in llama.cpp's file format, written from our tensors. Imports the `gguf` package.
+"""Writes our tensors in llama.cpp's file format, GGUF. Imports the `gguf` package.
 
-llama.cpp rotates neighbouring numbers where Hugging Face rotates halves, so the rows of q and k are
-put in another order. Left out: a vocabulary; the benchmark speaks in ids.
+llama.cpp's rotary embedding rotates neighbouring numbers, Hugging Face's rotates halves, so the rows of q
+and k are permuted. Left out: a vocabulary; the benchmark uses ids.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from gguf import GGMLQuantizationType, GGUFWriter
 from gguf.quants import quantize
 
 from engine.config import ModelConfig
-from engine.storage.checkpoint import load_config, load_tensors
-from engine.storage.checkpoint_files import WEIGHTS
+from engine.storage.checkpoint import load_config, load_weights
+from engine.storage.weight_files import current_files
 
 KINDS = {
     "f32": GGMLQuantizationType.F32,
@@ -37,9 +37,9 @@ _NAMES = {
 
 
 def write_gguf(folder: Path, path: Path, kind: str) -> None:
-    """Writes the model of a directory. kind: a key of KINDS, for the matrices."""
+    """Writes the model of a folder. kind: a key of KINDS, the type of the matrices."""
     config = load_config(folder)
-    tensors, _ = load_tensors(folder / WEIGHTS)
+    tensors = load_weights(current_files(folder))
     writer = GGUFWriter(path, "llama")
     _describe(writer, config)
     for name, tensor in tensors.items():
@@ -82,6 +82,6 @@ def _name(theirs: str) -> str:
 
 
 def _neighbours(rows: np.ndarray[Any, Any], heads: int) -> np.ndarray[Any, Any]:
-    """Rows [heads * E, I] so that the two numbers that are rotated together are neighbours."""
+    """Permutes rows [heads * E, I] so that the two numbers that are rotated together are neighbours."""
     halves = rows.reshape(heads, 2, -1, rows.shape[1])
     return np.ascontiguousarray(halves.swapaxes(1, 2).reshape(rows.shape))

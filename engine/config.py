@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from engine.errors import ConfigError
 from engine.storage.reading import shown
@@ -13,11 +13,71 @@ LONGEST = 1 << 20
 """The longest context; tables of that many rows are made when a model is loaded."""
 LARGEST_TABLE = 1 << 28
 """Numbers in such a table, context times head_dim."""
+FAMILIES = ("llama", "qwen3")
+"""Values of `model_type`, and of GGUF's `general.architecture`, that can be loaded."""
+
+
+@dataclass(frozen=True)
+class RopeScaling:
+    """How a model that was trained on short texts turns positions of longer ones."""
+
+    kind: Literal["linear", "llama3"]
+    """linear: all frequencies are divided by `factor` (2306.15595). llama3: the slow ones are, the fast
+    ones stay, and those between are mixed (2407.21783, as transformers has it)."""
+    factor: float
+    """Above 0."""
+    low: float = 1.0
+    high: float = 4.0
+    """llama3: turns in `original` positions below which a frequency is slow, above which it is fast."""
+    original: int = 8192
+    """llama3: positions of the training before it."""
+
+    def __post_init__(self) -> None:
+        sizes = (self.factor, self.low, self.high, float(self.original))
+        if not all(0.0 < size < math.inf for size in sizes) or self.low >= self.high:
+            raise ConfigError(
+                f"model config: rope scaling {self.kind} has the numbers {sizes}",
+                "they must be above 0, and the low factor below the high one",
+            )
+
+    def to_huggingface(self) -> dict[str, Any]:
+        """What `rope_parameters` says of it, besides theta."""
+        said: dict[str, Any] = {"rope_type": self.kind, "factor": self.factor}
+        if self.kind == "llama3":
+            said |= {"low_freq_factor": self.low, "high_freq_factor": self.high}
+            said |= {"original_max_position_embeddings": self.original}
+        return said
+
+    @classmethod
+    def from_huggingface(cls, rope: dict[str, Any]) -> RopeScaling | None:
+        """None for plain RoPE. Raises ConfigError for a kind that is not known, KeyError, ValueError or
+        TypeError for numbers that are missing or none."""
+        kind = rope.get("rope_type", rope.get("type", "default"))
+        if float(rope.get("partial_rotary_factor") or 1.0) != 1.0:
+            raise ConfigError(
+                "config.json: RoPE turns a part of each head", "it must turn all of it"
+            )
+        if kind == "default":
+            return None
+        if kind == "linear":
+            return cls("linear", float(rope["factor"]))
+        if kind == "llama3":
+            return cls(
+                "llama3",
+                float(rope["factor"]),
+                float(rope["low_freq_factor"]),
+                float(rope["high_freq_factor"]),
+                int(rope["original_max_position_embeddings"]),
+            )
+        raise ConfigError(
+            f"config.json: rope type {shown(kind)}", "default, linear and llama3 are supported"
+        )
 
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """A Llama-architecture decoder: RMSNorm, RoPE, SwiGLU, grouped-query attention, tied embeddings."""
+    """A decoder of the Llama family: RMSNorm, RoPE, SwiGLU, grouped-query attention; as Qwen3 has them
+    with norms on queries and keys."""
 
     vocab_size: int = 6144
     """Number of token ids, special tokens included."""
@@ -25,7 +85,7 @@ class ModelConfig:
     """Width of the residual stream."""
     layers: int = 5
     heads: int = 6
-    """Query heads; dim == heads * head_dim."""
+    """Query heads."""
     kv_heads: int = 2
     """Key/value heads; divides heads."""
     hidden: int = 1024
@@ -34,6 +94,13 @@ class ModelConfig:
     """Longest sequence in tokens, prompt and answer together."""
     rope_theta: float = 10_000.0
     norm_eps: float = 1e-5
+    head_size: int = 0
+    """Numbers in a head where that is not dim / heads; 0 where it is."""
+    qk_norm: bool = False
+    """RMSNorm on each head's queries and keys before they are turned: Qwen3."""
+    tied: bool = True
+    """Whether the output layer is the embedding."""
+    rope_scaling: RopeScaling | None = None
 
     def __post_init__(self) -> None:
         for name in ("vocab_size", "dim", "layers", "heads", "kv_heads", "hidden", "context"):
@@ -51,13 +118,17 @@ class ModelConfig:
                 f"model config: rope_theta {self.rope_theta}, norm_eps {self.norm_eps}",
                 "rope_theta must be above 0, norm_eps from 0 to below 1",
             )
-        if self.dim % self.heads or self.heads % self.kv_heads or self.head_dim % 2:
+        if self.head_size < 0 or (self.head_size == 0 and self.dim % self.heads):
             raise ConfigError(
-                f"model config: dim {self.dim}, heads {self.heads}, kv_heads {self.kv_heads} "
-                "do not divide",
-                "dim must be a multiple of 2 * heads, and heads a multiple of kv_heads",
+                f"model config: dim {self.dim}, heads {self.heads}, head_size {self.head_size}",
+                "dim must be a multiple of heads where heads have no size of their own",
             )
-
+        if self.heads % self.kv_heads or self.head_dim % 2:
+            raise ConfigError(
+                f"model config: heads {self.heads} of {self.head_dim}, kv_heads {self.kv_heads} "
+                "do not divide",
+                "heads must be a multiple of kv_heads, and what is in a head even",
+            )
         if self.context * self.head_dim > LARGEST_TABLE:
             raise ConfigError(
                 f"model config: context {self.context} times head_dim {self.head_dim} is too large",
@@ -66,20 +137,23 @@ class ModelConfig:
 
     @property
     def head_dim(self) -> int:
-        return self.dim // self.heads
+        """Numbers in a head."""
+        return self.head_size or self.dim // self.heads
 
     @property
     def parameters(self) -> int:
-        """Number of weights; the tied embedding counts once."""
+        """Number of weights; a tied embedding counts once."""
         attention = self.dim * self.head_dim * (2 * self.heads + 2 * self.kv_heads)
-        block = attention + 3 * self.dim * self.hidden + 2 * self.dim
-        return self.vocab_size * self.dim + self.layers * block + self.dim
+        norms = 2 * self.dim + 2 * self.head_dim * self.qk_norm
+        blocks = self.layers * (attention + 3 * self.dim * self.hidden + norms)
+        return self.vocab_size * self.dim * (1 if self.tied else 2) + blocks + self.dim
 
     def to_huggingface(self) -> dict[str, Any]:
-        """The `config.json` that transformers' LlamaForCausalLM reads."""
+        """The `config.json` that transformers' LlamaForCausalLM or Qwen3ForCausalLM reads."""
+        scaling = self.rope_scaling.to_huggingface() if self.rope_scaling else {}
         return {
-            "architectures": ["LlamaForCausalLM"],
-            "model_type": "llama",
+            "architectures": ["Qwen3ForCausalLM" if self.qk_norm else "LlamaForCausalLM"],
+            "model_type": "qwen3" if self.qk_norm else "llama",
             "vocab_size": self.vocab_size,
             "hidden_size": self.dim,
             "num_hidden_layers": self.layers,
@@ -89,40 +163,48 @@ class ModelConfig:
             "intermediate_size": self.hidden,
             "max_position_embeddings": self.context,
             "rope_theta": self.rope_theta,
-            "rope_parameters": {"rope_type": "default", "rope_theta": self.rope_theta},
+            "rope_parameters": {"rope_type": "default", "rope_theta": self.rope_theta} | scaling,
             "rms_norm_eps": self.norm_eps,
-            "tie_word_embeddings": True,
+            "tie_word_embeddings": self.tied,
             "hidden_act": "silu",
             "attention_bias": False,
             "mlp_bias": False,
-        }
+        } | ({"rope_scaling": scaling} if scaling else {})  # where transformers before 5 looks
 
     @classmethod
     def from_huggingface(cls, raw: dict[str, Any]) -> ModelConfig:
-        """Reads a Llama `config.json`. Raises ConfigError for what this engine does not do."""
+        """Reads the `config.json` of a Llama or Qwen3. Raises ConfigError for what this engine does not
+        do. As in transformers, a config that does not say so has an output layer of its own."""
         try:
-            if raw.get("model_type") != "llama":
+            kind = raw.get("model_type")
+            if kind not in FAMILIES:
                 raise ConfigError(
-                    f"config.json: model_type is {shown(raw.get('model_type'))}",
-                    "only Llama-architecture models can be loaded",
+                    f"config.json: model_type is {shown(kind)}",
+                    f"models of these types can be loaded: {', '.join(FAMILIES)}",
                 )
             for key in ("attention_bias", "mlp_bias"):
                 if raw.get(key):
                     raise ConfigError(f"config.json: {key} is set", "biases are not supported")
-            rope = raw.get("rope_parameters") or raw.get("rope_scaling") or {}
-            kind = rope.get("rope_type", rope.get("type", "default"))
-            if kind != "default":
+            slides = any(one != "full_attention" for one in raw.get("layer_types") or ())
+            if raw.get("use_sliding_window") or slides:
                 raise ConfigError(
-                    f"config.json: rope type {shown(kind)}", "only plain RoPE is supported"
+                    "config.json: attention goes over a sliding window",
+                    "only attention over the whole context is supported",
                 )
+            rope = raw.get("rope_parameters") or raw.get("rope_scaling") or {}
             if raw.get("hidden_act", "silu") != "silu":
                 raise ConfigError(
                     f"config.json: hidden_act {shown(raw['hidden_act'])}", "only silu is supported"
                 )
-            heads = int(raw["num_attention_heads"])
-            config = cls(
+            heads, dim = int(raw["num_attention_heads"]), int(raw["hidden_size"])
+            head_dim = raw.get("head_dim") or (128 if kind == "qwen3" else 0)
+            if not isinstance(head_dim, int):
+                raise ConfigError(
+                    f"config.json: head_dim is {shown(head_dim)}", "it must be a positive number"
+                )
+            return cls(
                 vocab_size=int(raw["vocab_size"]),
-                dim=int(raw["hidden_size"]),
+                dim=dim,
                 layers=int(raw["num_hidden_layers"]),
                 heads=heads,
                 kv_heads=int(raw.get("num_key_value_heads") or heads),
@@ -130,17 +212,15 @@ class ModelConfig:
                 context=int(raw.get("max_position_embeddings", 512)),
                 rope_theta=float(rope.get("rope_theta", raw.get("rope_theta", 10_000.0))),
                 norm_eps=float(raw.get("rms_norm_eps", 1e-5)),
+                head_size=0 if head_dim * heads == dim else head_dim,
+                qk_norm=kind == "qwen3",
+                tied=bool(raw.get("tie_word_embeddings", False)),
+                rope_scaling=RopeScaling.from_huggingface(rope),
             )
-            if raw.get("head_dim") not in (None, config.head_dim):
-                raise ConfigError(
-                    f"config.json: head_dim {shown(raw['head_dim'])} is not hidden_size / heads",
-                    "this engine needs head_dim * heads == hidden_size",
-                )
-            return config
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise ConfigError(
                 f"config.json: {type(error).__name__}: {error}",
-                "it must be the config of a Llama model",
+                "it must be the config of a Llama or Qwen3 model",
             ) from error
 
 

@@ -1,8 +1,9 @@
-"""The Llama-architecture decoder (2302.13971): RMSNorm, RoPE, SwiGLU, grouped-query attention.
+"""The decoder of the Llama family (2302.13971): RMSNorm, RoPE, SwiGLU, grouped-query attention; with
+norms on queries and keys it is Qwen3's (2505.09388).
 
 One projection makes q, k and v and one makes gate and up: on a CPU fewer, larger products win.
 engine.storage.checkpoint splits them into the Hugging Face names. Left out: dropout (rollouts, references
-and training must agree), biases, untied output embeddings.
+and training must agree), biases.
 
 Notation: B batch, T tokens, D dim, H heads, K key/value heads, G = H / K, E head_dim, V vocabulary.
 """
@@ -30,7 +31,11 @@ class Attention(nn.Module):
         self.qkv = nn.Linear(
             config.dim, (config.heads + 2 * config.kv_heads) * config.head_dim, bias=False
         )
-        self.out = nn.Linear(config.dim, config.dim, bias=False)
+        self.out = nn.Linear(config.heads * config.head_dim, config.dim, bias=False)
+        self.q_norm = self.k_norm = None
+        if config.qk_norm:
+            self.q_norm = RMSNorm(config.head_dim, config.norm_eps)
+            self.k_norm = RMSNorm(config.head_dim, config.norm_eps)
 
     def forward(
         self,
@@ -45,6 +50,9 @@ class Attention(nn.Module):
         h, k, e = self.heads, self.kv_heads, self.head_dim
         qkv = self.qkv(x).view(b, t, h + 2 * k, e).transpose(1, 2)  # (B, H+2K, T, E)
         turning, value = qkv.split([h + k, k], 1)
+        if self.q_norm is not None and self.k_norm is not None:
+            query, key = turning.split([h, k], 1)
+            turning = torch.cat([self.q_norm(query), self.k_norm(key)], 1)
         query, key = apply_rope(turning, *rope).split([h, k], 1)
         if cache is not None:
             key, value = cache.append(layer, key, value)  # (B, K, S, E)
@@ -111,6 +119,7 @@ class Model(nn.Module):
         self.embedding = nn.Embedding(config.vocab_size, config.dim, _weight=empty)
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.layers))
         self.norm = RMSNorm(config.dim, config.norm_eps)
+        self.output = None if config.tied else nn.Linear(config.dim, config.vocab_size, bias=False)
         # on the meta device torch would load its compiler for such operations, which takes seconds
         meta = self.device.type == "meta"
         with torch.device("cpu"):
@@ -137,6 +146,11 @@ class Model(nn.Module):
     @property
     def dtype(self) -> torch.dtype:
         return self.embedding.weight.dtype
+
+    @property
+    def vocabulary(self) -> Tensor:
+        """The output layer's weight [V, D]: the embedding's where they are tied."""
+        return self.embedding.weight if self.output is None else self.output.weight
 
     def hidden_states(
         self,
@@ -197,8 +211,8 @@ class Model(nn.Module):
         return x
 
     def logits(self, hidden: Tensor) -> Tensor:
-        """Hidden states [..., D] to logits [..., V], through the tied embedding."""
-        return F.linear(hidden, self.embedding.weight)
+        """Hidden states [..., D] to logits [..., V]."""
+        return F.linear(hidden, self.vocabulary)
 
     def forward(
         self, ids: Tensor, *, mask: Tensor | None = None, positions: Tensor | None = None
@@ -210,11 +224,24 @@ class Model(nn.Module):
 def rope_tables(config: ModelConfig) -> tuple[Tensor, Tensor]:
     """cos and sin, [context, E], the first half repeated (Hugging Face's layout; 2104.09864); the
     first half of the sines is negative, as `apply_rope` needs it."""
+    frequency = rope_frequencies(config)
+    angles = torch.outer(torch.arange(config.context).float(), frequency)
+    return torch.cat([angles, angles], -1).cos(), torch.cat([-angles, angles], -1).sin()
+
+
+def rope_frequencies(config: ModelConfig) -> Tensor:
+    """Radians a position, [E / 2], scaled as the config says."""
     frequency = config.rope_theta ** (
         -torch.arange(0, config.head_dim, 2).float() / config.head_dim
     )
-    angles = torch.outer(torch.arange(config.context).float(), frequency)
-    return torch.cat([angles, angles], -1).cos(), torch.cat([-angles, angles], -1).sin()
+    scaling = config.rope_scaling
+    if scaling is None:
+        return frequency
+    if scaling.kind == "linear":
+        return frequency / scaling.factor
+    turns = scaling.original * frequency / (2.0 * math.pi)
+    fast = ((turns - scaling.low) / (scaling.high - scaling.low)).clamp(0.0, 1.0)
+    return frequency * (fast + (1.0 - fast) / scaling.factor)
 
 
 def apply_rope(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:

@@ -97,6 +97,15 @@ def test_the_readme_has_examples() -> None:
     assert {(), ("ask",), ("teach",)} <= shown
 
 
+def test_the_gate_runs_the_tests_as_the_readme_says() -> None:
+    [line] = [
+        line.strip() for line in README.splitlines() if line.startswith("    pip install '.[")
+    ]
+    gate = (ROOT / ".ci" / "run").read_text("utf-8").replace("pip install -q", "pip install")
+    assert [step for step in line.split(" && ") if step not in gate.splitlines()] == []
+    assert "pytest" in line
+
+
 def test_every_command_is_in_the_guide() -> None:
     assert {resolve(text)[0] for text in commands(GUIDE)} >= set(walk(cli))
 

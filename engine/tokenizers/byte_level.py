@@ -85,6 +85,11 @@ class ByteLevelTokenizer(Tokenizer):
         """Those that it was read from, and the chat template's pieces."""
         return tuple(self._files)
 
+    @property
+    def contents(self) -> Mapping[str, bytes]:
+        """Name -> contents of its files."""
+        return self._files
+
     def fingerprint(self) -> str:
         """Of all its files."""
         state = hashlib.blake2b(digest_size=16)

@@ -33,7 +33,7 @@ def _split(pattern: str) -> list[dict[str, Any]]:
     return [split, {**_BYTE_LEVEL, "use_regex": False}]
 
 
-_SPLITS = {
+SPLITS = {
     **dict.fromkeys(("gpt-2", "gpt2", "default"), _GPT_2),
     **dict.fromkeys(("smollm", "starcoder", "refact", "command-r", "codeshell"), _DIGITS),
     **dict.fromkeys(("qwen2", "deepseek-r1-qwen"), _split(QWEN_2)),
@@ -53,7 +53,7 @@ def tokenizer_files(metadata: Mapping[str, Any]) -> dict[str, str]:
             f"its tokenizer is no byte-level BPE (it is {kind})",
             "choose a model with such a one, as SmolLM2, Qwen and Llama 3 have",
         )
-    if split not in _SPLITS:
+    if split not in SPLITS:
         raise CheckpointError(
             f"its tokenizer splits text as {split!r}, which is not known here",
             "import the model's Hugging Face folder instead, whose tokenizer.json says how",
@@ -82,7 +82,7 @@ def tokenizer_files(metadata: Mapping[str, Any]) -> dict[str, str]:
         "padding": None,
         "added_tokens": added,
         "normalizer": normalizer,
-        "pre_tokenizer": {"type": "Sequence", "pretokenizers": _SPLITS[split]},
+        "pre_tokenizer": {"type": "Sequence", "pretokenizers": SPLITS[split]},
         "post_processor": None,
         "decoder": {**_BYTE_LEVEL, "use_regex": True},
         "model": {

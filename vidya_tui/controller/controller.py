@@ -18,9 +18,9 @@ from learning.journal.journal import Journal
 from learning.protocol.events import (
     Event,
     LessonDone,
-    MessageCut,
-    TrainDone,
+    TeacherEnded,
     UndoDone,
+    WorkerLost,
 )
 from learning.protocol.messages import TeacherPort
 from learning.protocol.requests import CancelTraining, SetLearning, Train
@@ -29,17 +29,16 @@ from vidya_tui.commands.keymap import Keymap, usual, way
 from vidya_tui.commands.parse import RunCommand
 from vidya_tui.commands.situation import Situation
 from vidya_tui.controller.drafts import Drafts
-from vidya_tui.controller.message import StatusMessage
 from vidya_tui.controller.practice import PracticeDesk
-from vidya_tui.controller.presence import ModelPresence
 from vidya_tui.controller.retyping import Retyping
 from vidya_tui.session.session import Session
-from vidya_tui.state import growth as growth_state
 from vidya_tui.state import learner as learner_state
-from vidya_tui.state import practice as practice_state
+from vidya_tui.state import training as training_state
 from vidya_tui.state import transcript, undoing
 from vidya_tui.state.growth import Growing
+from vidya_tui.state.known import StateStore
 from vidya_tui.state.learner import Learning
+from vidya_tui.state.message import StatusMessage
 from vidya_tui.state.notes import Notes, note_of, recalled
 from vidya_tui.state.training import TrainingLog
 from vidya_tui.state.transcript import Log
@@ -59,22 +58,19 @@ class Controller:
         """keys: those that hints name; None: the usual ones."""
         self.session = session
         self._keys = keys or usual()
-        self.learning = Learning()
         self.journal = journal
         self._teacher = teacher
-        self.practice = PracticeDesk(teacher)
+        self.known = StateStore()
+        """What the teacher's events have told."""
+        self.practice = PracticeDesk(teacher, self.known)
         self._how = SetLearning(on=True)
         self._begun = False
         self._notes = Notes(lambda at: recalled(self.journal, self.session, at))
-        self.training = TrainingLog()
         self.undone = 0.0
         """Seconds by the monotonic clock at which the last undo ended; 0: none has."""
         self._taught = False
-        self._presence = ModelPresence(self._take_up)
         self.drafts = Drafts()
         self._retyping = Retyping(session, self.drafts)
-        self.growing: Growing | None = None
-        """A larger model that is being made."""
 
     def begin(self) -> None:
         """Once, at the start: what was left undone is taken up."""
@@ -90,6 +86,21 @@ class Controller:
                 self._teacher.send(how)
 
     # ------------------------------------------------------------ what is shown
+
+    @property
+    def learning(self) -> Learning:
+        """What is known of the learner."""
+        return self.known.now.learning
+
+    @property
+    def training(self) -> TrainingLog:
+        """The book training that runs, or the last one."""
+        return self.known.now.training
+
+    @property
+    def growing(self) -> Growing | None:
+        """A larger model that is being made."""
+        return self.known.now.growing
 
     def log(self) -> Log:
         """What the conversation shows."""
@@ -119,7 +130,7 @@ class Controller:
             self._notes.unjudged(len(session.turns) - 2)
         if self.learning.loaded:
             return StatusMessage("")
-        self._presence.promise_answer()
+        self.known.change(model=replace(self.known.now.model, promised=True))
         return StatusMessage("the answer comes as soon as the model is awake")
 
     def carry_out(self, run: RunCommand) -> StatusMessage:
@@ -243,16 +254,18 @@ class Controller:
             return self.practice.stop()
         if not self.training.running:
             raise VidyaError("nothing is running", "there is nothing to cancel")
-        self.training.stop()
-        self.learning = replace(self.learning, stopping=True)
+        self.known.change(
+            training=self.training.stopped(), learning=replace(self.learning, stopping=True)
+        )
         self._teacher.send(CancelTraining())
         return StatusMessage("stopping the training; what was learned so far is kept")
 
     def _train(self, argument: Argument) -> StatusMessage:
         if self.training.running:
             raise VidyaError("the book is being learned already", "/cancel stops it")
-        self.training.begin()
-        self.learning = replace(self.learning, stopping=False)
+        self.known.change(
+            training=training_state.BEGUN, learning=replace(self.learning, stopping=False)
+        )
         self._teacher.send(Train(epochs=argument if isinstance(argument, int) else None))
         shows, stops = way(self._keys, "curve"), way(self._keys, "cancel")
         return StatusMessage(
@@ -301,20 +314,11 @@ class Controller:
                     words = StatusMessage(str(error), trouble=True)
                 if words is not None:
                     heard.append(words)
-        practice = practice_state.short(self.practice.state)
-        if self.growing is not None and not practice:
-            practice = self.growing.short()
-        self.learning = replace(self.learning, practice=practice)
         return heard
 
     def _understand(self, event: Event) -> StatusMessage | None:
-        words = self._meaning(event)
-        self.learning = learner_state.after(self.learning, event)
-        self.training.hear(event)
-        self.growing = growth_state.after(self.growing, event)
-        return words
-
-    def _meaning(self, event: Event) -> StatusMessage | None:
+        """Takes up what the event says into what is known, and into the notes under the answers."""
+        words = self.known.take(event)
         match event:
             case LessonDone():
                 self._annotate(event.lesson, learner_state.outcome(event))
@@ -324,11 +328,11 @@ class Controller:
                 self.undone = time.monotonic()
                 self._taught = self.journal.last_lesson() is not None
                 return StatusMessage(undoing.taken_back(self.journal, event))
-            case TrainDone():
-                return StatusMessage(learner_state.trained(event))
-            case MessageCut():
-                return StatusMessage(learner_state.cut(event), trouble=True)
-        return self._presence.hear(event, training=self.training.running)
+            case WorkerLost(restarting=False):
+                pass
+            case TeacherEnded():
+                self._take_up()
+        return words
 
     def _take_up(self) -> None:
         """Tells a teacher that has just begun what it needs to know."""

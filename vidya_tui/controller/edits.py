@@ -16,7 +16,7 @@ from learning.book.owner_book import OwnerBook
 from learning.channels import learn_again, learn_from_book, learn_from_removal
 from learning.journal.journal import Journal
 from learning.journal.lesson_list import Taught
-from learning.protocol.records import Lesson, Turn, Turns
+from learning.protocol.records import Lesson, Turns, as_turns
 from learning.protocol.requests import Learn
 from personality.book import LineError, format_line
 from vidya_tui.session.judging import tidy
@@ -213,4 +213,4 @@ def lesson_to_compare(journal: Journal, number: int | None) -> Lesson:
 
 
 def _prompt(turns: Sequence[tuple[str, str]]) -> Turns:
-    return tuple(Turn(role, text) for role, text in turns[:-1])  # type: ignore[arg-type]
+    return as_turns(turns[:-1])

@@ -77,12 +77,11 @@ class ModelControl:
         return self._store.readable()
 
     def in_use(self, info: ModelInfo) -> bool:
-        return self.model in (info.name, str(info.path))
+        return info.is_called(self.model)
 
     def called(self, info: ModelInfo) -> str:
         """What finds it: its name, or its path where it is not in the home."""
-        owned = info.shipped or info.path.parent == self._home.models_path
-        return info.name if owned else str(info.path)
+        return self._store.called(info)
 
     @property
     def awake(self) -> bool:
@@ -127,7 +126,7 @@ class ModelControl:
         taken = self._store.names()
         names = (config, *(f"{config}-{number}" for number in range(2, 1000)))
         name = next(name for name in names if name not in taken)
-        self.desk.growing = Growing(name, time.monotonic())
+        self.desk.known.change(growing=Growing(name, time.monotonic()))
         self._teacher.send(Grow(config, name))
         return name
 

@@ -1,4 +1,4 @@
-"""Opens the screens beside the chat, each loaded when it is first asked for."""
+"""Creates the screens beside the chat; imports each on first use."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def open_screen(place: ScreenContext, name: str, argument: int | str | None) -> SubScreen[Any]:
-    """The screen of a command; what follows the command is what it looks for. Raises VidyaError."""
+    """The screen for a command. argument: search words, or the number of a lesson. Raises VidyaError."""
     search = "" if argument is None else str(argument)
     if name == "lessons":
         from vidya_tui.screens.lessons import LessonsScreen

@@ -18,6 +18,7 @@ from learning.journal.judgements import Judged
 from learning.protocol.messages import TeacherPort
 from learning.protocol.records import Ask, Correction, Lesson, Pick, Rating, Turn, Turns
 from learning.protocol.requests import Cancel, Keep, Learn, Undo
+from learning.text.normalise import writable
 from personality.book import shipped_book_path
 from vidya_tui.session.candidate import Card
 from vidya_tui.session.exchange import EarlyPick, Exchange
@@ -321,4 +322,4 @@ class Judging:
 
 def tidy(text: str) -> str:
     """What was typed, as it can be kept: no white space around it, no half characters in it."""
-    return text.encode("utf-8", "replace").decode("utf-8").strip()
+    return writable(text).strip()

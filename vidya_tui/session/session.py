@@ -27,12 +27,11 @@ from learning.protocol.events import (
     AskDone,
     CandidateDone,
     CandidateReset,
-    CandidateText,
+    CandidateTexts,
     Event,
     Failed,
-    ModelChanging,
+    TeacherEnded,
     UndoDone,
-    WorkerLost,
 )
 from learning.protocol.messages import TeacherPort
 from learning.protocol.records import Ask, Candidate, Lesson, Turn, Turns
@@ -281,19 +280,19 @@ class Session(Judging):
         shown but not journaled, and `recover` makes up for a lesson that was not.
         """
         match event:
-            case CandidateText():
+            case CandidateTexts():
                 self._more(event)
             case CandidateReset():
                 self._again(event)
             case CandidateDone():
-                self._done(event)
+                self._done(event.candidate)
             case AskDone():
                 self._ended(event.ask)
             case Failed(ask=int() as ask):
                 self._ended(ask)
                 if self._now and self._now.ask.id == ask and not self._now.surest():
                     self._now.cards = []  # nothing came: there is nothing to choose among
-            case WorkerLost() | ModelChanging():
+            case TeacherEnded():
                 self._broken = self._broken or (self.waiting and self.streaming)
                 for ask in {*self._early, *([self._now.ask.id] if self._now else [])}:
                     self._ended(ask)
@@ -306,11 +305,12 @@ class Session(Judging):
         """The one that is open, or one left behind that is still being written."""
         return self._now if self._now and self._now.ask.id == ask else self._early.get(ask)
 
-    def _more(self, event: CandidateText) -> None:
+    def _more(self, event: CandidateTexts) -> None:
         if exchange := self._exchange(event.ask):
-            exchange.add(event.index, event.delta)
-            early, card = exchange.early, exchange.card(event.index)
-            if exchange is self._now and early and card and early.pick.index == card.index:
+            for delta in event.deltas:
+                exchange.add(delta.index, delta.text)
+            card = exchange.card(exchange.early.pick.index) if exchange.early else None
+            if exchange is self._now and card:
                 self.answer = card.said
 
     def _again(self, event: CandidateReset) -> None:
@@ -322,24 +322,14 @@ class Session(Judging):
         elif exchange:
             exchange.draw_anew(event.index)
 
-    def _done(self, event: CandidateDone) -> None:
-        candidate = Candidate(
-            event.ask,
-            event.index,
-            event.text,
-            event.tokens,
-            event.logprobs,
-            event.ending,
-            event.version,
-            event.certainty,
-        )
-        exchange = self._exchange(event.ask)
+    def _done(self, candidate: Candidate) -> None:
+        exchange = self._exchange(candidate.ask)
         if exchange:
             exchange.finish(candidate)
         with contextlib.suppress(NotFound):  # its ask may be forgotten meanwhile
             self.journal.add_candidates([candidate])
-        if exchange and exchange.early and exchange.early.pick.index == event.index:
-            whole, seen = event.text.strip(), exchange.early.seen
+        if exchange and exchange.early and exchange.early.pick.index == candidate.index:
+            whole, seen = candidate.text.strip(), exchange.early.seen
             self._settle(exchange, exchange.early, whole if whole.startswith(seen) else seen)
 
     def _ended(self, ask: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from learning.protocol.events import Event, Failed, Grown, ModelChanging, WorkerLost
+from learning.protocol.events import Event, Failed, Grown, TeacherEnded
 from vidya_tui.text.numbers import seconds
 
 
@@ -30,6 +30,6 @@ class Growing:
 def after(now: Growing | None, event: Event) -> Growing | None:
     """What is known after an event."""
     match event:
-        case Grown() | Failed(where="grow") | WorkerLost() | ModelChanging():
+        case Grown() | Failed(where="grow") | TeacherEnded():
             return None
     return now

@@ -192,8 +192,8 @@ def after(now: Learning, event: Event) -> Learning:
         Failed,
         LearnerState,
         LessonDone,
-        ModelChanging,
         Ready,
+        TeacherEnded,
         TrainDone,
         TrainProgress,
         UndoDone,
@@ -231,7 +231,7 @@ def after(now: Learning, event: Event) -> Learning:
             )
         case Failed(where="train"):
             return replace(now, training=None, stopping=False)
-        case WorkerLost() | ModelChanging():
+        case TeacherEnded():
             return replace(
                 now,
                 loaded=False,

@@ -6,16 +6,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from learning.practice.report import Gain
+from learning.practice.report import Gain, together
 from learning.protocol.events import (
     Event,
     Failed,
-    ModelChanging,
     PracticeDone,
     PracticeSample,
     PracticeStage,
     PracticeStep,
-    WorkerLost,
+    TeacherEnded,
 )
 from vidya_tui.text.numbers import counted, percent, seconds
 from vidya_tui.text.sanitise import one_line
@@ -24,6 +23,8 @@ KEPT = 12
 """Samples that are shown."""
 RECENT = 8
 """Steps whose mean says how long the next ones will take."""
+WARM_UP = "warm-up"
+"""What follows the task in a command that begins with worked examples."""
 BARS = "\u2581\u2582\u2583\u2584\u2585\u2586\u2587\u2588"
 
 
@@ -47,11 +48,14 @@ class Practising:
     stopping: bool = False
     """It was asked to end, and has not yet."""
     done: PracticeDone | None = None
+    idle_runs: tuple[PracticeDone, ...] = ()
+    """Those that ended since the owner was here last."""
 
 
-def begun(task: str, *, idle: bool = False) -> Practising:
-    """A practice that was just asked for."""
-    return Practising(task, True, idle, "beginning: looking at book and problems")
+def begun(task: str, *, idle_runs: tuple[PracticeDone, ...] | None = None) -> Practising:
+    """A practice that was just asked for. idle_runs: where the owner is away, those before it."""
+    words, idle = "beginning: looking at book and problems", idle_runs is not None
+    return Practising(task, True, idle, words, idle_runs=idle_runs or ())
 
 
 def after(now: Practising, event: Event) -> Practising:
@@ -73,10 +77,12 @@ def after(now: Practising, event: Event) -> Practising:
         case PracticeSample():
             return replace(now, samples=(event, *now.samples)[:KEPT])
         case PracticeDone():
-            return replace(now, running=False, stopping=False, done=event, stage="ended")
+            runs = (*now.idle_runs, event) if event.idle else now.idle_runs
+            ended = replace(now, running=False, stopping=False, done=event, stage="ended")
+            return replace(ended, idle_runs=runs)
         case Failed(where="practise" | "worker"):
             return replace(now, running=False, stopping=False, stage="could not be done")
-        case WorkerLost() | ModelChanging() if now.running:
+        case TeacherEnded() if now.running:
             lost = "the model was lost; what was saved is kept"
             return replace(now, running=False, stopping=False, stage=lost)
     return now
@@ -221,6 +227,16 @@ def sampled(event: PracticeSample, width: int = 100) -> str:
     cut = " (cut off)" if event.truncated else ""
     asked, said = one_line(event.prompt, width), one_line(event.text, width)
     return f"{judged}\n  {asked}\n  {said}{cut}"
+
+
+def away(now: Practising) -> str:
+    """What was practised since the owner was here last, as of one practice; at least one has ended."""
+    return done(together(now.idle_runs))
+
+
+def warm_up(event: PracticeDone) -> str:
+    """The command that warms the task up."""
+    return f"/practice {event.task} {WARM_UP}"
 
 
 def advice(event: PracticeDone, how: str) -> str:

@@ -5,16 +5,15 @@ Kept from the first event on, whether anybody looks or not. Pure; drawn by scree
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 from learning.protocol.events import (
     Event,
     Failed,
     LearnerState,
-    ModelChanging,
+    TeacherEnded,
     TrainDone,
     TrainProgress,
-    WorkerLost,
 )
 from vidya_tui.state import learner as words
 from vidya_tui.text.numbers import percent, seconds
@@ -23,13 +22,13 @@ MOST_POINTS = 1200
 """Points of the curve; beyond it every second one goes."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class TrainingLog:
     """The training that runs, or the last one."""
 
-    losses: list[tuple[int, float]] = field(default_factory=list)
+    losses: tuple[tuple[int, float], ...] = ()
     """(step, loss), in order."""
-    recalls: list[tuple[int, float]] = field(default_factory=list)
+    recalls: tuple[tuple[int, float], ...] = ()
     """(step, recall of the book 0 to 1) at the end of each epoch."""
     before: float | None = None
     """Recall of the book when it began."""
@@ -40,48 +39,33 @@ class TrainingLog:
     stopping: bool = False
     """It was asked to stop."""
 
-    def begin(self) -> None:
-        """A new training was asked for."""
-        self.__init__(running=True)  # type: ignore[misc]
-
-    def stop(self) -> None:
+    def stopped(self) -> TrainingLog:
         """It was asked to stop."""
-        self.stopping = self.running
+        return replace(self, stopping=self.running)
 
-    def hear(self, event: Event) -> None:
-        """Takes every event; those of no concern pass."""
+    def after(self, event: Event) -> TrainingLog:
+        """What is known after an event."""
         match event:
             case TrainProgress():
-                self._moved(event)
+                return _moved(self if self.running else BEGUN, event)
             case LearnerState(book_recall=float() as recall) if self.running and not self.losses:
-                self.before = recall
+                return replace(self, before=recall)
             case TrainDone():
-                self.before = event.recall_before
-                self.result, self.running, self.stopping = event, False, False
+                before = event.recall_before
+                ended = replace(self, before=before, result=event)
+                return replace(ended, running=False, stopping=False)
             case Failed(where="train"):
-                self._end(f"{event.what}; {event.next_step}" if event.next_step else event.what)
-            case WorkerLost() | ModelChanging():
-                if self.running:
-                    self._end("the model was started anew meanwhile; /train goes on where it was")
-            case _:
-                pass
+                return self._ended(
+                    f"{event.what}; {event.next_step}" if event.next_step else event.what
+                )
+            case TeacherEnded() if self.running:
+                return self._ended(
+                    "the model was started anew meanwhile; /train goes on where it was"
+                )
+        return self
 
-    def _moved(self, event: TrainProgress) -> None:
-        if not self.running:
-            self.begin()
-        self.progress = event
-        if event.recall is not None and event.step <= event.begun:
-            self.before = event.recall
-        elif event.recall is not None and event.epoch_ended:
-            self.recalls.append((event.step, event.recall))
-        made = event.asked is None and event.step > event.begun
-        if made and (not self.losses or event.step > self.losses[-1][0]):
-            self.losses.append((event.step, event.loss))
-        if len(self.losses) > MOST_POINTS:
-            self.losses = self.losses[::2]
-
-    def _end(self, words: str) -> None:
-        self.failure, self.running, self.stopping = words, False, False
+    def _ended(self, words: str) -> TrainingLog:
+        return replace(self, failure=words, running=False, stopping=False)
 
     # ------------------------------------------------------------ in words
 
@@ -127,3 +111,21 @@ class TrainingLog:
         shown = " \u2192 ".join(map(percent, recalls))
         lines = words.lines_known(self.progress) if self.progress and self.running else ""
         return f"{shown}, {lines}" if shown and lines else shown or lines
+
+
+def _moved(now: TrainingLog, event: TrainProgress) -> TrainingLog:
+    before, recalls, losses = now.before, now.recalls, now.losses
+    if event.recall is not None and event.step <= event.begun:
+        before = event.recall
+    elif event.recall is not None and event.epoch_ended:
+        recalls = (*recalls, (event.step, event.recall))
+    made = event.asked is None and event.step > event.begun
+    if made and (not losses or event.step > losses[-1][0]):
+        losses = (*losses, (event.step, event.loss))
+    if len(losses) > MOST_POINTS:
+        losses = losses[::2]
+    return replace(now, progress=event, before=before, recalls=recalls, losses=losses)
+
+
+BEGUN = TrainingLog(running=True)
+"""A training that was just asked for."""

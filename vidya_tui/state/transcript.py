@@ -17,6 +17,9 @@ if TYPE_CHECKING:  # the first frame waits for no more than it needs
     from vidya_tui.session.candidate import Card
     from vidya_tui.session.session import Session
 
+NAMES: dict[str, str] = {"user": "You", "assistant": "Vidya"}
+"""How the two who talk are called."""
+
 
 @dataclass(frozen=True)
 class LogEntry:

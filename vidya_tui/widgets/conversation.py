@@ -22,7 +22,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from vidya_tui.state.transcript import LogEntry
-from vidya_tui.widgets.found import Found
+from vidya_tui.widgets.found import FoundPlaces
 from vidya_tui.widgets.log_window import STEP, LogWindow, Marks
 
 AHEAD = 30
@@ -36,7 +36,7 @@ WIDEST = 108
 """Columns of text; longer lines are tiring to read."""
 
 
-class ConversationView(Found, VerticalScroll, can_focus=False):
+class ConversationView(VerticalScroll, can_focus=False):
     """The log. `show` replaces what is shown with as few changes as possible.
 
     It takes the keys only while a message is chosen (`choose`), to be copied, edited or turned to
@@ -89,6 +89,8 @@ class ConversationView(Found, VerticalScroll, can_focus=False):
     def __init__(self, welcome: str, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._window = LogWindow(self, self._marks)
+        self.found = FoundPlaces(self, self._window)
+        """Where words stand that are looked for."""
         self._chosen: int | None = None
         self._followed = True
         """Whether it followed before a message was chosen."""
@@ -128,8 +130,8 @@ class ConversationView(Found, VerticalScroll, can_focus=False):
             self.call_after_refresh(self._stick)
         else:
             self._window.stay()
-        if self.finding and len(entries) != before:
-            self._found_again()
+        if self.found.active and len(entries) != before:
+            self.found.entries_changed()
         if self._chosen is not None:
             if self._chosen >= len(entries):
                 self._chosen = len(entries) - 1 if entries else None
@@ -209,7 +211,7 @@ class ConversationView(Found, VerticalScroll, can_focus=False):
                 self.choose(position)
 
     def _marks(self, position: int) -> Marks:
-        return position == self._chosen, self._found_in(position)
+        return position == self._chosen, self.found.marks(position)
 
     def _show_chosen(self, tries: int = 10) -> None:
         """Brings it into view, and once more when what was mounted or opened has its room."""
@@ -274,7 +276,7 @@ class ConversationView(Found, VerticalScroll, can_focus=False):
         if new_value < old_value and not at_end and not self._window.moving:
             self.following = False
         if at_end and new_value > old_value and not self._window.more and not self._window.moving:
-            held = self._chosen is not None or self.finding
+            held = self._chosen is not None or self.found.active
             self.following = self.following or not held
         if not self.following:
             self.call_after_refresh(self._ahead, new_value < old_value)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from textual.content import Content
 from textual.geometry import Region
 from textual.widgets import Static
@@ -9,6 +11,8 @@ from textual.widgets import Static
 from vidya_tui.text.sanitise import plain
 
 SECONDS = 0.22
+AGAIN, TRIES = 0.03, 5
+"""Seconds until the place is asked for again, and how often it is."""
 ROWS = 6
 """The most lines of the text that are shown on the way."""
 
@@ -19,6 +23,18 @@ class Flight(Static):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__("", markup=False, id=id)
         self.display = False
+
+    def send(
+        self, text: str, start: Region, end_at: Callable[[], Region | None], tries: int = TRIES
+    ) -> None:
+        """Flies to a place that may still be being arranged. end_at: where that is; None: not yet."""
+        if self.app.animation_level == "none":
+            return
+        end = end_at()
+        if end is not None:
+            self.fly(text, start, end)
+        elif tries:
+            self.set_timer(AGAIN, lambda: self.send(text, start, end_at, tries - 1))
 
     def fly(self, text: str, start: Region, end: Region) -> None:
         """Shows the text at `start` and lets it glide to `end`; regions of the screen."""

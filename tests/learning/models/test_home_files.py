@@ -83,7 +83,7 @@ def test_problems_name_what_should_not_be_there(tiny_place: Place) -> None:
     home.path.chmod(0o755)
     home.book_path.touch(mode=0o644)
     home.book_path.chmod(0o644)
-    said = "\n".join(problems(home))
+    said = "\n".join(map(str, problems(home)))
     for name, why in {
         "00000004.safetensors": "no whole safetensors file",
         "mine.safetensors": "by its name",

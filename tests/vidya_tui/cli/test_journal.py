@@ -245,9 +245,12 @@ def test_forgetting_names_what_it_removed_and_cannot_vouch_for(
     message = shell.fails(*forget)
     assert "stray.bin" in message and "--leave-unknown" in message
     result = shell.run(*forget, "--leave-unknown").stdout
-    assert f"removed, for it was in there: {shell.home.exports_path / 'mine.md'}" in result
+    assert (
+        f"removed, because it contained what you erased: {shell.home.exports_path / 'mine.md'}"
+        in result
+    )
     assert "copy may still know it" in result and "`vidya model remove copy`" in result
-    assert f"left, and may hold it: {stray}" in result
+    assert f"left in place, and may still contain it: {stray}" in result
     assert traces(shell, "wordfish") == []
 
 

@@ -113,7 +113,7 @@ def test_a_model_that_grows_says_for_how_long(tmp_path: Path) -> None:
         name = desk.growing.name
         await stage.sees(f"growing to {name} \u00b7 0.0 s so far")
         await stage.sees(f"growing to {name} \u00b7 1.0 s so far")  # it counts by itself
-        desk.growing = Growing(name, time.monotonic() - 74.0)
+        desk.known.change(growing=Growing(name, time.monotonic() - 74.0))
         await stage.sees("75 s so far")
         await stage.press("g")
         await stage.sees(f"{name} is being made already")
