@@ -58,6 +58,11 @@ LOOK_BACK_LENGTH = 128
 """Most ids of such a row, what the model is told first left aside."""
 
 
+LONGEST_MESSAGE = 20
+"""Ids of the owner's first message in a row, where messages end with ids of their own: there it is ended.
+Instruction models write messages of a paragraph, and a row without an answer anchors nothing."""
+
+
 CACHE_BYTES = 1 << 30
 """Of the keys and values of rows that are dreamt at a time."""
 
@@ -126,12 +131,16 @@ def _dreams(
         cache = prefill(model, list(chat.start), 0)[0].expand(rows, length)
     else:
         cache = KeyValueCache(model.config, rows, length, model.dtype, model.device)
-    token = ids[:, len(chat.start) :]
-    for _ in range(length - ids.shape[1]):
+    token, first = ids[:, len(chat.start) :], ids.shape[1]
+    answering = (*chat.user_tail, *chat.assistant_head)
+    for step in range(length - first):
         hidden = model.hidden_states(token.to(model.device), cache=cache)
         logits = model.logits(hidden[:, -1]).float()
         logits[:, never] = float("-inf")
         token = torch.multinomial(logits.softmax(-1).cpu(), 1, generator=generator)
+        if chat.user_tail and 0 <= (place := step - LONGEST_MESSAGE) < len(answering):
+            still = ~(ids[:, first : first + LONGEST_MESSAGE] == chat.user_tail[0]).any(1)
+            token[still] = answering[place]
         ids = torch.cat([ids, token], 1)
     return ids.tolist()
 

@@ -34,7 +34,7 @@ _ROWS = 1024
 def indistinct(embedding: Tensor, special_ids: Collection[int] | None = None) -> Tensor:
     """Ids [N] with a cosine above NEAR to another id in embedding [V, D]. Ignores the special tokens.
 
-    special_ids: those of the model's tokenizer; None: of vidya's own, which has them at the end."""
+    special_ids: those of the model's tokenizer; None: of vidya's own, where they are the highest ids."""
     if special_ids is None:
         special_ids = range(len(embedding) - len(SPECIALS) - RESERVED, len(embedding))
     texts = torch.ones(len(embedding), dtype=torch.bool, device=embedding.device)

@@ -23,6 +23,7 @@ from learning.data.examples import after, asked, from_answer, from_turns
 from learning.data.tokens import Corpus, encode_marked, tokenise
 from learning.memory.own_talk import (
     FEWEST_OF_LARGE,
+    LONGEST_MESSAGE,
     LOOK_BACK_LENGTH,
     TALK_ROWS,
     generate_talk,
@@ -138,6 +139,9 @@ def test_own_talk_is_told_the_system_prompt_and_answers(
     for row in rows:
         assert row.ids[: len(start + head)] == (*start, *head)
         assert len(row.ids) <= 48 + len(start)
+        assert row.targets, "a long message is ended, so that there is an answer"
+        message, _ = chatml.chat.turns_of(row.ids)[:2]
+        assert len(message[1]) <= LONGEST_MESSAGE
         assert not (set(row.ids) & chatml.special_ids) - allowed
     back = recall_talk(chatml, 6, LOOK_BACK_LENGTH)
     assert all(row.targets and row.ids[-1] == chatml.chat.end for row in back)
@@ -149,7 +153,7 @@ def test_own_talk_is_drawn_as_it_would_be_without_a_common_beginning(
     chatml: Tokenizer, model: Model
 ) -> None:
     """What the rows are told first is read once; likelihoods are those of whole rows."""
-    (row,) = generate_talk(model, chatml, 1, 40, _seeded(4))
+    (row,) = generate_talk(model, chatml, 1, LONGEST_MESSAGE, _seeded(4))
     ids, generator = (
         list(row.ids[: len(chatml.chat.start) + len(chatml.chat.user_head)]),
         _seeded(4),
