@@ -78,6 +78,8 @@ class _Base:
     """Publications since."""
     checksum: str = ""
     """Of the file; empty where it was not read yet."""
+    stamp: tuple[int, ...] = ()
+    """Tells whether the file is still the one that was read."""
 
 
 class Weights:
@@ -91,7 +93,9 @@ class Weights:
         remove_unneeded(folder, snapshot_paths(folder), ABANDONED)
         self.model = load_model(folder, device=device)
         files = current_files(folder)
-        self.version, self._base = files.version, _base(files, self.model)
+        self.version = files.version
+        self._base: _Base | None = _base(files, self.model)
+        """None where that is not known: a publication failed."""
         self.published = Published(self.version, self._frozen())
 
     def state(self) -> dict[str, Tensor]:
@@ -136,13 +140,13 @@ class Weights:
     def go_back(self, version: int, path: Path, note: str) -> None:
         """Publishes the weights of that file, which were `version`, anew. Those that are left are not
         kept: they know what is taken back, and would push out weights that a further undo needs."""
-        now = self.model, self.version, self._base
+        now = self.model, self.version
         self.model = load_model(self.folder, device=self.model.device, weights=path)
         self.version, self._base = version, _base(files_at(self.folder, path), self.model)
         try:
             self._save([], note, (), snapshot=False)
         except BaseException:
-            self.model, self.version, self._base = now
+            self.model, self.version = now
             raise
         model = self._frozen()
         share(model, self.published.model)
@@ -157,39 +161,46 @@ class Weights:
         if snapshot:
             keep_snapshot(self.folder, self._journal)
         record = {"version": str(version), "note": note}
+        # whatever fails from here on, the next file is a whole one
+        base, self._base = self._base, None
         try:
-            if not (moved is not None and self._write_delta(version, record, moved)):
-                self._write_whole(version, record)
+            if base is not None and moved is not None:
+                base = self._write_delta(base, version, record, moved)
+            if base is None or moved is None:
+                base = self._write_whole(version, record)
         except OSError as error:
             raise CheckpointError(
                 *unwritable(self.folder, error, "choose another --home")
             ) from error
         remove_unneeded(self.folder, snapshot_paths(self.folder))
         self._journal.mark_saved(version)
-        self.version = version
+        self.version, self._base = version, base
 
-    def _write_whole(self, version: int, record: Mapping[str, str]) -> None:
+    def _write_whole(self, version: int, record: Mapping[str, str]) -> _Base:
         path = self.folder / WEIGHTS
         save_tensors(self._written(name for name, _ in self.model.named_parameters()), path, record)
-        self._base = _Base(version, path)
+        return _Base(version, path, stamp=_stamp(path))
 
-    def _write_delta(self, version: int, record: Mapping[str, str], moved: Collection[str]) -> bool:
-        """What moved since the base; False where a whole file is to be written."""
-        base, sizes = self._base, {k: v.nbytes for k, v in self.model.named_parameters()}
+    def _write_delta(
+        self, base: _Base, version: int, record: Mapping[str, str], moved: Collection[str]
+    ) -> _Base | None:
+        """What moved since the base; None where a whole file is to be written."""
+        sizes = {k: v.nbytes for k, v in self.model.named_parameters()}
         names = base.moved | set(moved)
         size = sum(sizes[name] for name in names)
         if base.deltas >= DELTAS or size > LARGEST * sum(sizes.values()):
-            return False
+            return None
+        if _stamp(base.path) != base.stamp:
+            return None  # somebody replaced or removed it
         digest = base.checksum or checksum(base.path)
         base = replace(base, moved=names, deltas=base.deltas + 1, checksum=digest)
         part, path = self._base_part(base), part_path(self.folder, version)
         if part is None:
-            return False
+            return None
         of_base = {BASE: str(base.version), CHECKSUM: digest, COUNT: str(base.deltas)}
         save_tensors(self._written(names), path, {**record, **of_base})
         use_delta(self.folder, WeightFiles(version, part, path))
-        self._base = replace(base, path=part)
-        return True
+        return replace(base, path=part, stamp=_stamp(part))
 
     def _base_part(self, base: _Base) -> Path | None:
         """The base's file under the name that deltas look for; None where it cannot have that name,
@@ -229,10 +240,19 @@ class Weights:
 def _base(files: WeightFiles, model: Model) -> _Base:
     """What the masters came from, where these files were read."""
     if files.delta is None:
-        return _Base(files.version, files.whole)
+        return _Base(files.version, files.whole, stamp=_stamp(files.whole))
     record, inside = read_metadata(files.delta), read_header(files.delta)
     moved = frozenset(
         name for name, _ in model.named_parameters() if inside.keys() & set(huggingface_names(name))
     )
     base, count = parse_number(record[BASE]), parse_number(record.get(COUNT))
-    return _Base(base, files.whole, moved, count, record[CHECKSUM])
+    return _Base(base, files.whole, moved, count, record[CHECKSUM], _stamp(files.whole))
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    """Of a file that is never written into; empty where it is gone."""
+    try:
+        found = path.stat()
+    except OSError:
+        return ()
+    return found.st_ino, found.st_size, found.st_mtime_ns

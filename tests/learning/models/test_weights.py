@@ -12,7 +12,7 @@ from torch import Tensor
 
 import learning.models.snapshots
 import learning.models.weights
-from engine.errors import CheckpointError
+from engine.errors import CheckpointError, JournalError
 from engine.storage.checkpoint import (
     huggingface_names,
     load_model,
@@ -27,6 +27,7 @@ from learning.lessons.learner import Learner
 from learning.models.home_files import home_files, problems
 from learning.models.import_export import export_model, import_model
 from learning.models.store import ModelStore
+from learning.models.trainable import all_weights
 from learning.models.weights import DELTAS, Weights
 from tests.learning.conftest import Place
 from tests.learning.lessons.test_learner import lesson, open_learner, place  # noqa: F401
@@ -164,6 +165,34 @@ def test_bases_go_with_the_snapshots_that_needed_them(
     assert len(shots) == 5 and len(parts_of(folder)) <= 4
 
 
+@pytest.mark.parametrize("whole", [True, False])
+def test_after_a_publication_that_failed_a_whole_file_is_written(
+    place: Place,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+    whole: bool,
+) -> None:
+    """The file may be there and the masters without it: they are no delta of anything."""
+
+    def full(_: int) -> None:
+        raise JournalError("the disk is full", "free some space")
+
+    _, folder, journal = place
+    weights = Weights(folder, journal)
+    before = publish(weights, OTHER)
+    with monkeypatch.context() as patch:
+        patch.setattr(journal, "mark_saved", full)
+        with pytest.raises(JournalError):
+            if whole:
+                with torch.no_grad():
+                    weights.model.norm.weight.mul_(2.0)
+                weights.publish([], "a training")
+            else:
+                publish(weights, MOVES)
+    all_weights(weights.model).restore(before)
+    state = publish(weights, OTHER)
+    assert current_files(folder).delta is None and same(folder, state)
+
+
 def test_a_file_that_took_the_bases_place_by_hand_stays(place: Place) -> None:  # noqa: F811
     _, folder, journal = place
     publish(Weights(folder, journal), MOVES)
@@ -178,6 +207,20 @@ def test_a_file_that_took_the_bases_place_by_hand_stays(place: Place) -> None:  
     new = publish(weights, MOVES)
     assert current_files(folder).delta is None, "the base of that name belongs to others"
     assert same(folder, new) and same(folder, state, shot)
+
+
+@pytest.mark.parametrize("gone", [True, False])
+def test_a_base_that_was_replaced_meanwhile_is_none(place: Place, gone: bool) -> None:  # noqa: F811
+    _, folder, journal = place
+    weights = Weights(folder, journal)
+    publish(weights, MOVES)
+    base = part_path(folder, 0)
+    tensors, record = load_tensors(base)
+    base.unlink()
+    if not gone:
+        save_tensors({k: v * 2 for k, v in tensors.items()}, base, record)
+    state = publish(weights, MOVES)
+    assert current_files(folder).delta is None and same(folder, state)
 
 
 def test_undo_down_to_what_came_with_the_program(
