@@ -159,6 +159,45 @@ def test_a_bad_file_leaves_nothing(damage: Any, words: str, store: ModelStore, f
     assert [p.name for p in store.place("").iterdir()] == ["theirs"]
 
 
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("tokenizer.ggml.tokens", [1, 2, 3]),
+        ("tokenizer.ggml.tokens", "no list"),
+        ("tokenizer.ggml.token_type", [1]),
+        ("tokenizer.ggml.token_type", ["x"] * 600),
+        ("tokenizer.ggml.merges", [[]]),
+        ("tokenizer.ggml.merges", ["a b c", "\x1b[31m"]),
+        ("tokenizer.ggml.model", "\x1b]0;x" * 99),
+        ("tokenizer.ggml.pre", ["x"]),
+        ("tokenizer.ggml.pre", "y" * 10_000),
+        ("tokenizer.ggml.eos_token_id", "none"),
+        ("tokenizer.chat_template", "{% for x in range(10**9) %}{% endfor %}"),
+        ("tokenizer.chat_template", 7),
+    ],
+    ids=repr,
+)
+def test_a_hostile_vocabulary(
+    key: str, value: Any, store: ModelStore, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from engine.storage.gguf_file import GgufFile
+
+    class Changed(GgufFile):
+        def __init__(self, path: Path) -> None:
+            super().__init__(path)
+            self.metadata[key] = value
+
+    monkeypatch.setattr("learning.models.import_export.GgufFile", Changed)
+    try:
+        import_model(store, file)
+    except VidyaError as error:
+        assert "\n" not in error.what and len(error.what) < 1_000
+        assert "\x1b" not in error.what
+        assert [p.name for p in store.place("").iterdir()] == ["theirs"]
+    else:
+        assert key.endswith("eos_token_id"), "which is not needed"
+
+
 def test_a_link_or_pipe_instead_of_a_file(store: ModelStore, tmp_path: Path) -> None:
     import os
 
