@@ -182,7 +182,7 @@ def _read_gguf(source: Path) -> tuple[ModelConfig, Fill]:
 def _write_folder(source: Path, target: Path) -> None:
     shape, tokenizer = load_config(source), Tokenizer.load(source)
     end = tokenizer.chat.end
-    tensors, config = _weights(source), shape.to_huggingface()
+    tensors, config = _of_one_kind(_weights(source)), shape.to_huggingface()
     kind = str(next(iter(tensors.values())).dtype).removeprefix("torch.")
     stops = list(tokenizer.chat.stop_ids)
     config |= {"eos_token_id": end, "pad_token_id": end, "dtype": kind}
@@ -212,6 +212,16 @@ def _write_file(source: Path, name: str, target: Path, kind: str) -> Path:
 def _weights(folder: Path) -> dict[str, Tensor]:
     """Those that answer now, under transformers' names."""
     return load_tensors(folder / WEIGHTS)[0]
+
+
+def _of_one_kind(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """All in one precision, which a config can name: the shortest that holds every number exactly."""
+    if len({one.dtype for one in tensors.values()}) == 1:
+        return tensors
+    halves = {name: one.half() for name, one in tensors.items()}
+    if all(torch.equal(halves[name].float(), one.float()) for name, one in tensors.items()):
+        return halves
+    return {name: one.float() for name, one in tensors.items()}
 
 
 def _refuse_tokenizer(foreign: ForeignFolder) -> None:

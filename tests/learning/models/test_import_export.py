@@ -16,7 +16,7 @@ from engine.config import CONFIGS, GREEDY, ModelConfig
 from engine.errors import CheckpointError, VidyaError
 from engine.generate import generate
 from engine.model import Model
-from engine.storage.checkpoint import load_model, load_tensors, save_model
+from engine.storage.checkpoint import load_model, load_tensors, save_model, save_tensors
 from engine.storage.checkpoint_files import WEIGHTS
 from engine.tokenizers.chat_format import encode_prompt
 from engine.tokenizers.tokenizer import Tokenizer
@@ -102,6 +102,26 @@ def test_a_file_out_and_in(kind: str, store: ModelStore, tmp_path: Path) -> None
         assert (found - expected).abs().max() <= bound
     with pytest.raises(CheckpointError, match="there already"):
         export_model(store, "theirs", out)
+
+
+@pytest.mark.parametrize(("norm", "kind"), [(0.75, torch.float16), (1e-9, torch.float32)])
+def test_a_folder_goes_out_in_one_precision(
+    norm: float, kind: torch.dtype, store: ModelStore, tmp_path: Path
+) -> None:
+    """Imported weights are kept in two bytes each as they fit; a config names one precision."""
+    source = folder_of(tmp_path / "theirs", small())
+    tensors = {k: v.half().bfloat16().float() for k, v in load_tensors(source / WEIGHTS)[0].items()}
+    tensors["model.embed_tokens.weight"] = torch.randn(640, 64).half().float()
+    tensors["model.norm.weight"] = torch.full((64,), norm).bfloat16().float()
+    save_tensors(tensors, source / WEIGHTS)
+    folder = import_model(store, source).path
+    kept, _ = load_tensors(folder / WEIGHTS)
+    assert {one.dtype for one in kept.values()} == {torch.float16, torch.bfloat16}
+    out = export_model(store, "theirs", tmp_path / "out")
+    found, _ = load_tensors(out / WEIGHTS)
+    assert {one.dtype for one in found.values()} == {kind}
+    assert json.loads((out / "config.json").read_text())["dtype"] == str(kind).split(".")[1]
+    assert all(torch.equal(found[name].float(), one) for name, one in tensors.items())
 
 
 def test_vidyas_own_model_goes_out_as_both(store: ModelStore, tmp_path: Path) -> None:
