@@ -80,6 +80,7 @@ TORCH_FREE = [
     "learning.book.check",
     "learning.book.owner_book",
     "learning.journal.journal",
+    "learning.models.known",
     "learning.protocol.events",
     "learning.protocol.messages",
     "learning.protocol.records",

