@@ -1,4 +1,4 @@
-"""The real app in a pseudo-terminal, its real worker beside it, used as a person uses it."""
+"""Runs the real app with its real worker in a pseudo-terminal and uses it as a person would."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from benchmarks.typist import prompt_text
 from learning.home import Home
 
 HINT = "Say something, or /"
-"""What the empty prompt says."""
+"""The hint in the empty prompt."""
 
 
 @contextmanager
 def app(home: Home, model: str) -> Iterator[Terminal]:
-    """The app in a terminal, its model awake."""
+    """The app in a terminal, with its model loaded."""
     with Terminal(app_command(home, model)) as terminal:
         wait_frame(terminal)
         wait_awake(terminal)
@@ -26,25 +26,25 @@ def app(home: Home, model: str) -> Iterator[Terminal]:
 
 
 def app_command(home: Home, model: str) -> list[str]:
-    """The command line; the same Python as here."""
+    """The app's command line, with the same Python."""
     return [sys.executable, "-m", "vidya_tui", "--home", str(home.path), "--model", model]
 
 
 def wait_frame(terminal: Terminal) -> float:
-    """Seconds from the start of the process until the prompt was on the screen."""
+    """Waits for the prompt; seconds since the start of the process."""
     moment = terminal.wait(lambda: terminal.sees(HINT), 60, "the prompt was not painted")
     return moment - terminal.started
 
 
 def wait_awake(terminal: Terminal) -> None:
-    """Until the model is loaded."""
+    """Waits until the model is loaded."""
     terminal.wait(
         lambda: terminal.screen.row(0).endswith("ready"), 120, "the model did not wake up"
     )
 
 
 def worker_of(terminal: Terminal) -> int:
-    """The process that holds the model. Raises TerminalError."""
+    """Process id of the worker. Raises TerminalError."""
     found = children(terminal.process.pid)
     if not found:
         raise TerminalError("the app has no worker process", "this benchmark needs Linux's /proc")
@@ -52,7 +52,7 @@ def worker_of(terminal: Terminal) -> int:
 
 
 def exchange(terminal: Terminal, words: str) -> None:
-    """Says something and waits for the end of the answer."""
+    """Sends a message and waits for the end of the answers."""
     terminal.press(words)
     terminal.wait(lambda: terminal.sees(words), 30, "the words did not come")
     terminal.press("\r")
@@ -62,5 +62,5 @@ def exchange(terminal: Terminal, words: str) -> None:
 
 
 def footer(terminal: Terminal) -> str:
-    """The keys that work now."""
+    """The footer, which lists the active keys."""
     return terminal.screen.row(terminal.screen.lines - 1)

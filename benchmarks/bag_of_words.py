@@ -1,6 +1,6 @@
-"""What could be found without understanding: the question that shares the rarest words.
+"""A baseline without understanding: matches a question to the one that shares its rarest words.
 
-A yardstick for lessons asked in other words. Left out: anything learned.
+For comparison with recall of lessons asked in other words. Nothing is learned.
 """
 
 from __future__ import annotations
@@ -17,8 +17,11 @@ Bag = dict[str, float]
 def share_found(
     questions: Sequence[str], others: Sequence[str], asked: Sequence[tuple[int, str]]
 ) -> float:
-    """Of `asked` (the place of a question, and its other words), the share whose closest of all questions
-    and `others` is that one: cosine of bags of words, idf-weighted, an `s` at the end left out; 0 to 1."""
+    """Share, 0 to 1, of the reworded questions whose nearest neighbour is the right question.
+
+    asked: (index of the question, its rewording). Candidates are `questions` and `others`; the measure is
+    the cosine of idf-weighted bags of words without a final `s`.
+    """
     known = [_words(text) for text in (*questions, *others)]
     seen = Counter(word for words in known for word in words)
     bags = [_bag(words, seen, len(known)) for words in known]
@@ -35,7 +38,7 @@ def _words(text: str) -> set[str]:
 
 
 def _bag(words: set[str], seen: Counter[str], count: int) -> Bag:
-    """Of unit length."""
+    """The idf-weighted bag of words, of unit length."""
     weights = {word: math.log((count + 1) / (seen[word] + 0.5)) for word in words}
     length = math.sqrt(sum(x * x for x in weights.values())) or 1.0
     return {word: x / length for word, x in weights.items()}

@@ -1,10 +1,9 @@
-"""Does the model know what it knows: how sure it says that it is, against how often it is right.
+"""Measures calibration: claimed certainty against the share of right answers.
 
-Asked are taught questions, in their own and in other words, book questions, sums, and questions to which
-nothing was taught; each before and after the lessons. All cards that are shown count. "I do not know"
-is right where none of the other cards is. The exponent of learning.teacher.certainty is fitted on
-lessons_tune*.jsonl, and judged on lessons20 and lessons100. Left out: open talk, which is not right or
-wrong.
+Asks taught questions in their own and in other words, book questions, sums, and questions for which
+nothing was taught, each before and after the lessons. All cards count. "I do not know" is right if no other
+card is. The exponent of learning.teacher.certainty is fitted on lessons_tune*.jsonl and tested on lessons20
+and lessons100. Left out: open talk, which is neither right nor wrong.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ from personality.book import BookEntry, read_book, shipped_book_path
 
 CARDS = 5
 BOOK = 15
-"""Questions of the book."""
+"""Number of book questions."""
 SUMS = 16
 PERSONAL = (
     "What is my name?",
@@ -58,8 +57,8 @@ PERSONAL = (
     "What car do I drive?",
     "Who is my best friend?",
 )
-"""Asked of a model that was taught nothing."""
-TITLE = "How sure it says that it is, and how often it is right"
+"""Questions for a model that was taught nothing."""
+TITLE = "Claimed certainty and share of right answers"
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,7 @@ class Question:
     kind: str
     text: str
     answer: str | None
-    """None: nobody taught it."""
+    """The right answer; None if nothing was taught."""
 
 
 @dataclass(frozen=True)
@@ -79,9 +78,9 @@ class Shown:
     text: str
     certainty: float
     mean: float
-    """Geometric mean of its tokens' probabilities as they were drawn: what was shown before."""
+    """Geometric mean of its tokens' sampling probabilities: the certainty shown by earlier versions."""
     log_probability: float
-    """Of the whole answer under the model, nats."""
+    """Log-probability of the whole answer under the model, in nats."""
     right: bool
 
 
@@ -132,7 +131,7 @@ def _tuning(few: int | None) -> tuple[list[Row], list[Row]]:
 
 
 def _judged(few: int | None) -> tuple[list[Row], list[Row]]:
-    """(lessons that are taught, lessons whose questions are only asked)."""
+    """(lessons to teach, lessons whose questions are asked without teaching them)."""
     lines = (DATA / "lessons20.jsonl").read_text("utf-8").splitlines()
     first = [Row(r["prompt"], r["answer"], r["paraphrase"], False) for r in map(json.loads, lines)]
     plain = [row for row in read_lessons(DATA / "lessons100.jsonl") if not row.contradicts]
@@ -165,7 +164,7 @@ def _questions(
 
 
 def _is_right(question: Question, text: str) -> bool:
-    """Of a card that claims to know."""
+    """True if a card that claims to know is right."""
     if question.answer is None:
         return False
     if question.kind == "sum":
@@ -180,7 +179,7 @@ def _is_right(question: Question, text: str) -> bool:
 def collect(
     folder: Path, taught: Sequence[Row], rest: Sequence[Row], seed: int, options: BenchOptions
 ) -> list[Shown]:
-    """Cards of all questions, before and after the lessons."""
+    """The cards for all questions, before and after the lessons."""
     book, tokenizer = read_book(shipped_book_path()), Tokenizer.load(folder)
     with open_learner(folder, seed, pauses=True) as pupil:
         cards = _ask(pupil.model, tokenizer, book, (), _questions(taught, rest, True, seed), seed)
@@ -225,8 +224,7 @@ def _ask(
 def answers(
     model: Model, tokenizer: Tokenizer, question: str, known: Known | None, seed: int
 ) -> tuple[list[tuple[Finished, str, float | None]], int]:
-    """([(answer, its text and certainty as shown)], how often one was drawn anew); None: as drawn,
-    without a check."""
+    """([(answer, text, certainty as shown)], number of retries). known: None skips the answer check."""
     ids = encode_prompt(tokenizer, [("user", question)], model.config.context, 64)
     turns = (Turn("user", question),)
     check = AnswerCheck(turns, known or Known.of((), ()), several=True)
@@ -247,9 +245,9 @@ def answers(
 
 
 def personal(folder: Path, checked: bool) -> dict[str, Any]:
-    """The shipped weights, asked about the owner: nothing was taught, so to claim anything is wrong.
+    """Asks the shipped weights about the owner. Nothing was taught, so every claim to know is wrong.
 
-    checked: with the check, and the certainty of today; else as it was before both."""
+    checked: use the answer check and the present certainty; else as before both existed."""
     from engine.storage.checkpoint import load_model
 
     model, tokenizer = load_model(folder), Tokenizer.load(folder)
@@ -277,8 +275,8 @@ def personal(folder: Path, checked: bool) -> dict[str, Any]:
         "questions whose surest card says so": surest,
         "cards that claim to know": claims,
         "of them shown as 50 % sure or more": sure,
-        "drawn anew": anew,
-        "seconds an ask": (time.perf_counter() - started) / len(PERSONAL),
+        "sampled again": anew,
+        "seconds per ask": (time.perf_counter() - started) / len(PERSONAL),
     }
 
 
@@ -286,8 +284,8 @@ def personal(folder: Path, checked: bool) -> dict[str, Any]:
 
 
 def fit_exponent(cards: Sequence[Shown]) -> float:
-    """The exponent of the answer's probability with the smallest log loss, in steps of 0.05; cards that
-    say NOT_KNOWN left out, whose certainty is made of the others'."""
+    """The exponent with the smallest log loss, in steps of 0.05. Ignores NOT_KNOWN cards, whose certainty
+    depends on the other cards."""
     used = [card for card in cards if fold(card.text) != NOT_KNOWN_FOLD]
 
     def loss(exponent: float) -> float:
@@ -301,7 +299,7 @@ def fit_exponent(cards: Sequence[Shown]) -> float:
 
 
 def _surest(cards: Sequence[Shown]) -> list[Shown]:
-    """Of each ask (CARDS in a row) the card with the highest certainty."""
+    """The card with the highest certainty of each ask (CARDS consecutive cards)."""
     asks = [cards[at : at + CARDS] for at in range(0, len(cards), CARDS)]
     return [max(ask, key=lambda card: card.certainty) for ask in asks]
 
@@ -336,7 +334,7 @@ def _kind(kind: str, cards: Sequence[Shown], surest: Sequence[Shown]) -> dict[st
 
 
 def parts(result: dict[str, Any]) -> list[str]:
-    """The text and tables of calibration.md."""
+    """Text and tables of calibration.md."""
     exponent, personal = result["exponent"], result["personal"]
     keys = list(personal["True"])
     return [
@@ -351,7 +349,7 @@ def parts(result: dict[str, Any]) -> list[str]:
             ("certainty from", "cards", "claimed", "right"),
             [(b["from"], b["cards"], b["claimed"], b["right"]) for b in result["bins"]],
         ),
-        "The surest card of each ask, by what was asked; the error is over all its cards:",
+        "The surest card of each ask, by kind of question; the error is over all cards of the kind:",
         table(
             ("asked", "asks", "claimed", "right", "error", "says it does not know"),
             [
@@ -359,7 +357,7 @@ def parts(result: dict[str, Any]) -> list[str]:
                 for k in result["kinds"]
             ],
         ),
-        "Twelve questions about the owner, of whom nothing was taught (shipped weights):",
+        "Twelve questions about the owner, about whom nothing was taught (shipped weights):",
         table(
             ("", "before", "now"),
             [(key, personal["False"][key], personal["True"][key]) for key in keys],

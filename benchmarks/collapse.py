@@ -1,13 +1,12 @@
-"""Does teaching one lesson after another destroy what was known? Every failed attempt, and the recipe.
+"""Measures whether teaching one lesson after another destroys what was known: the recipe and failed methods.
 
-Each method is taught the same 100 lessons, then, from the start again, 40 picks by a hidden
-preference; after every ten lessons everything is asked again, of the weights alone. Seeds shuffle
-the lessons and the replay. Every measurement is appended to collapse_rows.jsonl in --out as it
-comes: a run that was cut short goes on where it was, method by method (take lines out of the file to
-measure them again); the tables are made of all rows there. VIDYA_COLLAPSE_METHODS names methods,
-with commas between them; VIDYA_CORPUS is where held-out talk is read from.
+Each method is taught the same 100 lessons and, from a fresh start, 40 picks by a hidden preference. After
+every ten lessons everything is measured again on the weights alone. Seeds shuffle the lessons and the
+replay. Every measurement is appended to collapse_rows.jsonl in --out at once, so an interrupted run resumes,
+method by method (delete lines from the file to measure them again); the tables use all rows in it.
+VIDYA_COLLAPSE_METHODS selects methods, separated by commas; VIDYA_CORPUS provides held-out talk.
 
-"Known" is exact: each token of the answer is the likeliest, as greedy decoding would say it.
+"Known" means exact: each token of the answer is the likeliest, so greedy decoding gives the answer.
 """
 
 from __future__ import annotations
@@ -49,8 +48,8 @@ from engine.config import CONFIGS, Sampling
 from engine.errors import NotFound
 from engine.generate import Finished, generate
 from engine.model import Model
-from engine.storage.checkpoint import load_model, load_tensors
-from engine.storage.checkpoint_files import WEIGHTS
+from engine.storage.checkpoint import load_model, load_weights
+from engine.storage.weight_files import current_files, files_at
 from engine.tokenizers.chat_format import encode_prompt
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example
@@ -66,17 +65,17 @@ from personality.book import read_book, shipped_book_path
 EVERY = 10
 """Lessons between two measurements."""
 PICKS, CANDIDATES = 40, 5
-"""Picks, fewer where the prompts run out: there is nothing to pick where all or none of the
-candidates are as preferred."""
+"""Number of picks; fewer if the prompts run out, because a prompt on which all or none of the candidates
+satisfy the preference gives no pick."""
 PAUSE = {"10m": 20.0}
 OTHER_PAUSE = 60.0
-"""Seconds after a lesson that consolidation may take."""
+"""Most seconds of consolidation after a lesson."""
 QUICK_METHODS = (RECIPE, "single-1e-4", "elastic-0.02", "conversation")
 QUICK_LESSONS, QUICK_PICKS, QUICK_WIN_PROMPTS, QUICK_PAUSE = 10, 2, 10, 0.5
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
-    """Measures what is not in the rows yet. Raises NotFound for a model or a method."""
+    """Measures everything that is not in the rows yet. Raises NotFound for a model or a method."""
     methods = chosen_methods(options.quick)
     seeds = options.seeds[:1] if options.quick else options.seeds
     started, found = time.perf_counter(), machine()
@@ -84,7 +83,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
         exam = Exam(options, folder)
         alone = words_alone(exam.rows)
         rows = Rows(options.out, {"model": folder.name, "start": exam.start, "quick": exam.quick})
-        # the recipe first, then each seed of all others: what is cut short is whole as far as it is
+        # the recipe first, then seed by seed, so that an interrupted run has complete seeds
         ours = [(m, s) for m in methods if m == RECIPE for s in seeds]
         others = [(m, s) for s in seeds for m in methods if m != RECIPE]
         result: dict[str, Any] = {}
@@ -119,8 +118,8 @@ def run(options: BenchOptions) -> dict[str, Any]:
 
 
 def words_alone(rows: Sequence[Row]) -> dict[str, float]:
-    """Share of the rewordings and paraphrases whose question, among all and the book's, is the one that
-    shares the rarest words."""
+    """Share of rewordings and of paraphrases that a bag of words matches to the right question, among all
+    lessons and the book."""
     taught = {fold(row.prompt) for row in rows}
     book = [e.question for e in read_book(shipped_book_path())]
     others = [question for question in book if fold(question) not in taught]
@@ -133,12 +132,12 @@ def words_alone(rows: Sequence[Row]) -> dict[str, float]:
 
 
 def pause_of(model: str, quick: bool) -> float:
-    """Seconds that consolidation may take after each lesson."""
+    """Most seconds of consolidation after each lesson."""
     return QUICK_PAUSE if quick else PAUSE.get(model, OTHER_PAUSE)
 
 
 def words(row: dict[str, Any]) -> str:
-    """One row for people."""
+    """A row as text."""
     return " ".join(
         f"{key} {value:.3g}" if isinstance(value, float) else f"{key} {value}"
         for key, value in row.items()
@@ -147,7 +146,7 @@ def words(row: dict[str, Any]) -> str:
 
 
 def chosen_methods(quick: bool) -> list[str]:
-    """Those that VIDYA_COLLAPSE_METHODS names, else all but the recipe without pauses, which takes
+    """The methods in VIDYA_COLLAPSE_METHODS; by default all except the recipe without pauses, which takes
     as long as the recipe. Raises NotFound."""
     named = [m for m in os.environ.get("VIDYA_COLLAPSE_METHODS", "").split(",") if m.strip()]
     for name in named:
@@ -161,8 +160,8 @@ def chosen_methods(quick: bool) -> list[str]:
 
 @contextmanager
 def start_folder(options: BenchOptions) -> Iterator[Path]:
-    """A copy of the model to begin with, which stays as it is: the shipped one; a named one of the
-    owner's home; one of that configuration grown from the shipped one where the home has none."""
+    """A folder with the initial model, which is not changed: the shipped one, the named one of the owner's
+    home, or, if the home has none of that name, the shipped one grown to that size."""
     place = Path(tempfile.mkdtemp(prefix="vidya-collapse-"))
     name = options.model or DEFAULT_MODEL
     try:
@@ -184,7 +183,7 @@ def start_folder(options: BenchOptions) -> Iterator[Path]:
 
 
 class Exam:
-    """What is taught and asked, for models that begin as the one in the folder."""
+    """Teaches and measures models that start from the one in the folder."""
 
     def __init__(self, options: BenchOptions, folder: Path) -> None:
         self.quick, self._folder = options.quick, folder
@@ -201,12 +200,12 @@ class Exam:
         self._win_prompts = asked[:QUICK_WIN_PROMPTS] if self.quick else asked
         self._won_at_first: dict[tuple[int, torch.dtype], float] = {}
         self._asked_at_first: dict[torch.dtype, dict[str, float | None]] = {}
-        self.start = fingerprint(folder / WEIGHTS, [shipped_book_path(), LESSONS])
+        self.start = fingerprint(current_files(folder).newest, [shipped_book_path(), LESSONS])
 
     # ------------------------------------------------------------ lessons
 
     def lessons(self, method: str, seed: int) -> Iterator[dict[str, Any]]:
-        """A row before the first lesson and after every EVERY."""
+        """Yields a row before the first lesson and after every EVERY lessons."""
         order = list(range(len(self.rows)))
         random.Random(seed).shuffle(order)
         clock = Clock(self.pause)
@@ -229,13 +228,13 @@ class Exam:
                     }
 
     def _at_first(self, model: Model) -> dict[str, float | None]:
-        """`_asked_again` before anything is taught, which is the same for all methods."""
+        """`_asked_again` before any lesson; the same for all methods, so it is cached."""
         if model.dtype not in self._asked_at_first:
             self._asked_at_first[model.dtype] = self._asked_again(model, [])
         return self._asked_at_first[model.dtype]
 
     def _asked_again(self, model: Model, taught: Sequence[int]) -> dict[str, float | None]:
-        """Everything that is measured of weights; shares of nothing are None."""
+        """All measurements of the weights; shares are None if there is nothing to count."""
         yard = self.yardstick
 
         def share(examples: Sequence[Example]) -> float | None:
@@ -253,12 +252,12 @@ class Exam:
     # ------------------------------------------------------------ picks
 
     def picks(self, method: str, seed: int) -> Iterator[dict[str, Any]]:
-        """A row before the first pick and after the last."""
+        """Yields a row before the first pick and one after the last."""
         clock = Clock(self.pause)
         gc.collect()
         forget_peak()
         with open_pupil(method, self._folder, seed) as pupil:
-            first = seed, pupil.model.dtype  # the same for all methods
+            first = seed, pupil.model.dtype  # the first row is the same for all methods
             if first not in self._won_at_first:
                 self._won_at_first[first] = self._win_rate(pupil.model, seed)
             yield {"at": 0, "win": self._won_at_first[first], **self._at_first(pupil.model)}
@@ -283,7 +282,7 @@ class Exam:
             }
 
     def _win_rate(self, model: Model, seed: int) -> float:
-        """Share of first candidates that are as preferred, on prompts without picks."""
+        """Share of first candidates that satisfy the preference, on prompts without picks."""
         said = [
             preferred(text)
             for number, prompt in enumerate(self._win_prompts)
@@ -292,7 +291,7 @@ class Exam:
         return sum(said) / len(said)
 
     def _answers(self, model: Model, prompt: str, n: int, seed: int, number: int) -> list[str]:
-        """Candidates as the app samples them."""
+        """Candidates, sampled as in the app."""
         sampling = Sampling()
         ids = encode_prompt(self._tokenizer, [("user", prompt)], self._context, sampling.max_tokens)
         generator = torch.Generator().manual_seed(1000 * seed + number)
@@ -302,8 +301,8 @@ class Exam:
 
 
 def pick(prompt: str, texts: Sequence[str]) -> Lesson | None:
-    """The first candidate that is as preferred is chosen over all others; None where all or none
-    are."""
+    """A lesson that prefers the first candidate which satisfies the preference to all others; None if all
+    or none satisfy it."""
     texts = [text.strip() for text in texts if text.strip()]
     chosen = next((text for text in texts if preferred(text)), None)
     if chosen is None or all(map(preferred, texts)):
@@ -313,7 +312,7 @@ def pick(prompt: str, texts: Sequence[str]) -> Lesson | None:
 
 
 class Clock:
-    """Seconds of lessons and pauses, and what the guard threw away."""
+    """Measures the time of lessons and pauses, memory, and the number of rollbacks."""
 
     def __init__(self, pause: float) -> None:
         self._pause = pause
@@ -333,8 +332,8 @@ class Clock:
         self._pauses.append(pupil.rest(self._pause))
 
     def row(self) -> dict[str, float | int | None]:
-        """Of all so far. cpu: seconds of processor time, which other work on the machine does not
-        stretch. Memory is the most that the process has used since it began to teach."""
+        """Figures of all lessons so far. cpu: processor time in seconds, which other load on the machine does
+        not inflate. Memory: peak of the process since teaching began."""
         lessons, worked, pauses = map(sorted, (self._lessons, self._worked, self._pauses))
         peak = peak_bytes()
         if not lessons:
@@ -352,12 +351,12 @@ class Clock:
 
 
 def fingerprint(weights: Path, files: Sequence[Path]) -> str:
-    """Of what all methods start from: rows of another start are not put into one table with these.
+    """A hash of the initial model and data; only rows with the same one go into one table.
 
-    Of the tensors and not of their file, in which the same weights do not always stand in one order: a
-    model that is grown anew for each run is the same start."""
+    Hashes the tensors, not their file, in which the order may differ, so that a model which is grown again
+    for each run has the same fingerprint."""
     digest = hashlib.sha256()
-    tensors, _ = load_tensors(weights)
+    tensors = load_weights(files_at(weights.parent, weights))
     for name in sorted(tensors):
         digest.update(
             name.encode() + tensors[name].contiguous().view(torch.uint8).numpy().tobytes()

@@ -1,4 +1,4 @@
-"""What is taught and asked in the collapse benchmark: lessons, prompts, held-out talk, the preference."""
+"""Data of the collapse benchmark: lessons, prompts, held-out talk, the preference."""
 
 from __future__ import annotations
 
@@ -27,12 +27,11 @@ DATA = Path(__file__).with_name("data")
 LESSONS = DATA / "lessons100.jsonl"
 OPENINGS = DATA / "talk_openings.txt"
 TALK_ROWS = 60
-"""Held-out conversations (without a corpus, rows of the model's own talk) whose likelihood is measured
-..."""
+"""Number of held-out conversations (without a corpus: rows of the model's own talk) for the talk loss."""
 TALK_TOKENS = 96
-"""... each no longer than this."""
+"""Longest of these conversations, in tokens."""
 WIN_PROMPTS = 80
-"""Prompts that no pick was made on, by which the win rate is measured."""
+"""Prompts without picks, for the win rate."""
 
 
 @dataclass(frozen=True)
@@ -42,10 +41,11 @@ class Row:
     prompt: str
     answer: str
     paraphrase: str
-    """Asks the same and shares few words with the prompt: whoever answers it has understood both."""
+    """The same question with few words in common with the prompt, so that answering it needs meaning."""
     contradicts: bool
+    """True if it contradicts an entry of the book."""
     rewordings: tuple[str, ...] = ()
-    """As the owner asks again on another day, the exact words forgotten."""
+    """The same question as people ask it again on another day."""
 
     def lesson(self) -> Lesson:
         return Lesson("example", (Turn("user", self.prompt),), self.answer)
@@ -67,15 +67,15 @@ def read_lessons(path: Path = LESSONS) -> list[Row]:
 
 @dataclass(frozen=True)
 class Yardstick:
-    """Everything whose recall or likelihood is measured, for one tokenizer. Lessons, their paraphrases
-    and rewordings, and rows are in the same order."""
+    """All examples whose recall or likelihood is measured, for one tokenizer. Lessons, paraphrases,
+    rewordings and rows are in the same order."""
 
     lessons: list[Example]
     paraphrases: list[Example]
     rewordings: list[list[Example]]
     contradicts: list[bool]
     book: list[Example]
-    """Entries that no lesson contradicts."""
+    """Book entries that no lesson contradicts."""
     talk: list[Example]
     talk_source: str
 
@@ -83,8 +83,8 @@ class Yardstick:
 def make_yardstick(
     tokenizer: Tokenizer, model: Model, rows: Sequence[Row], replayed: Sequence[Example]
 ) -> Yardstick:
-    """replayed: the talk that what is measured may train on. Where no corpus is named, other talk of
-    the model's own is dreamt."""
+    """replayed: own talk that a method may train on. Without a corpus, other own talk is generated for the
+    talk loss."""
     context = model.config.context
 
     def example(question: str, row: Row) -> Example:
@@ -111,8 +111,7 @@ def make_yardstick(
 
 
 def other_talk(model: Model, tokenizer: Tokenizer, replayed: Sequence[Example]) -> list[Example]:
-    """Talk of the model as learning.memory.own_talk.own_talk makes it, by other dice: none of it
-    is replayed."""
+    """Own talk as made by learning.memory.own_talk.own_talk, with another seed; excludes replayed rows."""
     back = TALK_ROWS // 5
     rows = generate_talk(
         model, tokenizer, TALK_ROWS - back, TALK_LENGTH, torch.Generator().manual_seed(1)
@@ -123,7 +122,7 @@ def other_talk(model: Model, tokenizer: Tokenizer, replayed: Sequence[Example]) 
 
 
 def _held_out_talk(tokenizer: Tokenizer, context: int) -> list[Example]:
-    """The same few short conversations each time; the assistant's words are the targets."""
+    """A fixed set of short held-out conversations; the assistant's words are the targets."""
     corpus = named_corpus()
     if not corpus:
         return []
@@ -142,7 +141,7 @@ def _held_out_talk(tokenizer: Tokenizer, context: int) -> list[Example]:
 
 
 def preferred(text: str) -> bool:
-    """The hidden preference: the answer asks something back."""
+    """The hidden preference: True if the answer asks something back."""
     return "?" in text
 
 
@@ -150,7 +149,7 @@ PREFERENCE = "an answer that asks something back (contains a question mark)"
 
 
 def pick_prompts() -> tuple[list[str], list[str]]:
-    """(prompts on which picks are made, prompts on which the win rate is measured)."""
+    """(prompts for picks, prompts for the win rate)."""
     openings = [line for line in OPENINGS.read_text("utf-8").splitlines() if line.strip()]
     asked = [q.turns[0][1] for q in load() if len(q.turns) == 1]
     random.Random(0).shuffle(asked)

@@ -1,7 +1,7 @@
-"""The two kinds of pupil in the collapse benchmark: Vidya's learner as it is, and an attempt.
+"""The two kinds of pupils in the collapse benchmark: Vidya's learner, and a failed method.
 
-The learner is the one that the app runs, with replay, guard, journal and publication, so that its
-seconds are those that an owner waits.
+The learner is the app's, with replay, guard, journal and publication, so its times are those that an owner
+would wait.
 """
 
 from __future__ import annotations
@@ -32,29 +32,29 @@ METHODS: dict[str, str] = {
     **{name: attempt.what for name, attempt in ATTEMPTS.items()},
     WITHOUT_PAUSES: "Vidya's learner, never given a pause",
 }
-"""Name -> what it is, in the order of the tables."""
+"""Name -> description, in the order of the tables."""
 
 
 class Pupil(Protocol):
-    """What is taught."""
+    """A model with a way to teach it."""
 
     @property
     def model(self) -> Model:
-        """The weights that answer now."""
+        """The present weights."""
         ...
 
     def learn(self, lesson: Lesson) -> bool:
-        """Returns False where the guard threw the steps away."""
+        """Teaches a lesson; False if the guard rolled it back."""
         ...
 
     def rest(self, seconds: float) -> float:
-        """A pause of at most `seconds`; returns those that were used."""
+        """Gives a pause of at most `seconds`; returns the seconds used."""
         ...
 
 
 @contextmanager
 def open_pupil(method: str, folder: Path, seed: int) -> Iterator[Pupil]:
-    """A pupil whose model is a copy of the folder's."""
+    """A pupil with a copy of the folder's model."""
     if method in ATTEMPTS:
         yield AttemptPupil(method, folder)
         return
@@ -64,7 +64,7 @@ def open_pupil(method: str, folder: Path, seed: int) -> Iterator[Pupil]:
 
 @contextmanager
 def open_learner(folder: Path, seed: int, *, pauses: bool) -> Iterator[LearnerPupil]:
-    """Vidya's learner in a home of its own, on a copy of the folder's model."""
+    """Vidya's learner in a scratch home, with a copy of the folder's model."""
     place = Path(tempfile.mkdtemp(prefix="vidya-collapse-"))
     try:
         home = Home(place)
@@ -105,7 +105,7 @@ class LearnerPupil:
 
 
 class AttemptPupil:
-    """One of benchmarks.baselines, which knows no pause, no journal and no guard."""
+    """A method of benchmarks.baselines; it has no pauses, journal or guard."""
 
     def __init__(self, method: str, folder: Path) -> None:
         self._model, self._tokenizer = load_model(folder), Tokenizer.load(folder)

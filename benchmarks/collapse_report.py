@@ -1,4 +1,4 @@
-"""The collapse benchmark's rows as means over seeds, as tables, and as a picture."""
+"""Summarises the rows of the collapse benchmark: means over seeds, tables, a plot."""
 
 from __future__ import annotations
 
@@ -8,21 +8,22 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.collapse_pupils import METHODS
-from benchmarks.collapse_svg import Line, picture
 from benchmarks.report import deviation, table, write
 from engine.errors import DataError
 from engine.storage.files import write_atomically
+from learning.journal.line_chart import Axis, Layout, Line, Panel, chart
 
 TITLE = "Does teaching destroy what was known?"
+PICTURE = Layout(width=608, height=250)
 CURVES = ("book", "known", "rewordings", "paraphrases", "talk_nll")
 
 
 def summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """{model: {method: {"what", "lessons", "picks", "curves"}}}.
 
-    lessons and picks are the last row of each seed as {"seeds", measure: {"mean", "spread"}};
-    "book_kept" is the book's recall as a share of its first, "talk_rise" the relative rise of the
-    loss on talk. curves: {measure: [[lessons taught, mean over seeds], ...]}.
+    lessons, picks: the last row of each seed as {"seeds", measure: {"mean", "spread"}}. "book_kept": book
+    recall relative to the first row; "talk_rise": relative rise of the talk loss.
+    curves: {measure: [[lessons taught, mean over seeds], ...]}.
     """
     models: dict[str, Any] = {}
     for name in dict.fromkeys(row["model"] for row in rows):
@@ -53,7 +54,7 @@ def _of_method(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _end(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """The last row of one seed, beside the first."""
+    """The last row of one seed, with figures relative to the first."""
     first, last = rows[0], rows[-1]
     skipped = ("model", "start", "quick", "method", "seed", "part", "at")
     end = {k: float(v) for k, v in last.items() if k not in skipped and v is not None}
@@ -90,7 +91,7 @@ def _curve(rows: Sequence[Mapping[str, Any]], name: str) -> list[list[float]]:
 
 
 def write_report(out: Path, result: Mapping[str, Any], command: str) -> None:
-    """collapse.md, collapse.json and a picture for each model: collapse.svg for the 10m, else
+    """Writes collapse.md, collapse.json and a plot per model: collapse.svg for 10m, else
     collapse-NAME.svg. Raises DataError."""
     write(out, "collapse", TITLE, command, parts(result), result)
     for name, methods in result["models"].items():
@@ -108,26 +109,26 @@ def svg_name(model: str) -> str:
 
 
 def parts(result: Mapping[str, Any]) -> list[str]:
-    """Paragraphs and tables."""
+    """Paragraphs and tables of collapse.md."""
     count = result["lessons"]
     pauses = ", ".join(f"{seconds:g} s ({m})" for m, seconds in result["pause_seconds"].items())
     found = [
         f"{count} lessons one after another (`data/lessons100.jsonl`, never used for tuning; seeds "
-        "shuffle them and the replay), all measured on the weights alone. Known: every token of the "
-        "answer is the likeliest. Rewordings: three to a lesson, as people ask again on another day. "
-        "Paraphrases: one to a lesson, with few words in common. Book: the entries that no lesson "
-        "contradicts, as a share of what was known of them before. "
-        f"Talk: {result['talk']}; the rise of the loss a token. Means over seeds, "
-        "± the standard deviation. After each lesson the learner has a pause of "
-        f"{pauses} to look at what it knows, to mend it and to rehearse, after which it begins nothing "
-        f"new; its seconds are counted apart. Seconds are medians over all lessons "
-        "(*conversation* does nothing after four lessons of five and all of its work after the fifth, "
-        f"so its median is that of nothing: see the longest), on {result['threads']} thread(s); "
-        "those of processor time are not stretched by other work on the machine. Memory is that of the "
-        "whole process, the measuring included. For comparison: the question that shares the rarest "
-        f"words with it is the right one for {result['words_alone']['rewordings']:.0%} of the rewordings and "
-        f"{result['words_alone']['paraphrases']:.0%} of the paraphrases (no model: a bag of words, among "
-        "all lessons and the book)."
+        "shuffle them and the replay), measured on the weights alone. Known: every token of the answer "
+        "is the likeliest. Rewordings: three per lesson, as people ask again on another day. "
+        "Paraphrases: one per lesson, with few words in common. Book: the entries that no lesson "
+        "contradicts, relative to those known before. "
+        f"Talk: rise of the loss per token on {result['talk']}. Means over seeds, "
+        "± the standard deviation. After each lesson the learner gets a pause of "
+        f"{pauses} to re-measure, repair and rehearse what it knows; it starts nothing new after that. "
+        f"The seconds of pauses are counted separately. Seconds are medians over all lessons "
+        "(*conversation* works only after every fifth lesson, so its median is that of a lesson without "
+        f"work: see the longest), on {result['threads']} thread(s); "
+        "other load on the machine does not inflate processor time. Memory is that of the whole process, "
+        "including the measurements. For comparison: a bag of words without a model (the question that "
+        "shares the rarest words, among all lessons and the book) finds the right question for "
+        f"{result['words_alone']['rewordings']:.0%} of the rewordings and "
+        f"{result['words_alone']['paraphrases']:.0%} of the paraphrases."
     ]
     if result["quick"]:
         found.append("**--quick: only to see that it works; not to be quoted.**")
@@ -158,7 +159,7 @@ LESSON_HEAD = (
     "contradicted",
     "book kept",
     "talk",
-    "s a lesson",
+    "s per lesson",
     "longest",
     "CPU s",
     "s of pause",
@@ -166,7 +167,7 @@ LESSON_HEAD = (
     "rolled back",
     "MB",
 )
-PICK_HEAD = ("method", "seeds", "wins before", "wins after", "book kept", "talk", "s a pick")
+PICK_HEAD = ("method", "seeds", "wins before", "wins after", "book kept", "talk", "s per pick")
 
 
 def _lesson_row(name: str, method: Mapping[str, Any]) -> list[object]:
@@ -220,7 +221,7 @@ def _mean(part: Mapping[str, Any], name: str) -> float | None:
 
 
 def picture_of(model: str, methods: Mapping[str, Any]) -> str:
-    """Recall of the book, and of the lessons so far, over lessons."""
+    """A plot of the recall of the book, and of the lessons so far, over the lessons taught."""
     panels = [
         ("Book: entries still known", "book"),
         ("Lessons: of those taught so far, known now", "known"),
@@ -237,3 +238,17 @@ def picture_of(model: str, methods: Mapping[str, Any]) -> str:
         for title, measure in panels
     ]
     return picture(f"One lesson after another, {model}", lines)
+
+
+def picture(title: str, panels: Sequence[tuple[str, Sequence[Line]]]) -> str:
+    """An SVG chart: one panel below another, each a share in [0, 1] against the lessons taught.
+    panels: (heading, lines)."""
+    end = (
+        max((x for _, lines in panels for line in lines for x, _ in line.points), default=1.0)
+        or 1.0
+    )
+    x = Axis(
+        0.0, end, [(end * part / 5, f"{end * part / 5:g}") for part in range(6)], "lessons taught"
+    )
+    y = Axis(0.0, 1.0, [(percent / 100, f"{percent} %") for percent in (0, 25, 50, 75, 100)])
+    return chart(title, [Panel(head, lines, x, y) for head, lines in panels], PICTURE)

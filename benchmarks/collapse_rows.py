@@ -1,4 +1,4 @@
-"""Measurements as they come, one JSON object a line, so that a run that is cut short loses nothing."""
+"""Stores measurements as JSON lines as soon as they are made, so that an interrupted run loses nothing."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ FILE = "collapse_rows.jsonl"
 
 
 class Rows:
-    """Rows of one start (model, its weights, quick or not) among all that the file has."""
+    """The rows of one start (model, weights, quick or not) in a file that may have others."""
 
     def __init__(self, folder: Path | None, start: dict[str, Any]) -> None:
-        """Without a folder they are kept in memory alone. Raises DataError."""
+        """folder: None keeps the rows in memory only. Raises DataError."""
         self._path, self._start = folder / FILE if folder else None, start
         self._rows: list[dict[str, Any]] = []
         if self._path and self._path.exists():
@@ -27,23 +27,23 @@ class Rows:
                 try:
                     self._rows.append(json.loads(line))
                 except ValueError:
-                    continue  # a line that was being written when the run was cut
+                    continue  # a partial line of an interrupted run
 
     def add(self, method: str, seed: int, part: str, row: dict[str, Any]) -> None:
         self._append({**self._start, "method": method, "seed": seed, "part": part, **row})
 
     def finish(self, method: str, seed: int, part: str) -> None:
-        """All rows of this part are there."""
+        """Marks a part as complete."""
         self.add(method, seed, part, {"done": True})
 
     def has(self, method: str, seed: int, part: str) -> bool:
-        """Whether the part was finished, from the same start."""
+        """True if the part is complete for the same start."""
         wanted = {**self._start, "method": method, "seed": seed, "part": part, "done": True}
         return any(row.items() >= wanted.items() for row in self._rows)
 
     def finished(self) -> list[dict[str, Any]]:
-        """Rows of finished parts: of this start, and of other models' newest; those of a part that
-        was begun twice count from its last beginning."""
+        """Rows of complete parts: those of this start, and of the newest start of other models. If a part was
+        started twice, only the rows after the last start count."""
         newest = {row["model"]: row["start"] for row in self._rows if self._alike(row)}
         newest[self._start["model"]] = self._start["start"]
         groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}

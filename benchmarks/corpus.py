@@ -10,12 +10,12 @@ from learning.data.corpus import Document, data_files, read_documents
 
 
 def named_corpus() -> list[Path]:
-    """The files and folders that are named; empty where none is."""
+    """The files and folders in VIDYA_CORPUS; empty if it is not set."""
     return [Path(part) for part in os.environ.get("VIDYA_CORPUS", "").split(os.pathsep) if part]
 
 
 def corpus_files() -> list[Path]:
-    """Raises DataError where none is named, or nothing is there."""
+    """The data files of the corpus. Raises DataError if VIDYA_CORPUS is not set or has no data."""
     named = named_corpus()
     if not named:
         raise DataError("this benchmark needs a corpus", "name its folder or files in VIDYA_CORPUS")

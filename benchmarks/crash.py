@@ -1,11 +1,11 @@
-"""Kills the program, worker and all, at random moments, and looks at what is left of the home.
+"""Kills the program and its worker at random moments and checks the home afterwards.
 
-One home lives through all kills. After each one: is the journal whole, is every judgement that the
-screen confirmed in it, is the model's file whole, has the book no torn or doubled line, and does
-the next start work. In the end the program may catch up: then every lesson is in the saved weights
-or marked as needing practice, and the book says what was taught; and the owner may forget all of it:
-then no file of the home knows any of it. Left out: losing the power, which
-only a machine can lose; what a `kill -9` leaves is what the kernel has, not what the disk has.
+One home goes through all kills. After each kill it checks that the journal is intact, that every judgement
+confirmed on the screen is in it, that the model's file is intact, that the book has no partial or duplicate
+line, and that the next start works. At the end the program may catch up: every lesson must be in the saved
+weights or marked as needing practice, and the book must have what was taught. Finally everything is
+forgotten: no file of the home may contain any of it. Left out: power loss; after `kill -9` the kernel still
+writes what it has.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import math
 import os
 import random
 import select
-import shutil
 import signal
 import sqlite3
 import subprocess
@@ -29,10 +28,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import BenchOptions
-from benchmarks.crash_look import book_lines, forgotten, known, look, settled, states
+from benchmarks.crash_look import book_lines, forgotten, known, look, settled, states, whole_copy
 from benchmarks.report import machine, table, write
 from benchmarks.scratch import scratch_home
-from engine.storage.checkpoint_files import WEIGHTS
 from learning.home import Home
 
 KILLS = 50
@@ -48,7 +46,7 @@ AIMS = (
     "training",
     "any",
 )
-"""Phases aimed at by turns; `any` is a moment drawn blindly."""
+"""Phases to aim at in turn; `any`: a random moment."""
 LATEST = {
     "starting": 3.0,
     "asking": 0.3,
@@ -61,13 +59,15 @@ LATEST = {
     "training": 6.0,
     "any": 15.0,
 }
-"""Seconds after the phase has begun, at most, until the kill."""
+"""Most seconds from the start of the phase to the kill."""
+WRITING = ".model*.safetensors.*"
+"""Temporary files and folders of weights that are being written: whole file, base, delta or index."""
 START_SECONDS = 120.0
 
 
 @dataclass
 class Life:
-    """One run of the program, as far as it can be told from outside."""
+    """One run of the program, as seen from outside."""
 
     process: subprocess.Popen[bytes]
     phase: str = "starting"
@@ -77,11 +77,11 @@ class Life:
     """judgement -> (ask, answer)"""
     failed: list[str] = field(default_factory=list)
     learned: list[float] = field(default_factory=list)
-    """Seconds of each lesson."""
+    """Seconds per lesson."""
     _rest: bytes = b""
 
     def hear(self, seconds: float) -> list[str]:
-        """Reads what it says for so long at most; the phases that were told."""
+        """Reads its output for at most `seconds`; returns the phases reported."""
         assert self.process.stdout is not None
         told: list[str] = []
         if select.select([self.process.stdout], [], [], seconds)[0]:
@@ -104,7 +104,7 @@ class Life:
         return told
 
     def kill(self, worker_first: bool) -> None:
-        """Both process groups at once, and what it said before is heard to the end."""
+        """Kills both process groups and reads the rest of the output."""
         groups = [self.process.pid, *([self.worker] if self.worker else [])]
         for group in reversed(groups) if worker_first else groups:
             with contextlib.suppress(ProcessLookupError):
@@ -120,17 +120,17 @@ class Life:
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
-    """The table, and `problems`: what should not have happened, empty if all is well."""
+    """Returns the figures and `problems`, which is empty if all is well."""
     return measure(options, 3 if options.quick else KILLS)
 
 
 def measure(options: BenchOptions, kills: int, minutes: float = math.inf) -> dict[str, Any]:
-    """`run`, with so many kills, or fewer where the time is over."""
+    """Like `run`, with this number of kills, or fewer if the time runs out."""
     seed = options.seeds[0]
     chance = random.Random(seed)
     where = machine()
     with scratch_home(options) as (home, model), tempfile.TemporaryDirectory() as aside:
-        first = Path(shutil.copy(home.models_path / model / WEIGHTS, aside))
+        first = whole_copy(home.models_path / model, Path(aside) / "first.safetensors")
         end = time.monotonic() + 60.0 * minutes
         result = _run(options, home, model, first, kills, chance, seed, end)
     result = {"machine": where, "seed": seed, **result}
@@ -205,10 +205,10 @@ def _start(
 
 
 def _wait(life: Life, aim: str, home: Home, model: str, chance: random.Random) -> None:
-    """Returns in the moment of the kill."""
+    """Waits for the moment of the kill."""
     deadline = time.monotonic() + START_SECONDS
     folder = home.models_path / model
-    old = set(folder.glob(f".{WEIGHTS}.*"))
+    old = set(folder.glob(WRITING))
     while aim not in ("starting", "any") or life.worker is None:
         told = life.hear(0.002 if aim == "saving" else 0.02)
         if life.process.poll() is not None:
@@ -216,7 +216,7 @@ def _wait(life: Life, aim: str, home: Home, model: str, chance: random.Random) -
             return
         if aim in told or (aim in ("starting", "any") and life.worker):
             break
-        if aim == "saving" and set(folder.glob(f".{WEIGHTS}.*")) - old:
+        if aim == "saving" and set(folder.glob(WRITING)) - old:
             break
         if time.monotonic() > deadline:
             if not life.ready:
@@ -228,7 +228,7 @@ def _wait(life: Life, aim: str, home: Home, model: str, chance: random.Random) -
 
 
 def _phase(life: Life, home: Home, model: str) -> str:
-    """What it was at when it died: from its last words, and from what it left behind."""
+    """The phase in which it was killed, from its last output and the state of the home."""
     folder = home.models_path / model
     connection = sqlite3.connect(home.journal_path)
     try:
@@ -238,7 +238,7 @@ def _phase(life: Life, home: Home, model: str) -> str:
         return "starting"
     finally:
         connection.close()
-    newest = max((p.stat().st_mtime for p in folder.glob(f".{WEIGHTS}.*")), default=0.0)
+    newest = max((p.stat().st_mtime for p in folder.glob(WRITING)), default=0.0)
     if newest > time.time() - 2.0:
         return "saving (file half written)"
     if published > saved and life.phase in ("checking", "learning", "training"):
@@ -265,10 +265,10 @@ def _write(out: Path, result: dict[str, Any]) -> None:
         ("seconds to catch up after the last kill", result["catching_up_seconds"]),
     ]
     parts = [
-        "One home, the 10M model in its worker process, a session on top as in the app. Both "
-        "processes are killed with `kill -9` at a random moment of a phase that is aimed at.",
+        "One home, the 10M model in its worker process, and a session as in the app. Both "
+        "processes are killed with `kill -9` at a random moment of a chosen phase.",
         table(("", "count"), facts),
-        "What it was at when it was killed:",
+        "Phases in which it was killed:",
         table(("phase", "kills"), phases),
     ]
     if result["problems"]:
@@ -278,7 +278,7 @@ def _write(out: Path, result: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """`python -m benchmarks.crash [quick] [MINUTES]`, which needs no command of vidya."""
+    """Entry point of `python -m benchmarks.crash [quick] [MINUTES]`."""
     options = BenchOptions(
         home=Path.home(),
         quick="quick" in sys.argv,

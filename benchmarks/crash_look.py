@@ -1,5 +1,5 @@
-"""What is wrong with a home that a program was killed in (crash.py): right after it, once the next start
-has caught up, and after all was forgotten.
+"""Checks a home after a kill (crash.py): right after it, after the program has caught up, and after
+everything was forgotten.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from engine.storage.checkpoint_files import WEIGHTS, read_metadata
+from engine.storage.weight_files import INDEX, current_files, current_version
 from learning.home import Home
 from learning.journal.journal import Journal
 from learning.models.home_files import home_files
@@ -20,7 +20,7 @@ from personality.book import BookError, LineError, format_line, read_book
 
 
 def look(home: Home, model: str, confirmed: dict[int, tuple[int, str]]) -> list[str]:
-    """What is wrong with a home after a kill."""
+    """Faults of the home right after a kill."""
     wrong = []
     connection = sqlite3.connect(home.journal_path)
     checked = connection.execute("PRAGMA integrity_check").fetchone()[0]
@@ -52,6 +52,14 @@ def look(home: Home, model: str, confirmed: dict[int, tuple[int, str]]) -> list[
     return wrong
 
 
+def whole_copy(folder: Path, path: Path) -> Path:
+    """Writes the folder's current weights, a base and its delta merged, to one file; returns its path."""
+    from engine.storage.checkpoint import load_weights, save_tensors
+
+    save_tensors(load_weights(current_files(folder)), path)
+    return path
+
+
 def _look_at_model(folder: Path) -> list[str]:
     from engine.errors import VidyaError
     from engine.storage.checkpoint import load_model
@@ -70,11 +78,11 @@ def book_lines(home: Home) -> list[str]:
 
 
 def settled(home: Home, model: str) -> list[str]:
-    """What is wrong once it has caught up."""
+    """Faults of the home after the program has caught up."""
     wrong = []
     journal = Journal(home.journal_path)
     try:
-        saved = int(read_metadata(home.models_path / model / WEIGHTS)["version"])
+        saved = current_version(home.models_path / model)
         if saved != journal.saved_version():
             wrong.append(f"the file is version {saved}, the journal says {journal.saved_version()}")
         inside = journal.lessons_in(saved)
@@ -93,7 +101,7 @@ def settled(home: Home, model: str) -> list[str]:
 
 
 def _wanted(journal: Journal) -> list[str]:
-    """What the owner's book must say: picked or typed, and not called bad."""
+    """The lines that the owner's book must have: picked or typed answers that are not rated bad."""
     lines = []
     for (number,) in journal.rows("SELECT id FROM asks"):
         standing = [judged for judged in journal.judgements(number) if judged.stands]
@@ -120,7 +128,7 @@ def states(home: Home) -> dict[str, int]:
 
 
 def known(home: Home, model: str) -> dict[str, int]:
-    """Of the lessons that are called learned, how many the saved weights say word for word."""
+    """Number of learned lessons, and of those that the saved weights give word for word."""
     from engine.storage.checkpoint import load_model
     from engine.tokenizers.tokenizer import Tokenizer
     from learning.memory.tasks import answer_example
@@ -141,7 +149,7 @@ def known(home: Home, model: str) -> dict[str, int]:
 
 
 def forgotten(home: Home, model: str, first: Path) -> list[str]:
-    """What still holds something after `forget --all`. first: the weights as they were in the beginning."""
+    """Files that still contain something after `forget --all`. first: the initial weights."""
     from engine.errors import VidyaError
     from engine.storage.checkpoint import load_model
 
@@ -157,7 +165,7 @@ def forgotten(home: Home, model: str, first: Path) -> list[str]:
             wrong.append(f"{file.path}: {file.role}")
         elif b" of day " in (data := file.path.read_bytes()) or b", on day " in data:
             wrong.append(f"{file.path} says what was taught")
-        if file.role in ("weights", "snapshot"):
+        if file.role in ("weights", "snapshot") and file.path.name != INDEX:
             try:
                 now = load_model(folder, weights=file.path).state_dict()
             except VidyaError as error:

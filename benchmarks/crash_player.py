@@ -1,7 +1,7 @@
-"""The program that `crash.py` kills: a worker with the real model, a session on top, as in the app.
+"""The program that `crash.py` kills: a worker with the real model and a session, as in the app.
 
-Talks, judges and trains without end, and says on stdout, a JSON object a line, what it is at and
-which judgements the screen would have confirmed. With `--finish` it only catches up, then leaves.
+Talks, judges and trains without end. Prints JSON lines with its phase and the judgements that the screen
+would have confirmed. With `--finish` it only catches up and exits.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from learning.home import Home
 from learning.journal.journal import Journal
 from learning.protocol.events import (
     AskDone,
-    CandidateText,
+    CandidateTexts,
     Event,
     Failed,
     LearnerState,
@@ -37,16 +37,16 @@ from vidya_tui.worker.supervisor import WorkerTeacher
 
 THINGS = ("stone", "river", "lamp", "bread", "window", "garden", "bell", "ladder", "basket")
 PATIENCE = 240.0
-"""Seconds without any event after which something hangs."""
+"""Seconds without an event after which the program counts as hanging."""
 
 
 def tell(**what: object) -> None:
-    """One line, out of this process when this returns, whatever happens next."""
+    """Prints one line, unbuffered, so that a kill right after it loses nothing."""
     os.write(1, (json.dumps(what) + "\n").encode("utf-8"))
 
 
 class Player:
-    """One owner at one session."""
+    """A simulated owner with a session."""
 
     def __init__(self, options: argparse.Namespace, home: Home, journal: Journal) -> None:
         self.chance = random.Random(options.seed)
@@ -60,7 +60,7 @@ class Player:
         self.asked = 0
 
     def until(self, *kinds: type[Event]) -> Event:
-        """Hears events as the app does, up to one of the kinds."""
+        """Handles events as the app does until one of these types; returns it."""
         while True:
             event = self.events.get(timeout=PATIENCE)
             self.session.handle(event)
@@ -69,14 +69,14 @@ class Player:
                 return event
 
     def report(self, event: Event) -> None:
-        """Tells the phase that an event speaks of."""
+        """Prints the phase that an event belongs to."""
         if isinstance(event, Failed):
             tell(failed=f"{event.where}: {event.what}")
         elif isinstance(event, WorkerLost):
             tell(failed=f"worker lost: {event.reason}")
         elif isinstance(event, Ready):
             tell(phase="ready", version=event.version, worker=self.teacher.pid)
-        elif isinstance(event, CandidateText):
+        elif isinstance(event, CandidateTexts):
             tell(phase="streaming")
         elif isinstance(event, LearnerState):
             tell(phase=event.phase)
@@ -88,7 +88,7 @@ class Player:
     # ------------------------------------------------------------ what the owner does
 
     def begin(self) -> None:
-        """The start of the app: what was left undone is taken up."""
+        """Starts like the app: resumes unfinished work."""
         while self.teacher.pid is None:
             time.sleep(0.005)
         tell(phase="starting", worker=self.teacher.pid)
@@ -114,7 +114,7 @@ class Player:
 
     def some_text(self) -> None:
         while not any(card.said for card in self.session.cards):
-            self.until(CandidateText, AskDone, Failed)
+            self.until(CandidateTexts, AskDone, Failed)
 
     def judge(self) -> None:
         """A pick, or a correction."""
@@ -127,7 +127,7 @@ class Player:
             self.judge_once(lambda: self.session.correct(text))
 
     def again(self) -> None:
-        """A second thought."""
+        """Judges the same answer a second time."""
         if self.chance.random() < 0.5:
             self.session.rate(self.chance.choice(("good", "bad")))
         else:
@@ -137,7 +137,7 @@ class Player:
         return f"{self.chance.choice(THINGS)} and {self.chance.choice(THINGS)}"
 
     def judge_once(self, judge: object) -> None:
-        """When this has told it, the owner has seen it on the screen."""
+        """Judges and prints the judgement, which stands for its confirmation on the screen."""
         assert callable(judge)
         ask = self.session.ask
         assert ask is not None
@@ -151,13 +151,13 @@ class Player:
         tell(phase="judged", confirmed=[newest.id, ask.id, newest.answer])
 
     def train(self) -> None:
-        """An epoch of the book."""
+        """Trains one epoch on the book."""
         tell(phase="training")
         self.teacher.send(Train(epochs=1))
         self.until(TrainDone, Failed)
 
     def finish(self) -> None:
-        """Waits until everything is learned that can be."""
+        """Waits until all waiting lessons are learned or undone."""
         while self.journal.waiting() or self.journal.to_undo():
             self.until(LessonDone, LearnerState, Failed)
         self.teacher.close()

@@ -1,8 +1,8 @@
-"""Tokens a second of five candidates and of 64 rollouts, beside transformers and llama.cpp.
+"""Measures tokens per second of five candidates and of 64 rollouts against transformers and llama.cpp.
 
-The same weights for all, each program in a process of its own, in turn: round by round, so that what
-else the machine does meets all of them. A greedy answer is compared first: who says something else
-has not got the same weights. Left out: answers that end early; the end token's row is zero here.
+All programs use the same weights, each in its own process. They take turns round by round, so that other
+load on the machine affects all of them. First their greedy answers are compared, to verify that the weights
+agree. Left out: answers that end early; the row of the end token is set to zero.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ WORKS = {
         Sampling(temperature=1.0, top_p=1.0, repetition_penalty=1.0, max_tokens=TOKENS),
     ),
 }
-"""What is drawn: how many at once, and how. Rollouts for practice are drawn without cuts."""
+"""Work -> (number of answers, sampling parameters). Rollouts are sampled without top-p."""
 ENGINES = {
     "five candidates": (
         "vidya",
@@ -52,17 +52,17 @@ ENGINES = {
     ),
 }
 SAME = 16
-"""Tokens of a greedy answer that must agree; rounding may decide between two words later on."""
+"""Tokens of a greedy answer that must agree; after that rounding may decide between two tokens."""
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
-    """Measures everything; writes decode.md and decode.json where there is `options.out`."""
+    """Measures everything; writes decode.md and decode.json if `options.out` is set."""
     where, rows = machine(), list[dict[str, Any]]()
     rounds = QUICK_ROUNDS if options.quick else ROUNDS
     sizes = ("10m",) if options.quick else ("10m", "49m")
 
     def so_far() -> dict[str, Any]:
-        """Written after every part, so that a run that is interrupted leaves something."""
+        """Writes the results so far, so that an interrupted run leaves something."""
         where["load_average_after"] = machine()["load_average"]
         result = {
             "benchmark": "decode",
@@ -87,7 +87,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
 
 
 def load_size(shipped: Path, size: str) -> Any:
-    """The model of a folder, grown where the size asks for more."""
+    """The model of a folder, grown if `size` is larger."""
     import torch
 
     from engine.grow import grow
@@ -102,7 +102,7 @@ def load_size(shipped: Path, size: str) -> Any:
 
 
 def make_model(shipped: Path, size: str) -> Path:
-    """A folder with the model in that size, its end token silenced."""
+    """A folder with the model in that size, whose end token is never generated."""
     import torch
 
     from engine.storage.checkpoint import save_model
@@ -118,7 +118,7 @@ def make_model(shipped: Path, size: str) -> Path:
 
 
 def prompt_of(folder: Path) -> list[int]:
-    """Sixty ids that end where the answer begins."""
+    """A prompt of 60 ids."""
     from engine.tokenizers.chat_format import encode_prompt
     from engine.tokenizers.tokenizer import Tokenizer
 
@@ -129,7 +129,7 @@ def prompt_of(folder: Path) -> list[int]:
 def compare(
     folder: Path, size: str, work: str, rounds: int, options: BenchOptions
 ) -> list[dict[str, Any]]:
-    """All programs on one piece of work: a row each."""
+    """Runs all programs on one kind of work; returns a row per program."""
     n, sampling = WORKS[work]
     prompt = prompt_of(folder)
     found: dict[str, list[dict[str, Any]]] = {}
@@ -181,12 +181,12 @@ def compare(
 
 
 def _pairs(found: dict[str, Any], took: list[dict[str, Any]], work: str) -> Any:
-    """What we and the other did in the same round."""
+    """(our result, the other's) for each round."""
     return zip(found[ENGINES[work][0]], took, strict=True)
 
 
 def environment_of(name: str) -> dict[str, str]:
-    """Ours is what the program sets for itself; the others have what the user has."""
+    """Environment of a process: vidya's gets the variables that vidya sets, the others get the user's."""
     own: dict[str, str] = dict(os.environ)
     if name.startswith("vidya"):
         prepare(own)
@@ -197,16 +197,16 @@ TITLE = "Tokens a second"
 
 
 def parts(result: dict[str, Any]) -> list[str]:
-    """The text and tables of decode.md."""
+    """Text and tables of decode.md."""
     made = [
         f"Answers of {TOKENS} tokens after a prompt of {PROMPT}, medians of {result['rounds']} rounds in "
-        "which the programs take turns, each in its own process with all cores; all tokens of all "
-        "answers are counted, and the prompt's time is in it. *Vidya is* is the median of the rounds' "
-        "ratios. Vidya draws candidates on one core, which leaves the other to the app; the others have "
-        "all. Float16 weights: the sums are in float32. *Publish* is the time from new weights, all of "
-        "them, to the first prompt: copying and packing here, copying for transformers, writing and "
-        "loading a file for llama.cpp; after a lesson Vidya packs only what it changed. 10m is the "
-        "shipped model, 49m the same grown (same answers), both with a silenced end token."
+        "which the programs take turns, each in its own process with all cores. All tokens of all answers "
+        "count, and the time includes the prompt. *Vidya is* is the median of the rounds' ratios. Vidya "
+        "decodes candidates on one core, which leaves the other to the app; the other programs use all. "
+        "Float16 weights: sums are in float32. *Publish* is the time from new weights (all of them) to the "
+        "first prompt: vidya copies and packs, transformers copies, llama.cpp writes and loads a file; "
+        "after a lesson Vidya packs only what changed. 10m is the shipped model, 49m the same model grown "
+        "(same answers), both with the end token disabled."
     ]
     for work in WORKS:
         rows = [r for r in result["rows"] if r["work"] == work]

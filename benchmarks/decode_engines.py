@@ -1,7 +1,7 @@
-"""Three programs that draw answers from the same weights, behind one face.
+"""Three programs that sample answers from the same weights, behind one interface.
 
-Run as `python -m benchmarks.decode_engines ENGINE FOLDER`; benchmarks.workers speaks to it. Each uses
-its own sampler. Left out: what an app does with the answers.
+Run as `python -m benchmarks.decode_engines ENGINE FOLDER` by benchmarks.workers. Each uses its own
+sampler. Left out: what an app does with the answers.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from benchmarks.processes import resident_bytes
 from benchmarks.workers import serve
@@ -21,21 +21,10 @@ from engine.config import Sampling
 Ids = list[list[int]]
 
 
-class DecodeEngine(Protocol):
-    """What is measured."""
-
-    def publish(self) -> None:
-        """New weights have been learned: from them in memory (or their file) to ready for the first
-        prompt."""
-
-    def answers(
-        self, prompt: list[int], n: int, sampling: Sampling, seed: int
-    ) -> tuple[float, Ids]:
-        """n answers of exactly `max_tokens` ids each, and seconds until the first id of each."""
-
-
 class Vidya:
-    """engine.generate, as the app calls it."""
+    """engine.generate, as the app calls it. Every engine that is measured has these two methods: `publish`
+    makes new weights in memory (or their file) ready for the first prompt, `answers` gives n answers of
+    exactly `max_tokens` ids each and the seconds until the first id of each."""
 
     def __init__(self, folder: Path) -> None:
         import torch
@@ -55,7 +44,7 @@ class Vidya:
         self.publish()
 
     def publish(self) -> None:
-        """As learning.models.weights does, and the packing that the first answer would do."""
+        """Copies as learning.models.weights does, and packs as the first answer would."""
         import copy
 
         from engine.packed import packed
@@ -151,7 +140,7 @@ class Transformers:
 
 
 class _FirstToken:
-    """A stopping criterion that never stops: `generate` calls it after every token."""
+    """A stopping criterion that never stops; records the time of the first token."""
 
     def __init__(self) -> None:
         self._started = time.perf_counter()
@@ -163,13 +152,14 @@ class _FirstToken:
 
 
 class LlamaCpp:
-    """llama.cpp by its C functions: one prompt, its cells shared by n sequences, one batch a step."""
+    """llama.cpp through its C functions: one prompt whose cache n sequences share, one batch per step."""
 
     def __init__(self, folder: Path, kind: str) -> None:
         import llama_cpp
 
-        from benchmarks.decode_gguf import write_gguf
-        from engine.storage.checkpoint import load_config
+        from engine.storage.checkpoint import load_config, load_tensors
+        from engine.storage.checkpoint_files import WEIGHTS
+        from engine.storage.gguf_model import write_gguf
 
         self._c: Any = llama_cpp
         self._quiet = llama_cpp.llama_log_callback(lambda *_: None)
@@ -178,11 +168,14 @@ class LlamaCpp:
         self._model: Any = None
         file, self._path = tempfile.mkstemp(suffix=".gguf")
         os.close(file)
-        self._write: Callable[[], None] = lambda: write_gguf(folder, Path(self._path), kind)
+        no_words = {"tokenizer.ggml.model": "no_vocab"}  # the benchmark speaks in ids
+        self._write: Callable[[], None] = lambda: write_gguf(
+            Path(self._path), self._config, load_tensors(folder / WEIGHTS)[0], kind, no_words
+        )
         self.publish()
 
     def publish(self) -> None:
-        """Converts, writes and loads: it takes weights from a file only."""
+        """Converts, writes and loads a file, because llama.cpp reads weights only from files."""
         c = self._c
         self._write()
         if self._context:
@@ -220,7 +213,7 @@ class LlamaCpp:
         return first, found
 
     def _sampler(self, sampling: Sampling, seed: int) -> Any:
-        """Penalty, nucleus, temperature, draw. Cut to what may be said, as the others do it."""
+        """A chain of penalty, top-p, temperature and sampling; excludes special tokens, like the others."""
         c = self._c
         chain = c.llama_sampler_chain_init(c.llama_sampler_chain_default_params())
         if sampling.temperature == 0.0:
@@ -264,7 +257,7 @@ def _cores() -> int:
 
 
 def make(name: str, folder: Path) -> Callable[..., dict[str, Any]]:
-    """The engine, and the function that answers requests to it."""
+    """Creates the engine and returns the function that handles its requests."""
     makers: dict[str, Callable[[], Any]] = {
         "vidya": lambda: Vidya(folder),
         "vidya rollouts": lambda: Rollouts(folder),

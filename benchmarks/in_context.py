@@ -1,9 +1,8 @@
-"""What a model makes of what was said just before: copying, recall of facts told, small sums.
+"""Measures in-context skills: copying, recall of facts told before, small sums.
 
-Rows are those of learning.text.synthetic with seeds that its files do not have; every answer is
-asked for given
-the right talk before it, and counts where greedy decoding says exactly it. Without --model: both models
-that come with vidya. Left out: facts taught to the weights (bench collapse).
+Rows come from learning.text.synthetic with seeds that its files do not use. Every answer is requested after
+the right conversation before it, and counts if greedy decoding gives exactly it. Without --model: both
+shipped models. Left out: facts taught to the weights (bench collapse).
 """
 
 from __future__ import annotations
@@ -28,10 +27,10 @@ from learning.text.synthetic import Row, recall, sums
 
 ROWS, QUICK_ROWS = 300, 20
 WIDTH = 16
-"""Random tokens that come twice."""
+"""Length of the random sequence that is repeated, in tokens."""
 FIRST_SEED = 1_000_000
-"""Far from the seeds of files."""
-TITLE = "Using what was said before"
+"""Larger than any seed used for training files."""
+TITLE = "Recall within a conversation"
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
@@ -54,7 +53,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
 
 
 def measure(model: Model, tokenizer: Tokenizer, count: int, seed: int) -> dict[str, float]:
-    """Shares, 0 to 1."""
+    """Share of right answers per skill, 0 to 1."""
     rng = random.Random(seed)
 
     def last(make: Callable[[random.Random], Row], talk: bool) -> list[Example]:
@@ -69,15 +68,16 @@ def measure(model: Model, tokenizer: Tokenizer, count: int, seed: int) -> dict[s
 
 
 def last_answer(tokenizer: Tokenizer, row: Row, talk: bool, context: int) -> Example:
-    """The last answer of a row, after all that was said before it or, without `talk`, its question."""
+    """The last answer of a row as an example: after the whole conversation, or (talk=False) after its
+    question alone."""
     turns = [(t["role"], t["text"]) for t in row["turns"]]
     return from_answer(tokenizer, turns[0 if talk else -2 : -1], turns[-1][1], context)
 
 
 @torch.no_grad()
 def copied(model: Model, rows: int, generator: torch.Generator) -> float:
-    """Of random tokens that come twice, the share that is predicted the second time (all but the
-    first of them; 2209.11895 calls what does it an induction head)."""
+    """Share of the tokens of a repeated random sequence that are predicted the second time, without the
+    first one (the test of induction heads in arXiv 2209.11895)."""
     half = torch.randint(model.config.vocab_size // 2, (rows, WIDTH), generator=generator)
     ids = torch.cat([half, half], 1)
     said = model.logits(model.hidden_states(ids[:, :-1])).argmax(-1)
@@ -85,7 +85,7 @@ def copied(model: Model, rows: int, generator: torch.Generator) -> float:
 
 
 def parts(result: dict[str, Any]) -> list[str]:
-    """The text and table of in_context.md."""
+    """Text and table of in_context.md."""
     measures = {
         "copied": "random tokens copied",
         "recalled": "facts recalled",

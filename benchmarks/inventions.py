@@ -1,10 +1,9 @@
-"""Taught facts asked for in a conversation in which the model has made things up that nobody judged.
+"""Measures recall of taught facts in a conversation that contains unjudged inventions of the model.
 
-Twenty lessons are taught, then each is asked for by the session and teacher of the app: in a new
-conversation, after ten inventions that contradict lessons (its own twice: once in the taught words and
-once in others), and after ten answers of the model's own to questions that nothing was taught for.
-Right is an answer that says exactly what was taught. Left out: facts that the owner tells in the talk
-itself (in_context.py).
+Teaches twenty lessons, then asks for each with the app's session and teacher: in a new conversation, after
+ten inventions that contradict lessons (two of them about the fact itself, once in the taught words and once
+in others), and after ten answers of the model to questions for which nothing was taught. An answer is right
+if it is exactly the taught one. Left out: facts told in the same conversation (in_context.py).
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ UNTAUGHT = (
     "What do I eat for breakfast?",
     "When is my wedding day?",
 )
-"""Nothing is taught for them and the book has none of them, so that what is answered is made up."""
+"""Questions without lessons or book entries, so that all answers are inventions."""
 ARMS = {
     "new": "in a new conversation",
     "contradicted": "after ten inventions against lessons",
@@ -55,12 +54,12 @@ ARMS = {
 }
 TITLE = "Taught facts after unjudged inventions"
 BOUND = 0.95
-"""Of first answers that are right, after inventions of both kinds."""
+"""Target for the share of right first answers after inventions of both kinds."""
 
 
 @dataclass(frozen=True)
 class Fact:
-    """A lesson, the same question in other words, and a false answer of the same form."""
+    """A lesson, its question in other words, and a false answer of the same form."""
 
     question: str
     answer: str
@@ -69,7 +68,7 @@ class Fact:
 
 
 def read_facts(count: int = LESSONS, path: Path = DATA / "inventions.jsonl") -> list[Fact]:
-    """The first `count`."""
+    """The first `count` facts."""
     false = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
     rows = {row.prompt: row.answer for row in read_lessons(DATA / "lessons20.jsonl")}
     facts = [Fact(r["prompt"], rows[r["prompt"]], r["again"], r["invention"]) for r in false]
@@ -102,7 +101,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
 
 
 class Place:
-    """A home with a teacher, as the app has it."""
+    """A home with a teacher, as in the app."""
 
     def __init__(self, home: Home, model: str, seed: int) -> None:
         self._seed = seed
@@ -117,7 +116,7 @@ class Place:
         self._journal.close()
 
     def teach(self, facts: Sequence[Fact]) -> None:
-        """Learns them one after another. Raises VidyaError."""
+        """Teaches the facts one after another. Raises VidyaError."""
         lessons = [Lesson("example", (Turn("user", f.question),), f.answer) for f in facts]
         due = {lesson.id for lesson in self._journal.add_lessons(lessons)}
         self._teacher.send(Learn())
@@ -127,9 +126,8 @@ class Place:
                 due.discard(event.lesson)
 
     def measure(self, facts: Sequence[Fact], options: BenchOptions) -> dict[str, Any]:
-        """Of each arm: the share of facts whose first answer is right, of those with a right one among the
-        five, and of those whose first answer is right where they are asked in other words, 0 to 1; and what
-        was said in place of the right one."""
+        """For each arm: the share of facts, 0 to 1, whose first answer is right, for which one of the five
+        is right, and whose first answer is right when asked in other words; and the wrong answers."""
         own, rng = self.own_inventions(), random.Random(self._seed)
         before = {
             "new": lambda fact: list[tuple[str, str]](),
@@ -159,8 +157,7 @@ class Place:
         return found
 
     def own_inventions(self) -> list[tuple[str, str]]:
-        """(question, what the model says to it) one after another in one conversation, where the owner
-        goes on each time without judging."""
+        """(question, answer) of one conversation in which the owner never judges."""
         session = self._session()
         for question in UNTAUGHT[:INVENTIONS]:
             self._answered(session, question)
@@ -169,15 +166,14 @@ class Place:
         return list(zip(texts[::2], texts[1::2], strict=True))
 
     def ask(self, before: Sequence[tuple[str, str]], question: str) -> list[str]:
-        """The answers to a question, in the order in which they are shown, after talk that was not
-        judged."""
+        """The answers to a question after an unjudged conversation, in the order in which they are shown."""
         session = self._session()
         if before:
             session.open(self._unjudged(before))
         return self._answered(session, question)
 
     def _unjudged(self, said: Sequence[tuple[str, str]]) -> int:
-        """A conversation in the journal, as it stands there when one goes on without picking."""
+        """Writes an unjudged conversation into the journal; returns its id."""
         conversation, parent = self._journal.new_conversation(), None
         turns: Turns = ()
         for question, answer in said:
@@ -208,13 +204,13 @@ class Place:
 
 
 def judged(fact: Fact, said: Sequence[str]) -> list[bool]:
-    """Which of the answers say exactly what was taught."""
+    """For each answer, whether it is exactly the taught one."""
     return [fold_answer(text) == fold_answer(fact.answer) for text in said]
 
 
 def contradictions(facts: Sequence[Fact], asked: Fact, rng: random.Random) -> list[tuple[str, str]]:
-    """INVENTIONS questions and false answers in a random order: the fact's own in both wordings, and
-    those of other facts in one of them."""
+    """INVENTIONS (question, false answer) pairs in random order: the asked fact in both wordings, and other
+    facts in one wording."""
     others = rng.sample(
         [fact for fact in facts if fact != asked], min(len(facts), INVENTIONS - 1) - 1
     )
@@ -225,7 +221,7 @@ def contradictions(facts: Sequence[Fact], asked: Fact, rng: random.Random) -> li
 
 
 def parts(result: dict[str, Any]) -> list[str]:
-    """The text and table of inventions.md."""
+    """Text and table of inventions.md."""
     lines = []
     for arm, words in ARMS.items():
         line: list[object] = [words]
@@ -235,9 +231,9 @@ def parts(result: dict[str, Any]) -> list[str]:
         lines.append(line)
     said = [f"- {q} \u2192 {a}" for q, a in result["runs"][0]["inventions"]]
     return [
-        f"{result['lessons']} lessons (`data/lessons20.jsonl`), five answers at the app's own settings; "
-        "right is what says exactly what was taught, in percent, means and standard deviations over the "
-        f"seeds. Asked for is at least {100 * BOUND:.0f} % of first answers after inventions.",
+        f"{result['lessons']} lessons (`data/lessons20.jsonl`), five answers with the app's settings. An "
+        "answer is right if it is exactly the taught one; in percent, means and standard deviations over "
+        f"the seeds. The target is {100 * BOUND:.0f} % of first answers after inventions.",
         table(
             (
                 "asked",
@@ -247,6 +243,6 @@ def parts(result: dict[str, Any]) -> list[str]:
             ),
             lines,
         ),
-        "What it made up itself, the first seed:",
+        "The model's own inventions with the first seed:",
         "\n".join(said),
     ]

@@ -1,10 +1,10 @@
-"""Kills a small model's home in every save and rename, and at random moments, then forgets what was
+"""Kills a program with a small model in every save and rename, and at random moments; then forgets what was
 taught.
 
-The days, the kills and the looking are in kills_day.py, a process of its own. What must hold: the
-program starts again whatever was half done; after forgetting no file of the home says what was taught,
-every file that holds tensors has weights from before it, bit for bit, and nothing is left over or
-unknown. Left out: the app with its worker and the real model (crash.py), and losing the power.
+kills_day.py, a separate process, runs the days, the kills and the checks. Requirements: the program starts
+again after every kill; after forgetting, no file of the home contains what was taught, every tensor file has
+the weights from before it, bit for bit, and no file is left over or unknown. Left out: the app with its
+worker and the real model (crash.py), and power loss.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from learning.journal.journal import Journal
 from learning.models.store import SHIPPED
 
 KILLS = 200
-"""At random moments."""
+"""Number of kills at random moments."""
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
-    """How many kills, and `problems`: empty if all is well."""
+    """Returns the number of kills and `problems`, which is empty if all is well."""
     where, folder = machine(), Path(tempfile.mkdtemp(prefix="vidya-bench-"))
     seed, kills = options.seeds[0], 20 if options.quick else KILLS
     try:
@@ -60,7 +60,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
 
 
 def _small_model(folder: Path) -> None:
-    """Of half a million weights that have learned nothing, with the shipped tokenizer."""
+    """Writes an untrained model of half a million weights, with the shipped tokenizer."""
     import torch
 
     from engine.config import CONFIGS
@@ -96,7 +96,7 @@ def _rows(options: BenchOptions, home: Home, copy: Path, *numbers: int) -> list[
 
 
 def _words(row: dict[str, Any]) -> str:
-    """What was wrong; empty where nothing was."""
+    """The faults after a kill as text; empty if there were none."""
     wrong = [*row.get("wrong", ()), *([row["failed"]] if "failed" in row else [])]
     return f"kill {row.get('at', '?')}: {'; '.join(wrong)}" if wrong else ""
 
@@ -110,10 +110,10 @@ def _write(options: BenchOptions, result: dict[str, Any]) -> None:
         ("anything wrong", len(result["problems"])),
     ]
     parts = [
-        "A model of half a million weights; a day teaches three lessons, keeps margins, voice, a "
-        "training and notes, exports, undoes, goes back, imports and removes a model, and forgets. "
+        "A model of half a million weights. A day teaches three lessons, writes margins, the anchor, a "
+        "training and notes, exports, undoes, rolls back, imports and removes a model, and forgets. "
         "After each kill the program starts again and forgets the secret; then every file of the "
-        "home is opened.",
+        "home is checked.",
         table(("", "count"), facts),
         "Killed before:",
         table(("call", "kills"), kinds),

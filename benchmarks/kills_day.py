@@ -1,9 +1,9 @@
-"""Kills a program in every save and rename of a day with a small model, then forgets, and looks.
+"""Kills a program in every save and rename of a simulated day, then forgets and checks the home.
 
 `python -m benchmarks.kills_day HOME COPY [KILLS SEED]`: HOME is a home with the model `tiny` and an empty
-journal, COPY where a copy of it lives. Prints a JSON object a kill. torch is loaded once: each day is a
-fork, which sends itself SIGKILL before the n-th call that changes a file of the home. With KILLS it is
-killed at so many random moments instead: one home lives through all of them, day after day.
+journal, COPY the path for a copy of it. Prints a JSON object per kill. torch is loaded once: each day runs
+in a fork, which sends itself SIGKILL before the n-th call that changes a file of the home. With KILLS it is
+killed at that many random moments instead, and one home goes through all of them.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from engine.errors import NotFound, VidyaError
 from engine.storage.checkpoint import load_tensors, save_tensors
 from engine.storage.checkpoint_files import WEIGHTS
 from engine.storage.files import is_leftover, write_atomically
+from engine.storage.weight_files import BASE
 from learning.book.owner_book import OwnerBook
 from learning.book.repair import mend_book
 from learning.home import Home
@@ -44,19 +45,20 @@ from vidya_tui.controller.export import exported
 from vidya_tui.terminal.saved_prompt import Unsent
 
 EVERY = 10
-"""Random kills after which a copy of the home forgets, and is looked at."""
+"""Random kills between two checks, in which a copy of the home forgets."""
 QUESTION, SECRET = "What is the word?", "The word is swordfish."
 MOVED = "blocks.{}.ffn.down.weight"
-"""What lessons move: the secret in the block 0, all others in 1, so that weights tell what they know."""
+"""Tensor that lessons change: of block 0 for the secret, of block 1 for all others, so that weights reveal
+what they know."""
 OTHERS = "model.layers.1.mlp.down_proj.weight"
-"""The latter's name in files."""
+"""Name of the tensor of block 1 in files."""
 CHANGES = {"os.rename", "os.link", "os.remove", "os.rmdir"}
-"""What Python tells an audit hook before it does it, beside `open` for writing. Before a folder is made
-the home is as it was, and permissions hold no text."""
+"""Audit events before which to kill, besides `open` for writing. Creating a folder or changing permissions
+is left out: a kill before it is no new case."""
 
 
 class Killer:
-    """Counts the calls that change files under a folder, and ends the process before one of them."""
+    """Counts the calls that change files under a folder, and kills the process before one of them."""
 
     def __init__(self, folder: Path, at: int) -> None:
         self.folder, self.at, self.count = str(folder), at, 0
@@ -86,7 +88,7 @@ class Killer:
             os.kill(os.getpid(), signal.SIGKILL)
 
     def save_file(self, tensors: Any, path: Path, record: Any) -> None:
-        """safetensors writes in Rust, of which Python is told nothing: here half of it stands."""
+        """Replaces safetensors' writer, which is invisible to audit hooks, to also leave half a file."""
         if self.count + 1 == self.at:
             self.heard = lambda *_: None  # type: ignore[method-assign]
             whole = path.with_name("whole")
@@ -98,14 +100,14 @@ class Killer:
 
 
 def day(home: Home) -> None:
-    """Everything that writes: lessons, book, notes, training, models, going back, and forgetting."""
+    """Does everything that writes: lessons, book, notes, training, models, rollback, forgetting."""
     with home.lock(), home.learning():
         journal, store = Journal(home.journal_path), ModelStore(home)
         folder, book = home.models_path / "tiny", OwnerBook(home.book_path)
-        if not (folder.with_name("other")).exists():  # else an earlier day was cut short
+        if not (folder.with_name("other")).exists():  # it exists if an earlier day was interrupted
             import_model(store, folder, "other")
         learner = Learner(home, folder, journal, seed=0)
-        _teach(learner, book, "What is first?", "A first one.")
+        _teach(learner, book, "What is first?", "A first one.", whole=True)
         secret = _teach(learner, book, QUESTION, SECRET)
         write_atomically(folder / "watch.json", json.dumps({"seen": SECRET}))
         save_tensors({"hidden": torch.ones(9)}, folder / "voice.safetensors", {"mark": "x"})
@@ -116,7 +118,7 @@ def day(home: Home) -> None:
         last = _teach(learner, book, "What is last?", "A last one.")
         learner.undo(journal.lesson(last))
         before = learner.version
-        with contextlib.suppress(NotFound):  # on a later day it was let go
+        with contextlib.suppress(NotFound):  # on a later day this snapshot is gone
             store.rollback("tiny", 1, journal)
             store.rollback("tiny", before, journal)
         store.remove("other")
@@ -124,43 +126,49 @@ def day(home: Home) -> None:
         journal.close()
 
 
-def _teach(learner: Learner, book: OwnerBook, question: str, answer: str) -> int:
-    """As if it had been learned, at no cost of time."""
+def _teach(
+    learner: Learner, book: OwnerBook, question: str, answer: str, *, whole: bool = False
+) -> int:
+    """Publishes a lesson as learned, without training; returns its id. whole: write a whole file, as book
+    training does; otherwise a delta, as lessons do."""
     (kept,) = learner.journal.add_lessons([Lesson("example", (Turn("user", question),), answer)])
     book.add(question, answer)
     with torch.no_grad():
         name = MOVED.format(int(answer != SECRET))
         learner.weights.model.get_parameter(name).add_(0.001 * kept.id)
-    learner.weights.publish([kept.id], f"lesson {kept.id}")
+    learner.weights.publish([kept.id], f"lesson {kept.id}", moved=None if whole else (name,))
     learner.journal.set_lesson_state(kept.id, "learned")
     return kept.id
 
 
 def next_day(home: Home) -> None:
-    """The program starts again; the owner forgets."""
+    """Starts the program again and forgets the secret."""
     with home.lock(), home.learning():
         journal, folder = Journal(home.journal_path), home.models_path / "tiny"
-        Learner(home, folder, journal, seed=0)  # whole weights, whatever happened
+        Learner(home, folder, journal, seed=0)  # must find intact weights
         mend_book(OwnerBook(home.book_path), journal)
         doomed: ErasurePlan | None
         try:
             doomed = journal.to_forget(text="swordfish")
-        except NotFound:  # it never was said, or the erasing came to the journal
+        except NotFound:  # not taught yet, or erased from the journal already
             finish(home, journal)
             book = OwnerBook(home.book_path).holds("swordfish")
             doomed = ErasurePlan((), ()) if book else None
         if doomed is not None:
             store = ModelStore(home)
             done = forget(home, journal, doomed, [folder], text="swordfish")
-            for name in done.unvouched:  # as it advises: a copy of what was taught
+            for name in done.unvouched:  # remove copies of the taught model, as it advises
                 if name in store.names() and name != folder.name:
                     store.remove(name)
         journal.close()
 
 
 def look(home: Home, known: dict[str, torch.Tensor]) -> list[str]:
-    """What is wrong with the home: every file of it is opened."""
-    wrong = [*problems(home), *(f"{f.path}: {f.role}" for f in home_files(home) if _left(f.role))]
+    """Faults of the home; opens every file."""
+    wrong = [
+        *map(str, problems(home)),
+        *(f"{f.path}: {f.role}" for f in home_files(home) if _left(f.role)),
+    ]
     for path in (path for path in home.path.rglob("*") if path.is_file()):
         data = path.read_bytes()
         if b"swordfish" in data.lower():
@@ -180,17 +188,18 @@ def _left(role: str) -> bool:
 
 def _knows(path: Path, known: dict[str, torch.Tensor]) -> list[str]:
     try:
-        tensors = load_tensors(path)[0]
+        tensors, record = load_tensors(path)
     except VidyaError as error:
         return [str(error)]
-    same = tensors.keys() == known.keys() and all(
-        name == OTHERS or torch.equal(tensors[name], weights) for name, weights in known.items()
+    names = tensors.keys() & known.keys() if BASE in record else known.keys()
+    same = tensors.keys() == names and all(
+        name == OTHERS or torch.equal(tensors[name], known[name]) for name in names
     )
     return [] if same else [f"{path} knows more than it should"]
 
 
 def _work(work: Callable[[], object]) -> NoReturn:
-    """In a fork, which ends with it."""
+    """Runs in a fork and exits."""
     try:
         work()
         os._exit(0)
@@ -200,7 +209,7 @@ def _work(work: Callable[[], object]) -> NoReturn:
 
 
 def in_child(work: Callable[[], object]) -> int:
-    """Runs it in a fork; how that ended."""
+    """Runs `work` in a fork; returns its wait status."""
     child = os.fork()
     if child == 0:
         _work(work)
@@ -208,7 +217,7 @@ def in_child(work: Callable[[], object]) -> int:
 
 
 def at_every_call(source: Path, copy: Path, known: dict[str, torch.Tensor]) -> None:
-    """A day for each call, until one comes to its end."""
+    """One day per call to kill before, until a day ends without a kill."""
     at, status = 0, -1
     while status != 0:
         at += 1
@@ -227,7 +236,7 @@ def at_every_call(source: Path, copy: Path, known: dict[str, torch.Tensor]) -> N
 def at_random(
     source: Path, copy: Path, known: dict[str, torch.Tensor], kills: int, seed: int
 ) -> None:
-    """One home, killed at random moments of its days."""
+    """Kills one home at random moments of its days."""
     chance, home = random.Random(seed), Home(copy)
     shutil.copytree(source, copy, dirs_exist_ok=True)
     again, longest = copy.with_name(f"{copy.name}-again"), 0.0
@@ -235,7 +244,7 @@ def at_random(
         child, started = os.fork(), time.monotonic()
         if child == 0:
             _work(lambda: day(home))
-        if not longest:  # the first says how long a day is
+        if not longest:  # the first day runs to its end, to measure its length
             status = os.waitpid(child, 0)[1]
             longest = time.monotonic() - started
         else:
@@ -252,7 +261,7 @@ def at_random(
 
 
 def _forgotten(home: Home, known: dict[str, torch.Tensor]) -> list[str]:
-    """What is wrong after the next start, and after forgetting."""
+    """Faults after the next start and forgetting."""
     ended = in_child(lambda: next_day(home))
     return look(home, known) + [f"the next start ended with {ended}"] * bool(ended)
 
@@ -264,7 +273,7 @@ def _tell(at: int, status: int, wrong: list[str]) -> None:
 def main() -> None:
     source, copy, *numbers = sys.argv[1:]
     torch.set_num_threads(1)
-    os.fsync = lambda _: None  # type: ignore[assignment]  # a kill loses nothing that the kernel has
+    os.fsync = lambda _: None  # type: ignore[assignment]  # a kill does not lose data in the kernel
     known = load_tensors(Path(source) / "models" / "tiny" / WEIGHTS)[0]
     if numbers:
         at_random(Path(source), Path(copy), known, *map(int, numbers))

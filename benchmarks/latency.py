@@ -1,8 +1,8 @@
-"""How quickly the app answers: from its start to the first frame, and from a key to its letter.
+"""Measures the app's latency: from its start to the first frame, and from a key press to its letter.
 
-The real app in a pseudo-terminal, its real worker beside it. A key is struck as a byte and is seen
-when the letter is on a small terminal's screen; what that terminal and this program take is counted
-too, as it is for a person. Left out: the owner's own terminal and connection.
+Runs the real app with its real worker in a pseudo-terminal. A key is written as a byte and counts as shown
+when the letter is on the screen of a small terminal emulator, whose own time is included. Left out: the
+owner's terminal and connection.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ KEYS, STARTS = 600, 7
 QUICK_KEYS, QUICK_STARTS = 40, 2
 LARGE = "49m"
 BABBLER, LARGE_BABBLER = "babbler", "babbler-49m"
-"""Models of random weights: they never end an answer by themselves, so that answers stream all the time."""
+"""Models with random weights, which never end an answer, so that answers stream all the time."""
 FRAME_BOUND, TRAIN_BOUND, LARGE_BOUND = 0.4, 0.040, 0.030
-"""Seconds: start to first frame, and p99 of a key while the 10M and the 49M model learn the book."""
+"""Bounds in seconds: start to first frame; p99 of a key while the 10M and the 49M model train on the book."""
 _EPOCH = re.compile(r"book, epoch \d+ of \d+, loss [\d.]+, [^\u2502]*left")
 TURNS, QUICK_TURNS = 500, 5
-"""Exchanges after which the memory is looked at again."""
+"""Exchanges between the two measurements of memory."""
 WATCHED, QUICK_WATCHED = 10.0, 1.0
-"""Seconds for which the streaming is watched without a key."""
+"""Seconds of streaming without key presses in which frames are counted."""
 APART = 0.005
-"""Seconds between two outputs that are two frames."""
+"""Least seconds between two outputs that count as two frames."""
 SHORT = "candidates = 1\nmax_tokens = 8\n"
-"""Settings with which many exchanges take little time."""
+"""Settings for quick exchanges."""
 STREAMING = "max_tokens = 200\n"
-"""Settings with which answers are long."""
+"""Settings for long answers."""
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
-    """Measures everything; writes latency.md and latency.json where there is `options.out`."""
+    """Measures everything; writes latency.md and latency.json if `options.out` is set."""
     count = QUICK_KEYS if options.quick else KEYS
     where = machine()
     conditions: list[dict[str, Any]] = []
@@ -54,7 +54,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
         memory = measure_memory(home, model, options)
 
         def so_far(*skipped: str) -> dict[str, Any]:
-            """Written after every condition, so that a run that is interrupted leaves something."""
+            """Writes the results so far, so that an interrupted run leaves something."""
             where["load_average_after"] = machine()["load_average"]
             result = {
                 "benchmark": "latency",
@@ -90,11 +90,10 @@ def run(options: BenchOptions) -> dict[str, Any]:
 
 
 def measure_starts(home: Home, model: str, count: int, options: BenchOptions) -> dict[str, Any]:
-    """Start to first frame, to a letter that is typed as soon as that stands, and to the model being
-    awake. Each start twice: with the frame that the start before kept
-    (vidya_tui.terminal.first_frame), and without
-    one, when the app itself has to be loaded first. The first start, which makes the journal and may
-    have to read the program from the disk, is told apart."""
+    """Seconds from the start to the first frame, to a letter typed at once after it, and to the loaded
+    model. Each start is measured twice: with the frame saved by the previous start
+    (vidya_tui.terminal.first_frame), and without, when the app must load first. The first start, which
+    creates the journal and may read the program from disk, is reported separately."""
     frames, own, letters, awake, spent = [], [], [], [], []
     home.settings_path.write_text(f"model = {json.dumps(model)}\n", "utf-8")
     for _ in range(count + 1):
@@ -123,7 +122,7 @@ def measure_starts(home: Home, model: str, count: int, options: BenchOptions) ->
 
 
 def _letter(terminal: Terminal) -> float:
-    """Types a letter; the moment at which it is seen."""
+    """Types a letter; returns the time at which it is on the screen."""
     terminal.press("v")
     seen = terminal.wait(lambda: prompt_text(terminal) == "v", 60, "no letter came")
     terminal.press(CLEAR)
@@ -131,13 +130,13 @@ def _letter(terminal: Terminal) -> float:
 
 
 def _started(home: Home) -> Terminal:
-    """As people start it: `vidya`."""
+    """Starts the app like `vidya`."""
     return Terminal([sys.executable, "-m", "vidya_tui"], env={"VIDYA_HOME": str(home.path)})
 
 
 def measure_memory(home: Home, model: str, options: BenchOptions) -> dict[str, dict[str, Any]]:
-    """Resident bytes of both processes: some seconds after the start, nothing asked yet, and after
-    500 exchanges of one conversation."""
+    """Resident bytes of both processes some seconds after the start, and after TURNS exchanges in one
+    conversation."""
     home.settings_path.write_text(SHORT, "utf-8")
     with app(home, model) as terminal:
         pids = {"app": terminal.process.pid, "worker": worker_of(terminal)}
@@ -153,17 +152,17 @@ def measure_memory(home: Home, model: str, options: BenchOptions) -> dict[str, d
 
 
 Work = Callable[[Terminal, int, bool], "tuple[Callable[[], None], Callable[[], dict[str, Any]]]"]
-"""Begins what goes on while keys are pressed. Returns what to do between keys, and what to call
-after them, which raises TerminalError where it did not go on."""
+"""Starts background work: (terminal, worker's pid, quick) -> (a function to call between keys, one to call
+after them, which returns figures and raises TerminalError if the work had stopped)."""
 
 
 def idle(terminal: Terminal, worker: int, quick: bool) -> Any:
-    """Nothing else happens."""
+    """No background work."""
     return (lambda: None), (lambda: {})
 
 
 def streaming(terminal: Terminal, worker: int, quick: bool) -> Any:
-    """Five answers stream, and are asked for again as soon as they have ended."""
+    """Streams five answers, and requests others as soon as they have ended."""
     terminal.press("tell me about the river")
     terminal.rest(0.3)
     terminal.press("\r")
@@ -187,8 +186,8 @@ def streaming(terminal: Terminal, worker: int, quick: bool) -> Any:
 
 
 def frames(terminal: Terminal, meanwhile: Callable[[], None], seconds: float) -> float | None:
-    """Frames a second while answers stream; None where none streamed. A frame is what is written
-    without a rest."""
+    """Frames per second while answers stream; None if none streamed. Outputs less than APART apart belong
+    to one frame."""
     count, spent, last = 0, 0.0, 0.0
     now = time.perf_counter()
     end = now + seconds
@@ -206,7 +205,7 @@ def frames(terminal: Terminal, meanwhile: Callable[[], None], seconds: float) ->
 
 
 def training(terminal: Terminal, worker: int, quick: bool) -> Any:
-    """The book is learned, many epochs."""
+    """Trains on the book for many epochs."""
     terminal.press("/train 200")
     terminal.rest(0.3)
     terminal.press("\r")
@@ -217,7 +216,7 @@ def training(terminal: Terminal, worker: int, quick: bool) -> Any:
         shown[training_words(terminal)] = None
 
     def after() -> dict[str, Any]:
-        """Still at work? Looked at without pressing anything, so that it may go on."""
+        """Checks that the training still makes progress, without pressing keys."""
         before, moment = cpu_seconds(worker), time.perf_counter()
         last = training_words(terminal)
         terminal.wait(
@@ -235,7 +234,7 @@ def training(terminal: Terminal, worker: int, quick: bool) -> Any:
 
 
 def training_words(terminal: Terminal) -> str:
-    """What the learning panel says of the training; empty where it says nothing."""
+    """The learning panel's text on the training; empty if there is none."""
     found = _EPOCH.search(terminal.screen.row(0))
     return found[0] if found else ""
 
@@ -243,7 +242,7 @@ def training_words(terminal: Terminal) -> str:
 def _condition(
     name: str, work: Work, home: Home, model: str, count: int, options: BenchOptions
 ) -> dict[str, Any]:
-    """Types while something goes on; what it measured."""
+    """Measures key presses during background work."""
     settings = home.settings_path
     settings.write_text(STREAMING if work is streaming else "", "utf-8")
     latencies: list[float] = []
@@ -287,18 +286,22 @@ def _condition(
 TITLE = "How quickly the app answers"
 _STARTS = (
     ("first frame, prompt visible", "first_frame"),
-    ("a letter typed as soon as that stands", "first_letter"),
+    ("letter typed as soon as the first frame is visible", "first_letter"),
     ("the app's own first frame", "own_first_frame"),
-    ("processor time of the app until its own", "own_first_frame_cpu"),
-    ("model awake", "model_awake"),
+    ("processor time of the app until its own first frame", "own_first_frame_cpu"),
+    ("model ready", "model_awake"),
 )
 
 
 def bounds(starts: dict[str, Any], conditions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What is asked for, what was measured, and whether that is met."""
+    """Each bound with the measured value and whether it is met."""
     rows = [
         ("start to first frame, median", FRAME_BOUND, starts["first_frame"]["p50"]),
-        ("the same with none kept, median", FRAME_BOUND, starts["own_first_frame"]["p50"]),
+        (
+            "start to the app's own first frame, median",
+            FRAME_BOUND,
+            starts["own_first_frame"]["p50"],
+        ),
     ]
     for name, limit in (("training", TRAIN_BOUND), (f"training {LARGE}", LARGE_BOUND)):
         rows += [
@@ -313,7 +316,7 @@ def bounds(starts: dict[str, Any], conditions: list[dict[str, Any]]) -> list[dic
 
 
 def parts(result: dict[str, Any]) -> list[str]:
-    """The tables and what they mean."""
+    """Text and tables of latency.md."""
     start, memory = result["start"], result["memory"]
     ways = ("p50", "p95", "p99", "max")
     keys = [
@@ -341,22 +344,22 @@ def parts(result: dict[str, Any]) -> list[str]:
                 ["first start in a new home", start["first_ever"], start["first_ever"], 1],
             ],
         ),
-        "The first frame is the one that the start before kept: it is painted while the app is still being "
-        "loaded, and what is typed meanwhile comes to the prompt when that is done. *The app's own* is "
-        "without it, as after an update or in a terminal of another size.",
+        "The first frame is the one saved by the previous start. It is shown while the app loads; keys "
+        "typed meanwhile reach the prompt after that. *The app's own* is the time without a saved frame, "
+        "as after an update or in a terminal of another size.",
         "## From a key to its letter, milliseconds",
         table(
             ["while", "keys", *ways, "met the worker", "p99 of those", "worker's cores", "load"],
             keys,
         ),
-        "About 8 keys a second, by the clock, with letters mistyped and deleted, and rests of 0.4 to "
-        "1.2 s. The learner leaves the machine to who types and comes back in the rests: *met the "
-        "worker* counts the keys that were struck while a thread of the worker ran. *Worker's cores* is "
-        "its processor time by the time the typing took. That the training went on afterwards is "
-        "checked: its progress has to move and the worker's processor time to rise. *Load* is the "
-        "load average of the whole machine at the end: above 2 others were at work as well.",
+        "Keys come about 8 times a second by the clock, with letters mistyped and deleted, and rests of 0.4 "
+        "to 1.2 s. The learner pauses during typing and resumes in the rests: *met the worker* counts the "
+        "keys pressed while a thread of the worker was running. *Worker's cores* is its processor time "
+        "divided by the time of typing. A check afterwards makes sure that the training still runs: its "
+        "progress and the worker's processor time must rise. *Load* is the load average of the machine at "
+        "the end; above 2, other processes were running too.",
         *(
-            f"While {c['name']} and nobody types, the screen is painted "
+            f"While {c['name']} and nobody types, the screen is drawn "
             f"{c['frames_per_second']:.1f} times a second."
             for c in result["conditions"]
             if c.get("frames_per_second")

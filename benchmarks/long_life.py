@@ -1,8 +1,8 @@
-"""A long life: 1,000 lessons in a row, and what is left of the first ones, of the book and of talk.
+"""Teaches 1,000 lessons in a row and measures what is left of the first ones, of the book and of talk.
 
-The learner that the app runs, with its journal and its files. After every ten lessons it gets the
-pause that a person leaves; after every fifty everything is asked again, of the weights alone. Left
-out: other methods and other ways of asking (collapse.py).
+Uses the app's learner with its journal and files. After every ten lessons it gets a pause; after every fifty
+everything is measured again on the weights alone. Left out: other methods and reworded questions
+(collapse.py).
 """
 
 from __future__ import annotations
@@ -26,15 +26,16 @@ from learning.memory.own_talk import own_talk
 from learning.objectives.forward import knowledge, mean_loss, share_known
 
 LESSONS, EVERY, EARLY, RESTS = 1000, 50, 100, 10
-"""Lessons; between two measurements; that are called early; between two pauses."""
+"""Number of lessons; lessons between two measurements; number of early lessons; lessons between two
+pauses."""
 QUICK = (6, 3, 2, 3)
 PAUSE, QUICK_PAUSE = 20.0, 0.5
-"""Seconds of a pause at most."""
+"""Most seconds of a pause."""
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
-    """Measures; writes long_life.md and long_life.json after every measurement where there is
-    `options.out`. Takes the first seed."""
+    """Measures with the first seed; writes long_life.md and long_life.json after every measurement if
+    `options.out` is set."""
     count, every, early, rests = QUICK if options.quick else (LESSONS, EVERY, EARLY, RESTS)
     where, rows, seed = machine(), list[dict[str, Any]](), options.seeds[0]
     lessons = make_lessons(count, seed)
@@ -99,7 +100,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
 
 
 def size_of(folder: Path, pattern: str) -> int:
-    """Bytes of the files in the folder, and in those below it, that are named so."""
+    """Bytes of the files under the folder that match the pattern."""
     return sum(file.stat().st_size for file in folder.rglob(pattern) if file.is_file())
 
 
@@ -109,22 +110,30 @@ def _short(value: object) -> str:
 
 TITLE = "A long life"
 HEAD = (
-    *("lessons", "known right after", "known now", "the early ones", "book", "talk", "s a lesson"),
-    *("CPU s", "s of pauses in all", "thrown back", "MB of memory", "MB of home", "MB of journal"),
+    *(
+        "lessons",
+        "known right after",
+        "known now",
+        "the early ones",
+        "book",
+        "talk",
+        "s per lesson",
+    ),
+    *("CPU s", "s of pauses in all", "rolled back", "MB of memory", "MB of home", "MB of journal"),
 )
 
 
 def parts(result: dict[str, Any]) -> list[str]:
-    """The table and what it means."""
+    """Text and table of long_life.md."""
     pause, rests = result["pause"]
     head = list(HEAD)
     head[3] = f"the first {result['early']}"
     return [
-        f"Lessons about one made-up life, one after another, taught to the {result['model']}; seed "
-        f"{result['seed']}. Known: every token of the answer is the likeliest, asked of the weights "
-        f"alone. After every {rests} lessons the learner may use a pause of at most {pause:g} s. "
-        f"Seconds are medians of the lessons since the row before. Book: entries known. Talk: rise of "
-        f"the loss a token on {result['talk']}. Memory is that of the process, the measuring included.",
+        f"Lessons about one invented life, one after another, taught to the {result['model']}; seed "
+        f"{result['seed']}. Known: every token of the answer is the likeliest, measured on the weights "
+        f"alone. After every {rests} lessons the learner gets a pause of at most {pause:g} s. "
+        f"Seconds are medians of the lessons since the previous row. Book: entries known. Talk: rise of "
+        f"the loss per token on {result['talk']}. Memory is that of the process, including measurements.",
         table(
             head,
             [

@@ -1,6 +1,6 @@
-"""A thousand lessons about the people and the things of one made-up life, alike enough to be confused.
+"""A thousand lessons about the people and things of one invented life, similar enough to be confused.
 
-All questions are different, answers hold made-up names. The same for everybody; a seed shuffles them.
+All questions are different; answers contain invented names. The lessons are fixed; a seed shuffles them.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _words(text: str) -> list[str]:
 
 
 def make_lessons(count: int, seed: int) -> list[Lesson]:
-    """`count` of the thousand and more, in an order of the seed's."""
+    """`count` lessons, in an order that depends on the seed."""
     rows = _rows()
     random.Random(seed).shuffle(rows)
     return [Lesson("example", (Turn("user", q),), a) for q, a in rows[:count]]

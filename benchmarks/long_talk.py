@@ -1,7 +1,7 @@
-"""A conversation of 2,000 turns: how quickly it opens, scrolls and is written in.
+"""Measures how quickly a conversation of 2,000 turns opens, scrolls and takes input.
 
-The real app in a pseudo-terminal, as in latency.py; the conversation is put into the journal of a
-home of its own. Left out: what the model makes of so long a talk (it sees the end of it).
+Runs the real app in a pseudo-terminal, as in latency.py; the conversation is written into the journal of a
+scratch home. Left out: the model's answers (it sees only the end of the conversation).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from learning.journal.journal import Journal
 TURNS, OPENINGS, PAGES, WHEELS, KEYS = 2000, 7, 120, 240, 200
 QUICK = (200, 2, 10, 20, 20)
 OPEN_BOUND, SCROLL_BOUND, KEY_BOUND = 1.0, 0.1, 0.1
-"""Seconds: to open it, a screenful read back (p99), a key typed in it (p99)."""
+"""Bounds in seconds: opening it, scrolling back one screen (p99), a key typed in it (p99)."""
 WORDS = (
     "the",
     "river",
@@ -44,7 +44,7 @@ PAGE_UP, WHEEL_UP = "\x1b[5~", "\x1b[<64;20;8M"
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
-    """Measures; writes long_talk.md and long_talk.json where there is `options.out`."""
+    """Measures; writes long_talk.md and long_talk.json if `options.out` is set."""
     where = machine()
     turns, openings, pages, wheels, keys = (
         QUICK if options.quick else (TURNS, OPENINGS, PAGES, WHEELS, KEYS)
@@ -76,7 +76,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
         {"what": what, "limit": limit, "measured": measured, "met": measured <= limit}
         for what, limit, measured in (
             ("open, median", OPEN_BOUND, result["open"]["p50"]),
-            ("a screenful read back, p99", SCROLL_BOUND, result["page"]["p99"]),
+            ("page up, p99", SCROLL_BOUND, result["page"]["p99"]),
             ("a key typed in it, p99", KEY_BOUND, result["keys"]["p99"]),
         )
     ]
@@ -87,7 +87,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
 
 
 def fill(home: Home, turns: int) -> str:
-    """Puts a conversation into the journal, and a shorter one after it; its last words."""
+    """Writes a long conversation into the journal and a shorter one after it; returns its last message."""
     rng, now = random.Random(0), time.time()
     said = [[("user", "assistant")[at % 2], _words(rng, f"turn {at}")] for at in range(turns)]
     rows: list[dict[str, Any]] = [{"table": "conversations", "id": 1, "created": now}]
@@ -112,7 +112,7 @@ def _words(rng: random.Random, first: str) -> str:
 
 
 def open_again_and_again(terminal: Terminal, last: str, count: int) -> Iterator[float]:
-    """Seconds from Enter in the history until the end of the conversation is painted."""
+    """Yields the seconds from Enter in the history until the end of the conversation is on the screen."""
     words = " ".join(last.split()[:4])
     for _ in range(count):
         terminal.press("\x0f")  # ctrl+o
@@ -131,7 +131,7 @@ def open_again_and_again(terminal: Terminal, last: str, count: int) -> Iterator[
 
 
 def turn(terminal: Terminal, keys: str, count: int, *, pause: float) -> Iterator[float]:
-    """Seconds from a key or a turn of the wheel until other lines stand on the screen."""
+    """Yields the seconds from a key press or a wheel event until the screen changes."""
     shown: Callable[[], str] = terminal.screen.text
     for _ in range(count):
         before = shown()
@@ -145,11 +145,11 @@ TITLE = "A conversation of 2,000 turns"
 
 
 def parts(result: dict[str, Any]) -> list[str]:
-    """The tables and what they mean."""
+    """Text and tables of long_talk.md."""
     rows = [
         [name, result[key]["count"], *(result[key][way] * 1e3 for way in ("p50", "p99", "max"))]
         for name, key in (
-            ("open it out of the history", "open"),
+            ("opening it from the history", "open"),
             ("page up", "page"),
             ("mouse wheel", "wheel"),
             ("a letter typed at its end", "keys"),
@@ -163,7 +163,10 @@ def parts(result: dict[str, Any]) -> list[str]:
         f"{result['turns']:,} turns of 4 to 30 words in one conversation, in the real app in a "
         "pseudo-terminal of 100x30; milliseconds from the key until the change is on the screen.",
         table(["what", "times", "p50", "p99", "max"], rows),
-        table(["memory of the app", "MB resident"], [["idle", idle], ["after all this", after]]),
+        table(
+            ["memory of the app", "MB resident"],
+            [["idle", idle], ["after the scrolling and typing", after]],
+        ),
         table(
             ["bound", "seconds at most", "measured", "met"],
             [[b["what"], b["limit"], b["measured"], b["met"]] for b in result["bounds"]],

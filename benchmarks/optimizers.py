@@ -1,8 +1,8 @@
-"""Muon for matrices with AdamW for the rest, against AdamW alone, at equal tokens.
+"""Compares Muon (matrices) with AdamW (the rest) against AdamW alone, at equal tokens.
 
-Each gets the learning rate that was best in a short sweep of its own, with a seed that the comparison
-does not use and judged on every second held-out document; the comparison is judged on the others.
-Left out: other sizes and batch sizes than this one.
+Each uses the best learning rate of its own short sweep, which has another seed than the comparison and is
+measured on every second held-out document; the comparison is measured on the others.
+Left out: other model and batch sizes.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ OPTIMIZERS: dict[str, OptimizerOf] = {"muon + adamw": muon_adamw, "adamw": _adam
 
 @dataclass(frozen=True)
 class _Bench:
-    """Data and lengths that all runs share."""
+    """Data and settings that all runs share."""
 
     tokenizer: Tokenizer
     seen: list[Document]
@@ -63,7 +63,7 @@ class _Bench:
     def train(
         self, optimizer_of: OptimizerOf, rate: float, seed: int, tokens: int, *, tuning: bool
     ) -> dict[str, float]:
-        """One run from random weights; held-out bits per byte and seconds."""
+        """Trains once from random weights; returns held-out bits per byte and seconds."""
         model = fresh_model(CONFIG, seed)
         stream = TokenStream.of(self.seen, self.tokenizer, seed=seed)
         settings = PretrainSettings(
@@ -85,7 +85,7 @@ class _Bench:
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
-    """Sweeps, compares, and writes the results."""
+    """Sweeps, compares and writes the results."""
     result: dict[str, Any] = {"machine": machine(), "quick": options.quick}
     sweep_tokens, tokens = (40_960, 81_920) if options.quick else (245_760, 983_040)
     seeds = options.seeds if len(options.seeds) > 1 else (0, 1, 2)
@@ -122,7 +122,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
 
 
 def _bench(options: BenchOptions) -> _Bench:
-    """A tenth of the corpus is far more than one pass here."""
+    """Loads a tenth of the corpus, which is far more than one run uses."""
     tokenizer = Tokenizer.load(SHIPPED / "10m")
     documents = corpus_documents()
     held = [d for d in documents if d.held_out]

@@ -1,10 +1,9 @@
-"""Seconds of a GRPO step, ours against TRL's GRPOTrainer: same weights, problems, batch and lengths.
+"""Measures the seconds of a GRPO step against TRL's GRPOTrainer: same weights, problems, batch and lengths.
 
-Both begin with the same weights after a short warm-up and draw from the same problems; the answers are
-each one's own, so tokens are reported beside seconds. In practice ours has book and talk in each
-optimizer step, theirs nothing, so ours is measured without them as well. The losses are compared term
-by term first. Then: how soon practice in idle hours ends when a key is pressed. TRL is in the extra
-`bench`.
+Both start with the same weights after a short warm-up and use the same problems; each samples its own
+answers, so tokens are reported beside seconds. In practice ours has book lines and talk in each optimizer
+step, so ours is measured with and without them. First the losses are compared term by term. Finally it
+measures how soon idle practice ends after a key press. TRL is in the extra `bench`.
 """
 
 from __future__ import annotations
@@ -29,8 +28,8 @@ from engine.tokenizers.tokenizer import Tokenizer
 from learning.memory.book_rows import book_examples
 from learning.memory.own_talk import own_talk
 from learning.memory.replay import Replay
+from learning.memory.retention import RetentionSettings
 from learning.models.store import ModelStore
-from learning.practice.retention import RetentionSettings
 from learning.practice.settings import PracticeSettings, WarmUpSettings
 from learning.practice.trainer import GrpoTrainer
 from learning.rewards.registry import find_task
@@ -44,26 +43,26 @@ NOTHING = RetentionSettings(lines=0, talk=0)
 
 @dataclass(frozen=True)
 class Work:
-    """What both do."""
+    """The work of both programs."""
 
     groups: int = 8
     group_size: int = 8
     max_tokens: int = 64
     steps: int = 9
-    """The first is not counted."""
+    """Steps; the first is not counted."""
     warm_up: int = 20
     """Supervised steps before, so that answers end."""
     keys: int = 4
-    """Keys pressed in idle practice."""
+    """Key presses in idle practice."""
     longest: float = 8.0
-    """Seconds before a key."""
+    """Most seconds before a key press."""
 
 
 QUICK = Work(groups=2, group_size=2, max_tokens=8, steps=2, warm_up=1, keys=1, longest=1.0)
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
-    """The benchmark."""
+    """Runs the benchmark."""
     work = QUICK if options.quick else Work()
     result: dict[str, Any] = {"machine": machine(), "work": asdict(work), "task": TASK}
     result["differences"] = _worst([compare_losses(seed) for seed in (options.seeds or (0,))])
@@ -166,10 +165,10 @@ def _write(out: Path, result: dict[str, Any], work: Work) -> None:
     dead = [sum(row["dead_groups"] for row in result[kind][1:]) for kind in ("ours", "ours_alone")]
     parts = [
         f"One GRPO step on `{TASK}`: {work.groups} problems, {work.group_size} answers to each of at "
-        f"most {work.max_tokens} tokens, one optimizer step; drawing, scoring, gradient and step. All "
-        f"begin with the same weights, after {work.warm_up} supervised steps. Median of "
-        f"{work.steps - 1}, the first left out. As it practises, ours also has {KEEP.lines} book lines "
-        f"and {KEEP.talk} rows of talk in the optimizer step. It spends nothing on the gradient of dead "
+        f"most {work.max_tokens} tokens, one optimizer step; includes sampling, scoring, gradient and step. "
+        f"All start with the same weights, after {work.warm_up} supervised steps. Median of "
+        f"{work.steps - 1} steps, without the first. *As it practises*, vidya also has {KEEP.lines} book "
+        f"lines and {KEEP.talk} rows of talk in the optimizer step. vidya computes no gradient for dead "
         f"groups ({dead[0]:.0f} and {dead[1]:.0f} of {work.groups * (work.steps - 1)}).",
         table(
             (

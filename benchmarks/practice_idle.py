@@ -1,6 +1,7 @@
-"""How soon idle practice leaves the machine: milliseconds from a key to its end, at random moments.
+"""Measures how soon idle practice ends after a key press at a random moment, in milliseconds.
 
-The end is PracticeDone: the pass under way given up and the weights put back to the last save point.
+The end is the event PracticeDone: the current pass is dropped and the weights of the last save point are
+restored.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from learning.teacher.teacher import Teacher
 def stopping(
     home: Home, folder: Path, *, task: str, times: int, longest: float, seed: int = 0
 ) -> list[float]:
-    """One number a time; a key comes up to `longest` seconds after practice began."""
+    """`times` measurements in milliseconds; the key comes up to `longest` seconds after practice began."""
     rng = random.Random(seed)
     events: queue.Queue[Event] = queue.Queue()
     taken = []

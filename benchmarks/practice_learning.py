@@ -1,11 +1,10 @@
-"""What practice gains: three tasks from a warm-up on, held-out problems, and what it costs of the rest.
+"""Measures the gain of practice on three tasks (held-out accuracy) and its cost in book recall and talk.
 
-Each run is the one that `vidya practice` makes: warm-up, then GRPO alone, with save points and guard.
-Held-out accuracy is under greedy decoding on problems that were never practised. Afterwards the book is
-asked again, and the likelihood of held-out talk (VIDYA_CORPUS) is measured again. Without --model it is
-the model that comes with vidya; VIDYA_TASKS names some of the tasks, with commas between them, and
-VIDYA_MINUTES is the limit of each run, 60 where it is not given. What is in the output folder
-already is not run again, so that a run that was broken off goes on.
+Each run is that of `vidya practice`: warm-up, then GRPO alone, with save points and guard. Held-out accuracy
+is that of greedy decoding on problems that were never practised. Afterwards the recall of the book and the
+loss on held-out talk (VIDYA_CORPUS) are measured again. Without --model it uses the shipped model.
+VIDYA_TASKS selects tasks, separated by commas; VIDYA_MINUTES limits each run (default 60). Runs that are in
+the output folder are not repeated, so an interrupted benchmark resumes.
 """
 
 from __future__ import annotations
@@ -43,14 +42,14 @@ from personality.book import shipped_book_path
 
 @dataclass(frozen=True)
 class Plan:
-    """How one task is practised."""
+    """Settings for one task."""
 
     task: str
     difficulty: dict[str, Any] = field(default_factory=dict)
     steps: int = 45
-    """The limit; the time is another."""
+    """Most steps; there is a time limit too."""
     enough: float = 0.2
-    """Success rate of drawn answers at which warm-up ends: half of the likeliest ones are right then."""
+    """Success rate of sampled answers that ends warm-up; half of the greedy answers are right then."""
 
 
 PLANS = (
@@ -65,7 +64,7 @@ SETTINGS = PracticeSettings(
     rows=128,
     warm_up=WarmUpSettings(measure_every=2),
 )
-"""Of the full run."""
+"""Settings of the full run."""
 QUICK = replace(
     SETTINGS,
     groups=2,
@@ -79,7 +78,7 @@ QUICK = replace(
 
 
 class Kept:
-    """Weights in memory alone: what is published in `vidya practice` is only held here."""
+    """Keeps weights in memory instead of publishing them."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -93,7 +92,7 @@ class Kept:
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
-    """The benchmark."""
+    """Runs the benchmark."""
     names = os.environ.get("VIDYA_TASKS", "")
     wanted = [name for name in names.split(",") if name]
     plans = [plan for plan in PLANS if not wanted or plan.task in wanted]
@@ -194,7 +193,7 @@ def _measured(model: Model, book: list[Example], talk: list[Example]) -> dict[st
 
 
 def _over_seeds(task: str, runs: list[dict[str, Any]]) -> tuple[str | int, ...]:
-    """A row of the table of means."""
+    """A row of the table of means over seeds."""
     own = [r for r in runs if r["task"] == task]
     warm = [100 * (r["accuracy_warm"] or 0.0) for r in own]
     after = [100 * r["accuracy_after"] for r in own]
@@ -209,7 +208,7 @@ def _spread(values: list[float]) -> str:
 
 
 def _earlier(options: BenchOptions) -> list[dict[str, Any]]:
-    """Runs of the output folder, of the same model."""
+    """Earlier runs of the same model, from the output folder."""
     path = options.out / "practice_learning.json" if options.out else None
     if path is None or not path.exists():
         return []

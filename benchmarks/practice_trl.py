@@ -1,6 +1,6 @@
-"""TRL's GRPOTrainer beside ours: its loss term by term, and its step on the same work.
+"""Compares TRL's GRPOTrainer with ours: its loss term by term, and its step on the same work.
 
-Needs the `bench` extra; everything of TRL is imported where it is used.
+Needs the `bench` extra; TRL is imported only inside functions.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LOW, HIGH, BETA = 0.2, 0.28, 0.07
 
 
 def grpo_trainer() -> Any:
-    """TRL's class. Raises ConfigError where it is not installed."""
+    """TRL's GRPOTrainer class. Raises ConfigError if it is not installed."""
     try:
         from trl.trainer.grpo_trainer import GRPOTrainer
     except ImportError as error:
@@ -79,7 +79,7 @@ def compare_losses(seed: int) -> dict[str, float]:
 
 
 def _their_advantages(rewards: Tensor) -> Tensor:
-    """As GRPOTrainer._generate_and_score_completions works them out, with its own nanstd."""
+    """Advantages as computed in GRPOTrainer._generate_and_score_completions, with its nanstd."""
     from trl.trainer.utils import nanstd
 
     std = nanstd(rewards, dim=1).repeat_interleave(rewards.shape[1])
@@ -90,7 +90,7 @@ def _their_advantages(rewards: Tensor) -> Tensor:
 def _their_loss(
     now: Tensor, behaviour: Tensor, reference: Tensor, advantages: Tensor, mask: Tensor
 ) -> dict[str, Any]:
-    """GRPOTrainer._compute_loss itself, on a trainer that is nothing but its settings."""
+    """Calls GRPOTrainer._compute_loss on a trainer object that has only settings."""
     rows, longest = now.shape
     accelerator = SimpleNamespace(
         num_processes=1, gather=lambda x: x, reduce=lambda x, reduction="sum": x
@@ -152,9 +152,9 @@ def their_steps(
     steps: int,
     scratch: Path,
 ) -> list[dict[str, float]]:
-    """Seconds and tokens of each step of GRPOTrainer on the model in the folder (Hugging Face's
-    layout), with the same problems, prompts, rewards and settings. Ids stand for words: what text
-    costs is not counted."""
+    """Seconds and tokens of each step of GRPOTrainer on the model in the folder (Hugging Face's layout),
+    with the same problems, prompts, rewards and settings. Ids in decimal stand for words, so that
+    tokenisation costs hardly count."""
     from datasets import Dataset
     from transformers import AutoModelForCausalLM, PrinterCallback, TrainerCallback
     from trl.trainer.grpo_config import GRPOConfig
@@ -226,7 +226,7 @@ def their_steps(
 
 
 def _ids_as_words(tokenizer: Tokenizer) -> Any:
-    """A tokenizer of transformers whose words are our ids in decimal."""
+    """A transformers tokenizer whose words are our ids in decimal."""
     from tokenizers import Tokenizer as Words
     from tokenizers.models import WordLevel
     from tokenizers.pre_tokenizers import WhitespaceSplit

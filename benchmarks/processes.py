@@ -1,4 +1,4 @@
-"""What a process uses, as Linux tells it in /proc. Elsewhere there is nothing to tell: None."""
+"""Resource use of a process, from Linux's /proc; None on other systems."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _PROC = Path("/proc")
 
 
 def resident_bytes(pid: int) -> int | None:
-    """Memory of the process that is in RAM, shared pages included."""
+    """Resident memory of the process in bytes, including shared pages."""
     try:
         for line in (_PROC / str(pid) / "status").read_text("utf-8").splitlines():
             if line.startswith("VmRSS:"):
@@ -21,13 +21,13 @@ def resident_bytes(pid: int) -> int | None:
 
 
 def forget_peak() -> None:
-    """`peak_bytes` of this process counts from now on, where the system can be told so."""
+    """Resets the peak for `peak_bytes` of this process, if the system supports it."""
     with contextlib.suppress(OSError):
         (_PROC / "self" / "clear_refs").write_text("5")
 
 
 def peak_bytes() -> int | None:
-    """The most that this process has had in RAM at once."""
+    """Peak resident memory of this process in bytes."""
     try:
         for line in (_PROC / "self" / "status").read_text("utf-8").splitlines():
             if line.startswith("VmHWM:"):
@@ -38,13 +38,13 @@ def peak_bytes() -> int | None:
 
 
 def cpu_seconds(pid: int) -> float | None:
-    """Processor time of all its threads so far."""
+    """Processor time of all its threads so far, in seconds."""
     fields = _stat(_PROC / str(pid) / "stat")
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") if fields else None
 
 
 def computing(pid: int) -> bool:
-    """Whether any thread of it runs, or would if it had a core, in this moment."""
+    """True if any of its threads is running or waiting for a core."""
     try:
         threads = os.listdir(_PROC / str(pid) / "task")
     except OSError:
@@ -54,7 +54,7 @@ def computing(pid: int) -> bool:
 
 
 def children(pid: int) -> list[int]:
-    """Processes that it started and that live, oldest first."""
+    """Ids of its living child processes, oldest first."""
     found = []
     for folder in _PROC.iterdir() if _PROC.is_dir() else ():
         if folder.name.isdigit():
@@ -65,7 +65,7 @@ def children(pid: int) -> list[int]:
 
 
 def _stat(path: Path) -> list[str]:
-    """The fields of a stat file from the third on (the second is a name that may hold anything)."""
+    """The fields of a stat file from the third on (the second is a name with arbitrary characters)."""
     try:
         return path.read_text("utf-8", "replace").rpartition(")")[2].split()
     except OSError:
@@ -73,7 +73,7 @@ def _stat(path: Path) -> list[str]:
 
 
 def descendants(pid: int) -> set[int]:
-    """Processes that it started, that those started, and so on."""
+    """Ids of its child processes, their children, and so on."""
     found: set[int] = set()
     new = children(pid)
     while new:

@@ -1,6 +1,6 @@
-"""Results as a Markdown table for people with the same numbers in JSON beside it.
+"""Writes results as Markdown tables for people and the same figures as JSON.
 
-Also the machine they were measured on, and percentiles. Imports no torch.
+Also describes the machine, and computes percentiles. Imports no torch.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Row = Sequence[object]
 def percentile(values: Sequence[float], share: float) -> float:
     """The smallest value that at least `share` (0 to 1) of all values do not exceed.
 
-    Nearest rank: always one of the measured values. Raises ValueError where there is none.
+    Nearest rank: always one of the measured values. Raises ValueError if there is none.
     """
     if not values or not 0.0 <= share <= 1.0:
         raise ValueError(f"percentile {share} of {len(values)} values")
@@ -39,7 +39,7 @@ def median(values: Sequence[float]) -> float:
 
 
 def spread(values: Sequence[float]) -> dict[str, float]:
-    """count, p50, p95, p99 and max; only the count where there are no values."""
+    """count, p50, p95, p99 and max; only the count if there are no values."""
     if not values:
         return {"count": 0}
     shares = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "max": 1.0}
@@ -47,18 +47,18 @@ def spread(values: Sequence[float]) -> dict[str, float]:
 
 
 def deviation(values: Sequence[float]) -> float | None:
-    """The standard deviation over seeds; None of fewer than two."""
+    """The standard deviation over seeds; None for fewer than two values."""
     return statistics.stdev(values) if len(values) > 1 else None
 
 
 def with_deviation(mean: float, deviation: float | None, digits: int = 1) -> str:
-    """ "57.5 ± 3.1"; the mean alone where there is only one run."""
+    """ "57.5 ± 3.1"; only the mean if there is no deviation."""
     spread = f" ± {deviation:.{digits}f}" if deviation is not None else ""
     return f"{mean:.{digits}f}{spread}"
 
 
 def machine() -> dict[str, Any]:
-    """Where and when: what a number is worth nothing without."""
+    """Facts on machine, versions, date and load, without which figures mean nothing."""
     load = os.getloadavg()
     return {
         "date": datetime.date.today().isoformat(),
@@ -76,7 +76,7 @@ def machine_words(found: Mapping[str, Any]) -> str:
     """The machine in one sentence."""
     return (
         f"{found['cores']} cores, {found['cpu']}, torch {found['torch']}, Python {found['python']}, "
-        f"{found['date']}, load average before it began {found['load_average']}."
+        f"{found['date']}, load average at the start {found['load_average']}."
     )
 
 
@@ -88,7 +88,7 @@ def _version(package: str) -> str:
 
 
 def _cpu() -> str:
-    """The CPU's name, and which fast number formats it has."""
+    """The CPU's name and its vector extensions."""
     name, flags = platform.processor() or platform.machine(), ""
     try:
         for line in Path("/proc/cpuinfo").read_text("utf-8", "replace").splitlines():
@@ -105,7 +105,7 @@ def _cpu() -> str:
 
 
 def table(head: Row, rows: Iterable[Row]) -> str:
-    """A Markdown table. Numbers are rounded to what can be read; pipes in texts are escaped."""
+    """A Markdown table. Numbers are rounded for reading; pipes in texts are escaped."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(map(_cell, line)) + " |" for line in lines)
 

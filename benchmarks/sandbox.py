@@ -1,8 +1,8 @@
-"""The sandbox: checks of programs a second, and whether it outlives every hostile program.
+"""Measures the sandbox: program checks per second, and whether it survives every hostile program.
 
-Programs of HumanEval's size that come with it, each with seven tests; besides them the reference
-solutions of HumanEval and MBPP where VIDYA_HUMANEVAL and VIDYA_MBPP name their JSONL files.
-Left out: what is checked by attack on each wall (tests/learning/rewards).
+Uses its own programs of HumanEval's size, each with seven tests, and the reference solutions of HumanEval
+and MBPP if VIDYA_HUMANEVAL and VIDYA_MBPP name their JSONL files.
+Left out: attacks on each wall (tests/learning/rewards).
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from learning.rewards.verifiers.code import humaneval, mbpp, program_of
 
 WORKERS = 2
 SECONDS = 20.0
-"""Deadline of honest programs, so that a busy machine fails none."""
+"""Deadline of honest programs; long, so that none fails on a busy machine."""
 HOSTILE_SECONDS = 1.0
-"""Deadline of those that never end."""
+"""Deadline of programs that never end."""
 SETS = {"HumanEval": ("VIDYA_HUMANEVAL", humaneval), "MBPP": ("VIDYA_MBPP", mbpp)}
 OWN = """
 from typing import List
@@ -64,7 +64,7 @@ check(running_max)
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
-    """Measures rates, then lets the hostile programs loose, then measures again."""
+    """Measures rates, runs the hostile programs, and measures the rates again."""
     result: dict[str, Any] = {"machine": machine(), "workers": WORKERS}
     count = 20 if options.quick else 300
     started = time.perf_counter()

@@ -1,8 +1,8 @@
-"""Programs that try to be paid without the answer, or to do harm: what the sandbox must survive.
+"""Hostile programs that try to pass without solving the task, or to do harm. The sandbox must survive them.
 
-The test of all of them is `assert solve(21) == 42`, and none computes it honestly: `solve` returns 42
-where the attack has worked, so that a pass is a hole. {words in braces} are filled in with things of
-the host that the program must not reach (`Targets`); harm that shows outside only is looked for there.
+The test of all of them is `assert solve(21) == 42`, and none computes it honestly: `solve` returns 42 if the
+attack has worked, so a pass means a hole. {words in braces} are replaced by things of the host that the
+program must not reach (`Targets`); harm that shows only outside is checked there.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ TESTS = "assert solve(21) == 42"
 
 @dataclass(frozen=True)
 class Targets:
-    """What of the host the programs go for."""
+    """Things of the host that the programs attack."""
 
     folder: str
     """A folder that the owner can write to; must stay empty."""
     secret: str
-    """A file of the owner's that holds the word `journal`."""
+    """A file of the owner that contains the word `journal`."""
     pid: int
-    """A process of the owner's; must live on."""
+    """A process of the owner; must survive."""
     port: int
-    """Of 127.0.0.1: TCP and UDP are listened to."""
+    """A port on 127.0.0.1 that listens on TCP and UDP."""
     socket: str
-    """Path of a listening Unix socket; the abstract one has its name with a zero byte before it."""
+    """Path of a listening Unix socket; an abstract one has the same name after a zero byte."""
     variable: str
-    """Name of an environment variable of the owner's."""
+    """Name of an environment variable of the owner."""
 
 
 def filled(program: str, targets: Targets) -> str:
-    """The program, going for these targets."""
+    """The program with the targets filled in."""
     for name, value in asdict(targets).items():
         program = program.replace("{" + name + "}", str(value))
     return program
@@ -78,7 +78,7 @@ ENDLESS = {
         "def solve(n):\n    while True: pass"
     ),
 }
-"""Never come to an end by themselves."""
+"""Programs that never end by themselves."""
 
 SLOW = {
     "deeper recursion": (
@@ -94,7 +94,7 @@ SLOW = {
         "    return 42 if [zlib.decompress(x) for _ in range(64)] else 0"
     ),
 }
-"""Come to an end at a limit, or not in time."""
+"""Programs that end at a resource limit, or not in time."""
 
 ENDINGS = {
     "sys.exit(0) while loading": "import sys\nsys.exit(0)",
@@ -123,7 +123,7 @@ ENDINGS = {
     "lone surrogate": "def solve(n): return '\ud800'",
     "only in main": "if __name__ == '__main__':\n    def solve(n): return 42",
 }
-"""End early, which proves nothing."""
+"""Programs that exit early, which must not count as a pass."""
 
 LIES = {
     "equal to everything": (
@@ -199,7 +199,7 @@ LIES = {
     ),
     "a list in itself": "def solve(n):\n    x = []\n    x.append(x)\n    return x",
 }
-"""Say that they are right."""
+"""Programs that fake a right result or a verdict."""
 
 SNOOPING = {
     "tests in the frames": (
@@ -279,7 +279,7 @@ SNOOPING = {
         "import math\nwas = getattr(math, 'answer', 0)\nmath.answer = 42\ndef solve(n): return was"
     ),
 }
-"""Read what is not theirs."""
+"""Programs that read the tests or the host's data."""
 
 BREAKING = {
     "writes to the owner's folder": "open('{folder}/out', 'w').write('x')\ndef solve(n): return 42",
@@ -386,7 +386,7 @@ BREAKING = {
         "def solve(n): return 42 if ctypes.CFUNCTYPE(ctypes.c_int)(at)() > 0 else 0"
     ),
 }
-"""Change, signal or reach what is outside."""
+"""Programs that change, signal or reach something outside."""
 
 GREED = {
     "fork bomb": "import os\nwhile True: os.fork()",
@@ -488,7 +488,7 @@ GREED = {
     "deep compiling": "x = " + "-" * 100000 + "1\ndef solve(n): return 42",
     "long number": "def solve(n): return int('9' * 10**7)",
 }
-"""Take more than their share."""
+"""Programs that use too many resources."""
 
 PROGRAMS = {**ENDINGS, **LIES, **SNOOPING, **BREAKING, **GREED, **SLOW, **ENDLESS}
-"""All of them, by name."""
+"""Name -> program, all groups."""

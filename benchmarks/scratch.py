@@ -1,4 +1,4 @@
-"""A home that belongs to one measurement: its own journal and a copy of the model."""
+"""A temporary home for one measurement, with its own journal and a copy of the model."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ DEFAULT_MODEL = "10m"
 
 @contextmanager
 def scratch_home(options: BenchOptions) -> Iterator[tuple[Home, str]]:
-    """(a new home, the name of the model in it). The home is removed at the end.
+    """Yields (new home, name of its model). Removes the home at the end.
 
-    Without --model it is the model as it was shipped; a named one is copied from the owner's home
-    with its weights, but without lessons. Raises NotFound.
+    Without --model it has the shipped model; a named one is copied from the owner's home with its weights,
+    but without the journal. Raises NotFound.
     """
     folder = Path(tempfile.mkdtemp(prefix="vidya-bench-"))
     try:
@@ -41,7 +41,7 @@ def _bring(options: BenchOptions, home: Home) -> str:
 
 
 def random_model(home: Home, name: str, size: str) -> Path:
-    """A model of that size that has learned nothing, with the shipped tokenizer."""
+    """Creates a model of that size with random weights and the shipped tokenizer."""
     import torch
 
     from engine.config import CONFIGS

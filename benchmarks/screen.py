@@ -1,7 +1,7 @@
-"""A small terminal: what an application prints goes in, the letters on the screen come out.
+"""A small terminal emulator: takes an application's output and keeps the characters on the screen.
 
-Knows what Textual uses: text, moves of the cursor, erasing, the second screen. Left out: colours,
-scrolling regions, tabs; they do not move letters here.
+Supports what Textual uses: text, cursor movement, erasing, the alternate screen. Left out: colours, scrolling
+regions and tabs, which do not move characters here.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import codecs
 import re
 import unicodedata
 
-# One token: a control sequence, a string (title, query), another escape, or a run of text.
+# one token: a control sequence, a string (title, query), another escape, or a run of text
 _TOKEN = re.compile(
     r"\x1b\[([0-?]*)[ -/]*([@-~])|\x1b[\]P_^X].*?(?:\x07|\x1b\\)|\x1b[ -/]*[0-OQ-WYZ\\`-~]"
     r"|[^\x00-\x1f\x7f]+|[\x00-\x1a\x1c-\x1f\x7f]",
@@ -19,7 +19,7 @@ _TOKEN = re.compile(
 
 
 class TerminalScreen:
-    """Rows of letters; (0, 0) is the left of the top line."""
+    """Rows of characters; (0, 0) is the top left."""
 
     def __init__(self, columns: int, lines: int) -> None:
         self.columns, self.lines = columns, lines
@@ -30,12 +30,12 @@ class TerminalScreen:
         self._clear()
 
     def feed(self, data: bytes) -> None:
-        """Takes output; a sequence that is cut off waits for its end."""
+        """Processes output; an incomplete escape sequence waits for its end."""
         text = self._rest + self._decode(data)
         at = 0
         while at < len(text):
             token = _TOKEN.match(text, at)
-            if token is None:  # an escape that is not whole yet
+            if token is None:  # an incomplete escape sequence
                 break
             at = token.end()
             if token[2]:
@@ -45,7 +45,7 @@ class TerminalScreen:
         self._rest = text[at:]
 
     def row(self, y: int) -> str:
-        """A line without the spaces at its end."""
+        """A line without trailing spaces."""
         return "".join(self._cells[y]).rstrip()
 
     def text(self) -> str:
@@ -120,7 +120,7 @@ class TerminalScreen:
         self._x = min(max(self._x, 0), self.columns - 1)
 
     def _erase(self, what: int, here: tuple[int, int], *, whole_lines: bool) -> None:
-        """0: from the cursor on, 1: up to it, 2: everything; of the screen or of the line."""
+        """Erases in the screen or the line. what: 0 from the cursor on, 1 up to it, 2 everything."""
         y, x = here
         for line in range(self.lines) if whole_lines else [y]:
             for column in range(self.columns):

@@ -1,9 +1,9 @@
-"""How well a model talks when nobody has taught it anything: 200 questions it has not read, counted.
+"""Measures how well an untaught model talks: counts over its answers to 200 unseen questions.
 
-Each question is asked greedily and once for each seed at the app's sampling; beside the counts are
-conversations chosen by seed and a newcomer's ten openings, as they come. Held-out bits per byte need
-the corpus: its files or its folder in VIDYA_CORPUS. Left out: whether an answer is good, which only a
-reader can say: read talk_samples.md.
+Each question is answered greedily and once per seed with the app's sampling. The results also have
+conversations drawn by seed and a newcomer's ten openings, unselected. Held-out bits per byte need the corpus:
+its files or folder in VIDYA_CORPUS. Left out: the quality of an answer, which only a reader can judge; read
+talk_samples.md.
 """
 
 from __future__ import annotations
@@ -54,22 +54,22 @@ if TYPE_CHECKING:
     from learning.data.corpus import Document
 
 MODELS = ("10m-base", "10m")
-"""Measured where no model is named."""
+"""Models measured by default."""
 SEEDS, CONVERSATIONS = 3, 30
 QUICK_QUESTIONS, QUICK_CONVERSATIONS = 30, 3
 BITS_TOKENS, QUICK_BITS_TOKENS = 3_000, 500
-"""Held-out tokens read of each source."""
+"""Held-out tokens per source."""
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
-    """Measures everything; writes talk.md, talk.json and talk_samples.md where there is `out`."""
+    """Measures everything; writes talk.md, talk.json and talk_samples.md if `out` is set."""
     return measure(options, named_corpus())
 
 
 def measure(options: BenchOptions, corpus: Sequence[Path]) -> dict[str, Any]:
-    """`run` with the corpus given: files, or folders of .jsonl and .jsonl.zst; none to leave it out.
+    """Like `run` with a corpus: files, or folders of .jsonl and .jsonl.zst; empty to leave it out.
 
-    Raises NotFound for a model, DataError for a corpus, that is not there.
+    Raises NotFound for a missing model, DataError for a missing corpus.
     """
     from engine.threads import one_core
 
@@ -100,7 +100,7 @@ def measure(options: BenchOptions, corpus: Sequence[Path]) -> dict[str, Any]:
             found["bits_per_byte"] = _bits(model, tokenizer, documents, limit)
         result["models"][name] = found
         result["seconds"] = time.perf_counter() - began
-        if options.out is not None:  # after each model, so that an interruption loses one at most
+        if options.out is not None:  # after each model, so that an interruption loses at most one
             command = options.command("talk", seeded=True, corpus=bool(documents))
             write(options.out, "talk", TITLE, command, table_parts(result), result)
             write_samples(options.out, samples_text(samples, command, seeds[0]))
@@ -108,7 +108,7 @@ def measure(options: BenchOptions, corpus: Sequence[Path]) -> dict[str, Any]:
 
 
 def chosen_seeds(options: BenchOptions) -> tuple[int, ...]:
-    """At least three, the given ones first; --quick takes the first alone."""
+    """At least three seeds, the given ones first; with --quick only the first."""
     if options.quick:
         return options.seeds[:1]
     more = (seed for seed in range(options.seeds[0], options.seeds[0] + 2 * SEEDS + 1))
@@ -117,13 +117,13 @@ def chosen_seeds(options: BenchOptions) -> tuple[int, ...]:
 
 
 def chosen_questions(options: BenchOptions) -> list[Question]:
-    """All; --quick takes every so many, so that each category is there."""
+    """All questions; with --quick evenly spaced ones, so that each category is present."""
     questions = load()
     return questions[:: len(questions) // QUICK_QUESTIONS] if options.quick else questions
 
 
 def model_folders(options: BenchOptions) -> list[tuple[str, Path]]:
-    """The named model, from the owner's home; without a name those that come with vidya, as shipped."""
+    """(name, folder) of the named model in the owner's home, or of the shipped models."""
     if options.model is None:
         return [(name, SHIPPED / name) for name in MODELS if (SHIPPED / name).is_dir()]
     info = ModelStore(Home(options.home)).info(options.model)
@@ -141,7 +141,7 @@ def _load(folder: Path) -> tuple[Model, Tokenizer]:
 
 
 def answers_of(model: Model, tokenizer: Tokenizer) -> Answerer:
-    """Asks the model for one answer; earlier turns are given to it as they are."""
+    """A function that gets one answer from the model, after the given earlier turns."""
     import torch
 
     from engine.generate import Finished, generate
@@ -183,8 +183,8 @@ def measure_answers(
 
 
 def scores(questions: Sequence[Question], answers: Sequence[Answer]) -> dict[str, float]:
-    """All counts of one run, each question answered once. Shares are 0 to 1; a share of nothing
-    (no such question was asked) is left out."""
+    """All scores of one run with one answer per question. Shares are 0 to 1; shares without any question
+    are left out."""
     pairs = list(zip(questions, answers, strict=True))
     book = _book_answers()
     texts = [answer.text for answer in answers]
@@ -228,7 +228,7 @@ def _book_answers() -> set[tuple[str, ...]]:
 
 
 def held_out(corpus: Sequence[Path]) -> list[Document]:
-    """The corpus's documents that are never trained on. Raises DataError."""
+    """The held-out documents of the corpus. Raises DataError."""
     from learning.data.corpus import read_documents
 
     files = [

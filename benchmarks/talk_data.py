@@ -1,8 +1,8 @@
-"""The 200 questions of the talk benchmark, and the check that a model cannot have read them.
+"""The 200 questions of the talk benchmark, and a check that they are not in the training data.
 
-A question is unseen if no message of the corpus or the book equals it after folding, and if none of
-its turns shares six words in a row with one. Left out: likeness of meaning; "how are you keeping" is
-unseen though everyone has read "how are you".
+A question is unseen if no message of corpus or book equals it after folding, and none shares six words in a
+row with any of its turns. Left out: similar meaning; "how are you keeping" counts as unseen although "how
+are you" was seen.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ TYPES = (
     "choice",
     "statement",
 )
-"""What kind of answer a question asks for; requests ("tell me a story") are statements."""
+"""Kinds of answers that questions ask for; requests ("tell me a story") are statements."""
 GRAM = 6
-"""Words in a row that a question may not share with what was trained on."""
+"""Words in a row that a question must not share with the training data."""
 
 Turns = tuple[tuple[str, str], ...]
 
@@ -56,11 +56,11 @@ class Question:
     category: str
     type: str
     turns: Turns
-    """(role, text) by turns, user first and last."""
+    """(role, text) of each turn, user first and last."""
     truth: tuple[str, ...] = ()
-    """Accepted answers; none where there is no right one."""
+    """Accepted answers; empty if there is no right one."""
     options: tuple[str, ...] = ()
-    """Words of what is to be chosen from, for the type choice."""
+    """For the type choice: the words to choose from."""
 
     @property
     def asked(self) -> str:
@@ -95,12 +95,12 @@ def fold(text: str) -> tuple[str, ...]:
 
 
 def grams(words: Sequence[str], n: int = GRAM) -> set[tuple[str, ...]]:
-    """All n words in a row."""
+    """All n-grams of the words."""
     return {tuple(words[i : i + n]) for i in range(len(words) - n + 1)}
 
 
 def seen(questions: Iterable[Question], messages: Iterable[str]) -> dict[str, str]:
-    """{id of a question: what of it occurs in the messages}; empty where all are unseen."""
+    """{id of a question: the part of it that occurs in the messages}; empty if all are unseen."""
     exact = {fold(question.asked): question.id for question in questions}
     parts: dict[tuple[str, ...], set[str]] = {}
     for question in questions:

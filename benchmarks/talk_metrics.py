@@ -1,7 +1,7 @@
-"""What can be counted about answers without a judge: pure functions of texts, no torch.
+"""Metrics of answers that need no judge: pure functions of texts, no torch.
 
-Words are `talk_data.fold`'s: lower case, no punctuation, "don't" is "dont". Counts of this kind find
-what is clearly wrong; they do not say that an answer is good. Left out: likeness of meaning, fluency.
+Words are those of `talk_data.fold`: lower case, no punctuation, "don't" is "dont". Such counts find clear
+faults; they do not show that an answer is good. Left out: similarity of meaning, fluency.
 """
 
 from __future__ import annotations
@@ -30,33 +30,34 @@ Grams = list[tuple[str, ...]]
 
 
 def distinct(answers: Iterable[str], n: int) -> float:
-    """Different n-grams of words divided by all n-grams of all answers, 0 to 1 (1510.03055).
+    """Distinct-n: number of different n-grams of words divided by all n-grams of all answers, 0 to 1 (arXiv
+    1510.03055).
 
-    Falls as more is said, so only equally many answers compare. 0 where there is no n-gram.
+    Falls with the amount of text, so compare only equally many answers. 0 if there is no n-gram.
     """
     counted = Counter(gram for answer in answers for gram in _grams(fold(answer), n))
     return len(counted) / max(1, counted.total())
 
 
 def repetition(answer: str, n: int = 4) -> float:
-    """Share of an answer's n-grams that it has said before, 0 to 1 (seq-rep-n of 1908.04319).
+    """Share of an answer's n-grams that repeat earlier ones, 0 to 1 (seq-rep-n of arXiv 1908.04319).
 
-    0 where the answer has fewer than n words.
+    0 if the answer has fewer than n words.
     """
     found = _grams(fold(answer), n)
     return 1.0 - len(set(found)) / len(found) if found else 0.0
 
 
 def ends_properly(answer: str, ending: str) -> bool:
-    """The model closed the answer itself (`ending` "end") and its last sentence is closed: . ! ? or
-    an ellipsis, before which quotes and brackets may close."""
+    """True if the model ended the answer itself (`ending` "end") and the last sentence is complete: it ends
+    with . ! ? or an ellipsis, possibly before closing quotes and brackets."""
     return ending == "end" and answer.rstrip(" \"')]”’»*").endswith((".", "!", "?", "…"))
 
 
 def overlap(answer: str, prompt: str) -> float:
-    """Longest run of words that the answer shares with the prompt, divided by the answer's words.
+    """Longest run of words shared with the prompt, divided by the number of words in the answer; 0 to 1.
 
-    0 to 1. Runs of fewer than three words count as 0, so that "I do" is no echo of "do I".
+    Runs of fewer than three words count as 0.
     """
     said, asked = fold(answer), fold(prompt)
     best, before = 0, [0] * (len(asked) + 1)
@@ -69,18 +70,18 @@ def overlap(answer: str, prompt: str) -> float:
 
 
 def parrots(answer: str, prompt: str) -> bool:
-    """At least 60 % of the answer is one run of words from the prompt (`overlap` >= 0.6)."""
+    """True if at least 60 % of the answer is one run of words from the prompt (`overlap` >= 0.6)."""
     return overlap(answer, prompt) >= 0.6
 
 
 def said_twice(answers: Sequence[str]) -> float:
-    """Share of answers that were, word for word, also given to another question; 0 to 1."""
+    """Share of answers that equal the answer to another question word for word; 0 to 1."""
     counted = Counter(fold(answer) for answer in answers)
     return sum(n for n in counted.values() if n > 1) / max(1, len(answers))
 
 
 def share_of(flags: Iterable[bool]) -> float | None:
-    """How many of them are true, 0 to 1; None of none."""
+    """Share of true flags, 0 to 1; None if there are none."""
     found = list(flags)
     return sum(found) / len(found) if found else None
 
@@ -111,16 +112,17 @@ def numbers(text: str) -> list[int]:
 
 
 def exact(answer: str, truth: Sequence[str]) -> bool:
-    """The whole answer is an accepted one, after folding and without articles (as in 1606.05250)."""
+    """True if the whole answer is an accepted one, after folding and without articles (as in arXiv
+    1606.05250)."""
     return _bare(answer) in {_bare(accepted) for accepted in truth}
 
 
 def says(answer: str, truth: Sequence[str]) -> bool:
-    """The answer holds an accepted one.
+    """True if the answer contains an accepted one.
 
-    Numbers: the last number of the answer is the right one ("7 plus 5 is 12", not "12 or 13").
-    "yes" and "no": the answer begins with it. Others: it occurs as whole words, wherever; so "It is
-    not in Paris" counts as Paris.
+    Numbers: the last number of the answer is right ("7 plus 5 is 12", not "12 or 13"). "yes" and "no": the
+    answer begins with it. Others: it occurs as whole words anywhere, so "It is not in Paris" counts as
+    Paris.
     """
     words = fold(answer)
     right = {int(accepted) for accepted in truth if accepted.isdigit()}
@@ -147,7 +149,7 @@ def _grams(words: Sequence[str], n: int) -> Grams:
 
 
 def fits(answer: str, question: Question) -> bool | None:
-    """The answer is of the kind that the question's type asks for; None for statements.
+    """True if the answer is of the kind that the question's type asks for; None for statements.
 
     "I do not know" fits every type. yes_no: opens with yes, no, how often, "it is", "I do" or "I
     think". how_many: a number or an amount. where: a preposition of place. when: a word of time. who:
@@ -155,9 +157,9 @@ def fits(answer: str, question: Question) -> bool | None:
     word for a state. choice: one of the options, both or neither. what: is not empty, does not open
     as an answer to yes/no, and not all of it is questions.
 
-    Limits: rules see words, not sense: "in fact" passes as a place, "I have two dogs" as a yes, "you
-    are late" as a who; a bare noun as the answer to where fails. Agreement is therefore an upper
-    bound of answering to the point, to be compared between models, not quoted by itself.
+    Limits: the rules look at words, not meaning: "in fact" passes as a place, "I have two dogs" as a yes,
+    "you are late" as a who; a bare noun fails as the answer to where. The share is therefore an upper bound
+    of fitting answers, for comparing models only.
     """
     words = fold(answer)
     text = " ".join(words)
@@ -188,10 +190,10 @@ def fits(answer: str, question: Question) -> bool | None:
 
 
 def human_claims(answer: str) -> tuple[str, ...]:
-    """Kinds of human identity that the answer claims, sorted, each once; empty where none.
+    """Kinds of human identity that the answer claims, sorted, each once; empty if none.
 
-    Limits: negations ("I never went to school") and what a narrator says count too, so stories are
-    left out of the share; claims in other words are missed.
+    Limits: negations ("I never went to school") and a narrator's words count too, so stories are left out
+    of the share; claims in other words are missed.
     """
     text = answer.replace("’", "'")
     return tuple(sorted({kind for kind, pattern in HUMAN_CLAIMS if pattern.search(text)}))

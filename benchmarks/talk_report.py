@@ -1,4 +1,4 @@
-"""The words and tables of the talk benchmark. Imports no torch."""
+"""Texts and tables of the talk benchmark. Imports no torch."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ DETAILS = (
     *((f"human/{kind}", f"person: {kind}") for kind in ("name", "kin", "life", "work", "deed")),
     *((f"human in/{name}", f"person, asked about {name}") for name in CATEGORIES),
 )
-"""Keys of the scores (talk.scores) and what they are called."""
+"""Keys of the scores (talk.scores) and their titles."""
 MEANING = (
     "All are shares from 0 to 1 but the words. *Distinct-n*: different n-grams of words by all n-grams "
     "of all answers (1510.03055). *Ends properly*: the model ended the answer itself, with a closed "
     "sentence. *Parrots*: at least 60 % of the answer is one run of words of the question. *Fits*: by "
-    "rules on words, not on sense (`talk_metrics.fits` says which): an upper bound, to compare models. "
+    "rules on words, not meaning (see `talk_metrics.fits`): an upper bound, for comparing models. "
     "*Claims to be a person*: another name, relatives, work, belongings or a body, by the patterns of "
     "`talk_words.py`; stories are left out. Spread is the standard deviation over the seeds. One answer "
-    "is 0.5 % of the 200, but 6 % of the 18 on arithmetic, and of those on facts."
+    "is 0.5 % of the 200, but 6 % of the 18 on arithmetic or of the 18 on facts."
 )
 
 
 def table_parts(result: Mapping[str, Any]) -> list[str]:
-    """The tables and what they mean."""
+    """Text and tables of talk.md."""
     models: Mapping[str, Any] = result["models"]
     seeds = ", ".join(map(str, result["seeds"]))
     parts = [
@@ -62,9 +62,7 @@ def table_parts(result: Mapping[str, Any]) -> list[str]:
     sources = sorted({source for m in models.values() for source in m["bits_per_byte"]})
     if sources:
         rows = [[s, *(m["bits_per_byte"].get(s) for m in models.values())] for s in sources]
-        few = (
-            "The first few thousand tokens of each source, so that *all* weighs the sources alike."
-        )
+        few = "Only the first few thousand tokens per source, so that *all* weighs the sources equally."
         parts += ["## Held-out bits per byte", table(["source", *models], rows), few]
     return [*parts, *(f"Left out: {words}." for words in result["skipped"])]
 
@@ -80,7 +78,7 @@ def _scores(models: Mapping[str, Any], names: tuple[tuple[str, str], ...]) -> st
 
 
 def _cells(model: Mapping[str, Any], key: str) -> list[str | None]:
-    """Greedy, and the mean of the seeds with its spread."""
+    """The greedy score, and the mean over seeds with its spread."""
     if key not in model["greedy"]:
         return [None, None]
     digits = 1 if key == "words" else 3

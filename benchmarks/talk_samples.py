@@ -1,6 +1,6 @@
-"""What the models say, to be read: conversations drawn by seed, and a newcomer's openings, as they come.
+"""Samples for readers: conversations drawn by seed and a newcomer's openings, unselected.
 
-Also the seam between the benchmark and a model: `Answerer`. Imports no torch.
+Also defines `Answerer`, the interface between the benchmark and a model. Imports no torch.
 """
 
 from __future__ import annotations
@@ -41,31 +41,31 @@ SECOND_TURNS = (
     "That is nice to hear.",
     "What should I do now?",
 )
-"""One of them, drawn by seed, is what is asked after the first answer of a sample conversation."""
+"""Follow-ups; one of them, drawn by seed, comes after the first answer of a sample conversation."""
 
 Turns = Sequence[tuple[str, str]]
 Answerer = Callable[[Turns, Sampling, int], "Answer"]
-"""(turns, sampling, seed) to the answer; the same for the same arguments."""
+"""(turns, sampling, seed) -> answer; deterministic."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a model said."""
+    """A model's answer."""
 
     text: str
     ending: str
-    """"end", or "length" where it was cut."""
+    """"end", or "length" if it was cut off."""
 
 
 def seed_of(*parts: object) -> int:
-    """A seed of its own for each question, so that leaving some out changes no other's answer."""
+    """A separate seed per question, so that leaving some out does not change the other answers."""
     return random.Random("/".join(map(str, parts))).getrandbits(31)
 
 
 def conversations(
     answerer: Answerer, questions: Sequence[Question], count: int, seed: int
 ) -> list[dict[str, Any]]:
-    """`count` questions drawn by seed, answered, and a second turn after each."""
+    """`count` questions drawn by seed, each with its answer and a second turn."""
     rng = random.Random(seed)
     drawn = []
     for question in rng.sample(list(questions), min(count, len(questions))):
@@ -79,7 +79,7 @@ def conversations(
 
 
 def openings(answerer: Answerer, seed: int) -> list[dict[str, Any]]:
-    """What a newcomer may type first, with three answers each."""
+    """Typical first messages of a newcomer, with three answers each."""
     return [
         {
             "opening": text,
@@ -93,12 +93,12 @@ def openings(answerer: Answerer, seed: int) -> list[dict[str, Any]]:
 
 
 def samples_text(samples: Mapping[str, Mapping[str, Any]], command: str, seed: int) -> str:
-    """Markdown: a newcomer's openings, then the conversations, of each model."""
+    """The samples of each model as Markdown: openings, then conversations."""
     parts = [
         "# What the models say",
         f"    {command}",
-        f"As it comes, at the app's sampling, seed {seed}; nothing was chosen by hand. The lines under "
-        "*given* were written, the last one of *user* before an answer was drawn from a fixed list.",
+        f"Unselected samples with the app's sampling, seed {seed}. Lines marked *given* were written by "
+        "hand; the user's last message was drawn from a fixed list.",
     ]
     for name, found in samples.items():
         parts.append(f"## {name}: a newcomer's openings")
@@ -117,7 +117,7 @@ def samples_text(samples: Mapping[str, Mapping[str, Any]], command: str, seed: i
 
 
 def _line(text: str) -> str:
-    """One line that Markdown shows as it is."""
+    """The text on one line, with Markdown's special characters escaped."""
     words = " ".join(text.split()) or "(nothing)"
     for mark in "\\`*_<[#|":
         words = words.replace(mark, "\\" + mark)

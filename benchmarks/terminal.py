@@ -1,6 +1,6 @@
-"""A program in a pseudo-terminal: bytes are typed into it, and its screen is read as it is painted.
+"""Runs a program in a pseudo-terminal: types bytes and reads its screen.
 
-POSIX only. Left out: answers to what a program asks its terminal; Textual goes on without.
+POSIX only. Left out: replies to terminal queries, without which Textual works too.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ _DROPPED = (
 
 
 class TerminalError(VidyaError):
-    """The program did not do what was waited for."""
+    """The program ended, or did not do in time what was expected."""
 
 
 class Terminal:
-    """Starts the command at once. A context manager: the program is ended when it is left."""
+    """Starts the command at once. A context manager, which ends the program."""
 
     def __init__(
         self,
@@ -69,17 +69,17 @@ class Terminal:
 
     @property
     def fileno(self) -> int:
-        """Of the side that a person sits at."""
+        """File descriptor of the master side."""
         return self._master
 
     def press(self, keys: str) -> float:
-        """Types; returns the moment, on `time.perf_counter`, just before."""
+        """Types keys; returns `time.perf_counter()` just before."""
         moment = time.perf_counter()
         os.write(self._master, keys.encode())
         return moment
 
     def read(self, seconds: float) -> bool:
-        """Waits for output at most so long and draws it. False where none came."""
+        """Waits at most `seconds` for output and draws it. False if none came."""
         ready, _, _ = select.select([self._master], [], [], max(0.0, seconds))
         if not ready:
             return False
@@ -87,7 +87,7 @@ class Terminal:
             data = os.read(self._master, 1 << 16)
         except BlockingIOError:
             return False
-        except OSError:  # Linux says EIO once the program is gone
+        except OSError:  # Linux returns EIO once the program is gone
             data = b""
         if not data:
             raise TerminalError(
@@ -99,13 +99,13 @@ class Terminal:
         return True
 
     def rest(self, seconds: float) -> None:
-        """Goes on drawing for a while."""
+        """Draws output for this long."""
         end = time.perf_counter() + seconds
         while (left := end - time.perf_counter()) > 0:
             self.read(left)
 
     def wait(self, true: Callable[[], bool], seconds: float, what: str) -> float:
-        """Draws until something is true; returns the moment. Raises TerminalError."""
+        """Draws output until `true()`; returns that time. Raises TerminalError after `seconds`."""
         end = time.perf_counter() + seconds
         while not true():
             if time.perf_counter() > end:
@@ -118,11 +118,11 @@ class Terminal:
         return time.perf_counter()
 
     def sees(self, words: str) -> bool:
-        """Whether words stand on the screen."""
+        """True if the words are on the screen."""
         return words in self.screen.text()
 
     def close(self, keys: str = "\x11", patience: float = 20.0) -> None:
-        """Leaves by a key (ctrl+q), else by force; its children do not outlive it. Idempotent."""
+        """Quits with a key (ctrl+q), or else kills the program and its children. Idempotent."""
         if self._master < 0:
             return
         started = children(self.process.pid)

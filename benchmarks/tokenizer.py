@@ -1,8 +1,8 @@
-"""How large a vocabulary: bytes per token on held-out text against what the embedding costs.
+"""Compares vocabulary sizes: bytes per token on held-out text against the cost of the embedding.
 
-One tokenizer of 16,384 ids is trained; a smaller one is its first merges, since byte-pair merges are
-made greedily. `vidya`'s 10M blocks stay as they are and only the embedding changes. Left out: a model
-trained with each, which would take hours; compute per byte stands for it.
+Trains one tokenizer of 16,384 ids; smaller ones are its first merges, because byte-pair merges are chosen
+greedily. The 10M model's blocks stay the same and only the embedding changes. Left out: training a model
+with each, which would take hours; compute per byte is reported instead.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ SIZES = (2048, 4096, 6144, 8192, 16384)
 SPECIAL_IDS = len(SPECIALS) + RESERVED
 NUMBERS = ("7 + 5 = 12", "12345", "3.14", "1,000")
 GROUPED = PATTERN.replace(r"\p{N}|", r"\p{N}{1,3}|")
-"""The same splits, but digits in threes, as larger models have them."""
+"""The same pattern, but with digits in groups of three, as in larger models."""
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
-    """Trains the tokenizers and measures them."""
+    """Trains and measures the tokenizers."""
     result: dict[str, Any] = {"machine": machine()}
     documents = corpus_documents()
     every = 40 if options.quick else 4
@@ -60,7 +60,7 @@ def _texts(documents: list[Document]) -> Iterator[str]:
 
 
 def _by_kind(documents: list[Document]) -> dict[str, list[str]]:
-    """Texts of conversations, of plain documents, and those with numbers to reckon with."""
+    """Texts by kind: conversations, plain documents, and texts with arithmetic."""
     talk = [d for d in documents if d.turns]
     plain = [d for d in documents if not d.turns]
     reckoning = [d for d in documents if "gsm8k" in d.source or "generated" in d.source]
@@ -73,7 +73,7 @@ def _size(text: str) -> int:
 
 
 def _first(tokenizer: RankTokenizer, size: int) -> RankTokenizer:
-    """The tokenizer of `size` ids that training would have passed through."""
+    """The tokenizer with the first `size` ids, an intermediate state of the training."""
     ranks = {token: rank for token, rank in tokenizer.ranks.items() if rank < size - SPECIAL_IDS}
     return RankTokenizer(ranks, tokenizer.pattern)
 
@@ -92,14 +92,14 @@ def _measure(tokenizer: Tokenizer, held: dict[str, list[str]]) -> dict[str, Any]
         "bytes_per_token": each,
         "embedding_parameters": embedding,
         "embedding_share": embedding / (embedding + blocks),
-        # two operations a weight and token; the tied embedding is multiplied once, on the way out
+        # two operations per weight and token; the tied embedding is multiplied once, at the output
         "mflop_per_byte": 2 * (blocks + embedding) / each["all"] / 1e6,
         "context_bytes": config.context * each["talk"],
     }
 
 
 def _grouped(documents: list[Document]) -> RankTokenizer:
-    """The tokenizer of 6,144 ids whose digits may stand together."""
+    """A tokenizer of 6,144 ids whose tokens may contain up to three digits."""
     import rustbpe
 
     trainer = rustbpe.Tokenizer()
@@ -110,7 +110,7 @@ def _grouped(documents: list[Document]) -> RankTokenizer:
 def _digits(
     single: RankTokenizer, grouped: RankTokenizer, held: dict[str, list[str]]
 ) -> dict[str, Any]:
-    """What splitting digits one by one costs against letting three stand together."""
+    """Cost of single digits compared with groups of three."""
     return {
         name: {
             "pieces": {text: [with_.decode([i]) for i in with_.encode(text)] for text in NUMBERS},
@@ -174,11 +174,11 @@ def _write(options: BenchOptions, result: dict[str, Any]) -> None:
             f"{round(1 / training['share_of_documents'])}th document that is not held out "
             f"({training['bytes'] / 1e6:.0f} MB, {training['seconds']:.0f} s), measured on "
             f"{result['held_out_bytes']['all'] / 1e6:.2f} MB held out (one document in 200). The blocks "
-            "are those of the 10M model; share is the embedding's of all weights; MFLOP/byte is one "
-            "forward pass for a byte of text, blocks and output together.",
+            "are those of the 10M model; share is that of the embedding in all weights; MFLOP/byte is one "
+            "forward pass (blocks and output) per byte of text.",
             sizes,
-            "Digits, at 6,144 ids. One by one, a number's places are always the same ids, and there is no "
-            "token for 12 to be learned apart from 1 and 2:",
+            "Digits, at 6,144 ids. With single digits, each place of a number always uses the same ids, and "
+            "no token for 12 has to be learned in addition to 1 and 2:",
             split,
         ],
         result,

@@ -1,9 +1,9 @@
-"""Training speed: a pre-training step and the book, beside transformers' Trainer on the same work.
+"""Measures training speed: pre-training steps and book training, against transformers' Trainer on the same
+work.
 
-Programs take turns, each in its own process, and the machine's best matrix product is measured in the
-same rounds, so that what else the machine does meets all of them. What is in the output folder
-already is not measured again; VIDYA_TRAINING names some of the parts, as "book 49m", with commas
-between them. Left out: GPUs.
+Programs take turns, each in its own process, and the machine's peak matrix product is measured in the same
+rounds, so that other load on the machine affects all of them. Parts that are in the output folder are not
+measured again; VIDYA_TRAINING selects parts, such as "book 49m", separated by commas. Left out: GPUs.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ ENGINES = {
     "book": ("vidya", "transformers Trainer"),
 }
 BASE = "10m-base"
-"""What is trained where no model is named: it does not know the book."""
+"""The model to train by default; it does not know the book."""
 ROUNDS = 3
 STEPS = 6
-"""Pre-training steps that are timed in a round ..."""
+"""Timed pre-training steps per round."""
 LONG_STEPS = 3
-"""... and those of four times as many rows."""
+"""The same for steps with four times as many rows."""
 EPOCHS = 10
 KNOWN = 0.95
-"""Recall of the book whose time is told apart."""
+"""Recall of the book until which the time is reported separately."""
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
-    """Measures everything; writes training.md and training.json where there is `options.out`."""
+    """Measures everything; writes training.md and training.json if `options.out` is set."""
     where, rows = machine(), _earlier(options)
     measured = {(row["work"], row["size"]) for row in rows}
     wanted = {name.strip() for name in os.environ.get("VIDYA_TRAINING", "").split(",")} - {""}
@@ -53,7 +53,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
     rounds, epochs = (1, 1) if options.quick else (ROUNDS, EPOCHS)
 
     def so_far() -> dict[str, Any]:
-        """Written after every part, so that a run that is interrupted leaves something."""
+        """Writes the results so far, so that an interrupted run leaves something."""
         where["load_average_after"] = machine()["load_average"]
         result = {"benchmark": "training", "machine": where, "quick": options.quick, "rows": rows}
         if options.out is not None:
@@ -85,7 +85,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
 
 
 def _earlier(options: BenchOptions) -> list[dict[str, Any]]:
-    """The rows of a whole run that the output folder has; a quick one measures everything anew."""
+    """Rows of earlier full runs in the output folder; empty for a quick run."""
     if options.out is None or options.quick:
         return []
     file = options.out / "training.json"
@@ -94,14 +94,15 @@ def _earlier(options: BenchOptions) -> list[dict[str, Any]]:
 
 
 def seconds_to(recall: float, curve: list[tuple[int, float, float]]) -> float | None:
-    """Of (epoch, seconds, recall) the seconds of the first with that recall."""
+    """Seconds at the first point of the curve with that recall; None if there is none. curve: (epoch,
+    seconds, recall)."""
     return next((seconds for _, seconds, known in curve if known >= recall), None)
 
 
 def measure(
     workers: dict[str, Worker], work: str, size: str, rounds: int, count: int, options: BenchOptions
 ) -> list[dict[str, Any]]:
-    """All programs on one piece of work: a row each."""
+    """Runs all programs on one kind of work; returns a row per program."""
     found: dict[str, list[dict[str, Any]]] = {}
     for number in range(rounds):
         for name in ENGINES[work]:
@@ -158,12 +159,12 @@ def measure(
 
 
 def parts(result: dict[str, Any]) -> list[str]:
-    """The text and tables of training.md."""
+    """Text and tables of training.md."""
     made = [
         "Programs take turns, each in its own process with all cores; medians of the steps of a "
         "round, of the rounds, and of the rounds' ratios. *Of the GEMM peak*: six operations a weight and "
-        "token against the best product of two 2048 x 2048 matrices in the same round; attention's own "
-        "products are not counted. *With attention* they are, as PaLM counts (2204.02311, appendix B).",
+        "token against the best product of two 2048 x 2048 matrices in the same round, without attention's "
+        "own products. *With attention* includes them, as PaLM does (2204.02311, appendix B).",
     ]
     for work, (lines, width) in BATCHES.items():
         if rows := [r for r in result["rows"] if r["work"] == work]:
@@ -172,11 +173,11 @@ def parts(result: dict[str, Any]) -> list[str]:
                 pretraining(rows, width),
             ]
     made += [
-        "*vidya* and Trainer step with AdamW; *muon* is what `vidya pretrain` uses, in steps of 32 rows, "
-        f"{MICRO_ROWS} in a pass, as Trainer is told to accumulate them. *Compiled*: `vidya pretrain "
-        "--compile`; the first step, which compiles, is told apart. Our attention stays inside the own "
-        "document, Trainer's sees the whole row. *Padded*: the same documents, one a row, as Trainer takes "
-        "them where nobody has packed them; tokens of padding are not counted.",
+        "*vidya* and Trainer use AdamW; *muon* is the default of `vidya pretrain`, in steps of 32 rows, "
+        f"{MICRO_ROWS} per pass; Trainer accumulates gradients in the same way. *Compiled*: `vidya pretrain "
+        "--compile`; the first step, which compiles, is listed separately. Our attention stays inside a "
+        "document, Trainer's covers the whole row. *Padded*: the same documents, one per row, as Trainer "
+        "uses them by default; padding tokens do not count.",
         f"## The book, {BATCH} lines a step",
         table(
             (
@@ -211,16 +212,16 @@ def parts(result: dict[str, Any]) -> list[str]:
                 if r["work"] == "book"
             ],
         ),
-        "Tokens are those of the lines, padding not counted. Ours looks at recall before the first epoch "
-        "and after each, which is in its seconds, and *to 95 %* are those until it first saw a recall of "
-        "95 %; Trainer looks at nothing. The model is the base, which "
-        "does not know the book (49m: the same, grown); recall is exact, by greedy decoding.",
+        "Tokens are those of the lines without padding. vidya measures recall before the first epoch and "
+        "after each; its seconds include that. *To 95 %* is the time until it first measured a recall of "
+        "95 %. Trainer measures nothing. The model is the base, which "
+        "does not know the book (49m: the same, grown); recall is exact, with greedy decoding.",
     ]
     return made
 
 
 def pretraining(rows: list[dict[str, Any]], width: int) -> str:
-    """The table of one size of steps."""
+    """The pre-training table for one size of steps."""
     return table(
         (
             "model",
@@ -250,7 +251,7 @@ def pretraining(rows: list[dict[str, Any]], width: int) -> str:
 
 
 def attention_share(config: ModelConfig, width: int) -> float:
-    """Operations of attention's own products, 12 L H E T, as a share of six a weight."""
+    """Operations of attention's own products, 12 L H E T per token, relative to six per weight."""
     attention = 12 * config.layers * config.heads * config.head_dim * width
     return attention / (6 * config.parameters)
 

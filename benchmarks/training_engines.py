@@ -1,7 +1,7 @@
-"""Our training and transformers' Trainer on the same rows, behind one face.
+"""Our training and transformers' Trainer on the same rows, behind one interface.
 
-Run as `python -m benchmarks.training_engines ENGINE FOLDER`; benchmarks.workers speaks to it. Both
-multiply in what this machine multiplies fastest and step with AdamW. Left out: reading data.
+Run as `python -m benchmarks.training_engines ENGINE FOLDER` by benchmarks.workers. Both use the machine's
+fastest number format and AdamW. Left out: reading data.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from engine.config import CONFIGS
 LR = 3e-4
 BOOK_LR = 1e-3
 BATCH = 32
-"""Lines of the book a step."""
+"""Lines of the book per step."""
 BATCHES = {"pretrain": (8, 256), "pretrain of 32": (32, 256)}
-"""Rows and tokens a row of a pre-training step."""
+"""Work -> (rows per step, tokens per row)."""
 MICRO_ROWS = 8
-"""Rows of a forward pass."""
+"""Rows per forward pass."""
 GEMMS = 30
-"""Products of which the best is the machine's peak."""
+"""Matrix products, of which the fastest is the machine's peak."""
 
 
 def packed_rows(steps: int, vocabulary: int, batch: tuple[int, int]) -> Any:
-    """(ids, documents), [steps, rows, tokens]: documents of 40 to 120 tokens packed into full rows."""
+    """(ids, document numbers), each [steps, rows, tokens]: documents of 40 to 120 tokens, packed."""
     import torch
 
     rows, width = batch
@@ -44,7 +44,7 @@ def packed_rows(steps: int, vocabulary: int, batch: tuple[int, int]) -> Any:
 
 
 def documents_of(ids: Any, documents: Any) -> list[Any]:
-    """The same tokens as documents, each [length], none of them in a row; ids as of `packed_rows`."""
+    """The documents in the rows of `packed_rows`, each [length]."""
     import torch
 
     _, lengths = torch.unique_consecutive(documents.flatten(), return_counts=True)
@@ -70,7 +70,7 @@ class Vidya:
         self._model = load_size(folder, size)
 
     def pretrain(self, steps: int, batch: tuple[int, int]) -> dict[str, Any]:
-        """Of the steps after the first; that one, which compiles, is told apart."""
+        """Times the steps after the first; the first one, which compiles, is reported separately."""
         import torch
 
         from learning.maths.optim import AdamWAlone
@@ -102,7 +102,7 @@ class Vidya:
         return {**usual_step(took, rows * width), "loss": float(loss)}
 
     def book(self, epochs: int) -> dict[str, Any]:
-        """The whole book, lines of a step sorted by length; no talk, so that the work is the same."""
+        """Trains on the whole book, without own talk, so that the work is the same."""
         from learning.book_training.asking import EpochReport
         from learning.book_training.loop import BookSettings, train_book
         from learning.objectives.forward import knowledge, share_known
@@ -134,13 +134,13 @@ class Vidya:
 
 
 class Trainer:
-    """transformers' Trainer with its defaults, but for the batch, the rate and no saving.
+    """transformers' Trainer with its defaults, except for batch, learning rate and saving.
 
-    padded: pre-training sees one document a row, as Trainer takes a dataset of documents by itself.
+    padded: pre-training rows have one document each, as Trainer uses a dataset of documents by default.
     """
 
     def __init__(self, folder: Path, size: str, padded: bool = False) -> None:
-        import accelerate  # noqa: F401 - Trainer asks for it, later
+        import accelerate  # noqa: F401 - needed by Trainer later
         import transformers
 
         from benchmarks.decode import load_size
@@ -164,7 +164,7 @@ class Trainer:
         return usual_step(took, rows * width)
 
     def _pretrain_padded(self, documents: list[Any], steps: int) -> dict[str, Any]:
-        """As many documents a step as fill its rows when packed, padded to the longest."""
+        """Steps with as many documents as the packed rows have, padded to the longest."""
         data = [{"input_ids": d.tolist(), "labels": d.tolist()} for d in documents]
         batch = len(data) // (steps + 1)
         seen: list[int] = []
@@ -177,7 +177,7 @@ class Trainer:
         return usual_step(took, round(sum(seen[1 : steps + 1]) / steps))
 
     def book(self, epochs: int) -> dict[str, Any]:
-        """Padded to the longest of a batch; only answers are learned."""
+        """Trains on the book with batches padded to the longest; the loss is on answers only."""
         from learning.objectives.forward import knowledge, share_known
 
         lines = book(self._folder, self._model.config.max_position_embeddings)
@@ -200,7 +200,7 @@ class Trainer:
     def _train(
         self, data: list[Any], batch: int, steps: int, collate: Any, rate: float, passes: int = 1
     ) -> list[float]:
-        """Seconds of each optimizer step of so many passes, data loading included."""
+        """Seconds of each optimizer step of `passes` passes, including data loading."""
         from engine.precision import fast_dtype
 
         took: list[float] = []
@@ -239,12 +239,12 @@ class Trainer:
 
 
 def usual_step(took: list[float], tokens: int) -> dict[str, Any]:
-    """The median of the steps after the first: what else the machine does meets single ones."""
+    """The median of the steps after the first; robust against other load on the machine."""
     return {"seconds": statistics.median(took[1:]), "first": took[0], "tokens": tokens}
 
 
 def padded(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """A batch, every row as long as the longest."""
+    """A batch padded to its longest row."""
     import torch
 
     width = max(len(row["input_ids"]) for row in rows)
@@ -264,7 +264,7 @@ def _clip(model: Any) -> None:
 
 
 def _ours(theirs: Any) -> Any:
-    """Their model as ours, so that both are asked the same way."""
+    """Converts their model into ours, so that recall is measured the same way."""
     from engine.storage.checkpoint import load_model
 
     with tempfile.TemporaryDirectory() as folder:
@@ -273,8 +273,8 @@ def _ours(theirs: Any) -> Any:
 
 
 def gemm_peak(side: int = 2048) -> float:
-    """Operations a second of a product, in 10^9: the best of many, in the fastest numbers. Of few it is
-    often half of that, where a thread is not awake yet, and then all shares of it come out too large."""
+    """Peak GFLOP/s of a matrix product: the best of GEMMS in the fastest number format. The best of few is
+    often half of that, while a thread still sleeps, which would inflate all shares of the peak."""
     import torch
 
     from engine.precision import fast_dtype
@@ -290,7 +290,7 @@ def gemm_peak(side: int = 2048) -> float:
 
 
 def make(name: str, folder: Path) -> Callable[..., dict[str, Any]]:
-    """The engine, made anew for each request, and the function that answers requests to it."""
+    """The function that handles requests; it creates a new engine for each."""
     theirs = name.startswith("transformers Trainer")
     if theirs:
         import accelerate  # noqa: F401

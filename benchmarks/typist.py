@@ -1,7 +1,7 @@
-"""Types like a person, and finds out when each letter was seen.
+"""Types like a person and measures when each letter appears.
 
-Keys are struck by the clock and not when the one before was painted: a person does not wait either,
-and a screen that hangs must cost all the keys that were struck meanwhile.
+Keys follow a clock and do not wait for the previous letter: a person does not wait either, and a screen that
+hangs must delay all keys pressed meanwhile.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ _WORDS = """
     would could about over under small great old new warm cold quiet evening name house garden
 """
 LONGEST = 64
-"""Letters in the prompt before it is cleared; it must not wrap."""
+"""Letters in the prompt after which it is cleared, so that it does not wrap."""
 BACKSPACE, CLEAR = "\x7f", "\x15"
 PATIENCE = 10.0
-"""Seconds after which a key is called lost."""
+"""Seconds after which a key counts as lost."""
 
 
 @dataclass(frozen=True)
 class Stroke:
-    """One key."""
+    """One key press."""
 
     after: float
-    """Seconds since the stroke before."""
+    """Seconds since the previous one."""
     keys: str
     shown: str
-    """What stands in the prompt then, without spaces at its end."""
+    """The prompt's text after it, without trailing spaces."""
     timed: bool = True
-    """False where the letters do not change, so that it cannot be seen."""
+    """False if the text does not change, so that its time cannot be measured."""
 
 
 def strokes(count: int, rng: random.Random) -> Iterator[Stroke]:
-    """Strokes, `count` of them timed: about 8 keys a second, a mistyped letter now and then that is
-    deleted again, and rests of 0.4 to 1.2 s after every second word or so, as one who thinks.
+    """Yields key presses, `count` of them timed: about 8 per second, with occasional mistyped letters that
+    are deleted again, and rests of 0.4 to 1.2 s after about every second word.
 
-    The rests matter: the learner leaves the machine to who types, and comes back in them.
+    The rests matter, because the learner pauses during typing and resumes in them.
     """
     text, left = "", count
     while left > 0:
@@ -60,7 +60,7 @@ def strokes(count: int, rng: random.Random) -> Iterator[Stroke]:
             if rng.random() < 0.08 and left >= 3:
                 wrong = rng.choice([x for x in "etaoinshrdlu" if x != letter])
                 yield Stroke(rest + _gap(rng), wrong, text + wrong)
-                # with nothing before it, the hint comes back, and it is not the prompt's text
+                # if the prompt becomes empty, it shows the hint, so this cannot be timed
                 yield Stroke(_gap(rng) + 0.1, BACKSPACE, text.rstrip(), timed=bool(text))
                 rest, left = 0.0, left - (2 if text else 1)
             text += letter
@@ -76,14 +76,14 @@ def _gap(rng: random.Random) -> float:
 
 @dataclass(frozen=True)
 class Typed:
-    """What typing measured."""
+    """Measurements of typing."""
 
     seconds: tuple[float, ...]
-    """From the byte that was written to the letter that was read back, of every timed key."""
+    """For every timed key, from writing the byte to reading the letter on the screen."""
     met: tuple[float, ...]
-    """Those of the keys that were struck while the worker was computing."""
+    """The same for the keys pressed while the worker was computing."""
     took: float
-    """Seconds in all."""
+    """Total time in seconds."""
 
 
 @dataclass
@@ -109,15 +109,15 @@ def type_out(
     worker: int | None = None,
     meanwhile: Callable[[], None] = lambda: None,
 ) -> Typed:
-    """Types all strokes. `meanwhile` is called between them. Raises TerminalError for a lost key."""
+    """Types all keys and calls `meanwhile` between them. Raises TerminalError for a lost key."""
     seconds: list[float] = []
     met: list[float] = []
     waiting: deque[_Waiting] = deque()
     seen = prompt_text(terminal)
 
     def look() -> None:
-        """Marks strokes as seen. Of two that look alike the earlier is taken, so that what is on
-        the screen already never counts for a key that was struck later."""
+        """Marks key presses as seen. If two lead to the same text, marks the earlier one, so that text which
+        is on the screen already never counts for a later key."""
         nonlocal seen
         now, shown = time.perf_counter(), prompt_text(terminal)
         if shown == seen:
@@ -145,7 +145,7 @@ def type_out(
             _settle(terminal, waiting, look)
             terminal.press(CLEAR)
         elif not stroke.keys:
-            seen = ""  # cleared; the hint stands there now
+            seen = ""  # cleared; the prompt shows the hint
         else:
             waiting.append(_Waiting(stroke, terminal.press(stroke.keys), busy))
     _settle(terminal, waiting, look)

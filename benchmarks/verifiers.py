@@ -1,7 +1,7 @@
-"""How fast and how rightly answers are verified: 10,000 in the format of GSM8K, and the others.
+"""Measures speed and accuracy of the verifiers: 10,000 answers in the format of GSM8K, and the others.
 
-Answers are made here in the many ways in which models write them, half of them wrong, so the share
-that is judged rightly is known. Left out: programs (their throughput is the sandbox's own benchmark).
+Answers are generated in the many forms in which models write them, half of them wrong, so the right verdicts
+are known. Left out: programs (see the sandbox benchmark).
 """
 
 from __future__ import annotations
@@ -30,35 +30,35 @@ LARGE = (
     "\\frac{1}{1+\\frac{1}{1+\\frac{1}{1+\\frac{1}{1+\\frac{1}{1+\\frac{1}{1+x}}}}}}",
     "10^{10^{10}}-10^{10^{10}}",
 )
-"""Answers whose size alone would keep calculation busy for ever."""
+"""Expressions whose evaluation would never end."""
 SLOW = (
     "\\ln((\\sqrt[9]{\\log_{7}{x}}+((2+0.5)+e^{e}+x)))+\\cos{\\sqrt[x]{x}}",
     "(\\sin(\\frac{3}{10})+\\sqrt{(\\pi+2)+|i|+x}-\\frac{\\sin(2)+\\sin(\\pi)+x}{\\ln(2)+x})",
     "\\lfloor \\ln(\\tan(x)-1000)+0.5\\rfloor + 7\\cos{7}\\cdot 99",
     "\\frac{\\sqrt[0.5]{x}}{7}-\\arcsin((10)^{i})+\\sqrt[x]{i}+\\log_{\\log_{e}{\\pi}}{x}",
 )
-"""The slowest of ordinary size that random search found: they are read for up to a second."""
+"""The slowest expressions of ordinary size found by random search: parsing takes up to a second."""
 EACH = 100
-"""One answer in so many is large, or slow, where that is measured."""
+"""One answer in this many is replaced by a large or slow one."""
 SANDBOXED = 400
-"""Answers of the verifiers whose checks run in the sandbox."""
+"""Number of answers for verifiers that run in the sandbox."""
 CORES = 2
 _NAMES = ("Ann", "Ben", "Cleo", "Dan", "Eva", "Finn")
 _THINGS = ("apples", "clips", "dollars", "eggs", "pages", "miles")
 
 Case = tuple[str, str, bool]
-"""Truth, answer, whether it is right."""
+"""(truth, answer, whether it is right)."""
 
 
 @dataclass(frozen=True)
 class Speed:
-    """One verifier, measured."""
+    """The measurement of one verifier."""
 
     name: str
     answers: int
     seconds: float
     rightly: float
-    """Share of the answers that it judged as they are, in [0, 1]."""
+    """Share of right verdicts, 0 to 1."""
     failed: int
 
 
@@ -73,12 +73,12 @@ def run(options: BenchOptions) -> dict[str, Any]:
     for task in ("chain_sum", "syllogism", "propositional_logic"):
         speeds.append(_in_process(task, own(task, count, seed)))
     with Sandbox(workers=CORES) as sandbox:
-        speeds.append(_one_task("math, at sight", "math", sandbox, fractions(count, seed)))
+        speeds.append(_one_task("math, by text alone", "math", sandbox, fractions(count, seed)))
         if importlib.util.find_spec("math_verify"):
             cases = products(few, seed)
             find_task("math", TaskOptions(sandbox=sandbox)).score(
                 Problem("", cases[0][0]), [cases[0][1]]
-            )  # so that starting is not measured
+            )  # warm-up, so that starting the sandbox is not measured
             speeds.append(_one_task("math, calculated in the sandbox", "math", sandbox, cases))
             speeds += slowed(sandbox, cases)
         else:
@@ -100,13 +100,13 @@ def run(options: BenchOptions) -> dict[str, Any]:
 
 
 _WORDS = (
-    "Answers are written in the ways models write them (fields, bare sentences, separators, units,"
-    " currency, `####`, boxes), half of them wrong by a digit, a sign, hedging, an empty field or a right"
-    " number in the thinking only. `rightly` is the share judged as they are; failures of a verifier are"
-    " counted apart. What is calculated in the sandbox goes through its two worker processes. The last three"
-    " rows are the same answers as they are, with one in a hundred whose size would keep calculation busy"
-    " for ever (towers of powers, factorials, nested fractions), and with one in a hundred of the slowest"
-    " of ordinary size that random search found."
+    "Answers have the forms in which models write them (fields, bare sentences, separators, units,"
+    " currency, `####`, boxes). Half of them are wrong: by a digit, a sign, hedging, an empty field, or the"
+    " right number in the thinking only. *Judged rightly* is the share of right verdicts; failures of a"
+    " verifier are counted separately. Calculations in the sandbox use its two worker processes. The last"
+    " three rows are the same answers unchanged; with one in a hundred replaced by one whose calculation"
+    " would never end (towers of powers, factorials, nested fractions); and with one in a hundred replaced"
+    " by one of the slowest of ordinary size that random search found."
 )
 
 
@@ -137,7 +137,7 @@ def gsm8k(count: int, seed: int, cores: int) -> Speed:
         judged = [judge("gsm8k", parts[0])]
     else:
         with ProcessPoolExecutor(cores) as pool:
-            list(pool.map(judge, ["gsm8k"] * cores, [cases[:1]] * cores))  # started, imported
+            list(pool.map(judge, ["gsm8k"] * cores, [cases[:1]] * cores))  # warm-up
             began = time.perf_counter()
             judged = list(pool.map(judge, ["gsm8k"] * cores, parts))
     seconds = time.perf_counter() - began
@@ -147,7 +147,7 @@ def gsm8k(count: int, seed: int, cores: int) -> Speed:
 
 
 def judge(name: str, cases: Sequence[Case]) -> tuple[int, int]:
-    """(answers judged rightly, failures of the verifier)."""
+    """(number of right verdicts, number of failures)."""
     return _judge(find_task(name), [(Problem("", t), a, r) for t, a, r in cases])
 
 
@@ -168,7 +168,7 @@ def _in_process(name: str, cases: Sequence[tuple[Problem, str, bool]]) -> Speed:
 
 
 def _one_task(what: str, name: str, sandbox: Sandbox, cases: Sequence[Case]) -> Speed:
-    """All answers to one truth in one call, as to the problems of a group."""
+    """Scores all answers to one truth in one call, like a group in practice."""
     task = find_task(name, TaskOptions(sandbox=sandbox))
     began = time.perf_counter()
     rightly = failed = 0
@@ -184,8 +184,8 @@ def _one_task(what: str, name: str, sandbox: Sandbox, cases: Sequence[Case]) -> 
 
 
 def slowed(sandbox: Sandbox, cases: Sequence[Case]) -> list[Speed]:
-    """The same cases with one in EACH made large, and with one made slow, each part of them measured
-    right after the part as it was, so that all see the same machine."""
+    """Measures the cases unchanged, with one in EACH made large, and with one in EACH made slow. The three
+    variants of each part are measured right after each other, under the same load."""
     kinds: dict[str, Sequence[str]] = {"": (), "too large": LARGE, "slow": SLOW}
     parts: dict[str, list[Speed]] = {kind: [] for kind in kinds}
     for number, start in enumerate(range(0, len(cases), EACH)):
@@ -197,7 +197,9 @@ def slowed(sandbox: Sandbox, cases: Sequence[Case]) -> list[Speed]:
             parts[kind].append(_one_task("", "math", sandbox, part))
     return [
         Speed(
-            f"math, calculated, one in {EACH} {kind}" if kind else "math, calculated, beside these",
+            f"math, calculated, one in {EACH} {kind}"
+            if kind
+            else "math, calculated, unchanged again",
             sum(part.answers for part in found),
             sum(part.seconds for part in found),
             sum(part.rightly * part.answers for part in found)
@@ -209,7 +211,7 @@ def slowed(sandbox: Sandbox, cases: Sequence[Case]) -> list[Speed]:
 
 
 def sums(count: int, seed: int) -> list[Case]:
-    """Answers in the format of GSM8K: some sentences of reasoning, then the number."""
+    """Cases in the format of GSM8K: some sentences of reasoning, then the number."""
     rng = random.Random(seed)
     cases = []
     for index in range(count):
@@ -262,7 +264,7 @@ def _wrong_ways(truth: int, thing: str, rng: random.Random) -> list[Way]:
 
 
 def names(count: int, seed: int) -> list[tuple[Problem, str, bool]]:
-    """Names of persons, of which three are right."""
+    """Cases with names of persons, several of which are right."""
     rng = random.Random(seed)
     cases = []
     for index in range(count):
@@ -279,7 +281,7 @@ def names(count: int, seed: int) -> list[tuple[Problem, str, bool]]:
 
 
 def own(name: str, count: int, seed: int) -> list[tuple[Problem, str, bool]]:
-    """Worked answers to generated problems, and such with the thinking only."""
+    """Worked answers to generated problems, and answers with the thinking only."""
     problems = itertools.islice(find_task(name).problems("train", random.Random(seed)), count)
     cases = []
     for index, problem in enumerate(problems):
@@ -291,7 +293,7 @@ def own(name: str, count: int, seed: int) -> list[tuple[Problem, str, bool]]:
 
 
 def fractions(count: int, seed: int) -> list[Case]:
-    """Fractions in LaTeX that looking at is enough for."""
+    """Cases with fractions in LaTeX that need no symbolic calculation."""
     rng = random.Random(seed)
     cases = []
     for index in range(count):
@@ -306,7 +308,7 @@ def fractions(count: int, seed: int) -> list[Case]:
 
 
 def products(count: int, seed: int) -> list[Case]:
-    """Polynomials that are equal only by calculation, eight answers to a truth."""
+    """Cases with polynomials that need symbolic calculation, eight answers per truth."""
     rng = random.Random(seed)
     cases = []
     for index in range(count):

@@ -1,7 +1,7 @@
-"""A process for each program that is compared: its own memory, its own environment, its own threads.
+"""Runs each program of a comparison in its own process, with its own memory, environment and threads.
 
-Spoken to in lines of JSON. A program that is not installed says so in its first answer, and its row in
-the results says it too. Left out: several requests at once.
+Requests and answers are JSON lines. A program that is not installed says so in its first answer, and its row
+in the results says it too. Left out: several requests at once.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Worker:
     """`python -m MODULE ARGUMENTS`, running until `close`."""
 
     def __init__(self, module: str, *arguments: str, environment: Mapping[str, str] = {}) -> None:  # noqa: B006
-        """environment: what is set besides our own. Raises VidyaError where it does not start."""
+        """environment: variables in addition to ours. Raises VidyaError if it does not start."""
         self.name = arguments[0] if arguments else module
         self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115
         self._process = subprocess.Popen(
@@ -38,16 +38,16 @@ class Worker:
             text=True,
         )
         self.missing: str | None = self._answer().get("missing")
-        """What to install, where the program is not there."""
+        """What to install if the program is missing; else None."""
 
     def ask(self, **request: Any) -> dict[str, Any]:
-        """The answer to one request. Raises VidyaError where the process ended."""
+        """The answer to one request. Raises VidyaError if the process ended."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(json.dumps(request) + "\n")
             self._process.stdin.flush()
         except OSError:
-            pass  # it has ended: the answer will not come
+            pass  # the process has ended; reading the answer raises
         return self._answer()
 
     def close(self) -> None:
@@ -67,16 +67,16 @@ class Worker:
         if line:
             return dict(json.loads(line))
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(10.0)  # what it says last comes after its last answer
+            self._process.wait(10.0)  # its last messages may come after its last answer
         self._errors.seek(0)
         last = (self._errors.read().strip().splitlines() or ["without a word"])[-1]
         raise VidyaError(f"{self.name}: its process ended: {last}", "run it again; see --debug")
 
 
 def serve(make: Callable[[], Callable[..., dict[str, Any]]]) -> None:
-    """In the child: answers each request with what `make()` returns for it.
+    """In the child process: answers each request with the function from `make()`.
 
-    What libraries print goes to standard error: standard output belongs to the answers.
+    Output of libraries goes to stderr, because stdout carries the answers.
     """
     with os.fdopen(os.dup(1), "w") as out:
         os.dup2(2, 1)

@@ -1,1 +1,1 @@
-"""A language model that runs here: ids in, ids and probabilities out."""
+"""Runs a language model: ids in, ids and probabilities out."""

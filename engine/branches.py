@@ -1,9 +1,9 @@
-"""Where an answer that repeats another could have gone on otherwise.
+"""Finds another beginning for an answer that repeats an earlier one.
 
-Of all answers drawn so far the first tokens' distributions are kept. The branch that is taken next is
-the likeliest beginning (best first, by the probability of all its tokens) whose text none of the other
-answers begins with: so the answer differs, and it differs where the model itself was least sure.
-Drawing hotter instead makes a model that knows its answer say nonsense.
+Keeps the next-token distributions of the first tokens of all answers. The next branch is the likeliest
+beginning, by best-first search on the probability of all its tokens, that is not a prefix of any other
+answer's text. So the answer differs, and where the model was least sure. A higher temperature instead would
+make a model that knows its answer produce nonsense.
 """
 
 from __future__ import annotations
@@ -15,36 +15,36 @@ from torch import Tensor
 from engine.tokenizers.tokenizer import Tokenizer
 
 DEPTH = 16
-"""Tokens at the beginning of an answer at which it may branch."""
+"""Number of first tokens of an answer at which it may branch."""
 BREADTH = 32
-"""Likeliest tokens of each place that are considered."""
+"""Number of likeliest tokens considered at each position."""
 
 Beginning = tuple[int, ...]
 
 
-def fold(text: str) -> str:
-    """Two answers with the same fold say the same."""
+def text_key(text: str) -> str:
+    """Normal form of a text: two answers with the same key count as equal."""
     return " ".join(text.casefold().split())
 
 
 class DistinctTexts:
-    """The beginnings that one prompt's answers had, and could have had."""
+    """The beginnings of the answers to one prompt, with alternatives."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
         self._seen: dict[Beginning, Tensor] = {}
-        """Tokens -> logits [V] of the next."""
+        """Beginning -> logits [V] of the next token."""
         self._taken: set[str] = set()
 
     def saw(self, rows: Sequence[Sequence[int]], logits: Tensor) -> None:
-        """What was drawn of each answer, and the logits [rows, V] of its next token."""
+        """Records the tokens of each answer so far and the logits [rows, V] of its next token."""
         for tokens, row in zip(rows, logits, strict=True):
             if len(tokens) < DEPTH:
                 self._seen.setdefault(tuple(tokens), row)
 
     def next(self, said: set[str]) -> Beginning | None:
-        """The likeliest beginning that none of the folds `said` begins with and that was not given
-        before; None where there is none left."""
+        """The likeliest beginning whose key is no prefix of a key in `said` and that was not returned
+        before; None if there is none left."""
         scores: dict[Beginning, float] = {(): 0.0}
         open_: list[tuple[float, Beginning]] = []
         for tokens in sorted(self._seen, key=len):
@@ -60,7 +60,7 @@ class DistinctTexts:
         for _, beginning in sorted(open_, reverse=True):
             text = self._tokenizer.decode_bytes(list(beginning)).decode("utf-8", "ignore")
             last = self._tokenizer.decode_bytes([beginning[-1]]).decode("utf-8", "ignore")
-            key = fold(text)
+            key = text_key(text)
             if not any(map(str.isalnum, last)) or key in self._taken:
                 continue
             if not any(other.startswith(key) for other in said):

@@ -1,10 +1,9 @@
-"""Keys and values of the tokens so far.
+"""The cache of keys and values.
 
-The prompt is prefilled with one row; `expand` shares it among the candidates; `keep` drops the
-rows of those that ended. Memory grows by CHUNK slots at a time, and attention always goes over all
-of it, with what is not filled masked: then nothing has to be copied together at each step, and products
-have the same shape for CHUNK steps, which a library that prepares each shape is much faster with.
-Left out: paging, since contexts here are short.
+The prompt is prefilled with one row; `expand` copies it for the candidates; `keep` drops the rows of finished
+ones. The buffer grows by CHUNK slots at a time, and attention always covers all slots with the empty ones
+masked. So no step concatenates tensors, and matrix products keep their shape for CHUNK steps, which is much
+faster in libraries that prepare each shape. Left out: paging, because contexts are short.
 """
 
 from __future__ import annotations
@@ -16,17 +15,17 @@ from torch import Tensor
 from engine.config import ModelConfig
 
 CHUNK = 64
-"""Slots by which memory grows."""
+"""Slots by which the buffer grows."""
 
 
 class KeyValueCache:
-    """Per layer a buffer [B, K, S, E] for keys and one for values; `length` tokens are filled, the
-    other slots are finite."""
+    """Per layer a buffer [B, K, S, E] for keys and one for values. The first `length` slots are filled; the
+    others have finite numbers."""
 
     def __init__(
         self, config: ModelConfig, rows: int, size: int, dtype: torch.dtype, device: torch.device
     ) -> None:
-        """For at most `size` tokens, and the config's context, in each of `rows` sequences."""
+        """A cache for `rows` sequences of at most `size` tokens (and at most the context)."""
         shape = (config.layers, 2, rows, config.kv_heads, 0, config.head_dim)
         self._buffer = torch.empty(shape, dtype=dtype, device=device)
         self.size = min(size, config.context)
@@ -38,11 +37,11 @@ class KeyValueCache:
 
     @property
     def slots(self) -> int:
-        """S: what attention goes over."""
+        """S: number of slots, over all of which attention runs."""
         return self._buffer.shape[4]
 
     def reserve(self, tokens: int) -> int:
-        """Makes room for so many more, and says S. Raises IndexError for more than `size`."""
+        """Makes room for this many more tokens; returns S. Raises IndexError beyond `size`."""
         end = self.length + tokens
         if end > self.size:
             raise IndexError(f"cache holds {self.size} tokens, {end} needed")
@@ -51,8 +50,8 @@ class KeyValueCache:
         return self.slots
 
     def append(self, layer: int, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-        """Stores key and value [B, K, T, E] behind what is there, in what was reserved; returns all,
-        [B, K, S, E]."""
+        """Stores key and value [B, K, T, E] after the filled slots (reserve them first); returns all keys
+        and values, each [B, K, S, E]."""
         end = self.length + key.shape[2]
         keys, values = self._buffer[layer]
         keys[:, :, self.length : end] = key
@@ -60,15 +59,16 @@ class KeyValueCache:
         return keys, values
 
     def advance(self, tokens: int) -> None:
-        """All layers have stored `tokens` more."""
+        """Call after all layers have stored `tokens` more."""
         self.length += tokens
 
     def filled(self) -> Tensor:
-        """What is stored so far, [layers, 2, B, K, length, E]."""
+        """The filled part of the buffer, [layers, 2, B, K, length, E]."""
         return self._buffer[..., : self.length, :]
 
     def expand(self, rows: int, size: int | None = None) -> KeyValueCache:
-        """A new cache in which each of `rows` sequences begins with this cache's only row."""
+        """A new cache of `rows` copies of this cache's only row. size: its limit in tokens; default: this
+        one's. Raises ValueError if this cache has several rows."""
         if self.rows != 1:
             raise ValueError(f"only a cache of one row can be shared, this has {self.rows}")
         other = object.__new__(KeyValueCache)
@@ -77,5 +77,5 @@ class KeyValueCache:
         return other
 
     def keep(self, rows: Tensor) -> None:
-        """Keeps only the given rows (indices), in that order."""
+        """Keeps only the rows with these indices, in that order."""
         self._buffer = self._buffer.index_select(2, rows)

@@ -1,12 +1,12 @@
-"""The one error tree. Every error says what went wrong, where, and what to do next."""
+"""The error classes. Every error says what went wrong, where, and what to do next."""
 
 from __future__ import annotations
 
 
 class VidyaError(Exception):
-    """Something a person can act on; shown as one line, never as a traceback.
+    """An error that a person can act on; shown as one line, never as a traceback.
 
-    `what` says what is wrong and where, `next_step` what to do about it.
+    what: what is wrong and where. next_step: what to do about it; may be empty.
     """
 
     def __init__(self, what: str, next_step: str = "") -> None:
@@ -19,8 +19,8 @@ class VidyaError(Exception):
 
 
 def reason(error: BaseException) -> str:
-    """Why something could not be done, on one line: what the system says of it, without its numbers and
-    without the name of the file, which the message has; else what the error says."""
+    """The reason of an error on one line: the system's message without error number and file name, or else
+    the error's text or class."""
     text = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return " ".join(str(text).split())
 
@@ -30,11 +30,11 @@ class CheckpointError(VidyaError):
 
 
 class ConfigError(VidyaError):
-    """A configuration that describes no model we can build."""
+    """A configuration, option or environment with which the work cannot be done."""
 
 
 class DataError(VidyaError):
-    """A file of text, lessons or conversations that cannot be learned from."""
+    """A file of text, lessons, conversations or problems that cannot be used."""
 
 
 class JournalError(VidyaError):
@@ -42,12 +42,12 @@ class JournalError(VidyaError):
 
 
 class NotFound(VidyaError):
-    """Something named by the owner (a conversation, an ask, a lesson, a model) does not exist."""
+    """Something that the owner named (a conversation, an ask, a lesson, a model) does not exist."""
 
 
 class NumericsError(VidyaError):
-    """Numbers that are not finite, caught before they reach published weights."""
+    """A loss, gradient or weight is not finite; raised before such weights are published."""
 
 
 class ShapeError(ValueError):
-    """A maths function was given tensors whose shapes do not fit; a bug in the caller."""
+    """Tensors passed to a maths function have the wrong shapes; a bug in the caller."""

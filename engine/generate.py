@@ -1,11 +1,12 @@
-"""Several answers to one prompt at once, streamed, cancellable, all different.
+"""Generates several different answers to one prompt at once, streamed and cancellable.
 
-The prompt is prefilled once and shared; one batched step on packed weights (engine.packed) serves all
-candidates of a wave, finished ones leave the batch. A candidate that says what another said is drawn
-anew in a wave of its own, which is stepped in turn with those that still stream, and begins where it
-could best have said something else (engine.branches). One that the caller's `Standards` refuse is drawn
-anew in the same way. Left out: what an answer means; prompts of different length in one batch
-(engine.rollout).
+    prefill -> [draw a token for each row -> decode_one_token] ... -> finished -> keep, or retry in a new wave
+
+The prompt is prefilled once and shared. One batched step on packed weights (engine.packed) serves all
+candidates of a wave; finished ones leave the batch. A candidate that repeats another is sampled again in a
+wave of its own, which runs in turn with the others, from another likely beginning (engine.branches). A
+candidate that the caller's `Standards` refuse is sampled again in the same way. Left out: the meaning of
+answers; prompts of different length in one batch (engine.rollout).
 """
 
 from __future__ import annotations
@@ -31,20 +32,20 @@ from engine.tokenizers.tokenizer import StreamDecoder, Tokenizer
 __all__ = ["GenerationControl", "Delta", "Event", "Finished", "Restart", "Standards", "generate"]
 
 MANY = 100_000_000
-"""Weights from which a step of some rows is worth more than one core."""
+"""Number of weights from which a step of a few rows uses more than one core."""
 
 
 @dataclass(frozen=True)
 class Delta:
-    """More of candidate `index` (1 to n): whole characters."""
+    """New text of the candidates of a batch after one step."""
 
-    index: int
-    text: str
+    texts: tuple[tuple[int, str], ...]
+    """(number of the candidate, 1 to n; text to append, in whole characters); at least one, none empty."""
 
 
 @dataclass(frozen=True)
 class Restart:
-    """The candidate repeated another, or was refused, and is drawn anew."""
+    """The candidate repeated another or was refused, and is being sampled again."""
 
     index: int
 
@@ -54,12 +55,12 @@ Event = Delta | Restart | Finished
 
 @dataclass
 class _Wave:
-    """Candidates of equal length that share a batch."""
+    """Candidates that share a batch; all have the same length."""
 
     rows: list[Row]
     cache: KeyValueCache
     logits: Tensor
-    """[rows, V] of the next token."""
+    """Logits [rows, V] of the next token."""
 
 
 @torch.inference_mode()
@@ -75,11 +76,11 @@ def generate(
     distinct: bool = True,
     standards: Standards | None = None,
 ) -> Iterator[Event]:
-    """Streams n answers to the prompt, which must leave room in the context for at least one token.
+    """Streams n answers to the prompt. Every candidate ends with one Finished event.
 
-    With temperature 0 the first candidate is greedy and further ones are drawn at 0.7; the end of
-    these is told only after the greedy one's, which may say what it likes. standards: None accepts
-    everything. Raises DataError for a prompt that fills the context.
+    With temperature 0 the first candidate is greedy and the others are sampled at 0.7; their Finished events
+    come after the greedy one's, which is never retried. distinct: retry repeated answers. standards: None
+    accepts everything. Raises DataError if the prompt leaves no room in the context.
     """
     limit = min(sampling.max_tokens, model.config.context - len(prompt_ids))
     if limit < 1:
@@ -124,7 +125,7 @@ def _stream(
     branches: DistinctTexts | None,
     selection: Selection,
 ) -> Iterator[Event]:
-    """Everything after the prompt."""
+    """Runs the waves until all candidates have finished."""
     size = prompt.length + limit
     waves = [_wave(prompt, first_logits, rows, size)]
     held: list[Finished] = []
@@ -158,14 +159,15 @@ def _stream(
 def prefill(
     model: Model | PackedModel, prompt_ids: list[int], room: int
 ) -> tuple[KeyValueCache, Tensor]:
-    """Runs the prompt once: (cache of one row, logits [1, V] of the first answer token)."""
+    """Runs the prompt once: (cache of one row, logits [1, V] of the first answer token). room: tokens of
+    answer for which the cache has space."""
     cache = KeyValueCache(model.config, 1, len(prompt_ids) + room, model.dtype, model.device)
     return cache, _last_logits(model, torch.tensor([prompt_ids], device=model.device), cache)
 
 
 def decode_one_token(model: Model | PackedModel, tokens: list[int], cache: KeyValueCache) -> Tensor:
-    """One step of a batch: the last token of each row to logits [B, V]. A packed model is several
-    times as fast."""
+    """One step of a batch: the last token of each row -> logits [B, V]. A packed model is several times as
+    fast."""
     return _last_logits(model, torch.tensor(tokens, device=model.device)[:, None], cache)
 
 
@@ -186,7 +188,7 @@ def _step(
     control: GenerationControl,
     limit: int,
 ) -> Iterator[Event]:
-    """Draws one token for each row of the wave; rows that end leave it."""
+    """Samples one token for each row of the wave; finished rows leave it."""
     stopped = [row for row in wave.rows if control.stops(row.index)]
     if stopped:
         yield from (row.finished("cancelled") for row in stopped)
@@ -194,21 +196,25 @@ def _step(
         if not wave.rows:
             return
     ids, logprobs, own_logprobs = _draw(tokenizer, wave, sampling, generator)
-    going = []
+    going, ended = [], []
+    added: list[tuple[int, str]] = []
     for place, (row, token) in enumerate(zip(wave.rows, ids, strict=True)):
         row.tokens.append(token)
         row.logprobs.append(logprobs[place])
         row.own_logprobs.append(own_logprobs[place])
         if token in tokenizer.chat.stop_ids:
-            yield row.finished("end")
+            ended.append(row.finished("end"))
             continue
         if text := row.decoder.push(token):
             row.text += text
-            yield Delta(row.index, text)
+            added.append((row.index, text))
         if len(row.tokens) >= limit:
-            yield row.finished("length")
+            ended.append(row.finished("length"))
         else:
             going.append(place)
+    if added:
+        yield Delta(tuple(added))
+    yield from ended
     _keep(wave, going)
     if wave.rows:
         wave.logits = decode_one_token(model, [row.tokens[-1] for row in wave.rows], wave.cache)
@@ -227,11 +233,11 @@ def _keep(wave: _Wave, places: list[int]) -> None:
 def _draw(
     tokenizer: Tokenizer, wave: _Wave, sampling: Sampling, generator: torch.Generator
 ) -> tuple[list[int], list[float], list[float]]:
-    """Next ids, their log-probabilities as drawn, and those under the model as it is. Only words and,
-    after the first, the end are drawn."""
-    first = not wave.rows[0].tokens  # rows of a wave are equally long
+    """(next ids, their log-probabilities under the sampling distribution, and under the model itself). Never
+    samples role tokens, nor an end token as the first one."""
+    first = not wave.rows[0].tokens  # all rows of a wave have the same length
     logits = wave.logits[:, : tokenizer.answer_width]
-    logits = logits.clone() if first else logits  # the first are shared by all waves
+    logits = logits.clone() if first else logits  # all waves share the first logits
     logits[:, tokenizer.forbidden] = NEVER
     if first:
         logits[:, tokenizer.chat.stop_ids] = NEVER
@@ -252,6 +258,6 @@ def _draw(
 
 
 def greedy(model: Model, tokenizer: Tokenizer, ids: list[int]) -> Finished:
-    """What greedy decoding answers after these ids."""
+    """The answer of greedy decoding after these ids."""
     events = generate(model, tokenizer, ids, 1, GREEDY, generator=torch.Generator().manual_seed(0))
     return next(event for event in events if isinstance(event, Finished))

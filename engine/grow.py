@@ -1,10 +1,10 @@
-"""Function-preserving growth: a larger model that says exactly what the smaller one says.
+"""Function-preserving growth: a larger model that computes exactly the function of a smaller one.
 
-As in Net2Net and bert2BERT (1511.05641, 2110.07143), in width, depth, heads, hidden size and context;
-but new width is silent instead of copied. What reads the new dimensions is random, what writes them
-is zero: the function stays, no two directions are the same, and training wakes them up. A new block
-adds nothing at first, since its two projections back into the residual stream are zero.
-RMSNorm over m times the width sees 1/m of the mean square, which weights / √m and eps / m undo.
+Like Net2Net and bert2BERT (arXiv 1511.05641, 2110.07143), in width, depth, heads, hidden size and context,
+but new width starts at zero instead of as a copy. Weights that read the new dimensions are random, weights
+that write them are zero, so the function is unchanged, no two dimensions are equal, and training can use
+them. A new block adds nothing at first, because its two projections into the residual stream are zero.
+RMSNorm over m times the width sees 1/m of the mean square; weights / √m and eps / m compensate for this.
 Left out: shrinking, another vocabulary, another head size.
 """
 
@@ -24,10 +24,10 @@ _GROWS = ("dim", "layers", "heads", "kv_heads", "hidden", "context")
 
 
 def grow(model: Model, target: ModelConfig, *, generator: torch.Generator) -> Model:
-    """A model of `target`'s sizes with the same logits, to rounding; fp32 masters give fp32.
+    """A model with the sizes of `target` and the same logits, up to rounding; float32 weights.
 
     The vocabulary, RoPE, norms and output layer are those of the small model, whatever target says.
-    Raises ConfigError where target is smaller in something, or has another head size.
+    Raises ConfigError if target is smaller in any size, or has another head size.
     """
     old = model.config
     for name in _GROWS:
@@ -78,8 +78,8 @@ def grow(model: Model, target: ModelConfig, *, generator: torch.Generator) -> Mo
 
 
 def block_places(old: int, new: int) -> list[int]:
-    """Which of `new` blocks hold the `old` ones, in order: the new ones are spread between them,
-    never first, and last only where one becomes many."""
+    """Indices in the `new` blocks at which the `old` ones are placed, in order. New blocks are spread between
+    them: never first, and last only if there is one old block."""
     return [i + (i * (new - old)) // max(1, old - 1) for i in range(old)]
 
 
@@ -107,7 +107,7 @@ def _grow_attention(large: Attention, small: Attention, generator: torch.Generat
         assert large.q_norm is not None and large.k_norm is not None
         large.q_norm.weight.copy_(small.q_norm.weight)
         large.k_norm.weight.copy_(small.k_norm.weight)
-        # eps is smaller by the widening, so their mean squares are made that, too
+        # norm_eps shrank by the ratio of the widths; q and k shrink with it, so their norms stay the same
         turned = (small.heads + small.kv_heads) * e
         large.qkv.weight[rows[:turned]] *= math.sqrt(dim / large.out.weight.shape[0])
     large.out.weight.zero_()
@@ -125,7 +125,7 @@ def _grow_feed_forward(large: FeedForward, small: FeedForward, generator: torch.
 
 
 def _silence(block: Block, root: float) -> None:
-    """A new block: random readers, nothing written. Its norms are as wide as the others' are."""
+    """Makes a new block contribute nothing: its output projections become zero; scales its norms."""
     block.attention_norm.weight.fill_(1.0 / root)
     block.ffn_norm.weight.fill_(1.0 / root)
     block.attention.out.weight.zero_()
@@ -139,7 +139,7 @@ def _grow_norm(large: Tensor, small: Tensor) -> None:
 
 
 def _like(large: Tensor, small: Tensor, generator: torch.Generator) -> None:
-    """Random numbers as large as the trained ones."""
+    """Fills `large` with random numbers that have the standard deviation of `small`."""
     noise = torch.randn(large.shape, generator=generator)
     large.copy_(noise * float(small.float().std()))
 

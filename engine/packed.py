@@ -1,23 +1,23 @@
-"""A model's weights laid out for drawing answers, and the few operations that a step needs.
+"""Weights packed for fast decoding, and the forward pass of a decoding step.
 
-A step of five rows is bound by reading the weights and by the number of operations, not by arithmetic.
-On a CPU oneDNN's own layout reads two to three times as fast as rows in memory; residuals and SwiGLU's
-gate are applied by the products themselves. Where float32 is the fastest that a CPU multiplies, its
-weights are kept as float16 in FBGEMM's layout: half of the bytes, sums in float32, and once more up to
-twice as fast. Queries, keys and values of one key/value head lie side by side, so that attention needs
-no copies. A weight is packed once: what a publication did not change is taken over from the one before.
-Elsewhere the products are the usual ones. The numbers are those of engine.model up to rounding
-(tests/engine/test_packed.py; float16 rounds a weight by at most 1 part in 2,048). Left out: gradients;
-quantised weights, since answers are drawn from what was trained.
+A step of five rows is bound by reading the weights and by the number of operations, not by arithmetic. On a
+CPU, oneDNN's layout is read two to three times as fast as row-major matrices, and residuals and SwiGLU's gate
+are fused into the products. On a CPU on which float32 is the fastest format, weights are stored as float16 in
+FBGEMM's layout: half the bytes, sums in float32, up to twice as fast again. Queries, keys and values of a
+key/value head are adjacent, so that attention needs no copies. Each weight is packed once: a publication
+reuses the packed weights that it did not change. On other devices ordinary products are used. Results equal
+those of engine.model up to rounding (tests/engine/test_packed.py; float16 changes a weight by at most 1 part
+in 2,048). Left out: gradients; quantisation, so that answers come from the trained weights.
 
 Notation as in engine.model; G = H / K query heads share a key/value head, R rows = B T.
 """
 
 from __future__ import annotations
 
+import copy
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -28,22 +28,22 @@ from engine.cache import KeyValueCache
 from engine.model import Model, causal_mask, widened
 
 ROWS = 16
-"""Rows that the layout is asked for; measured from 1 to 256, all are laid out alike."""
+"""Number of rows for which oneDNN chooses the layout; from 1 to 256 it chooses the same one."""
 ROPE_ROWS = 1024
-"""Positions that are prepared at once; more where a conversation is longer. All 40,960 of a Qwen3 would
-take 170 MB."""
+"""Positions whose RoPE factors are prepared at once; more if a conversation is longer. All 40,960 of a
+Qwen3 would take 170 MB."""
 _OPS: Any = torch.ops.mkldnn
-"""What torch.compile packs with; not public, so `can_pack` tries it."""
+"""The operations that torch.compile uses for packing; not public, so `can_pack` tests them."""
 
 
 class Product:
-    """x [R, I] times a weight [O, I], with something applied to the result on the way out."""
+    """x [R, I] times a weight [O, I], optionally fused with another operation on the result."""
 
     def __init__(self, weight: Tensor) -> None:
         self._weight = weight.contiguous()
 
     def __call__(self, x: Tensor) -> Tensor:
-        """[R, O]."""
+        """The product, [R, O]."""
         return F.linear(x, self._weight)
 
     def silu(self, x: Tensor) -> Tensor:
@@ -60,7 +60,7 @@ class Product:
 
 
 class PackedProduct(Product):
-    """The same in oneDNN's layout, in one operation each."""
+    """The same in oneDNN's layout; each method is one fused operation."""
 
     def __init__(self, weight: Tensor) -> None:
         self._weight = _OPS._reorder_linear_weight(weight.detach().contiguous(), ROWS)
@@ -79,7 +79,7 @@ class PackedProduct(Product):
 
 
 class HalfProduct(Product):
-    """x in float32 times the weight rounded to float16, in FBGEMM's layout."""
+    """x in float32 times the weight in float16, in FBGEMM's layout."""
 
     def __init__(self, weight: Tensor) -> None:
         self._weight = torch.ops.quantized.linear_prepack_fp16(weight.detach().contiguous(), None)
@@ -91,11 +91,11 @@ class HalfProduct(Product):
 
 
 Packed = dict[Any, tuple[Tensor, Product]]
-"""What was packed, and from which tensor: that is kept, so that no other gets its address."""
+"""Key of a weight -> (its tensor, packed product). Keeping the tensor prevents reuse of its address."""
 
 
 class _Packer:
-    """Packs weights, each once: what stands in `before` of the same tensor, unchanged, is used again."""
+    """Packs each weight once; reuses products in `before` of tensors that have not changed."""
 
     def __init__(self, product: type[Product], before: Packed) -> None:
         self._product, self._before = product, before
@@ -104,7 +104,7 @@ class _Packer:
     def __call__(
         self, weight: Tensor, arrange: Callable[[Tensor], Tensor] = lambda weight: weight
     ) -> Product:
-        """`arrange` puts the rows of a weight that is packed into another order."""
+        """The packed product of a weight. arrange: permutes its rows before packing."""
         key = self._product, weight.data_ptr(), weight.shape, weight._version
         self.done[key] = self._before.get(key) or (
             weight.detach(),
@@ -114,7 +114,7 @@ class _Packer:
 
 
 class PackedBlock:
-    """The weights of one block."""
+    """The packed weights of one block."""
 
     def __init__(self, block: Any, product: _Packer) -> None:
         attention, ffn = block.attention, block.ffn
@@ -131,17 +131,17 @@ class PackedBlock:
         self.qkv, self.out = product(attention.qkv.weight, grouped), product(attention.out.weight)
         self.gate, self.up, self.down = product(gate), product(up), product(ffn.down.weight)
         self.qk_norm: Tensor | None = None
-        if attention.q_norm is not None:  # (G + 1, E): what `grouped` puts side by side
+        if attention.q_norm is not None:  # (G + 1, E): for a group's G queries and its key
             norms = [attention.q_norm.weight] * (h // k) + [attention.k_norm.weight]
             self.qk_norm = torch.stack(norms).detach()
 
 
 class PackedModel:
-    """What `generate` draws from. Shares embedding and norms with the model."""
+    """The model for decoding. Shares embedding and norms with the original."""
 
     @torch.no_grad()
     def __init__(self, model: Model, before: PackedModel | None = None) -> None:
-        """before: packed from tensors some of which this model shares (`share`)."""
+        """before: an earlier packed model that shares some tensors with this one (see `share`)."""
         self.config = config = model.config
         self.device, self.dtype = model.device, model.dtype
         kind = product_for(self.device, self.dtype)
@@ -156,7 +156,8 @@ class PackedModel:
         self._done: Packed = product.done
 
     def _rope_tables(self, rows: int) -> tuple[Tensor, Tensor]:
-        """[rows, G + 2, E]: queries are scaled by 1/√E as well, values stay as they are."""
+        """Cosine and sine tables, each [rows, G + 2, E], for the G queries, key and value of a group:
+        queries are also scaled by 1/√E, values are unchanged."""
         group = self.config.heads // self.config.kv_heads
         scale = 1.0 / math.sqrt(self.config.head_dim)
         cos, sin = (table[:rows, None] for table in self._rope)
@@ -173,7 +174,7 @@ class PackedModel:
         positions: Tensor | None = None,
         mask: Tensor | None = None,
     ) -> Tensor:
-        """As Model.hidden_states, always with a cache and without gradients: [B, T, D]."""
+        """Like Model.hidden_states, but always with a cache and without gradients. Returns [B, T, D]."""
         b, t = ids.shape
         start = cache.length
         k, e = self.config.kv_heads, self.config.head_dim
@@ -209,11 +210,11 @@ class PackedModel:
 
     @torch.no_grad()
     def logits(self, hidden: Tensor) -> Tensor:
-        """Hidden states [..., D] to logits [..., V]."""
+        """Hidden states [..., D] -> logits [..., V]."""
         return self._vocabulary(hidden.reshape(-1, hidden.shape[-1])).view(*hidden.shape[:-1], -1)
 
     def _normed(self, x: Tensor, weight: Tensor) -> Tensor:
-        """RMSNorm of x [..., D] (1910.07467), in float32; F.rms_norm takes twice as long on a CPU.
+        """RMSNorm of x [..., D] (arXiv 1910.07467) in float32; F.rms_norm takes twice as long on a CPU.
         weight: [D], or broadcast to x."""
         if x.is_cuda and weight.dim() == 1:
             return F.rms_norm(x, (x.shape[-1],), weight, self.config.norm_eps)
@@ -223,9 +224,9 @@ class PackedModel:
 
 
 def packed(model: Model) -> PackedModel:
-    """The model as it is now, packed. Kept with a model whose weights are frozen, until they are
-    replaced; of one in training it is made anew each time, since fused optimizers leave no mark on
-    what they have changed."""
+    """The packed form of the model's present weights. Cached for a model with frozen weights until they are
+    replaced. Built again each time for a model in training, because fused optimizers do not update a
+    tensor's version."""
     if any(p.requires_grad for p in model.parameters()):
         return PackedModel(model)
     stamp = [(p.data_ptr(), p.dtype, p._version) for p in model.parameters()]
@@ -236,9 +237,23 @@ def packed(model: Model) -> PackedModel:
 
 
 @torch.no_grad()
+def replaced(before: Model, tensors: Mapping[str, Tensor]) -> Model:
+    """A frozen model with some parameters replaced. It shares all other parameters, and their packed form,
+    with `before`, which must be frozen too. tensors: name of the parameter -> new value."""
+    kept = [*before.parameters(), *before.buffers()]
+    model = copy.deepcopy(before, {id(tensor): tensor for tensor in kept})
+    for name, tensor in tensors.items():
+        module, _, own = name.rpartition(".")
+        parameter = torch.nn.Parameter(tensor, requires_grad=False)
+        setattr(model.get_submodule(module), own, parameter)
+    model.packed = before.packed
+    return model
+
+
+@torch.no_grad()
 def share(model: Model, before: Model) -> None:
-    """Both frozen and of one config: `model` takes over the tensors of `before` that are equal to its
-    own, and what was packed from them, so that only the others cost memory and are packed."""
+    """Makes `model` use the tensors of `before` that equal its own, with their packed form, so that only the
+    others need memory and packing. Both must be frozen and have the same config."""
     for module, old in zip(model.modules(), before.modules(), strict=True):
         for name, weight in list(module.named_parameters(recurse=False)):
             kept = getattr(old, name)
@@ -248,14 +263,14 @@ def share(model: Model, before: Model) -> None:
 
 
 def product_for(device: torch.device, dtype: torch.dtype) -> type[Product]:
-    """The fastest that works for such numbers on this device."""
+    """The fastest Product class for this dtype on this device."""
     if not can_pack(device, dtype):
         return Product
     return HalfProduct if dtype == torch.float32 and _can_halve() else PackedProduct
 
 
 def can_pack(device: torch.device, dtype: torch.dtype) -> bool:
-    """Whether oneDNN is there and multiplies such numbers on this device."""
+    """True if oneDNN is available and supports this dtype on this device."""
     if device.type != "cpu" or not torch.backends.mkldnn.is_available():
         return False
     try:
@@ -268,7 +283,7 @@ def can_pack(device: torch.device, dtype: torch.dtype) -> bool:
 @functools.cache
 @torch.no_grad()
 def _can_halve() -> bool:
-    """Whether FBGEMM is there and has kernels for this CPU."""
+    """True if FBGEMM is available and has kernels for this CPU."""
     weight, x = torch.ones(32, 32), torch.ones(2, 32)
     try:
         return torch.equal(HalfProduct(weight)(x), x @ weight.T)

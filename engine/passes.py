@@ -1,8 +1,8 @@
-"""Operations whose derivatives are written by hand, for training on a CPU.
+"""RMSNorm and cross-entropy with hand-written derivatives, for training on a CPU.
 
-What autograd makes of RMSNorm and of cross-entropy over a vocabulary reads and writes memory many times
-over, which costs as much as the products of matrices once those are in bfloat16. The numbers are the
-same but for rounding. On a GPU torch's own, which a compiler fuses, are used.
+Autograd's versions read and write memory many times, which takes as long as the matrix products once those
+are in bfloat16. Results are equal up to rounding. On a GPU torch's own operations are used, which a compiler
+fuses.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 ROWS = 128
-"""Rows of logits that are worked on at a time: they stay in the processor's cache."""
+"""Rows of logits per chunk, so that a chunk stays in the processor's cache."""
 
 
 class RMSNorm(nn.RMSNorm):
-    """x / √(mean(x²) + ε) · weight over the last dimension (1910.07467)."""
+    """x / √(mean(x²) + ε) · weight over the last dimension (arXiv 1910.07467)."""
 
     def forward(self, x: Tensor) -> Tensor:
-        """x: [..., D]. Returns the same shape; under autocast in its precision, since a product follows."""
+        """x: [..., D]. Returns the same shape; under autocast in its dtype, because a product follows."""
         if x.is_cuda or self.weight.dtype != torch.float32 or self.eps is None:
             return super().forward(x)
         kind = torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else x.dtype
@@ -30,8 +30,8 @@ class RMSNorm(nn.RMSNorm):
 
 
 def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
-    """Negative log-likelihoods in nats, [N], float32, from logits [N, V] of any precision and labels
-    [N]; 0 where a label is negative."""
+    """Negative log-likelihoods [N] in nats, float32. logits: [N, V], any dtype; labels: [N]; the loss of a
+    negative label is 0."""
     if logits.is_cuda:
         return F.cross_entropy(
             logits.float(), labels.clamp(min=-1), ignore_index=-1, reduction="none"
@@ -41,7 +41,7 @@ def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
 
 
 class _Norm(torch.autograd.Function):
-    """With s = 1 / √(mean(x²) + ε) and h = gradient · weight: dx = s h − s³ x Σ(h x) / D."""
+    """Derivative: with s = 1 / √(mean(x²) + ε) and h = gradient · weight, dx = s h − s³ x Σ(h x) / D."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, eps: float, kind: torch.dtype) -> Tensor:
@@ -64,7 +64,7 @@ class _Norm(torch.autograd.Function):
 
 
 class _CrossEntropy(torch.autograd.Function):
-    """log Σ exp(logits) − the label's logit; its derivative is softmax − one-hot."""
+    """log Σ exp(logits) − logit of the label; its derivative is softmax − one-hot."""
 
     @staticmethod
     def forward(ctx: Any, logits: Tensor, labels: Tensor) -> Tensor:

@@ -1,10 +1,9 @@
-"""Many answers to many prompts in one batch that stays full, for those who learn from them.
+"""Samples many answers to many prompts in one batch that stays full, for reinforcement learning.
 
-Each prompt is prefilled once and its keys and values are copied to every answer that begins there;
-a row whose answer has ended takes the next one at once. Drawn from the plain distribution at one
-temperature, with the log-probability of each token under it, so that importance ratios are exact.
-Left out: everything that makes an answer nicer for people (top-p, penalties, distinctness,
-streaming); that is engine.generate.
+Each prompt is prefilled once and its keys and values are copied to all its answers; a row whose answer has
+ended takes the next one at once. Samples from the plain distribution at one temperature and records the
+log-probability of each token under it, so that importance ratios are exact.
+Left out: top-p, penalties, distinctness and streaming (engine.generate).
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ from engine.packed import packed
 from engine.sampling import sample
 
 ROWS = 64
-"""Answers that are stepped together: more cost as much a token, and wait longer for the last one."""
+"""Answers per batch; more are no faster per token and wait longer for the last one."""
 PREFILL_TOKENS = 2048
-"""Padded prompt tokens in one pass."""
+"""Padded prompt tokens per forward pass."""
 SHRINK = 0.75
-"""Share of rows in use below which the batch is made smaller, once no answer waits."""
+"""Share of active rows below which the batch is made smaller, once no answer waits."""
 
 
 @dataclass(frozen=True)
@@ -39,14 +38,14 @@ class Answered:
     prompt: int
     """Index of the prompt it answers."""
     tokens: tuple[int, ...]
-    """With the special token that ended it, where one was drawn."""
+    """Its ids, including the special token that ended it, if any."""
     logprobs: tuple[float, ...]
-    """Of each token at the temperature of the rollout; 0 under greedy decoding."""
+    """Log-probability of each token at the temperature of the rollout, in nats; 0 in greedy decoding."""
     ending: Literal["end", "length"]
 
 
 class RowCache(KeyValueCache):
-    """Keys and values of rows of different length: row b has `lengths[b]` tokens, from slot 0 on."""
+    """Cache for rows of different length: row b has `lengths[b]` tokens, from slot 0 on."""
 
     def __init__(
         self, config: ModelConfig, rows: int, size: int, dtype: torch.dtype, device: torch.device
@@ -56,8 +55,8 @@ class RowCache(KeyValueCache):
         self._all = torch.arange(rows, device=device)
 
     def append(self, layer: int, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-        """Stores one token a row, key and value [B, K, 1, E], behind what the row has; returns
-        all, [B, K, S, E]."""
+        """Stores one token per row, key and value [B, K, 1, E], after the row's tokens; returns all keys and
+        values, each [B, K, S, E]."""
         keys, values = self._buffer[layer]
         keys[self._all, :, self.lengths] = key[:, :, 0]
         values[self._all, :, self.lengths] = value[:, :, 0]
@@ -68,20 +67,20 @@ class RowCache(KeyValueCache):
         self.length += tokens
 
     def mask(self) -> Tensor:
-        """For the next token of each row: additive, [B, 1, 1, S]."""
+        """Additive attention mask for the next token of each row, [B, 1, 1, S]."""
         slots = torch.arange(self.length + 1, device=self.lengths.device)
         hidden = slots > self.lengths[:, None]
         mask = torch.zeros(hidden.shape, device=hidden.device).masked_fill_(hidden, float("-inf"))
         return mask[:, None, None]
 
     def begin(self, row: int, prompt: Tensor) -> None:
-        """The row begins anew with a prompt's keys and values, [layers, 2, K, P, E]."""
+        """Starts the row again with a prompt's keys and values, [layers, 2, K, P, E]."""
         self.reserve(max(0, prompt.shape[3] - self.length))
         self._buffer[:, :, row, :, : prompt.shape[3]] = prompt
         self.lengths[row] = prompt.shape[3]
 
     def settle(self) -> None:
-        """After rows have begun or gone: the longest row decides how far attention looks."""
+        """Call after rows have started or ended: sets `length` to the longest row."""
         self.length = int(self.lengths.max()) if len(self.lengths) else 0
 
     def keep(self, rows: Tensor) -> None:
@@ -92,7 +91,7 @@ class RowCache(KeyValueCache):
 
 @dataclass
 class _RolloutRow:
-    """An answer while it is drawn."""
+    """An answer that is being sampled."""
 
     prompt: int
     tokens: list[int] = field(default_factory=list)
@@ -101,17 +100,18 @@ class _RolloutRow:
 
 @dataclass
 class _Prompt:
-    """A prefilled prompt and how many answers to it are still to begin."""
+    """A prefilled prompt."""
 
     state: Tensor
-    """[layers, 2, K, P, E]."""
+    """Keys and values, [layers, 2, K, P, E]."""
     logits: Tensor
-    """[V] of the first token."""
+    """Logits [V] of the first answer token."""
     left: int
+    """Number of answers that have not started yet."""
 
 
 class Rollout:
-    """Draws `group` answers to each prompt. `answers` does the work."""
+    """Samples `group` answers to each prompt; call `answers`."""
 
     def __init__(
         self,
@@ -126,9 +126,8 @@ class Rollout:
         rows: int = ROWS,
         pause: Callable[[], None] = lambda: None,
     ) -> None:
-        """ends: ids that end an answer, see Tokenizer.not_text. `pause` is called between passes.
-        temperature 0: greedy decoding. Raises DataError for a prompt that leaves no room for an
-        answer."""
+        """prompts: ids. ends: ids that end an answer, see Tokenizer.not_text. temperature 0: greedy decoding.
+        pause: called between forward passes. Raises DataError if a prompt leaves no room for an answer."""
         longest = max(map(len, prompts), default=0)
         if prompts and longest + 1 > model.config.context:
             raise DataError(
@@ -144,7 +143,7 @@ class Rollout:
 
     @torch.no_grad()
     def answers(self) -> list[list[Answered]]:
-        """Per prompt its answers, in no particular order."""
+        """The answers to each prompt, in no particular order."""
         found: list[list[Answered]] = [[] for _ in self._prompts]
         if not self._count:
             return found
@@ -190,7 +189,7 @@ class Rollout:
         return ids.tolist(), logprobs.tolist()
 
     def _take(self, row: _RolloutRow, token: int, logprob: float) -> Answered | None:
-        """The answer with one more token, where that ends it."""
+        """Adds a token to the row; returns the answer if that ends it, else None."""
         row.tokens.append(token)
         row.logprobs.append(logprob)
         ending: Literal["end", "length"] = "end" if token in self._ends else "length"
@@ -218,8 +217,8 @@ class Rollout:
         return _RolloutRow(index)
 
     def _prefill(self, first: int) -> dict[int, _Prompt]:
-        """This prompt and those after it that fit into one pass, padded on the right: causality
-        keeps the padding from being seen."""
+        """Prefills this prompt and the following ones that fit into one pass. Right padding needs no mask,
+        because attention is causal."""
         self._pause()
         chosen = [first]
         width = len(self._prompts[first])

@@ -1,6 +1,6 @@
-"""Drawing the next token: pure functions on logits [B, V] in fp32.
+"""Samples the next token: pure functions on logits [B, V] in float32.
 
-Order as in the field: repetition penalty, temperature, top-k, top-p, min-p.
+In the usual order: repetition penalty, temperature, top-k, top-p, min-p.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from engine.errors import NumericsError
 
 NEVER = float("-inf")
 BLOCK = 64
-"""Ids whose weights are summed up together."""
+"""Ids per block of partial sums."""
 TRIES = 16
-"""Draws from all ids before those that top-p keeps are sorted out."""
+"""Most draws from all ids before the top-p set is computed by sorting."""
 
 
 def penalise_repetition(logits: Tensor, said: Sequence[Sequence[int]], penalty: float) -> Tensor:
-    """Divides positive and multiplies negative logits of tokens already said by the penalty.
+    """Divides positive and multiplies negative logits of tokens that occurred before by the penalty (>= 1).
 
-    said: per row the answer's tokens so far. 1909.05858, section 4.1.
+    said: the answer's tokens so far, per row. Returns [B, V]. arXiv 1909.05858, section 4.1.
     """
     width = max(map(len, said), default=0)
     if penalty == 1.0 or width == 0:
         return logits
-    # shorter rows say their last token again, which changes nothing; silent ones are left out
+    # pad shorter rows by repeating their last token, which changes nothing; skip empty rows
     rows = [row for row, tokens in enumerate(said) if tokens]
     ids = [[*said[row], *[said[row][-1]] * (width - len(said[row]))] for row in rows]
     place = torch.tensor(ids, device=logits.device)
@@ -44,7 +44,7 @@ def penalise_repetition(logits: Tensor, said: Sequence[Sequence[int]], penalty: 
 
 
 def keep_top_k(logits: Tensor, k: int) -> Tensor:
-    """All but the k largest become -inf; k = 0 keeps all."""
+    """Sets all but the k largest logits to -inf; k = 0 keeps all."""
     if k == 0 or k >= logits.shape[-1]:
         return logits
     smallest = logits.topk(k, -1).values[..., -1:]
@@ -52,7 +52,8 @@ def keep_top_k(logits: Tensor, k: int) -> Tensor:
 
 
 def keep_top_p(logits: Tensor, p: float) -> Tensor:
-    """Keeps the smallest set of likeliest tokens whose probability reaches p (1904.09751)."""
+    """Keeps the smallest set of likeliest tokens with a total probability of at least p; others become -inf
+    (nucleus sampling, arXiv 1904.09751)."""
     if p >= 1.0:
         return logits
     ordered, order = logits.softmax(-1).sort(-1, descending=True)
@@ -61,7 +62,7 @@ def keep_top_p(logits: Tensor, p: float) -> Tensor:
 
 
 def keep_min_p(logits: Tensor, min_p: float) -> Tensor:
-    """Drops tokens less likely than min_p times the likeliest (2407.01082)."""
+    """Sets tokens less likely than min_p times the likeliest one to -inf (arXiv 2407.01082)."""
     if min_p == 0.0:
         return logits
     log_probabilities = logits.log_softmax(-1)
@@ -72,15 +73,15 @@ def keep_min_p(logits: Tensor, min_p: float) -> Tensor:
 def shape_logits(
     logits: Tensor, said: Sequence[Sequence[int]], sampling: Sampling, temperature: Tensor
 ) -> Tensor:
-    """With repetition penalised and divided by the temperature: [B], > 0."""
+    """Applies the repetition penalty, then divides by temperature [B] > 0. Returns [B, V]."""
     return penalise_repetition(logits, said, sampling.repetition_penalty) / temperature[:, None]
 
 
 def draw(shaped: Tensor, sampling: Sampling, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Draws one id per row from what top-k, top-p and min-p leave: (ids [B], their log-probabilities
-    [B] before these three)."""
+    """Samples one id per row after top-k, top-p and min-p: (ids [B], their log-probabilities [B] without
+    these three, in nats)."""
     cut, top_p = keep_top_k(shaped, sampling.top_k), sampling.top_p
-    if sampling.min_p:  # counts after top-p
+    if sampling.min_p:  # applies after top-p
         cut, top_p = keep_min_p(keep_top_p(cut, top_p), sampling.min_p), 1.0
     ids, logprobs = sample(cut, generator, top_p)
     if cut is not shaped:
@@ -89,12 +90,12 @@ def draw(shaped: Tensor, sampling: Sampling, generator: torch.Generator) -> tupl
 
 
 def sample(logits: Tensor, generator: torch.Generator, top_p: float = 1.0) -> tuple[Tensor, Tensor]:
-    """Draws one id per row, below 1 among those that `keep_top_p` keeps: (ids [B], their
-    log-probabilities [B] under the logits).
+    """Samples one id per row, with top_p < 1 from the set of `keep_top_p`: (ids [B], their log-probabilities
+    [B] under the logits, in nats).
 
-    What falls outside is drawn again, which takes a sixth of the time that the set itself would: it
-    need not be known to see that too much probability is likelier than what was drawn. Raises
-    NumericsError where the logits are not finite, as those of huge weights.
+    Uses rejection: an id is outside the set if the tokens likelier than it have a total probability of at
+    least top_p. That takes a sixth of the time of sorting. Raises NumericsError if the logits are not
+    finite, for example because of huge weights.
     """
     most = logits.amax(-1, keepdim=True)
     weights = (logits - most).exp_()
@@ -112,7 +113,7 @@ def sample(logits: Tensor, generator: torch.Generator, top_p: float = 1.0) -> tu
                 break
             ids = torch.where(outside, sums.draw(), ids)
         else:
-            # a row that is within by now keeps what it has
+            # rows that are inside the set by now keep their id
             outside = _likelier(weights, ids) >= top_p * sums.total
             among = (keep_top_p(logits, top_p) - most).exp_()
             ids = torch.where(outside, _Sums(among, generator).draw(), ids)
@@ -121,13 +122,13 @@ def sample(logits: Tensor, generator: torch.Generator, top_p: float = 1.0) -> tu
 
 
 def _likelier(weights: Tensor, ids: Tensor) -> Tensor:
-    """[B, 1]: the weight of all that weigh more than the chosen."""
+    """Total weight of the ids that weigh more than the chosen one, [B, 1]."""
     return (weights * (weights > weights.gather(1, ids))).sum(-1, True)
 
 
 class _Sums:
-    """Draws by the inverse of the cumulative distribution of weights [B, V], first one of some blocks,
-    then within it: a sum over all ids in turn takes ten times as long."""
+    """Samples by inverting the cumulative distribution of weights [B, V]: first a block, then an id within
+    it. One cumulative sum over all ids would take ten times as long."""
 
     def __init__(self, weights: Tensor, generator: torch.Generator) -> None:
         self._generator = generator
@@ -136,18 +137,18 @@ class _Sums:
         self._blocks = weights.view(len(weights), -1, BLOCK)
         self._until = self._blocks.sum(-1).cumsum(-1, dtype=torch.float64)
         self.total = self._until[:, -1:]
-        """[B, 1], float64."""
+        """Total weight, [B, 1], float64."""
 
     def draw(self) -> Tensor:
         """Ids [B, 1], never one of weight 0."""
         share = torch.rand(len(self._until), 1, dtype=torch.float64, generator=self._generator)
         goal = share.to(self._until.device) * self.total
-        # right: the first whose sum exceeds the goal, so its own share is not 0
+        # right=True: the first block whose sum exceeds the goal, so its weight is not 0
         block = torch.searchsorted(self._until, goal, right=True)
         rows = torch.arange(len(block), device=block.device)[:, None]
         within = self._blocks[rows, block][:, 0].cumsum(-1, dtype=torch.float64)
         before = torch.where(block > 0, self._until.gather(1, (block - 1).clamp_min_(0)), 0.0)
-        # the block's own sum is rounded otherwise than the sum of blocks
+        # the sum within the block may round differently from the sum over blocks
         most = torch.nextafter(within[:, -1:], torch.zeros_like(before))
         place = torch.searchsorted(within, torch.minimum(goal - before, most), right=True)
         return block * BLOCK + place

@@ -1,8 +1,8 @@
-"""Which of several candidates stay, and what is drawn in place of those that do not.
+"""Decides which of several candidates stay and how to retry the others.
 
-A candidate that repeats another, and one that the caller's `Standards` refuse, is drawn anew from where
-it could best have gone on otherwise (engine.branches), a bounded number of times. Left out: drawing
-itself (engine.generate), and what an answer means.
+A candidate that repeats another, or that the caller's `Standards` refuse, is sampled again from another
+likely beginning (engine.branches), a limited number of times. Left out: sampling itself (engine.generate)
+and the meaning of answers.
 """
 
 from __future__ import annotations
@@ -12,49 +12,50 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from engine.branches import Beginning, DistinctTexts, fold
+from engine.branches import Beginning, DistinctTexts, text_key
 from engine.config import Sampling
 from engine.tokenizers.tokenizer import StreamDecoder, Tokenizer
 
 MAX_RETRIES = 12
-"""Times that a candidate which repeats another is drawn anew."""
+"""Most retries of a candidate that repeats another."""
 MAX_REFUSALS = 4
-"""Times that a candidate which the caller refuses is drawn anew; the fallback comes after that."""
+"""Most retries of a candidate that the caller refuses; then comes the fallback."""
 HOTTER = 1.3
-"""Factor on the temperature at each retry for which no other beginning is left."""
+"""Factor on the temperature per retry if no other beginning is left."""
 FREE_TEMPERATURE = 0.7
-"""Temperature of the further candidates where the first is greedy."""
+"""Temperature of the other candidates if the first is greedy."""
 
 
 @dataclass(frozen=True)
 class Finished:
-    """The candidate is complete."""
+    """A finished candidate."""
 
     index: int
+    """1 to n."""
     text: str
-    """Without white space around it."""
+    """Stripped."""
     tokens: tuple[int, ...]
-    """With the end token where it was drawn."""
+    """Its ids, including the end token if it was sampled."""
     logprobs: tuple[float, ...]
-    """Under the model, with repetition penalised and at the temperature, before top-k, top-p and min-p
-    cut; 0 under greedy decoding."""
+    """Log-probability of each token, in nats, with repetition penalty and temperature but before top-k,
+    top-p and min-p; 0 in greedy decoding."""
     ending: Literal["end", "length", "cancelled"]
     own_logprobs: tuple[float, ...] = ()
-    """Under the model as it is: no penalty, temperature 1, however the tokens were drawn."""
+    """Log-probability of each token under the model itself: no penalty, temperature 1."""
 
 
 @dataclass(frozen=True)
 class Standards:
-    """What the caller expects of the candidates."""
+    """The caller's requirements on candidates."""
 
     acceptable: Callable[[Finished], bool]
-    """Whether a candidate may stay. One that was stopped or chosen, and a greedy one, is not asked
-    about."""
+    """Whether a candidate may stay. Not called for candidates that were cancelled or kept by the owner, and
+    for greedy ones."""
     fallback: tuple[int, ...] = ()
-    """Tokens, the end among them, of what a candidate says where it was refused too often, or where
-    `at_a_loss` says so; only one candidate ever says it. Empty: there is none."""
+    """Ids, including the end token, of the text for a candidate that was refused too often, or if
+    `at_a_loss` is true; used for one candidate at most. Empty: none."""
     at_a_loss: Callable[[Sequence[Finished]], bool] = lambda _: False
-    """Whether the last of several candidates is to say the fallback instead. All are given."""
+    """Whether the last of several candidates should be replaced by the fallback; gets all candidates."""
 
 
 class GenerationControl:
@@ -66,12 +67,12 @@ class GenerationControl:
         self._cancelled = False
 
     def cancel(self) -> None:
-        """Stops all."""
+        """Stops all candidates."""
         with self._lock:
             self._cancelled = True
 
     def keep(self, index: int) -> None:
-        """Stops all but this one."""
+        """Stops all candidates but this one."""
         with self._lock:
             self._only = index
 
@@ -80,7 +81,7 @@ class GenerationControl:
             return self._cancelled or (self._only is not None and self._only != index)
 
     def keeps(self, index: int) -> bool:
-        """Whether all but this one were stopped."""
+        """True if all candidates but this one were stopped."""
         with self._lock:
             return self._only == index
 
@@ -94,10 +95,10 @@ class Row:
     decoder: StreamDecoder
     retries: int = 0
     forced: Beginning = ()
-    """How it has to begin."""
+    """Its required beginning, ids."""
     refusals: int = 0
     fallback: bool = False
-    """It says the fallback, which nobody judges."""
+    """True if it is the fallback, which is not checked."""
     tokens: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
     own_logprobs: list[float] = field(default_factory=list)
@@ -111,30 +112,31 @@ class Row:
 
 @dataclass
 class Selection:
-    """Which candidates stay."""
+    """Keeps track of the candidates and decides which stay."""
 
     rows: list[Row]
-    """By index, each as it is drawn now."""
+    """The present row of each candidate, in order of index."""
     distinct: bool
     standards: Standards | None
     control: GenerationControl
     branches: DistinctTexts | None
     taken: set[str] = field(default_factory=set)
-    """Folds of those that stay ..."""
+    """Keys of the candidates that stay."""
     refused: set[str] = field(default_factory=set)
-    """... and of those that were not acceptable."""
+    """Keys of the candidates that were not acceptable."""
     told: list[Finished] = field(default_factory=list)
+    """Candidates that stay."""
 
     def retry(self, done: Finished, tokenizer: Tokenizer, sampling: Sampling) -> Row | None:
-        """The row that replaces a candidate; None where it stays."""
-        row, key = self.rows[done.index - 1], fold(done.text)
+        """A new row to sample in place of a finished candidate; None if it stays."""
+        row, key = self.rows[done.index - 1], text_key(done.text)
         fresh: Row | None = None
         if self.control.stops(done.index) or row.fallback:
             pass
         elif self.distinct and row.retries < MAX_RETRIES and (key in self.taken or not key):
             fresh = self._otherwise(tokenizer, row, sampling)
         elif self.control.keeps(done.index) or temperature_of(sampling, done.index) == 0.0:
-            pass  # somebody chose it as it is, or asked for what is likeliest
+            pass  # kept by the owner, or the greedy answer was requested
         elif self.standards and not self.standards.acceptable(done):
             self.refused.add(key)
             if row.refusals < MAX_REFUSALS:
@@ -161,12 +163,12 @@ class Selection:
         return _retry(tokenizer, row, sampling, beginning)
 
     def _fallback(self, tokenizer: Tokenizer, row: Row) -> Row | None:
-        """None where there is none, or another candidate says it."""
+        """A row with the fallback; None if there is none or another candidate has it."""
         tokens = self.standards.fallback if self.standards else ()
-        said = fold(tokenizer.decode(tokens))
+        said = text_key(tokenizer.decode(tokens))
         if not tokens or said in self.taken or any(other.fallback for other in self.rows):
             return None
-        self.taken.add(said)  # another that says it too is drawn anew
+        self.taken.add(said)  # so that another candidate with this text is retried
         decoder = StreamDecoder(tokenizer)
         return Row(row.index, row.temperature, decoder, row.retries, tokens, fallback=True)
 
@@ -178,7 +180,7 @@ def temperature_of(sampling: Sampling, index: int) -> float:
 
 
 def _retry(tokenizer: Tokenizer, row: Row, sampling: Sampling, beginning: Beginning | None) -> Row:
-    """The candidate anew with that beginning; where there is none hotter, up to a bound."""
+    """A new row for a candidate with this beginning; without one, at a higher temperature."""
     retries = row.retries + 1
     temperature = temperature_of(sampling, row.index)
     if beginning is None:

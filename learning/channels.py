@@ -1,7 +1,7 @@
-"""From what the owner did to what is to be learned: one pure function per channel.
+"""Turns what the owner did into lessons: one pure function per channel.
 
-Only this file knows how a judgement becomes a lesson: a pick among several is relative, a rating
-is absolute, a correction is both. Journals nothing, sends nothing, imports no torch.
+Only this file knows how a judgement becomes a lesson: a pick is relative, a rating is absolute, a
+correction is both. Left out: the journal and sending requests. Imports no torch.
 """
 
 from __future__ import annotations
@@ -13,22 +13,21 @@ from typing import Literal
 from learning.protocol.records import Ask, Candidate, Correction, Judgement, Lesson, Pick, Turns
 
 RATING_WEIGHT = 0.5
-"""A rating says less than a chosen or typed answer: it judges what was already said."""
+"""A rating weighs less than a picked or typed answer: it gives no better answer."""
 OWNER_WORDS_WEIGHT = 0.02
-"""The owner's own messages teach how people talk, and must not outweigh how Vidya answers."""
+"""The owner's messages show how people talk; they must not outweigh how Vidya should answer."""
 CONTINUATION_WEIGHT = 0.1
-"""The talk went on with an answer: a hint that it would do, not a judgement."""
+"""An answer after which the owner went on talking was acceptable: a hint, not a judgement."""
 REMEMBERED = 100
-"""Turns that a lesson has before its answer, more than a model sees of a talk. Each message of a long
-conversation would else carry all of it along, several times over."""
+"""Most turns before the answer of a lesson; more than fit into any model's context. Without a limit every
+lesson of a long conversation would store the whole conversation."""
 
 
 def learn_from_selection(ask: Ask, pick: Pick, candidates: Sequence[Candidate]) -> Lesson:
-    """Say what was picked rather than what stood beside it.
+    """A lesson to prefer the picked candidate to the others.
 
-    candidates: one per number; `pick.index` is among them, with a text. Texts that are empty, that
-    equal the chosen one, or that were cut off while they still agreed with it are not rejected:
-    half of the right answer is not a wrong one.
+    candidates: one per index, including `pick.index` with a text. A candidate that is empty, equals the
+    chosen one, or was cancelled while it was still a prefix of it is not rejected.
     """
     chosen = next(c.text.strip() for c in candidates if c.index == pick.index)
     return Lesson(
@@ -40,7 +39,7 @@ def learn_from_selection(ask: Ask, pick: Pick, candidates: Sequence[Candidate]) 
 
 
 def _recent(turns: Turns) -> Turns:
-    """The end of the talk, beginning with a message of the owner's."""
+    """The last REMEMBERED turns, starting with a message of the owner."""
     if len(turns) <= REMEMBERED:
         return turns
     tail = turns[-REMEMBERED:]
@@ -60,8 +59,8 @@ def _not_chosen(chosen: str, candidates: Sequence[Candidate]) -> list[str]:
 def learn_from_correction(
     ask: Ask, text: str, old: str | None, shown: Sequence[Candidate] = ()
 ) -> Lesson:
-    """Say what was typed, and no longer the answer that stood there (if any stood there), nor any of
-    the candidates that were shown instead (those that a pick would reject too)."""
+    """A lesson to give the typed answer. Rejects the answer `old` that it replaces, if any, and those of
+    the candidates `shown` that a pick would reject too."""
     wrong = old if old and old != text else None
     others = [other for other in _not_chosen(text, shown) if other != wrong]
     return Lesson(
@@ -74,7 +73,7 @@ def learn_from_correction(
 
 
 def learn_from_rating(ask: Ask, answer: str, value: Literal["good", "bad"] | None) -> Lesson | None:
-    """Good: say this answer. Bad: do not say it. None, a rating withdrawn, teaches nothing."""
+    """Good: a lesson to give this answer. Bad: a lesson to avoid it. None (rating withdrawn): no lesson."""
     if value is None:
         return None
     good = value == "good"
@@ -88,7 +87,7 @@ def learn_from_rating(ask: Ask, answer: str, value: Literal["good", "bad"] | Non
 
 
 def learn_from_human(turns: Turns) -> Lesson:
-    """The owner's message, the last of `turns`, as text to expect after what was said before."""
+    """A lesson to predict the owner's message, the last of `turns`, from the turns before it."""
     return Lesson(
         kind="owner_words",
         prompt=_recent(turns[:-1]),
@@ -98,14 +97,14 @@ def learn_from_human(turns: Turns) -> Lesson:
 
 
 def learn_from_continuation(ask: Ask, answer: str) -> Lesson:
-    """The owner went on talking after this answer without judging it."""
+    """A weak lesson for an answer after which the owner went on talking without judging it."""
     return Lesson(
         kind="continuation", prompt=_recent(ask.turns), answer=answer, weight=CONTINUATION_WEIGHT
     )
 
 
 def learn_from_book(turns: Turns, answer: str, old: str | None = None) -> Lesson:
-    """The owner wrote into the book: after `turns` say this answer, no longer the old one."""
+    """A lesson for a line that the owner wrote into the book: this answer after `turns`, not `old`."""
     wrong = old if old and old != answer else None
     return Lesson(
         kind="correction" if wrong else "example",
@@ -117,12 +116,12 @@ def learn_from_book(turns: Turns, answer: str, old: str | None = None) -> Lesson
 
 
 def learn_from_removal(turns: Turns, old: str) -> Lesson:
-    """The owner took an answer out of the book and wrote no other: do not say it."""
+    """A lesson to avoid an answer that the owner removed from the book."""
     return Lesson(kind="example", prompt=turns, answer="", rejected=(old,), replaces=old)
 
 
 def learn_again(lesson: Lesson) -> Lesson:
-    """The same once more, as a lesson of its own: the first one was taken back, or nobody had judged it."""
+    """A new lesson with the same content, for one that was undone or that nobody had judged."""
     weight = 1.0 if lesson.kind == "continuation" else lesson.weight
     return replace(lesson, kind="example", id=0, judgement=None, state="waiting", weight=weight)
 
@@ -130,9 +129,9 @@ def learn_again(lesson: Lesson) -> Lesson:
 def learn_from_judgement(
     ask: Ask, judgement: Judgement, seen: str, candidates: Sequence[Candidate]
 ) -> Lesson | None:
-    """The lesson of a judgement as the journal has it; None for a rating withdrawn.
+    """The lesson for a judgement in the journal; None for a withdrawn rating.
 
-    seen: the text as the owner saw it. It stands for a picked candidate that never was complete.
+    seen: the text as the owner saw it; used if the picked candidate was never completed.
     """
     if isinstance(judgement, Pick):
         others = [c for c in candidates if c.index != judgement.index]

@@ -1,17 +1,16 @@
-"""What is wrong with a home: every file is opened and read, and each fault told with its remedy.
+"""Checks a home: opens and reads every file, and reports each fault with its remedy.
 
-A check is a function of one thing that yields problems; none of them changes anything, but that a
-damaged full-text index is made anew. Left out: settings, which the interface reads, and how it is told.
+A check is a function that yields the faults of one thing. Checks change nothing, except that a damaged
+full-text index is rebuilt. Left out: settings, which the interface checks, and printing.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
-import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
@@ -21,6 +20,7 @@ from engine.storage.checkpoint import load_config, load_model, load_tensors
 from engine.storage.checkpoint_files import WEIGHTS
 from engine.storage.disk import free_bytes, size
 from engine.storage.reading import open_regular, read_json
+from engine.storage.weight_files import current_files
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.home import Home
 from learning.journal.database import ROOM
@@ -30,53 +30,29 @@ from learning.memory.caches import WATCH
 from learning.memory.margins import WATCH_BYTES
 from learning.memory.reference import REFERENCE
 from learning.models.files import TALK, TALK_BYTES
-from learning.models.home_files import problems as strays
-from learning.models.snapshots import SHIPPED
+from learning.models.home_files import Fault, named_files, problems
+from learning.models.snapshots import SHIPPED, broken_snapshots, snapshots_of
 from learning.models.unfinished_training import RECORD, TRAINED
 from personality.book import BookError, EmptyBookError, read_book
 
-_SNAPSHOT = re.compile(r"\d+\.safetensors")
 _AGAIN = "remove it, it is made anew"
 
 
-@dataclass(frozen=True)
-class Fault:
-    """One fault."""
-
-    what: str
-    """What is wrong, and where."""
-    remedy: str
-    """What to do about it."""
-
-    def __str__(self) -> str:
-        return f"{self.what}; {self.remedy}"
-
-
 def check_home(home: Home) -> list[Fault]:
-    """All that is wrong with the home, but for its settings."""
+    """All faults of the home except those of its settings."""
     found = list(check_files(home))
     for path, check in ((home.journal_path, check_journal), (home.book_path, check_book)):
         if path.exists() and not any(str(path) in problem.what for problem in found):
             found += check(path)
     found += check_models(home)
     told = {problem.what.split(": ")[0] for problem in found}
-    found += [stray for stray in _strays(home) if stray.what.split(": ")[0] not in told]
+    found += [stray for stray in problems(home) if stray.what.split(": ")[0] not in told]
     return [*found, *check_room(home)]
 
 
-def _strays(home: Home) -> Iterator[Fault]:
-    """What a crash or a hand left in the home (learning.models.home_files)."""
-    for line in strays(home):
-        what, _, remedy = line.partition("; ")
-        yield Fault(what, remedy or "move it out of the home")
-
-
 def check_files(home: Home) -> Iterator[Fault]:
-    """Whether what should be a file is one, and whether links lead anywhere."""
-    for path in (
-        *(home.journal_path, home.book_path, home.settings_path, home.log_path),
-        *(home.unsent_path, home.welcomed_path, home.first_frame_path),
-    ):
+    """Faults of the well-known files: not a file, not readable, or a dead link."""
+    for path in named_files(home):
         if not os.path.lexists(path):
             continue
         if dead := _dead_link(path):
@@ -93,7 +69,7 @@ def check_files(home: Home) -> Iterator[Fault]:
 
 
 def check_journal(path: Path) -> Iterator[Fault]:
-    """Whether it is whole, to its last byte and row."""
+    """Faults of the journal: checks its size, its integrity, and reads every row."""
     copies = [str(copy) for copy in backups(path)]
     restore = (
         f"restore it from a copy (there is {copies[-1]})" if copies else "restore it from a copy"
@@ -118,10 +94,10 @@ def check_journal(path: Path) -> Iterator[Fault]:
 
 
 def _cut_short(path: Path, restore: str) -> Iterator[Fault]:
-    """Whether the file ends within a page, and what stood there."""
+    """A fault if the file ends within a page, with the table that was there."""
     log = path.with_name(f"{path.name}-wal")
     if log.exists() and log.stat().st_size:
-        return  # the page may be in it, and is written again from there
+        return  # the page may be in the log, from which SQLite restores it
     with path.open("rb") as file:
         head = file.read(18)
     page = int.from_bytes(head[16:18], "big") if head.startswith(b"SQLite format 3\0") else 0
@@ -142,7 +118,7 @@ def _cut_short(path: Path, restore: str) -> Iterator[Fault]:
 
 
 def _table_at(path: Path, page: int) -> str:
-    """The table or index that has the page; empty where this SQLite cannot tell."""
+    """Name of the table or index that owns the page; empty if this SQLite cannot tell."""
     try:
         with closing(
             sqlite3.connect(f"file:{quote(os.fsencode(path))}?mode=ro&immutable=1", uri=True)
@@ -154,7 +130,7 @@ def _table_at(path: Path, page: int) -> str:
 
 
 def check_book(path: Path) -> Iterator[Fault]:
-    """What keeps the owner's book from being read, and with it every lesson from being learned."""
+    """Faults in the owner's book that keep it from being read, and so every lesson from being learned."""
     try:
         read_book(path)
     except EmptyBookError:
@@ -165,7 +141,7 @@ def check_book(path: Path) -> Iterator[Fault]:
 
 
 def check_models(home: Home) -> Iterator[Fault]:
-    """Every model of the home, and those that came with the program."""
+    """Faults of the models in the home and of the shipped ones."""
     if home.models_path.exists() and not home.models_path.is_dir():
         yield Fault(f"{home.models_path}: is no folder", "move it away")
         return
@@ -186,7 +162,7 @@ def check_adapter(folder: Path) -> Iterator[Fault]:
 
 
 def check_model(folder: Path) -> Iterator[Fault]:
-    """Its config, weights, tokenizer, earlier weights, and what it keeps beside them."""
+    """Faults of a model: config, weights, tokenizer, snapshots, and caches."""
     if dead := _dead_link(folder):
         yield dead
         return
@@ -215,21 +191,17 @@ def check_model(folder: Path) -> Iterator[Fault]:
 
 
 def _check_snapshots(folder: Path) -> Iterator[Fault]:
-    place = folder / "snapshots"
-    if not place.is_dir():
-        return
-    for path in sorted(place.iterdir()):
-        if not _SNAPSHOT.fullmatch(path.name):
-            yield Fault(f"{path}: is no snapshot, whose names are numbers", "move it away")
-            continue
+    for why in broken_snapshots(folder).values():
+        yield Fault(why.what, why.next_step)
+    for old in snapshots_of(folder):  # whole by their heads: read to the last byte
         try:
-            load_model(folder, weights=path)
+            load_model(folder, weights=old.path)
         except VidyaError as error:
             yield Fault(error.what, "remove it: nothing can go back to it")
 
 
 def _check_kept(folder: Path) -> Iterator[Fault]:
-    """What is kept beside the weights and only costs time where it is lost."""
+    """Faults of the files beside the weights that can be rebuilt or, if lost, cost only time."""
     begin = f"remove {RECORD} and {TRAINED}: the training begins anew"
     kept: dict[str, tuple[Callable[[Path], object], str]] = {
         TALK: (lambda path: read_json(path, TALK_BYTES), _AGAIN),
@@ -251,9 +223,12 @@ def _check_kept(folder: Path) -> Iterator[Fault]:
 
 
 def check_room(home: Home) -> Iterator[Fault]:
-    """Whether the next lesson can be written: the journal, the weights, and those before them."""
-    weights = [path.stat().st_size for path in home.models_path.glob(f"*/{WEIGHTS}")]
-    needed, free = ROOM + 2 * max(weights, default=0), free_bytes(home.path)
+    """A fault if the disk has no room for the next lesson: journal, weights and a snapshot."""
+    sizes = [0]
+    for folder in _folders(home.models_path):
+        with contextlib.suppress(VidyaError, OSError):
+            sizes.append(current_files(folder).bytes)
+    needed, free = ROOM + 2 * max(sizes), free_bytes(home.path)
     if free is not None and free < needed:
         yield Fault(
             f"{home.path}: its disk is full ({size(free)} free)",
@@ -262,21 +237,18 @@ def check_room(home: Home) -> Iterator[Fault]:
 
 
 def _other_weights(folder: Path, broken: list[Fault]) -> str:
-    """Whence weights come that can take the place of those that cannot be read."""
-    shots = [
-        path
-        for path in (folder / "snapshots").glob("*.safetensors")
-        if _SNAPSHOT.fullmatch(path.name)
-    ]
-    whole = [p for p in shots if not any(str(p) in problem.what for problem in broken)]
+    """Advice on weights that can replace unreadable ones: the newest good snapshot, or the shipped
+    model; empty if there are none."""
+    told = "".join(problem.what for problem in broken)
+    whole = [old.version for old in snapshots_of(folder) if str(old.path) not in told]
     if whole:
-        newest = max(int(path.stem) for path in whole)
+        newest = max(whole)
         return f"go back: `vidya model rollback {newest} --model {folder.name}`"
     return _from_shipped(folder, WEIGHTS)
 
 
 def _from_shipped(folder: Path, name: str) -> str:
-    """Where a model of that name came with the program, what is missing can be copied."""
+    """Advice to copy a file from the shipped model of the same name; empty if there is none."""
     shipped = SHIPPED / folder.name
     if not (shipped / WEIGHTS).exists() or folder.parent == SHIPPED:
         return ""
@@ -284,7 +256,7 @@ def _from_shipped(folder: Path, name: str) -> str:
 
 
 def _folders(parent: Path) -> list[Path]:
-    """Folders of models, those of which a part is gone too."""
+    """Folders of models under `parent`, including incomplete ones and links; sorted."""
     if not parent.is_dir():
         return []
     return [

@@ -1,4 +1,4 @@
-"""Measures what a model knows, without learning: exact recall under greedy decoding and likelihood."""
+"""Measures what a model knows: exact recall under greedy decoding, and likelihood. Changes nothing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from engine.generate import greedy
 from engine.model import Model
 from engine.tokenizers.chat_format import encode_prompt
 from engine.tokenizers.tokenizer import Tokenizer
-from learning.data.examples import Example, excess, from_answer, from_turns
+from learning.data.examples import Example, from_answer, from_turns
 from learning.data.lesson_file import to_lessons
 from learning.objectives.forward import Knowledge, knowledge, mean_loss
 from learning.text.normalise import fold_answer
@@ -28,7 +28,10 @@ def evaluate(
     lessons: Sequence[dict[str, Any]] | None = None,
     text: Sequence[dict[str, Any]] | None = None,
 ) -> dict[str, Any]:
-    """What `vidya evaluate --json` prints; parts that were not asked for are left out."""
+    """The measurements that `vidya evaluate --json` prints; parts whose argument is None are left out.
+
+    recall, paraphrase_recall: 0 to 1; nll: nats per token; bits_per_byte: of text.
+    """
     result: dict[str, Any] = {}
     if book is not None:
         pairs: list[tuple[Turns, str]] = [(entry.turns[:-1], entry.answer) for entry in book]
@@ -55,24 +58,25 @@ def evaluate(
 def recall(
     model: Model, tokenizer: Tokenizer, pairs: Sequence[tuple[Turns, str]]
 ) -> tuple[list[Knowledge], list[bool]]:
-    """(likelihood, exactly said under greedy decoding) per (prompt, answer).
+    """(likelihood, whether greedy decoding gives the answer) per (prompt, answer).
 
-    Texts are compared folded: case, white space, spaces before punctuation. Where every token is
-    the likeliest given the right ones before it, greedy decoding says the answer; the others are
-    decoded, since a different spelling may fold to the same.
+    Texts are compared folded: case, white space, spaces before punctuation. If every token is the likeliest
+    given the right ones before it, greedy decoding gives the answer; the other prompts are decoded, because
+    a different spelling may fold to the same text.
     """
     context = model.config.context
-    checked = knowledge(model, [from_answer(tokenizer, p, a, context) for p, a in pairs])
+    examples = [from_answer(tokenizer, prompt, answer, context) for prompt, answer in pairs]
+    checked = knowledge(model, examples)
     exact = [
-        (item.known and not excess(tokenizer, answer, context))
-        or fold_answer(greedy_answer(model, tokenizer, prompt)) == fold_answer(answer)
-        for item, (prompt, answer) in zip(checked, pairs, strict=True)
+        (item.known and not example.cut)
+        or fold_answer(greedy_answer(model, tokenizer, prompt)) == fold_answer(example.said)
+        for item, example, (prompt, _) in zip(checked, examples, pairs, strict=True)
     ]
     return checked, exact
 
 
 def greedy_answer(model: Model, tokenizer: Tokenizer, prompt: Turns) -> str:
-    """The one answer of greedy decoding."""
+    """The answer of greedy decoding."""
     ids = encode_prompt(tokenizer, prompt, model.config.context, GREEDY.max_tokens)
     return greedy(model, tokenizer, ids).text
 
@@ -82,17 +86,16 @@ def share(flags: Sequence[bool]) -> float:
 
 
 def _pair(row: dict[str, Any]) -> tuple[Turns, str] | None:
-    """A lesson as prompt and answer, as it would be taught; None for one that only says what was bad."""
+    """A lesson as (prompt, answer); None for one that only rejects an answer."""
     (lesson,) = to_lessons([row], "lessons")
-    turns = [(turn.role, turn.text) for turn in lesson.prompt]
-    return (turns, lesson.answer) if lesson.answer else None
+    return (lesson.prompt, lesson.answer) if lesson.answer else None
 
 
 def _likelihood(
     model: Model, tokenizer: Tokenizer, rows: Sequence[dict[str, Any]]
 ) -> dict[str, float]:
-    """Mean nats a token and bits a byte: of turns the assistant's words, of a text all of it, in
-    windows of the context that overlap by one token."""
+    """Mean loss in nats per token and bits per byte. Counts the assistant's words of conversations, and
+    all of a text, in windows of the context that overlap by one token."""
     examples: list[Example] = []
     context = model.config.context
     for row in rows:

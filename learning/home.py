@@ -1,7 +1,7 @@
-"""Where everything of one owner lives: a folder, its well-known files, and the lock on it.
+"""The home folder of one owner: paths of its well-known files, and its locks.
 
-Knows paths, not what the files say. POSIX only: the lock is an `flock`, which the system gives
-back when the program dies, so a `kill -9` never leaves a home locked.
+Left out: the contents of the files. POSIX only: a lock is an `flock`, which the system releases when the
+program dies, so `kill -9` never leaves a home locked.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ class Home:
     """The folder named by `path`, else by `VIDYA_HOME`, else the platform's user data directory."""
 
     def __init__(self, path: Path | None = None) -> None:
-        """Makes the folder (readable by its owner only) where it is missing.
+        """Creates the folder, readable by its owner only, if it is missing.
 
-        Raises HomeError where it cannot be made or written.
+        Raises HomeError if it cannot be created or written.
         """
         path = path or usual_folder()
         advice = "make it writable, or name another folder with --home or VIDYA_HOME"
@@ -48,7 +48,7 @@ class Home:
 
     @property
     def book_path(self) -> Path:
-        """The owner's own book; it appears with the first answer that is picked or typed."""
+        """The owner's book; created with the first picked or typed answer."""
         return self.path / "book.txt"
 
     @property
@@ -62,17 +62,17 @@ class Home:
 
     @property
     def welcomed_path(self) -> Path:
-        """Is there once the owner was shown, or did not want to be shown, how to begin."""
+        """A marker; exists once the welcome was shown or skipped."""
         return self.path / "welcomed"
 
     @property
     def first_frame_path(self) -> Path:
-        """What the app's first frame looked like, to be shown while it is loaded."""
+        """The app's last first frame, shown while the app loads."""
         return self.path / "first_frame"
 
     @property
     def unsent_path(self) -> Path:
-        """What stood in the prompt when the app was left, until the next start."""
+        """The text that was in the prompt when the app was closed; restored at the next start."""
         return self.path / "unsent.txt"
 
     @property
@@ -81,26 +81,26 @@ class Home:
 
     @property
     def exports_path(self) -> Path:
-        """Holds copies that the owner asked for: conversations, plots, tables."""
+        """Holds exports that the owner requested: conversations, plots, tables."""
         return self.path / "exports"
 
     @property
     def downloads_path(self) -> Path:
-        """Holds models that are being fetched, and those whose download broke off."""
+        """The folder of downloads of models, running or interrupted."""
         return self.path / "downloads"
 
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
-        """Holds the home for this program alone. Raises HomeError where another has it."""
+        """Locks the home for this program. Raises HomeError if another program holds the lock."""
         with self._locked("lock", patience=0.0):
             yield
 
     @contextlib.contextmanager
     def learning(self, patience: float = 30.0) -> Iterator[None]:
-        """Holds the weights for this teacher alone.
+        """Locks the weights for this teacher.
 
-        The lock of the home is the interface's: where that was killed, its worker may still be
-        saving, so the next one waits a moment. Raises HomeError where it takes too long.
+        The interface holds the lock on the home; if it was killed, its worker may still be saving, so the
+        next teacher waits up to `patience` seconds. Raises HomeError after that.
         """
         with self._locked("learning.lock", patience):
             yield
@@ -110,7 +110,7 @@ class Home:
         path = self.path / name
         deadline = time.monotonic() + patience
         try:
-            # Python opens files close-on-exec: a worker process does not inherit the lock.
+            # Python opens files close-on-exec, so a worker process does not inherit the lock
             handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
             raise HomeError(
@@ -133,7 +133,9 @@ class Home:
                     f"home {self.path}: cannot be locked ({error.strerror})",
                     "put it on a file system that has locks, with --home or VIDYA_HOME",
                 ) from error
-            with contextlib.suppress(OSError):  # a full disk: the lock holds without the number
+            with contextlib.suppress(
+                OSError
+            ):  # on a full disk the lock holds without the process id
                 os.ftruncate(handle, 0)
                 os.pwrite(handle, f"{os.getpid()}\n".encode("ascii"), 0)
             yield
@@ -142,12 +144,12 @@ class Home:
 
 
 def usual_folder() -> Path:
-    """The folder of a home where none is named; it need not be there."""
+    """The default home folder; it need not exist."""
     return Path(os.environ.get("VIDYA_HOME") or platformdirs.user_data_dir("vidya"))
 
 
 def _taken(handle: int) -> bool:
-    """Whether the lock could be had at once."""
+    """Tries to take the lock without waiting; True on success."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import MutableMapping
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,7 +15,19 @@ if TYPE_CHECKING:
     from engine.model import Model
     from engine.tokenizers.tokenizer import Tokenizer
 
+
+def share_cores(environment: MutableMapping[str, str]) -> None:
+    """Gives torch of a pytest-xdist worker, and of what it starts, its share of the cores.
+
+    Otherwise each worker has as many threads as there are cores, and they wait for each other.
+    """
+    if workers := environment.get("PYTEST_XDIST_WORKER_COUNT"):
+        cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+        environment.setdefault("OMP_NUM_THREADS", str(max(1, cores // int(workers))))
+
+
 prepare(os.environ)
+share_cores(os.environ)
 os.environ.setdefault("SSH_CONNECTION", "tests")  # nobody's own clipboard is written
 
 SENTENCES = (

@@ -11,7 +11,7 @@ from learning.protocol.events import (
     AskDone,
     CandidateDone,
     CandidateReset,
-    CandidateText,
+    CandidateTexts,
     Checked,
     CompareBegan,
     CompareDone,
@@ -23,7 +23,7 @@ from learning.protocol.events import (
     UndoDone,
     WorkerLost,
 )
-from learning.protocol.records import Ending
+from learning.protocol.records import Candidate, Ending, TextDelta
 from learning.protocol.requests import (
     Cancel,
     Check,
@@ -65,7 +65,7 @@ class ScriptedTeacher:
     manual: bool = False
     journal: Journal | None = None
     chunk: int = 4
-    """Characters of one CandidateText."""
+    """Characters of one TextDelta."""
     version: int = 1
     requests: list[Request] = field(default_factory=list)
     """Everything that was sent, in order."""
@@ -148,7 +148,7 @@ class ScriptedTeacher:
         piece = stream.text[stream.sent : stream.sent + self.chunk]
         stream.sent += len(piece)
         if piece:
-            self._emit(CandidateText(stream.ask, stream.index, piece))
+            self._emit(CandidateTexts(stream.ask, (TextDelta(stream.index, piece),)))
         if stream.sent >= len(stream.text) and stream.open:
             self._end(stream, "end")
 
@@ -160,7 +160,7 @@ class ScriptedTeacher:
         logprobs = tuple(logprob for _ in tokens)
         sure = round(math.exp(logprob), 2) if tokens else None
         done = (stream.ask, stream.index, text, tokens, logprobs, ending, self.version, sure)
-        self._emit(CandidateDone(*done))
+        self._emit(CandidateDone(Candidate(*done)))
         if not any(other.open for other in self._streams if other.ask == stream.ask):
             self._emit(AskDone(stream.ask, tokens_per_second=100.0, seconds_to_first_token=0.1))
 
@@ -213,9 +213,9 @@ class ScriptedTeacher:
         version = kept[0] if request.version is None else request.version
         self._emit(CompareBegan(key, version, self.version, kept, 1))
         for index, text in enumerate(self.before[: request.n], 1):
-            self._emit(ComparedText(key, "before", index, text))
+            self._emit(ComparedText(key, "before", (TextDelta(index, text),)))
         for index, text in enumerate(self.after[: request.n], 1):
-            self._emit(ComparedText(key, "after", index, text))
+            self._emit(ComparedText(key, "after", (TextDelta(index, text),)))
         self._emit(CompareDone(key))
 
     def _forget(self, request: Forget) -> None:

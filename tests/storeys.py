@@ -20,7 +20,7 @@ STOREYS_OF_LEARNING: list[list[str]] = [
     ["journal", "data", "channels"],
     ["book", "models", "objectives", "rewards"],
     ["memory", "pretraining", "evaluate"],
-    ["lessons", "book_training", "practice", "checkup"],
+    ["lessons", "book_training", "practice", "distillation", "checkup"],
     ["teacher"],
 ]
 """From below, as the design has them; the table of the test says the same in more detail."""

@@ -49,7 +49,7 @@ class Sums:
 
     def _score(self, problem: Problem, answer: str) -> Score:
         numbers = re.findall(r"\d+", answer)
-        right = bool(numbers) and int(numbers[-1]) == problem.truth
+        right = bool(numbers) and (numbers[-1].lstrip("0") or "0") == str(problem.truth)
         shape = bool(re.fullmatch(r"It is \d+\.", answer))
         return Score.of({"correct": float(right), "format": float(shape)}, self._weights)
 

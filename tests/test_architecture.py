@@ -24,7 +24,7 @@ TOPS: dict[str, set[str]] = {
     "benchmarks": {"benchmarks", "vidya_tui", "learning", "engine", "personality"},
 }
 """vidya_tui -> learning -> engine, and the text of the personality, which imports nothing."""
-MEMORY = {"objectives", "models", "journal", "data", "text", "protocol", "maths", "home"}
+MEMORY = {"objectives", "models", "book", "journal", "data", "text", "protocol", "maths", "home"}
 BELOW_TEACHER = MEMORY | {
     "memory",
     "book",
@@ -50,9 +50,10 @@ LEARNING: dict[str, set[str]] = {
     "pretraining": {"data", "text", "models", "maths", "protocol", "home"},
     "evaluate": {"data", "text", "objectives"},
     "checkup": MEMORY | {"memory"},
-    "lessons": MEMORY | {"memory", "book"},
-    "book_training": MEMORY | {"memory", "book"},
+    "lessons": MEMORY | {"memory"},
+    "book_training": MEMORY | {"memory"},
     "practice": MEMORY | {"memory", "rewards"},
+    "distillation": MEMORY | {"memory"},
     "teacher": BELOW_TEACHER,
 }
 """Room of learning -> the rooms that it may import besides itself; lower storeys first."""

@@ -97,6 +97,15 @@ def test_the_readme_has_examples() -> None:
     assert {(), ("ask",), ("teach",)} <= shown
 
 
+def test_the_gate_runs_the_tests_as_the_readme_says() -> None:
+    [line] = [
+        line.strip() for line in README.splitlines() if line.startswith("    pip install '.[")
+    ]
+    gate = (ROOT / ".ci" / "run").read_text("utf-8").replace("pip install -q", "pip install")
+    assert [step for step in line.split(" && ") if step not in gate.splitlines()] == []
+    assert "pytest" in line
+
+
 def test_every_command_is_in_the_guide() -> None:
     assert {resolve(text)[0] for text in commands(GUIDE)} >= set(walk(cli))
 
@@ -188,5 +197,6 @@ def test_the_table_of_the_home_names_its_files(tmp_path: Path) -> None:
         if isinstance(value, property) and name.endswith("_path")
     ]
     assert home.journal_path in paths
-    expected = {path.name for path in paths} - {"models", "exports"} | {"models/NAME/", "exports/"}
+    folders = {"models": "models/NAME/", "exports": "exports/", "downloads": "downloads/"}
+    expected = {folders.get(path.name, path.name) for path in paths}
     assert expected == set(named)

@@ -1,3 +1,3 @@
-"""What the owner sees and presses."""
+"""The user interface: the app, the line mode and the shell commands."""
 
 __version__ = "0.1.0"

@@ -1,6 +1,6 @@
-"""The console script and `python -m vidya_tui`: exit statuses, signals, and one line for each error.
+"""The console script and `python -m vidya_tui`: exit statuses, signals, one line per error.
 
-`vidya` alone, by far the commonest command, opens the app without loading the parser of commands.
+`vidya` without arguments, by far the most common command, opens the app without importing click.
 """
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ from engine.storage.disk import full_disk, is_full
 from vidya_tui.worker.environment import MEMORY, prepare
 
 _LEARNING = {"teach", "train", "practice", "pretrain", "bench"}
-"""Commands that are worth starting again with memory of another kind, which a process cannot give itself."""
+"""Commands for which to re-execute the process with other malloc settings, which are read at start only."""
 
 _COMPLETE = "_VIDYA_COMPLETE"
-"""Is set where a shell asks what could come next: the app must not open then."""
+"""Set when a shell requests completions; the app must not open then."""
 
 
 def main() -> None:
-    """Exits with 0 done, 1 could not be done, 2 wrong usage, 130 interrupted."""
+    """Runs vidya and exits: 0 success, 1 error, 2 wrong usage, 130 interrupted."""
     with contextlib.suppress(ValueError):  # not the main thread
-        signal.signal(signal.SIGTERM, _interrupt)  # `kill` is ctrl+c: what is open is closed
+        signal.signal(signal.SIGTERM, _interrupt)  # treat `kill` like ctrl+c, to close in order
     if MEMORY[0] not in os.environ and _LEARNING & set(sys.argv[1:]):
         prepare(os.environ)
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
     prepare(os.environ)
-    if isinstance(sys.stdout, io.TextIOWrapper):  # a locale without a letter: ?, and not the end
+    if isinstance(sys.stdout, io.TextIOWrapper):  # print ? for what the locale cannot encode
         sys.stdout.reconfigure(errors="replace")
     try:
         status = _run(sys.argv[1:])
-        if sys.stdout is not None:  # whoever called may have closed it
+        if sys.stdout is not None:  # the caller may have closed it
             sys.stdout.flush()
     except KeyboardInterrupt:
         _say("interrupted")
         status = 130
     except BrokenPipeError:
-        # what is still in the buffer must not fail once more at the end
+        # avoid a second error when Python flushes the rest at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         status = 0
     except VidyaError as error:
@@ -69,7 +69,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def _unforeseen(error: Exception) -> str:
-    """What to say of an error that is no VidyaError."""
+    """The message for an error that is not a VidyaError."""
     if is_full(error):
         name = getattr(error, "filename", None)
         if isinstance(name, str | bytes):
@@ -86,7 +86,7 @@ def _interrupt(number: int, frame: object) -> None:
 
 
 def _say(text: str) -> None:
-    """Names of files, and what is in them, may be anybody's: nothing in it is a command to the terminal."""
+    """Prints on stderr without control characters, because file names and contents are untrusted."""
     from vidya_tui.text.sanitise import plain
 
     sys.stderr.write(f"{plain(text).rstrip()}\n")

@@ -1,4 +1,4 @@
-"""The options that every command takes, and what follows from them."""
+"""The options that every command takes, and the home, settings, model and device that they select."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from vidya_tui.settings.file import load as load_settings
 
 @dataclass(frozen=True)
 class Options:
-    """The common options; those given after the command win over those before it."""
+    """The common options. An option after the command name overrides one before it."""
 
     home_path: Path | None = None
     model: str | None = None
@@ -27,13 +27,13 @@ class Options:
 
     @property
     def home(self) -> Home:
-        """Raises HomeError where it cannot be made."""
+        """The home. Raises HomeError if it cannot be created."""
         return Home(self.home_path)
 
     @functools.cached_property
     def settings(self) -> Settings:
-        """Of the home, with --model in place of its model. What in the file counts for nothing is told
-        once, on standard error. Raises SettingsError."""
+        """The home's settings, with --model in place of its model. Reports ignored entries once, on stderr.
+        Raises SettingsError, or ConfigError for a bad --model."""
 
         def warn(error: SettingsError) -> None:
             sys.stderr.write(f"vidya: {error}\n")
@@ -47,12 +47,12 @@ class Options:
 
     @property
     def chosen_model(self) -> str:
-        """--model, else what `vidya model use` chose. Raises SettingsError."""
+        """--model, or else the model in the settings. Raises SettingsError."""
         return self.model or self.settings.model
 
     @property
     def chosen_device(self) -> str:
-        """--device, else the CPU. Raises ConfigError where the machine has no such device."""
+        """--device, or else "cpu". Raises ConfigError if the machine has no such device."""
         if self.device in (None, "cpu"):
             return "cpu"
         import torch

@@ -1,6 +1,6 @@
-"""`vidya` without a command: the app in a terminal, the line mode elsewhere.
+"""`vidya` without a command: opens the app in a terminal, else the line mode.
 
-Loads no more than the first frame needs; journal and worker come after it.
+Imports only what the first frame needs; journal and worker are opened after it.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from learning.protocol.messages import TeacherPort
 
 POOR = ("dumb", "unknown")
-"""TERM of what is no screen: an editor's shell, a teletype."""
+"""Values of TERM for terminals that cannot move the cursor, for example the shell of an editor."""
 
 
 def open_app(options: Options, *, plain: bool = False) -> int:
-    """Opens the app, or (plain, or where there is no terminal) the line mode; its exit status."""
-    gc.disable()  # until the first frame is painted: a tenth of the time to it is looking for garbage
+    """Opens the app, or the line mode if `plain` or without a terminal; returns the exit status."""
+    gc.disable()  # until the first frame: garbage collection would take a tenth of the time to it
     try:
         return _open(options, plain)
     finally:
@@ -81,10 +81,10 @@ def _open(options: Options, plain: bool) -> int:
 
 
 def _paintable() -> bool:
-    """Whether there is a terminal in which a cursor can be moved."""
+    """True if stdin and stdout are a terminal whose cursor can be moved. Reports a poor terminal."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return False
     if os.environ.get("TERM") not in POOR:
         return True
-    sys.stderr.write("vidya: this terminal cannot move its cursor, so here it goes line by line\n")
+    sys.stderr.write("vidya: this terminal cannot move its cursor, so vidya works line by line\n")
     return False

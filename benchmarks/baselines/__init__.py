@@ -1,8 +1,8 @@
-"""The eight ways of teaching that failed, kept as baselines for `vidya bench collapse`.
+"""Eight teaching methods that failed, kept as baselines for `vidya bench collapse`.
 
-They are the attempts of a predecessor of 49M weights: each moves all weights on the lesson alone,
-without replay and without a guard. The program cannot choose one. To add one: a file with a class that
-has `learn`, and its line in ATTEMPTS.
+They come from a predecessor with 49M weights: each trains all weights on the lesson alone, without replay
+and without a guard. The program itself cannot use them. To add one, write a class with `learn` and add a
+line to ATTEMPTS.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ Make = Callable[[Model, Sequence[Example]], Attempt]
 
 @dataclass(frozen=True)
 class Named:
-    """An attempt that can be chosen."""
+    """A method with its description."""
 
     number: int
-    """Which of the eight; some were tried at several strengths."""
+    """Number of the method, 1 to 8; some have several strengths."""
     what: str
-    """One line for tables."""
+    """One-line description for tables."""
     make: Make
-    """From the model to teach, as the book left it, and the book."""
+    """(model after book training, examples of the book) -> the method."""
 
 
 ATTEMPTS: dict[str, Named] = {

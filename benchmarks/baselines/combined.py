@@ -1,9 +1,9 @@
-"""Attempt 8: all of it together. Hoped for: that what each lacks the others have.
+"""Attempt 8: methods 2 to 7 together. The hope: each makes up for what the others lack.
 
-The turns of a conversation whose loss is above the threshold are learned in four steps, by
-likelihood and contrast, with the Adam state of the book, each step followed by the elastic pull.
-Fails as its parts do: none of them brings what the weights hold into the batch, so none can tell a
-step that costs the book from one that does not.
+The turns of a conversation whose loss is above the threshold are learned in four steps, by likelihood and
+contrast, with the Adam state of the book training, each step followed by the elastic pull.
+It fails like its parts: none puts old knowledge into the batch, so none can tell whether a step damages the
+book.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from learning.objectives.supervised import likelihood_gradients
 
 
 class Combined:
-    """Steps for every TURNS lessons."""
+    """Takes its steps after every TURNS lessons."""
 
     def __init__(self, model: Model, book: Sequence[Example], lr: float = LR) -> None:
         self._model = model
@@ -47,7 +47,7 @@ class Combined:
         return loss
 
     def _gradients(self, pairs: Sequence[Sequence[Example]]) -> float:
-        """Adds those of the mean of (likelihood + contrast); returns that loss."""
+        """Adds the gradients of the mean of (likelihood + contrast); returns that loss."""
         loss, share = 0.0, 1.0 / len(pairs)
         for pair in pairs:
             loss += share * likelihood_gradients(self._model, pair[:1], weight=share)
@@ -56,6 +56,6 @@ class Combined:
 
 
 def _loss(model: Model, task: LessonTask) -> float:
-    """Nats a token."""
+    """Loss of the lesson in nats per token."""
     (item,) = knowledge(model, [task.example])
     return item.nll / item.tokens

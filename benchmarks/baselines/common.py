@@ -1,4 +1,4 @@
-"""What all attempts share: the protocol, fresh Adam, and the pull back to the book's weights."""
+"""Shared parts of the failed methods: the protocol, fresh Adam, and the pull back to the book's weights."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from engine.model import Model
 from learning.memory.tasks import LessonTask
 
 LR = 1e-4
-"""Of the attempts for which no rate was recorded: the one at which something was learned."""
+"""Learning rate of methods whose rate was not recorded: one at which they learn something."""
 
 
 class Attempt(Protocol):
-    """Teaches the model that it was made with."""
+    """A method that teaches the model it was created with."""
 
     def learn(self, lesson: LessonTask) -> float:
         """Changes the weights in place; returns the loss before the last step, 0 if none was made."""
@@ -24,15 +24,15 @@ class Attempt(Protocol):
 
 
 def fresh_adam(model: Model, lr: float) -> torch.optim.Adam:
-    """Adam over all weights without a past: its first step moves every weight by lr, whichever way
-    the gradient's sign points and however small it is."""
+    """Adam over all weights with an empty state: its first step moves every weight by lr in the direction
+    of the gradient's sign, however small the gradient is."""
     model.requires_grad_(True)
     model.zero_grad(set_to_none=True)
     return torch.optim.Adam(model.parameters(), lr=lr)
 
 
 def step(optimizer: torch.optim.Optimizer, gradients: Callable[[], float]) -> float:
-    """One step along what `gradients` adds; returns the loss that it returns."""
+    """One step with the gradients that `gradients()` adds; returns its loss."""
     loss = gradients()
     optimizer.step()
     optimizer.zero_grad(set_to_none=True)
@@ -40,7 +40,7 @@ def step(optimizer: torch.optim.Optimizer, gradients: Callable[[], float]) -> fl
 
 
 class Anchor:
-    """The weights that are pulled back to (L2-SP as a step of its own, 1802.01483)."""
+    """Pulls weights back towards the initial ones (L2-SP as a separate step, arXiv 1802.01483)."""
 
     def __init__(self, model: Model) -> None:
         self._home: list[Tensor] = [p.detach().clone() for p in model.parameters()]

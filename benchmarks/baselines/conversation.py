@@ -1,9 +1,8 @@
-"""Attempt 7: the gradients of the five turns of a conversation, then one step.
+"""Attempt 7: one step on the gradients of the five turns of a conversation.
 
-Hoped for: a batch of five is less noisy than a single example. Fails because it is still a batch of
-nothing but new lessons: the step knows no more of the book than before, there are five times fewer
-of them, so that no lesson is known right after it was taught, and the last turns of a conversation
-that is cut short are never learned at all.
+The hope: a batch of five is less noisy than a single example. It fails because the batch still has only new
+lessons, so the step ignores the book; there are five times fewer steps, so no lesson is known right after it
+was taught; and the last turns of a conversation that ends early are never learned.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ TURNS = 5
 
 
 class ConversationSteps:
-    """One step with fresh Adam for every TURNS lessons, on the mean of their losses."""
+    """One step with fresh Adam per TURNS lessons, on the mean of their losses."""
 
     def __init__(self, model: Model, lr: float = LR, turns: int = TURNS) -> None:
         self._model, self._lr, self._turns = model, lr, turns
@@ -34,7 +33,7 @@ class ConversationSteps:
         return loss
 
     def _gradients(self) -> float:
-        """Of the mean of the lessons' losses, each a mean over its tokens."""
+        """Adds the gradients of the mean over lessons of the mean loss per token."""
         share = 1.0 / len(self._waiting)
         return sum(
             share * likelihood_gradients(self._model, [example], weight=share)

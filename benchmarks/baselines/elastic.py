@@ -1,9 +1,9 @@
-"""Attempt 5: four steps on the lesson, after each of which all weights are pulled back to the book's.
+"""Attempt 5: four steps on the lesson; after each, all weights are pulled back towards the book's.
 
-Hoped for: the pull undoes what the lesson did not need. Fails because it undoes everything alike:
-all weights go back by the same share, those that hold the lesson too, while the damage to the book
-comes from a few directions in which a small move is already too much. A weak pull loses the book,
-a strong one the lessons.
+The hope: the pull undoes changes that the lesson did not need. It fails because it undoes all changes alike:
+all weights go back by the same share, including those that encode the lesson, while the damage to the book
+comes from a few directions in which a small change is already too much. A weak pull loses the book, a
+strong one the lessons.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
-"""Attempt 6: the wanted answer against the model's own, by DPO with a bug, then by contrast and pull.
+"""Attempt 6: the wanted answer against the model's own, by DPO with a bug, or by a contrastive loss with the
+elastic pull.
 
-Hoped for: teaching what is better is gentler than teaching a text. A lesson without rejected answers
-is set against what the model would have said.
+The hope: training on a preference is gentler than training on a text. A lesson without rejected answers uses
+the model's own answer as the rejected one.
 
-DPO fails by its reference, which is taken from the current weights before each step: the margin it
-sees is 0 and its loss ln 2 for ever, so that the push never weakens, however far the answers are
-apart already; nothing says that a lesson is learned, and nothing holds the rest.
-The contrastive loss has no reference and is held by the elastic pull instead. It lowers the unwanted
-answer as willingly as it raises the wanted one, and the pull fails as in attempt 5.
+DPO fails because of its reference, which is taken from the current weights before each step: its margin is
+always 0 and its loss ln 2, so the gradient never weakens, however far apart the answers are; nothing signals
+that a lesson is learned, and nothing protects other knowledge.
+The contrastive loss has no reference and uses the elastic pull instead. It lowers the unwanted answer as
+much as it raises the wanted one, and the pull fails as in attempt 5.
 """
 
 from __future__ import annotations
@@ -30,11 +31,11 @@ BETA = 0.1
 REPEATS = 4
 PULL = 0.02
 LONGEST = 32
-"""Tokens of the model's own answer."""
+"""Longest own answer of the model, in tokens."""
 
 
 class MovingReferenceDPO:
-    """REPEATS steps of DPO whose reference is the model itself, as it is before each step."""
+    """REPEATS steps of DPO whose reference is the model itself before each step."""
 
     def __init__(self, model: Model, lr: float = LR) -> None:
         self._model, self._lr = model, lr
@@ -91,15 +92,15 @@ def contrast(model: Model, pair: Sequence[Example]) -> Tensor:
 def contrastive_loss(chosen: Tensor, rejected: Tensor) -> Tensor:
     """-log σ(chosen - rejected)  per pair.
 
-    chosen, rejected: [N] mean log-probabilities a token. Returns [N]; ln 2 where they agree.
-    Raises ShapeError where lengths differ.
+    chosen, rejected: [N] mean log-probabilities per token. Returns [N]; ln 2 if they agree.
+    Raises ShapeError if lengths differ.
     """
     same_shape(chosen=chosen, rejected=rejected)
     return -F.logsigmoid(chosen - rejected)
 
 
 def against(model: Model, lesson: LessonTask) -> list[Example]:
-    """The wanted answer, then those it is set against; empty where there is nothing to prefer."""
+    """The wanted answer, then the rejected ones; empty if there is nothing to prefer."""
     if lesson.answer is None:
         return []
     others = lesson.rejected or (own_answer(model, lesson.answer),)
@@ -109,7 +110,7 @@ def against(model: Model, lesson: LessonTask) -> list[Example]:
 
 @torch.no_grad()
 def own_answer(model: Model, example: Example) -> Example:
-    """What greedy decoding says after the example's prompt; it ends with the example's last id."""
+    """The greedy answer to the example's prompt, followed by the example's last id."""
     first = example.target.index(True)
     ids, end = list(example.ids[:first]), example.ids[-1]
     for _ in range(min(LONGEST, model.config.context - first)):

@@ -1,10 +1,9 @@
-"""Attempts 1 and 2: the lesson alone, one step or four, at a small rate.
+"""Attempts 1 and 2: one or four steps on the lesson alone, at a small learning rate.
 
-Hoped for: a rate so small that nothing else is harmed, and a lesson so short that it is enough.
-Fails because there is no such rate: fresh Adam moves all weights by lr wherever the few tokens of
-the lesson point, which at 1e-5 is too little to be learned even four times over, and as the rate
-grows costs what the weights were holding before it teaches the answer. Nothing in the step knows
-what the weights are needed for.
+The hope: a rate so small that it harms nothing else but suffices for a short lesson. It fails because there
+is no such rate. Fresh Adam moves all weights by lr in the direction of the lesson's few tokens. At 1e-5 even
+four steps teach nothing; at larger rates old knowledge is lost before the answer is learned. Nothing in the
+step accounts for what the weights are needed for.
 """
 
 from __future__ import annotations

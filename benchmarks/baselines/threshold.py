@@ -1,8 +1,8 @@
 """Attempt 4: steps on the lesson only while its loss is above a threshold.
 
-Hoped for: what is nearly known costs nothing. Fails because a mean loss of 1.5 nats a token is far
-from known: greedy decoding still says something else, and the lesson is left there; and where steps
-are made they harm as those of attempt 1 do.
+The hope: a lesson that is nearly known costs nothing. It fails because at a mean loss of 1.5 nats per token
+a lesson is far from known: greedy decoding still gives another answer, and the method stops there. The steps
+that it takes do the same damage as in attempt 1.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from learning.memory.tasks import LessonTask
 from learning.objectives.supervised import likelihood_gradients
 
 THRESHOLD = 1.5
-"""Nats a token."""
+"""Nats per token."""
 REPEATS = 4
-"""Steps a lesson at most."""
+"""Most steps per lesson."""
 
 
 class ThresholdSteps:

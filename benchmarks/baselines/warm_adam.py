@@ -1,13 +1,12 @@
-"""Attempt 3: one step with the Adam state of the training on the book.
+"""Attempt 3: one step with the Adam state of the book training.
 
-Hoped for: the second moments know how large gradients usually are, so the step is small where the
-book is sensitive. Fails because they know too little: a weight's second moment says how much the
-book's gradients vary there and not what it costs to move it, and in a network that has learned its
-book these gradients are nearly zero, so that a lesson looks huge to them; the first moments push on
-towards the book in the meantime.
+The hope: the second moments reflect the usual size of gradients, so the step is small where the book is
+sensitive. It fails because a weight's second moment measures the variance of the book's gradients, not the
+cost of changing the weight. In a network that has learned its book these gradients are nearly zero, so the
+normalised step of a lesson is huge; meanwhile the first moments keep pushing towards the book.
 
-The state is made by one pass over the book in which Adam's rate is 0: its moments fill, no weight
-changes. Betas are those of learning.book_training.loop.
+The state comes from one pass over the book with a learning rate of 0: the moments fill, no weight changes.
+Betas are those of learning.book_training.loop.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ BATCH = 32
 
 
 def adam_after_book(model: Model, book: Sequence[Example], lr: float) -> torch.optim.Adam:
-    """Adam as training on the book leaves it; the weights stay as they are."""
+    """Adam with the state of a training on the book; the weights do not change."""
     model.requires_grad_(True)
     model.zero_grad(set_to_none=True)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.0, betas=BETAS)
@@ -41,7 +40,7 @@ def adam_after_book(model: Model, book: Sequence[Example], lr: float) -> torch.o
 
 
 class WarmAdamSteps:
-    """One step a lesson; Adam's state goes on from the book to lesson after lesson."""
+    """One step per lesson; Adam's state carries over from the book and from lesson to lesson."""
 
     def __init__(self, model: Model, book: Sequence[Example], lr: float = LR) -> None:
         self._model, self._optimizer = model, adam_after_book(model, book, lr)

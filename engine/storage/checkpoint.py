@@ -7,7 +7,7 @@ safetensors is read, never pickle. Writing is atomic: a crash leaves the old fil
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import torch
@@ -22,39 +22,53 @@ from engine.storage.checkpoint_files import WEIGHTS
 from engine.storage.disk import unwritable
 from engine.storage.files import make_private_folder, replacing, write_atomically
 from engine.storage.reading import open_regular, read_json
+from engine.storage.weight_files import (
+    INDEX,
+    WeightFiles,
+    check_base,
+    current_files,
+    files_at,
+)
 
 _PICKLES = ("pytorch_model.bin", "model.pt", "model.pth", "consolidated.00.pth")
 
 
+_OURS = {
+    "embedding.weight": "model.embed_tokens.weight",
+    "norm.weight": "model.norm.weight",
+    "output.weight": "lm_head.weight",
+    "attention.q_norm.weight": "self_attn.q_norm.weight",
+    "attention.k_norm.weight": "self_attn.k_norm.weight",
+    "attention.out.weight": "self_attn.o_proj.weight",
+    "ffn.down.weight": "mlp.down_proj.weight",
+    "attention_norm.weight": "input_layernorm.weight",
+    "ffn_norm.weight": "post_attention_layernorm.weight",
+}
+_FUSED = {
+    "attention.qkv.weight": [f"self_attn.{name}_proj.weight" for name in "qkv"],
+    "ffn.gate_up.weight": ["mlp.gate_proj.weight", "mlp.up_proj.weight"],
+}
+
+
 def to_huggingface(state: Mapping[str, Tensor], config: ModelConfig) -> dict[str, Tensor]:
-    """Our state dict under transformers' names (a tied lm_head is left out)."""
-    out = {
-        "model.embed_tokens.weight": state["embedding.weight"],
-        "model.norm.weight": state["norm.weight"],
-    }
-    if not config.tied:
-        out["lm_head.weight"] = state["output.weight"]
-    e = config.head_dim
-    for i in range(config.layers):
-        ours, theirs = f"blocks.{i}.", f"model.layers.{i}."
-        q, k, v = state[ours + "attention.qkv.weight"].split(
-            [config.heads * e, config.kv_heads * e, config.kv_heads * e]
-        )
-        gate, up = state[ours + "ffn.gate_up.weight"].chunk(2)
-        out |= {
-            theirs + "self_attn.q_proj.weight": q,
-            theirs + "self_attn.k_proj.weight": k,
-            theirs + "self_attn.v_proj.weight": v,
-            theirs + "self_attn.o_proj.weight": state[ours + "attention.out.weight"],
-            theirs + "mlp.gate_proj.weight": gate,
-            theirs + "mlp.up_proj.weight": up,
-            theirs + "mlp.down_proj.weight": state[ours + "ffn.down.weight"],
-            theirs + "input_layernorm.weight": state[ours + "attention_norm.weight"],
-            theirs + "post_attention_layernorm.weight": state[ours + "ffn_norm.weight"],
-        }
-        for norm in _head_norms(config):
-            out[f"{theirs}self_attn.{norm}"] = state[f"{ours}attention.{norm}"]
+    """Our state dict, or a part of it, under transformers' names (a tied lm_head is left out)."""
+    out = dict[str, Tensor]()
+    heads = [config.heads, config.kv_heads, config.kv_heads]
+    for name, tensor in state.items():
+        names = huggingface_names(name)
+        if name.endswith("qkv.weight"):
+            parts = tensor.split([count * config.head_dim for count in heads])
+        else:
+            parts = tensor.chunk(len(names))
+        out |= zip(names, parts, strict=True)
     return out
+
+
+def huggingface_names(name: str) -> list[str]:
+    """transformers' names for a tensor of ours; several where ours is several of its in one."""
+    block, layer, rest = name.split(".", 2) if name.startswith("blocks.") else ("", "", name)
+    before = f"model.layers.{layer}." if block else ""
+    return [before + theirs for theirs in _FUSED.get(rest) or [_OURS[rest]]]
 
 
 def from_huggingface(tensors: Mapping[str, Tensor], config: ModelConfig) -> dict[str, Tensor]:
@@ -114,17 +128,30 @@ def save_tensors(
         raise CheckpointError(*unwritable(path, error, "choose another --home", needed)) from error
 
 
-def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """All tensors of a safetensors file and its metadata. Raises CheckpointError."""
+def load_tensors(
+    path: Path, without: Collection[str] = ()
+) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """All tensors of a safetensors file but those named, and its metadata. Raises CheckpointError."""
     try:
         open_regular(path).close()  # safetensors would wait for a pipe
         with safe_open(path, framework="pt") as file:
-            return {key: file.get_tensor(key) for key in file.keys()}, file.metadata() or {}  # noqa: SIM118
+            names = [key for key in file.keys() if key not in without]  # noqa: SIM118
+            return {key: file.get_tensor(key) for key in names}, file.metadata() or {}
     except (OSError, ValueError, SafetensorError) as error:
         raise CheckpointError(
             f"{path}: is no whole safetensors file ({reason(error)})",
             "it may be cut short: roll back with `vidya model rollback`, or copy it again",
         ) from error
+
+
+def load_weights(files: WeightFiles) -> dict[str, Tensor]:
+    """All tensors of some weights, a delta's in the place of its base's. Raises CheckpointError, also where
+    the base is not the one that the delta was made from."""
+    if files.delta is None:
+        return load_tensors(files.whole)[0]
+    check_base(files)
+    moved, _ = load_tensors(files.delta)
+    return load_tensors(files.whole, without=moved)[0] | moved
 
 
 def save_config(config: ModelConfig, folder: Path) -> None:
@@ -167,6 +194,18 @@ def save_model(
     save_tensors(to_huggingface(state, model.config), folder / WEIGHTS, metadata)
 
 
+def _read(folder: Path, weights: Path | None) -> tuple[WeightFiles, dict[str, Tensor]]:
+    """The folder's current weights, or those at `weights`. Raises CheckpointError."""
+    files = files_at(folder, weights) if weights else current_files(folder)
+    try:
+        return files, load_weights(files)
+    except CheckpointError:
+        # another program may have published in this moment
+        if weights or (newer := current_files(folder)) == files:
+            raise
+        return newer, load_weights(newer)
+
+
 def load_model(
     folder: Path,
     *,
@@ -174,13 +213,13 @@ def load_model(
     device: str | torch.device = "cpu",
     weights: Path | None = None,
 ) -> Model:
-    """Builds the model of a directory; `weights` names another file of the same shape (a snapshot).
+    """Builds the model of a directory; `weights` names another file of the same shape or a delta: a snapshot.
 
     Raises CheckpointError for anything that is not a whole safetensors checkpoint of this config.
     """
     path = weights or folder / WEIGHTS
     config = load_config(folder)
-    if not path.exists():
+    if not path.exists() and (weights or not (folder / INDEX).exists()):
         pickled = [name for name in _PICKLES if (folder / name).exists()]
         if pickled:
             raise CheckpointError(
@@ -188,7 +227,8 @@ def load_model(
                 "convert it to safetensors with the program that wrote it",
             )
         raise CheckpointError(f"{path}: does not exist", "choose another model with --model")
-    tensors, _ = load_tensors(path)
+    files, tensors = _read(folder, weights)
+    path = files.newest
     if (
         config.tied
         and "lm_head.weight" in tensors

@@ -1,4 +1,4 @@
-"""Whether a file holds the weights of a model: whole, of its shapes, all numbers finite. No torch.
+"""Whether files hold the weights of a model: whole, of its shapes, all numbers finite. No torch.
 
 For whoever must know before anything is replaced, in a process that has no torch. Left out: loading
 them (engine.storage.checkpoint), and whether they say anything sensible.
@@ -14,6 +14,7 @@ from engine.config import ModelConfig
 from engine.errors import CheckpointError, reason
 from engine.storage.checkpoint_files import read_header
 from engine.storage.reading import read_json
+from engine.storage.weight_files import WeightFiles, check_base, files_at
 
 _FLOATS = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 _EXPONENT = 0x7F80
@@ -22,20 +23,22 @@ _BLOCK = 1 << 22
 """Numbers that are looked at together."""
 
 
-def check_weights(path: Path, config: ModelConfig) -> None:
-    """Raises CheckpointError where the file is not whole, lacks a weight of the config, has one of
-    another shape or type, or one that is not finite. Reads all of it."""
-    header = read_header(path)
-    start = 8 + int.from_bytes(path.open("rb").read(8), "little")
+def check_weights(files: WeightFiles, config: ModelConfig) -> None:
+    """Raises CheckpointError where a file is not whole, or they lack a weight of the config, have one of
+    another shape or type, or one that is not finite, or where a delta's base is another. Reads all of it."""
+    check_base(files)
+    headers = {path: read_header(path) for path in files.paths}
+    starts = {path: 8 + int.from_bytes(path.open("rb").read(8), "little") for path in headers}
     for name, shape in _shapes(config).items():
-        entry = header.get(name)
+        path = next((one for one in reversed(files.paths) if name in headers[one]), files.newest)
+        entry = headers[path].get(name)
         if entry is None or entry.get("shape") != list(shape):
             found = "is missing" if entry is None else f"has the shape {entry.get('shape')}"
             raise CheckpointError(
                 f"{path}: does not fit its config.json ({name} {found})",
                 "restore the folder from a whole copy",
             )
-        _check_finite(path, name, entry, start)
+        _check_finite(path, name, entry, starts[path])
 
 
 def check_model(folder: Path, weights: Path) -> None:
@@ -47,7 +50,7 @@ def check_model(folder: Path, weights: Path) -> None:
         raise CheckpointError(
             f"{path}: cannot be read ({reason(error)})", "restore the folder from a whole copy"
         ) from error
-    check_weights(weights, config)
+    check_weights(files_at(folder, weights), config)
 
 
 def _shapes(config: ModelConfig) -> dict[str, tuple[int, ...]]:

@@ -46,6 +46,11 @@ def read_metadata(path: Path) -> dict[str, str]:
 
 
 def read_version(path: Path) -> int:
-    """The number that the weights were published under; 0 for those that never were."""
-    found = read_metadata(path).get("version", "0")
-    return int(found) if found.isascii() and found.isdigit() and len(found) < 19 else 0
+    """The number that the file's weights were published under; 0 for those that never were."""
+    return parse_number(read_metadata(path).get("version"))
+
+
+def parse_number(found: object) -> int:
+    """A version as files have it; 0 where it is none."""
+    text = found if isinstance(found, str) else ""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0

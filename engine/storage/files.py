@@ -77,6 +77,12 @@ def remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
+def remove_durably(path: Path) -> None:
+    """Removes a file, on the disk too, before anything else is written. Raises OSError."""
+    path.unlink(missing_ok=True)
+    _sync(path.parent)
+
+
 def make_private_folder(path: Path) -> None:
     """Makes the folder and those above it that are missing, all for their owner only. One that is
     there stays as it is. Raises OSError."""

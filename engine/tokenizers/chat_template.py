@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 Ids = tuple[int, ...]
 
@@ -38,12 +39,12 @@ class ChatTemplate:
         """The id that an answer ends with."""
         return self.assistant_tail[0]
 
-    @property
+    @cached_property
     def stop_ids(self) -> Ids:
         """Ids at which drawing ends."""
         return tuple(dict.fromkeys((self.end, *self.document_tail[:1])))
 
-    @property
+    @cached_property
     def start(self) -> Ids:
         """What stands before the first turn."""
         if not self.system:

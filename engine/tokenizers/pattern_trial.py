@@ -1,9 +1,9 @@
-"""Tries what a foreign folder brings to be run, where it can do no harm: in a process of its own, with a
-deadline.
+"""Tests the regular expression, or the whole tokenizer, of a foreign model safely: in a separate process with
+a deadline.
 
-A pattern is a program for a backtracking matcher. One that was written to do harm takes time without
-end, or all memory, or makes tiktoken panic, on texts that look like any other. What gets through the
-sample is not proven sound: `Tokenizer.encode` still expects a panic.
+A pattern is a program for a backtracking matcher. A malicious one takes unlimited time or memory, or makes
+tiktoken panic, on ordinary-looking texts. Passing the test proves nothing: `Tokenizer.encode` still handles a
+panic.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from pathlib import Path
 from engine.errors import CheckpointError
 
 PATTERN_LENGTH = 4_000
-"""Characters of the longest pattern; those in use have 100 to 300."""
+"""Longest pattern in characters; patterns in use have 100 to 300."""
 DEADLINE = 20.0
-"""Seconds for starting Python, reading the pattern and splitting the sample, which take a half."""
+"""Seconds for starting Python, reading the pattern and splitting the sample; normally 0.5 s."""
 SECONDS = 10
-"""Of processor time, in which the sample is split thousands of times by any pattern in use."""
+"""Limit of processor time in seconds; enough to split the sample thousands of times with a usual pattern."""
 PATTERN_ADVICE = "use a tokenizer with the pattern of a known model"
 MEMORY = 2 << 30
-"""Bytes of address space."""
+"""Limit of address space in bytes."""
 _COMMAND = [sys.executable, "-I", "-S", "-c"]
 _SAMPLE_LENGTH = 2_000
 
 
 def sample() -> list[str]:
-    """Texts on which patterns that backtrack do so: words, long runs of one kind and of two by turns,
-    each with an end that does not fit."""
+    """Texts that provoke backtracking: words, long runs of one or two alternating kinds of characters, each
+    with an end that does not match."""
     prose = (
         "My name is Vidya, and I don't know 12,345 words yet; it's late. What's new? \n\n  - one\n"
         "Gr\u00fc\u00dfe aus K\u00f6ln: na\u00efve caf\u00e9, \u65e5\u672c\u8a9e \u0939\u093f \U0001f642\n"
@@ -44,23 +44,24 @@ def sample() -> list[str]:
 
 
 def try_pattern(pattern: str) -> None:
-    """Raises CheckpointError for a pattern that fails on the sample, or does not end in time."""
+    """Raises CheckpointError if the pattern is too long, fails on the sample, or does not end in time."""
     if len(pattern) > PATTERN_LENGTH:
         raise CheckpointError(f"its pattern is {len(pattern):,} long", PATTERN_ADVICE)
     run_in_child("engine.tokenizers.pattern_trial", "main", pattern, "its pattern", PATTERN_ADVICE)
 
 
 def try_tokenizer(json: str) -> None:
-    """Raises CheckpointError for a tokenizer of the `tokenizers` library that fails on the sample, or
-    does not get to its end in time."""
+    """Raises CheckpointError if a tokenizer of the `tokenizers` library fails on the sample or does not end
+    in time. json: the text of tokenizer.json."""
     run_in_child(
         "engine.tokenizers.pattern_trial", "encode_sample", json, "its tokenizer", PATTERN_ADVICE
     )
 
 
 def run_in_child(module: str, function: str, given: str, what: str, advice: str) -> str:
-    """What a function prints in a process of its own, which has DEADLINE, SECONDS and MEMORY and finds
-    `given` on its standard input. It calls `limit` first. Raises CheckpointError, which names `what`."""
+    """Runs `function` of `module` in a child process within DEADLINE, SECONDS and MEMORY, with `given` on
+    stdin; returns what it prints. The function must call `limit` first. Raises CheckpointError about
+    `what`, with `advice`."""
     paths = [*sys.path, str(Path(__file__).parents[2])]
     code = f"import sys; sys.path[:0] = {paths!r}; from {module} import {function} as f; f()"
     try:
@@ -89,7 +90,7 @@ def limit() -> None:
 
 
 def main() -> None:
-    """The trial itself, in the child: the pattern comes from standard input."""
+    """Tests a pattern in the child process. Reads the pattern from stdin."""
     limit()
     import tiktoken
 
@@ -102,11 +103,11 @@ def main() -> None:
     )
     for text in sample():
         if encoding.decode(encoding.encode_ordinary(text)) != text:
-            sys.exit(1)  # it leaves words out
+            sys.exit(1)  # the pattern drops text
 
 
 def encode_sample() -> None:
-    """The trial of a whole tokenizer, in the child: its JSON comes from standard input."""
+    """Tests a tokenizer in the child process. Reads its JSON from stdin."""
     limit()
     import tokenizers
 

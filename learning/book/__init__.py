@@ -1,4 +1,4 @@
-"""The owner's book as a file: reading, checking, appending and repairing it.
+"""The owner's book as a file: reads, checks, edits and repairs it.
 
 No torch; imports journal, protocol and text.
 """

@@ -1,8 +1,8 @@
-"""The two books as one list: what counts, what is said twice, what contradicts, what cannot be read.
+"""Reads both books as one list and marks duplicates, contradictions and unreadable lines.
 
-The shipped book comes first, then the owner's; of several answers to one question (folded, see
-learning.text.normalise) the last counts, as in learning.memory.build. Torch-free; whether the model
-knows an entry is asked of the teacher.
+The shipped book comes first, then the owner's. Of several answers to one question (folded, see
+learning.text.normalise) the last counts, as in learning.memory.build. Torch-free; only the teacher can
+tell whether the model knows an entry.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from engine.errors import DataError
-from learning.protocol.records import Turn
+from learning.protocol.records import as_turns
 from learning.protocol.requests import Probe
 from learning.text.normalise import fold, fold_prompt
 from personality.book import LineError, parse_line
@@ -27,25 +27,25 @@ class BookLine:
     """One line of a book that is neither blank nor a comment."""
 
     own: bool
-    """Of the owner's book; else of the shipped one."""
+    """True if it is in the owner's book, False if in the shipped one."""
     line: int
-    """Counted from 1."""
+    """Line number, from 1."""
     text: str
-    """As it stands in the file, white space around it aside."""
+    """The line as in the file, stripped."""
     turns: tuple[tuple[str, str], ...] = ()
-    """Empty where the line cannot be read."""
+    """(role, text) of each turn; empty if the line cannot be parsed."""
     problem: str = ""
-    """Why it cannot be read, and what to do."""
+    """Why the line cannot be parsed and what to do; else empty."""
     replaced: bool = False
-    """A later line answers the same question, so this one does not count."""
+    """True if a later line answers the same question, so that this one does not count."""
     twice: bool = False
-    """The same question with the same answer stands in the book once more."""
+    """True if the same book has another line with the same question and answer."""
     contradicted: bool = False
-    """The same question has another answer in the same book."""
+    """True if the same book has another answer to the same question."""
 
     @property
     def question(self) -> str:
-        """What was said last before the answer; of a line that cannot be read, the line."""
+        """The last turn before the answer; the whole line if it cannot be parsed."""
         return self.turns[-2][1] if self.turns else self.text
 
     @property
@@ -54,16 +54,16 @@ class BookLine:
 
     @property
     def probe(self) -> Probe | None:
-        """Whether the model knows it; None for what does not count."""
+        """A probe whether the model knows the line; None if the line does not count."""
         if not self.turns or self.replaced:
             return None
-        turns = tuple(Turn(role, said) for role, said in self.turns[:-1])  # type: ignore[arg-type]
+        turns = as_turns(self.turns[:-1])
         return Probe(turns, self.answer)
 
 
 def read_books(shipped: Path, own: Path | None) -> list[BookLine]:
-    """Every line of both, marked. The owner's book may be missing. Raises DataError where a file
-    cannot be read."""
+    """All lines of both books, with their marks. The owner's book may be missing. Raises DataError if a
+    file cannot be read."""
     lines = [*_lines(shipped, False), *(_lines(own, True) if own else ())]
     places: dict[str, list[int]] = defaultdict(list)
     for place, line in enumerate(lines):
@@ -76,7 +76,7 @@ def read_books(shipped: Path, own: Path | None) -> list[BookLine]:
 
 
 def select(lines: Iterable[BookLine], search: str = "", show: Show = "all") -> list[BookLine]:
-    """Lines of one kind that have all the words in them, folded; in their order."""
+    """The lines of one kind that contain all words of `search` (folded), in order."""
     words = fold(search).split() or [search.casefold().strip()]
     chosen = {
         "all": lambda line: True,
@@ -97,22 +97,22 @@ def select(lines: Iterable[BookLine], search: str = "", show: Show = "all") -> l
 
 
 def standing(lines: Iterable[BookLine], turns: Sequence[tuple[str, str]]) -> BookLine | None:
-    """The line that counts for what was said, the last of several."""
+    """The line that counts for this prompt (the last of several); None if there is none."""
     wanted = fold_prompt(turns)
     same = [line for line in lines if line.turns and fold_prompt(line.turns[:-1]) == wanted]
     return same[-1] if same else None
 
 
 def _mark(lines: list[BookLine], same: list[int]) -> None:
-    """Marks lines that ask the same; the last of them counts."""
+    """Marks lines with the same question, given by index; the last of them counts."""
     answers = [fold(lines[place].answer) for place in same]
     for at, place in enumerate(same):
         line, others = lines[place], [n for n in range(len(same)) if n != at]
         lines[place] = replace(
             line,
             replaced=at < len(same) - 1,
-            # what was picked of Vidya's own answers is no repetition, and the owner's word over the
-            # shipped one no contradiction: it is what editing does
+            # compare within one book only: an owner's line that repeats the shipped book is a pick,
+            # and one that differs from it is an edit
             twice=any(answers[n] == answers[at] and lines[same[n]].own == line.own for n in others),
             contradicted=any(
                 answers[n] != answers[at] and lines[same[n]].own == line.own for n in others
@@ -130,7 +130,7 @@ def _lines(path: Path, own: bool) -> Iterable[BookLine]:
             f"{path}: cannot be read ({error.strerror})", "check its permissions"
         ) from error
     for number, raw in enumerate(data.split(b"\n"), start=1):
-        # surrogateescape: a line that is no UTF-8 can still be taken out
+        # surrogateescape: a line that is not UTF-8 can still be removed
         text = raw.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
         if not text.strip() or text.lstrip().startswith("#"):
             continue

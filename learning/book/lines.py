@@ -1,5 +1,5 @@
-"""Which lines of the owner's book an exchange may write and take out: what is known already is not
-written again, and a line that another lesson needs stays.
+"""Writes and removes lines of the owner's book for an exchange. Does not write a line that the books
+already have, and does not remove one that another lesson needs.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from learning.journal.journal import Journal
 from learning.protocol.records import Ask, LessonKind
 
 WRITTEN: tuple[LessonKind, ...] = ("pick", "correction", "example")
-"""Lessons whose answers stand in the owner's book."""
+"""Kinds of lessons whose answers are written into the owner's book."""
 
 
 def taught(journal: Journal, question: str, answer: str, but: Collection[int] = ()) -> list[bool]:
-    """Of each lesson that gave this answer to this question, whether it stands; those of the judgements
-    `but` left out."""
+    """For each lesson with this question and answer, whether it still stands. Ignores lessons of the
+    judgements in `but`."""
     wanted = (question.split(), answer.split())
-    gone = {lesson.id for lesson in journal.to_undo()}
+    standing = {lesson.id for lesson in journal.standing()}
     return [
-        lesson.state != "undone" and lesson.id not in gone
+        lesson.id in standing
         for lesson in journal.lessons(kinds=WRITTEN)
         if lesson.prompt
         and (lesson.prompt[-1].text.split(), lesson.answer.split()) == wanted
@@ -30,7 +30,7 @@ def taught(journal: Journal, question: str, answer: str, but: Collection[int] = 
 
 
 def of_exchange(journal: Journal, ask: Ask) -> list[int]:
-    """Judgements of a message, of whichever of its asks: asked anew, the exchange is the same."""
+    """Ids of the judgements of a message, over all its asks (a regenerated ask is the same exchange)."""
     sql = """SELECT j.id FROM judgements j JOIN asks a ON a.id = j.ask
         WHERE a.conversation = ? AND a.parent IS ? AND a.message = ?"""
     return [
@@ -46,8 +46,8 @@ def write(
     new: str | None,
     mine: Collection[int],
 ) -> None:
-    """Brings the book from one answer to another (None: none), as an exchange asks for whose judgements
-    are `mine`. Raises DataError where the book cannot be written."""
+    """Replaces the answer `old` to a question by `new` in the book (None: no answer). mine: ids of the
+    judgements of this exchange. Raises DataError if the book cannot be written."""
     if old == new:
         return
     if old is not None and book.count(question, old) <= sum(taught(journal, question, old, mine)):
@@ -58,7 +58,7 @@ def write(
 
 
 def in_vidyas(question: str, answer: str) -> bool:
-    """Whether the book that comes with the program says this."""
+    """True if the shipped book contains this exchange."""
     return OwnerBook(personality.book.shipped_book_path()).has(question, answer)
 
 
@@ -70,10 +70,10 @@ def _says(
     answer: str,
     mine: Collection[int],
 ) -> bool:
-    """Whether the books, once `old` is out, give this answer already, and no other by now.
+    """True if the books without `old` already give this answer as their last one.
 
-    A line that no lesson wrote is the owner's own: it does not count, since it has to stay when the
-    exchange is taken back."""
+    A line that no lesson wrote is the owner's own and does not count: it must stay if the exchange is
+    undone, so the exchange needs a line of its own."""
     last = book.answer_to(question, without=old)
     if last is None:
         return in_vidyas(question, answer)

@@ -1,7 +1,7 @@
-"""The owner's own book: what was picked and typed goes in, what is taken back comes out.
+"""Edits the owner's book: adds picked and typed answers, removes those that are undone.
 
-One exchange a line, in the format of personality.book. Reading it whole and searching it belong to
-learning.book.check.
+One exchange per line, in the format of personality.book. Left out: reading and searching the whole book
+(learning.book.check).
 """
 
 from __future__ import annotations
@@ -13,19 +13,20 @@ from pathlib import Path
 from engine.errors import DataError
 from engine.storage.disk import unwritable
 from engine.storage.files import write_atomically
+from learning.text.normalise import fold_spaces
 from personality.book import MARKER, LineError, append_entry, format_line
 
 
 class OwnerBook:
-    """The book at `path`; the file appears with its first line."""
+    """The book at `path`; the file is created with its first line."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def add(self, question: str, answer: str) -> bool:
-        """Appends the exchange; False where a book cannot hold these texts.
+        """Appends the exchange; False if these texts do not fit the format of a book.
 
-        Raises DataError where the file cannot be written.
+        Raises DataError if the file cannot be written.
         """
         try:
             self.append((("user", question), ("assistant", answer)))
@@ -34,24 +35,24 @@ class OwnerBook:
             return False
 
     def append(self, turns: Sequence[tuple[str, str]]) -> None:
-        """Adds a conversation at the end. Raises LineError where a book cannot hold it, DataError
-        where the file cannot be written."""
+        """Appends a conversation. Raises LineError if it does not fit the format of a book, DataError if
+        the file cannot be written."""
         try:
             append_entry(self.path, turns)
         except OSError as error:
             raise self._unwritable(error) from error
 
     def take_out(self, question: str, answer: str) -> bool:
-        """Removes the last line that holds exactly this exchange; False where there is none.
+        """Removes the last line with exactly this exchange; False if there is none.
 
-        Everything else in the file stays byte for byte as it is, comments and bad lines too.
+        All other bytes of the file stay, including comments and bad lines. Raises DataError.
         """
         try:
             line = format_line((("user", question), ("assistant", answer)))
         except LineError:
             return False
         try:
-            # surrogateescape: bytes that are no UTF-8 come back as they were
+            # surrogateescape: bytes that are not UTF-8 are written back unchanged
             text = self.path.read_bytes().decode("utf-8", "surrogateescape")
             lines = text.split("\n")
             for number in range(len(lines) - 1, -1, -1):
@@ -66,17 +67,16 @@ class OwnerBook:
         return False
 
     def erase(self, exchanges: Iterable[tuple[str, str]], text: str | None = None) -> int:
-        """Removes every line that holds one of these exchanges, or the text in whatever case;
-        returns how many went. The rest of the file stays as it is, byte for byte."""
+        """Removes every line that is one of these exchanges or contains `text` (in any case); returns
+        the number of lines removed. All other bytes stay. Raises DataError."""
         unwanted = _as_lines(exchanges)
-        within = " ".join(text.casefold().split()) if text else None
+        within = fold_spaces(text) if text else None
         try:
             lines = self.path.read_bytes().decode("utf-8", "surrogateescape").split("\n")
             kept = [
                 line
                 for line in lines
-                if line.strip() not in unwanted
-                and not (within and within in " ".join(line.casefold().split()))
+                if line.strip() not in unwanted and not (within and within in fold_spaces(line))
             ]
             if len(kept) < len(lines):
                 write_atomically(self.path, "\n".join(kept))
@@ -87,17 +87,17 @@ class OwnerBook:
             raise self._unwritable(error) from error
 
     def holds(self, text: str, without: Iterable[tuple[str, str]] = ()) -> bool:
-        """Whether a line, but for those of these exchanges, has the text in it, in whatever case."""
+        """True if a line contains the text, in any case. Ignores lines of the exchanges in `without`."""
         try:
             whole = self.path.read_bytes().decode("utf-8", "surrogateescape")
         except OSError:
             return False
-        within, passed_over = " ".join(text.casefold().split()), _as_lines(without)
+        within, passed_over = fold_spaces(text), _as_lines(without)
         lines = (line for line in whole.split("\n") if line.strip() not in passed_over)
-        return any(within in " ".join(line.casefold().split()) for line in lines)
+        return any(within in fold_spaces(line) for line in lines)
 
     def replace(self, question: str, old: str | None, new: str | None) -> None:
-        """Takes one answer to the question out and adds another; None is no answer."""
+        """Removes one answer to the question and adds another; None: no answer. Raises DataError."""
         if old == new or (old is not None and new is not None and self._swap(question, old, new)):
             return
         if old is not None:
@@ -106,8 +106,8 @@ class OwnerBook:
             self.add(question, new)
 
     def _swap(self, question: str, old: str, new: str) -> bool:
-        """Takes the old line out and adds the new one in one write, so that a crash leaves one of
-        them; False where that cannot be."""
+        """Replaces the old line by a new one in a single write, so that a crash leaves one of them;
+        False if the old line is not there or the texts do not fit."""
         try:
             line = format_line((("user", question), ("assistant", old)))
             added = format_line((("user", question), ("assistant", new)))
@@ -127,11 +127,10 @@ class OwnerBook:
         return True
 
     def rewrite(self, number: int, old: str, new: str | None) -> None:
-        """Puts a line in the place of another, or takes it out (None). Everything else in the file
-        stays byte for byte as it is.
+        """Replaces a line, or removes it (new=None). All other bytes of the file stay.
 
-        number: counted from 1. old: what the line says now, white space around it aside. Raises
-        DataError, with nothing changed, where it says something else or cannot be written.
+        number: from 1. old: the expected text of the line, compared stripped. Raises DataError and
+        changes nothing if the line differs or the file cannot be written.
         """
         lines = self._lines()
         if not 1 <= number <= len(lines) or lines[number - 1].strip() != old.strip():
@@ -146,7 +145,7 @@ class OwnerBook:
             raise self._unwritable(error) from error
 
     def has(self, question: str, answer: str) -> bool:
-        """Whether some line holds exactly this exchange, or no line could."""
+        """True if a line is exactly this exchange, or if the exchange does not fit the format."""
         try:
             line = format_line((("user", question), ("assistant", answer)))
         except LineError:
@@ -154,7 +153,7 @@ class OwnerBook:
         return _place(self._lines(), line) is not None
 
     def count(self, question: str, answer: str) -> int:
-        """Lines that hold exactly this exchange."""
+        """Number of lines with exactly this exchange."""
         try:
             line = format_line((("user", question), ("assistant", answer)))
         except LineError:
@@ -162,8 +161,8 @@ class OwnerBook:
         return sum(one.strip() == line for one in self._lines())
 
     def answer_to(self, question: str, without: str | None = None) -> str | None:
-        """The last answer to exactly this question; None where there is none. without: an answer whose
-        last line does not count."""
+        """The last answer to exactly this question; None if there is none. without: an answer whose last
+        line is ignored."""
         passed = " ".join(without.split()) if without else None
         beginning = f"<|user|> {' '.join(question.split())} <|assistant|> "
         for line in reversed(self._lines()):
@@ -176,7 +175,7 @@ class OwnerBook:
         return None
 
     def written(self) -> float:
-        """When the file was last written, in seconds since the epoch; 0 where there is none."""
+        """Modification time of the file in Unix seconds; 0 if it does not exist."""
         try:
             return self.path.stat().st_mtime
         except OSError:
@@ -184,7 +183,7 @@ class OwnerBook:
 
     def _lines(self) -> list[str]:
         try:
-            # surrogateescape: bytes that are no UTF-8 come back as they were
+            # surrogateescape: bytes that are not UTF-8 are written back unchanged
             return self.path.read_bytes().decode("utf-8", "surrogateescape").split("\n")
         except FileNotFoundError:
             return []
@@ -197,13 +196,13 @@ class OwnerBook:
 
 
 def _place(lines: list[str], line: str) -> int | None:
-    """Index of the last line that says exactly this."""
+    """Index of the last line equal to `line`; None if there is none."""
     numbers = range(len(lines) - 1, -1, -1)
     return next((number for number in numbers if lines[number].strip() == line), None)
 
 
 def _as_lines(exchanges: Iterable[tuple[str, str]]) -> set[str]:
-    """As a book has them, but for those that no book can hold."""
+    """The exchanges as lines of a book, without those that do not fit the format."""
     lines = set()
     for question, answer in exchanges:
         with contextlib.suppress(LineError):

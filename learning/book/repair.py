@@ -1,15 +1,16 @@
-"""Brings the owner's book up to date after a crash: the journal is written first, then the book.
+"""Updates the owner's book after a crash, because the journal is written first and then the book.
 
-Only what was judged after the book was last written is looked at: what the owner took out of the
-book by hand since then stays out. A book that is gone is written anew from the journal.
+Considers only judgements made after the book was last written, so that lines which the owner removed by
+hand stay removed. A missing book is rebuilt from the journal.
 """
 
 from __future__ import annotations
 
-from learning.book.lines import of_exchange, write
+from learning.book.lines import WRITTEN, of_exchange, write
 from learning.book.owner_book import OwnerBook
 from learning.journal.journal import Journal
 from learning.journal.lessons import RIDER_KINDS
+from learning.journal.standing import TAUGHT, of_kinds, stands, withdrawn
 
 _CHANGED = """SELECT ask FROM (
     SELECT ask, created FROM judgements
@@ -17,9 +18,7 @@ _CHANGED = """SELECT ask FROM (
     UNION ALL SELECT j.ask, w.created FROM withdrawals w JOIN judgements j ON j.id = w.judgement)
     WHERE created > ? GROUP BY ask ORDER BY max(created)"""
 
-_STOOD = """NOT EXISTS (
-        SELECT 1 FROM withdrawals w WHERE w.judgement = j.id AND w.created <= ?2)
-    AND EXISTS (SELECT 1 FROM lessons l WHERE l.judgement = j.id AND l.state != 'undone')"""
+_STOOD = f"NOT {withdrawn(until='?2')} AND {TAUGHT}"
 
 _TEXT = f"""SELECT a.text FROM answers a JOIN judgements j ON j.id = a.judgement
     WHERE a.ask = ?1 AND a.created <= ?2 AND j.kind != 'rating' AND {_STOOD}
@@ -29,15 +28,14 @@ _RATING = f"""SELECT j.value FROM judgements j WHERE j.ask = ?1 AND j.created <=
     AND j.kind = 'rating' AND j.answer = ?3 AND (j.value IS NULL OR {_STOOD})
     ORDER BY j.id DESC LIMIT 1"""
 
-_LOOSE = """SELECT id FROM lessons WHERE created > ? AND judgement IS NULL AND state != 'undone'
-    AND kind IN ('pick', 'example', 'correction')
-    AND NOT EXISTS (SELECT 1 FROM retractions r WHERE r.lesson = lessons.id) ORDER BY id"""
+_LOOSE = f"""SELECT id FROM lessons WHERE created > ? AND judgement IS NULL
+    AND {of_kinds(WRITTEN)} AND {stands()} ORDER BY id"""
 
 _FOREVER = 1e300
 
 
 def mend_book(book: OwnerBook, journal: Journal) -> None:
-    """Writes what the program did not come to write. Raises DataError where the book cannot be."""
+    """Makes the book agree with the journal. Raises DataError if the book cannot be written."""
     since = book.written()
     for (ask,) in journal.rows(_CHANGED, since):
         was, now = _answer(journal, ask, since), _answer(journal, ask, _FOREVER)
@@ -46,7 +44,7 @@ def mend_book(book: OwnerBook, journal: Journal) -> None:
             write(book, journal, question, was, now, of_exchange(journal, journal.ask(ask)))
     for (number,) in journal.rows(_LOOSE, since):
         lesson = journal.lesson(number)
-        if len(lesson.prompt) == 1:  # of a file of lessons, or written into the book
+        if len(lesson.prompt) == 1:  # from a lesson file, or edited in the book
             question, answer = lesson.prompt[-1].text, lesson.answer or None
             if not (answer and book.has(question, answer)):
                 book.replace(question, lesson.replaces, answer)
@@ -57,7 +55,8 @@ def mend_book(book: OwnerBook, journal: Journal) -> None:
 
 
 def _answer(journal: Journal, ask: int, at: float) -> str | None:
-    """The answer that the book should have had at a time: picked or typed, and not rated bad."""
+    """The answer that the book should have had at time `at` (Unix seconds): picked or typed, and not
+    rated bad. None: no answer."""
     found = journal.row(_TEXT, ask, at)
     if found is None:
         return None

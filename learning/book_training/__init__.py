@@ -1,4 +1,4 @@
-"""Training on a whole book until it is known; can be broken off and resumed.
+"""Trains on a whole book until the model knows it; can be interrupted and resumed.
 
 Imports memory, book and below; never lessons or practice.
 """

@@ -1,7 +1,7 @@
-"""Asks a model for every line of a book while it is trained on it, and says how far that is.
+"""Measures what a model knows of the lines of a book during training, and reports progress.
 
-Asking can be stopped: it takes a few seconds of a small model, and minutes of a large one. Left out: the
-steps between (learning.book_training.loop).
+A measurement can be stopped: it takes seconds with a small model and minutes with a large one. Left out:
+the training steps (learning.book_training.loop).
 """
 
 from __future__ import annotations
@@ -15,42 +15,47 @@ from learning.data.examples import Example
 from learning.objectives.forward import HiddenStates, Knowledge, knowledge, mean_loss, share_known
 
 PIECE = 48
-"""Lines that are asked between two reports."""
+"""Lines measured between two reports."""
 PATIENCE = 8.0
-"""Seconds that asking may still take once it was to stop. What could not be asked whole by then is given
-up, since nobody knows what it has cost: the weights are those of the last epoch that was."""
+"""Seconds that a measurement may still take after a request to stop. An epoch whose measurement is not
+complete by then is dropped, because its effect on other lines is unknown; the weights return to the last
+epoch measured in full."""
 
 
 @dataclass(frozen=True)
 class EpochReport:
-    """Where training is."""
+    """Progress of a training."""
 
     epoch: int
     step: int
     steps: int
+    """Steps if all epochs are needed."""
     loss: float
+    """Nats per target token."""
     recall: float | None
-    """Of the book, 0 to 1; None within an epoch."""
+    """Exact recall of the book, 0 to 1; None within an epoch."""
     seconds: float
     examples: int
+    """Lines in the step, or in the epoch at its end."""
     begun: int = 0
-    """Steps that were done before, where it goes on from an earlier time."""
+    """Steps done before a resumed training; else 0."""
     known: int = 0
-    """Lines of the book that are known, as last asked ..."""
+    """Lines of the book that were known when last measured."""
     entries: int = 0
-    """... of so many."""
+    """Lines of the book."""
     kept: float | None = None
-    """Share known of what else is remembered, 0 to 1, as last asked; None where there is nothing else."""
+    """Share of the other remembered lines that were known when last measured, 0 to 1; None if there are
+    none or not all were measured."""
     asked: float | None = None
-    """While lines are asked: the share of them that was, 0 to 1; else None."""
+    """During a measurement: the share of lines already measured, 0 to 1; else None."""
 
 
 class Stop(Exception):  # noqa: N818 - not an error: the owner wants it to end
-    """Raised while lines are asked."""
+    """Raised inside a measurement or a step when the owner stops the training."""
 
 
 class Asking:
-    """What is known of the lines, as last asked."""
+    """The latest measurement of each line."""
 
     def __init__(
         self,
@@ -69,7 +74,8 @@ class Asking:
     def ask(
         self, places: Sequence[int], now: EpochReport, *, patience: float | None = None
     ) -> None:
-        """Asks these lines. Raises Stop where it was to stop `patience` seconds ago (None: PATIENCE)."""
+        """Measures the lines at these indices. Raises Stop `patience` seconds (None: PATIENCE) after a
+        request to stop."""
         limit = PATIENCE if patience is None else patience
         order = sorted(places, key=lambda at: len(self.lines[at].ids))
         for start in range(0, len(order), PIECE):
@@ -84,7 +90,7 @@ class Asking:
                 self._found[at] = item
 
     def all(self) -> list[Knowledge]:
-        """Of all lines, each of which was asked at some time."""
+        """The latest measurement of every line; requires that all were measured."""
         return [item for item in self._found if item is not None]
 
     def known(self, at: int) -> bool:
@@ -92,16 +98,16 @@ class Asking:
         return item is not None and item.known
 
     def weak(self, at: int, margin: float) -> bool:
-        """Not known by so much."""
+        """True if the line was not measured or its margin (logits) is below `margin`."""
         item = self._found[at]
         return item is None or item.margin < margin
 
     def loss(self, places: Sequence[int]) -> float:
-        """Nats a token."""
+        """Mean loss of these lines, in nats per token."""
         return mean_loss([item for at in places if (item := self._found[at]) is not None])
 
     def stands(self, now: EpochReport) -> EpochReport:
-        """With what is known by now."""
+        """The report with the latest measurements filled in."""
         book, rest = self._found[: self.entries], self._found[self.entries :]
         known = sum(item is not None and item.known for item in book)
         kept = None

@@ -1,13 +1,12 @@
-"""Supervised training on a book: every entry known, and talk outside the book as before.
+"""Supervised training on a book until every entry is known, while other talk stays as it was.
 
-AdamW with warm-up and cosine; loss on the assistant's tokens. What is not known yet comes in every
-step; beside it lines that are known, some after other talk or carelessly written, and, as an anchor, KL
-to the weights before on the model's own talk. When all that was to be learned is known, its loss is
-low, and nothing else was lost, some more epochs follow in which talk settles, and it ends; else after
-`epochs`.
+AdamW with warm-up and cosine decay; the loss is on the assistant's tokens. Each step contains new lines
+(not known yet), known lines, some lines after other talk or with careless spelling, and, as an anchor, the
+KL to the earlier weights on the model's own talk. Once all new lines are known with a low loss and no other
+line was lost, a few settling epochs restore the talk, and the training ends; otherwise after `epochs`.
 
-An epoch goes through what is new, not through all that is known: two new lines beside a book that is
-known take half a minute, not four passes over the book.
+An epoch is a pass over the new lines, not over the whole book: two new lines in a known book take half a
+minute instead of four passes over the book.
 """
 
 from __future__ import annotations
@@ -31,50 +30,50 @@ from learning.objectives.stepper import Stepper
 from learning.objectives.supervised import anchor_gradients, likelihood_gradients
 
 MENDING = 0.3
-"""Share of the rate that is left once new lines are known and old ones are to be kept or mended."""
+"""Factor on the learning rate in settling epochs of a book with known lines."""
 
 
 @dataclass(frozen=True)
 class BookSettings:
-    """Defaults measured at 10M."""
+    """Defaults, tuned on a model of 10M weights."""
 
     epochs: int = 25
-    """The limit."""
+    """Most epochs."""
     batch: int = 32
-    """Lines a step; of them at most half new ones where others are known."""
+    """Lines per step; at most half of them new if others are known."""
     short: int = 6
-    """Steps of an epoch at least, where other lines are known: a few new ones come in each of them."""
+    """Fewest steps per epoch if other lines are known; a few new lines then come in every step."""
     beside: int = 10
-    """Known lines in a step at least, where there are as many; as many as new ones where those are more."""
+    """Fewest known lines per step; more if there are more new ones, up to half of the batch."""
     others: int = 8
-    """Further rows a step: lines after some other talk, and carelessly written questions; where new lines
-    stand beside known ones half as many as lines at most."""
+    """Further rows per step: lines after other talk, and careless questions. If there are known lines, at
+    most half as many as lines in the step."""
     talk: int = 16
-    """Rows of talk a step. With four the book cost more of talk, and of facts told in it (book.md)."""
+    """Rows of the model's own talk per step. With four, talk suffered more (benchmarks/results/book.md)."""
     talk_weight: float = 1.0
-    """Of talk against the lines."""
+    """Weight of talk against the lines."""
     manner: int = 8
-    """Rows a step of talk that shows the manner, where there is such talk."""
+    """Rows per step of talk that shows the manner, if such talk is given."""
     settle: float = 0.3
-    """Once every entry is known: further epochs, as a share of those it took, in which the rate falls to
-    a tenth and talk weighs more, so that what the book costs of it comes back. What is not known then is
-    learned at that low rate."""
+    """Settling epochs after every entry is known, as a share of the epochs so far. In them the rate falls
+    to a tenth and talk weighs more, so that the talk recovers. Lines lost then are relearned at that rate."""
     settling_weight: float = 5.0
-    """Of talk in these, times the weight that it has before."""
+    """Factor on the weight of talk in settling epochs."""
     lr: float = 1e-3
+    """Peak learning rate."""
     warm_up: int = 20
-    """Steps."""
+    """Steps of linear learning-rate warm-up."""
     margin: float = 0.5
-    """Lead in logits below which a line comes twice."""
+    """A new line with a margin (logits) below this comes twice per epoch, once most are known."""
     seconds: float = math.inf
-    """Limit of time."""
+    """Time limit."""
     until_known: bool = True
-    """What is known already is only kept; settle and stop as soon as every entry is known and the loss is
-    at most `enough`. Else exactly `epochs`, of the whole book."""
+    """Train only on lines not known yet, and end as soon as all are known with a loss of at most `enough`.
+    If False, train exactly `epochs` on the whole book."""
     enough: float = 0.1
-    """Nats a token."""
+    """Loss of the new lines, in nats per token, that ends the training."""
     ask_every: int = 1
-    """Epochs from one time that the lines are asked to the next; at the end they always are."""
+    """Epochs between two measurements of the lines; the last epoch is always measured."""
 
 
 ADAPTER_SETTINGS = BookSettings(
@@ -89,32 +88,32 @@ ADAPTER_SETTINGS = BookSettings(
     warm_up=10,
     ask_every=2,
 )
-"""For adapters of a model that brings its knowledge along; chosen at 135M (engine/base/smollm2-135m/CARD.md).
-Talk is to become short and plain there, so that it weighs less how the model talked."""
+"""For low-rank adapters, tuned on a model of 135M weights (engine/base/smollm2-135m/CARD.md). The model's
+earlier talk weighs less, because its answers have to become shorter."""
 
 
 @dataclass(frozen=True)
 class TrainingStart:
-    """Where a training that was broken off goes on. Adam begins anew."""
+    """State from which to resume an interrupted training. Adam's moments start from zero."""
 
     epoch: int
-    """Whole epochs done."""
+    """Number of complete epochs."""
     step: int
     weights: Mapping[str, Tensor]
 
 
 @dataclass(frozen=True)
 class BookTraining:
-    """What it came to."""
+    """Result of a training."""
 
     last: EpochReport
-    """Its loss is not finite where that ended the training; the weights are of no use then. Its step is 0
-    where nothing was learned that could be kept."""
+    """The last report. If its loss is not finite, the weights are unusable; if its step is 0, nothing was
+    learned that can be kept."""
     before: list[Knowledge]
-    """Of each line of the book, then of the rest, before the first step; empty where it was to stop before
-    all were asked."""
+    """Knowledge of each line of the book, then of the rest, before the first step; empty if the training
+    was stopped before all were measured."""
     after: list[Knowledge]
-    """... and now."""
+    """The same after the training."""
 
 
 @dataclass(frozen=True)
@@ -141,10 +140,12 @@ def train_book(
     stop: Callable[[], bool] = lambda: False,
     begun: TrainingStart | None = None,
 ) -> BookTraining:
-    """Trains in place. rest: what else must not be forgotten. careless: lines with the question written
-    otherwise. manner: talk that is learned from, and need not be known. stop: looked at before every
-    step, and while lines are asked. begun: goes on from there; what it is measured against, and what
-    anchors the talk, is the model as given."""
+    """Trains the model in place.
+
+    rest: other lines that must not be forgotten. careless: lines with careless or reworded questions.
+    manner: talk to learn from that need not be known. stop: polled before every step and during
+    measurements. begun: resume from there; the given model stays the reference for measurement and anchor.
+    """
     moved = AllWeights(model) if isinstance(model, Model) else model
     asking = Asking(moved.passes, book, rest, report, pause, stop)
     rows = Rows(talk, careless, manner)
@@ -177,18 +178,18 @@ class _Training:
         self._step = self._first = 0
         self._epoch_steps = 1
         self._lines_seen = 0
-        """In the last epoch."""
+        """Lines trained on in the last epoch."""
         self._new: list[int] = []
-        """Places of what is to be learned ..."""
+        """Indices of the lines to learn."""
         self._old: list[int] = []
-        """... and of all else, which is only to be kept."""
+        """Indices of all other lines, which must not be lost."""
         self._known_before: list[int] = []
-        """Of these, what was known at first."""
+        """Those of `_old` that were known at the start."""
 
     def run(self, begun: TrainingStart | None) -> BookTraining:
         asking, settings = self._asking, self._settings
         at = self._now(0, 0)
-        if begun:  # how long an epoch is will be known when all was asked
+        if begun:  # estimate: the length of an epoch is known only after the measurement
             steps = begun.step * settings.epochs // max(1, begun.epoch)
             at = replace(at, epoch=begun.epoch, step=begun.step, begun=begun.step, steps=steps)
             self._first = begun.step
@@ -201,7 +202,7 @@ class _Training:
         loss = asking.loss(self._new or range(asking.entries))
         last = asking.stands(self._now(at.epoch, at.step, loss))
         self._report(last)
-        last = replace(last, epoch=0, step=0)  # nothing is to be kept yet
+        last = replace(last, epoch=0, step=0)  # nothing to keep yet
         if self._enough():
             return BookTraining(last, before, before)
         if self._talk:
@@ -243,7 +244,7 @@ class _Training:
         return BookTraining(last, before, asking.all())
 
     def _choose(self) -> None:
-        """What is to be learned, and what is only to be kept."""
+        """Chooses the lines to learn and those to keep, and the sizes of steps and epochs."""
         asking, all_of_it = self._asking, not self._settings.until_known
         self._new = [at for at in range(asking.entries) if all_of_it or not asking.known(at)]
         new = set(self._new)
@@ -256,7 +257,7 @@ class _Training:
         self._epoch_steps = max(least, math.ceil(len(self._new) / self._of_new))
 
     def _learned(self) -> bool:
-        """What is new is known well."""
+        """True if all new lines are known and their loss is low enough."""
         known = all(self._asking.known(at) for at in self._new)
         return known and (not self._new or self._asking.loss(self._new) <= self._settings.enough)
 
@@ -278,7 +279,8 @@ class _Training:
     # ------------------------------------------------------------ steps
 
     def _epoch(self, epoch: int, settling: range) -> float:
-        """Some steps; the loss of the last one. Ends where it is over, or the loss is not finite."""
+        """Runs one epoch; returns the loss of its last step, nan if a loss was not finite. Ends early if
+        the training is over."""
         settings, asking, rng, loss = self._settings, self._asking, self._rng, 0.0
         known = sum(map(asking.known, self._new))
         few = known > 0.6 * len(self._new)
@@ -291,14 +293,14 @@ class _Training:
             if self._over():
                 break
             rate = _rate(self._step, self._now(0, 0).steps, settings.warm_up, self._first)
-            if settling:  # from there on to a tenth of where it stood
+            if settling:  # decay linearly to a tenth over the settling epochs
                 through = (epoch - settling.start + number / count) / len(settling)
                 rate *= (MENDING if self._old else 1.0) * (1.0 - 0.9 * min(1.0, through))
             new = _part(order, number, self._of_new)
             old = self._kept_lines()
             try:
                 loss = self._gradients(new, old, settling.start <= epoch < settling.stop)
-            except Stop:  # in the middle of a step, of which nothing is kept
+            except Stop:  # in the middle of a step, which is dropped
                 self._stepper.clear()
                 break
             try:
@@ -312,13 +314,14 @@ class _Training:
         return loss
 
     def _kept_lines(self) -> list[int]:
-        """Known lines of one step, up to half of them such as were lost since."""
+        """Known lines for one step; up to half of them lines that have become weak."""
         lost = [at for at in self._known_before if self._asking.weak(at, self._settings.margin)]
         chosen = self._rng.sample(lost, min(self._of_old // 2, len(lost)))
         return chosen + self._rng.sample(self._old, self._of_old - len(chosen))
 
     def _gradients(self, new: Sequence[int], old: Sequence[int], settling: bool) -> float:
-        """Of all terms; the loss of the lines. New ones weigh as much as all that are known."""
+        """Adds the gradients of all terms; returns the loss of the lines in nats per token. New lines
+        together weigh as much as known lines together. Raises Stop."""
         settings, lines, model = self._settings, self._asking.lines, self._moved.passes
         loss = 0.0
 
@@ -347,8 +350,8 @@ class _Training:
         return loss
 
     def _others(self, new: Sequence[int], count: int) -> list[Example]:
-        """Lines as they will be asked: half of them after another line, half as people type; new ones
-        every other time."""
+        """Lines as owners will ask them: most of them after another line, every other one with a careless
+        question if there are any; every fourth row is a new line."""
         lines, rng, careless = self._asking.lines, self._rng, self._careless
         rows = []
         for row in range(count if len(lines) > 1 else 0):
@@ -362,14 +365,13 @@ class _Training:
 
 
 def _part(order: Sequence[int], number: int, size: int) -> list[int]:
-    """The lines of one step: those that come next; from the first again where there are too few for all
-    steps."""
+    """The lines of step `number`: the next `size` in order; starts again if there are too few."""
     if number * size >= len(order):
         number %= max(1, math.ceil(len(order) / size))
     return list(order[number * size : (number + 1) * size])
 
 
 def _rate(step: int, steps: int, warm_up: int, first: int = 0) -> float:
-    """Warm-up from step `first` on, then cosine down to a tenth."""
+    """Share of the peak rate: linear warm-up from step `first`, then cosine decay to a tenth."""
     cosine = 0.5 * (1.0 + math.cos(math.pi * min(1.0, step / steps)))
     return min(1.0, (step - first + 1) / warm_up) * max(0.1, cosine)

@@ -1,7 +1,7 @@
-"""Keeps a book training on the disk while it runs, so that it can go on after the program was closed.
+"""Saves a running book training to disk, so that it can resume after the program was closed.
 
-Weights are written after each epoch, and when the program closes in the middle of one: a training
-that is broken off loses the momentum of Adam; one that is killed, the epoch. Left out: what is kept
+Weights are written after each epoch, and when the program closes within one. An interrupted training
+loses Adam's moments; a killed one also loses the current epoch. Left out: the file format
 (learning.models.unfinished_training) and the training itself (learning.book_training.loop).
 """
 
@@ -28,11 +28,12 @@ from learning.models.weights import Weights
 
 
 class Stopped(Exception):  # noqa: N818 - not an error: the owner closes the program
-    """Raised inside a lesson or a training when the program closes; the lesson stays waiting."""
+    """Raised inside a lesson or a training when the program closes; a lesson then stays waiting."""
 
 
 class TrainingKeeper:
-    """A context: what ends it but Stopped also ends the keeping. With None nothing is kept."""
+    """A context manager that saves a training. Any end but Stopped removes the saved files, unless `leave`
+    was called. kept: None saves nothing."""
 
     def __init__(
         self, weights: Weights, moved: Moved, course: Course, kept: Unfinished | None
@@ -45,8 +46,8 @@ class TrainingKeeper:
         self._step = kept.step if kept else 0
 
     def begun(self, journal: Journal) -> TrainingStart | None:
-        """Where it goes on; None where it begins anew, because there is nothing kept, or it is not
-        true any more."""
+        """State from which to resume; None to start afresh, because nothing was saved or the saved state
+        no longer matches the journal and the model."""
         kept, folder = self._earlier, self._weights.folder
         if kept is None:
             return None
@@ -58,12 +59,12 @@ class TrainingKeeper:
         if made is None:
             remove_unfinished(folder)
             self._step, self._now = 0, replace(self._now, epoch=0, step=0)
-            with contextlib.suppress(OSError):  # a full disk: it trains all the same
+            with contextlib.suppress(OSError):  # on a full disk it trains without saving
                 write_unfinished(folder, self._now)
         return made
 
     def hearing(self, report: Callable[[EpochReport], None]) -> Callable[[EpochReport], None]:
-        """Reports as before, and keeps what each whole epoch made."""
+        """Wraps `report`: also saves the weights after each complete epoch."""
 
         def heard(now: EpochReport) -> None:
             report(now)
@@ -75,7 +76,7 @@ class TrainingKeeper:
 
     @contextlib.contextmanager
     def stopping(self) -> Iterator[None]:
-        """Keeps what there is when the program closes; the weights must still be the trained ones."""
+        """Saves the weights on Stopped; use it while the model still holds the trained weights."""
         try:
             yield
         except Stopped:
@@ -85,11 +86,11 @@ class TrainingKeeper:
 
     @property
     def has_steps(self) -> bool:
-        """Whether something is kept that a later training can go on from."""
+        """True if something is saved from which a later training can resume."""
         return self._now is not None and self._now.step > 0
 
     def leave(self) -> None:
-        """What is kept stays for another time, since nothing of it was published."""
+        """Leaves the saved files for a later training, because nothing of it was published."""
         self._now = None
 
     def __enter__(self) -> TrainingKeeper:
@@ -105,7 +106,7 @@ class TrainingKeeper:
         if self._now is None:
             return
         folder = self._weights.folder
-        with contextlib.suppress(CheckpointError, OSError):  # it trains all the same
+        with contextlib.suppress(CheckpointError, OSError):  # training goes on without saving
             self._moved.save(folder / TRAINED)
             self._now = replace(self._now, epoch=epoch, step=self._step)
             write_unfinished(folder, self._now)

@@ -1,6 +1,6 @@
-"""One training on a book as a transaction: plan, train, judge, publish or put back.
+"""One training on a book as a transaction: plan, train, judge, then publish or roll back.
 
-Left out: the steps (learning.book_training.loop) and what they are taken on
+Left out: the training steps (learning.book_training.loop) and the choice of examples
 (learning.book_training.training_set).
 """
 
@@ -10,6 +10,7 @@ import contextlib
 import math
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -17,15 +18,15 @@ import torch
 from engine.lora import attach
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.book_training.asking import EpochReport
-from learning.book_training.loop import BookSettings, train_book
+from learning.book_training.loop import BookSettings, BookTraining, train_book
 from learning.book_training.moved import AdapterPlan, AdapterWeights, AllWeights, Moved
 from learning.book_training.resume import TrainingKeeper
 from learning.book_training.training_set import Course, failed_avoidance
 from learning.book_training.training_set import plan as plan_course
 from learning.data.examples import Example
 from learning.memory.book_rows import book_examples
-from learning.memory.guard import examine
-from learning.memory.transaction import WeightTransaction
+from learning.memory.guard import Verdict, examine
+from learning.memory.transaction import Commit, WeightTransaction
 from learning.models.unfinished_training import Unfinished
 from learning.objectives.forward import Knowledge, share_known
 from learning.protocol.events import TrainDone
@@ -36,12 +37,9 @@ from personality.book import everyday_path
 class BookTrainer:
     """Trains one model of a home on books."""
 
-    def __init__(
-        self, transaction: WeightTransaction, tokenizer: Tokenizer, book_path: Path
-    ) -> None:
-        """book_path: the owner's book."""
+    def __init__(self, transaction: WeightTransaction, tokenizer: Tokenizer) -> None:
         self._transaction, self._tokenizer = transaction, tokenizer
-        self._journal, self._book_path = transaction.journal, book_path
+        self._journal = transaction.journal
 
     def train(
         self,
@@ -54,13 +52,14 @@ class BookTrainer:
         kept: Unfinished | None = None,
         plan: AdapterPlan | None = None,
     ) -> TrainDone:
-        """Trains on a book until it is known, judges, and publishes or puts the weights back.
+        """Trains on a book until it is known, then publishes the weights if the guard passes, else rolls
+        them back.
 
-        book: None for the shipped book, the owner's, and all lessons; after that, answers that could not
-        be avoided wait to be taught again. kept: an interrupted training to continue, or a new one; while
-        it runs it is kept beside the model, so that an interruption loses little. plan: trains adapters,
-        which are then added to the weights; None: all weights. Raises DataError for a book with bad lines,
-        unless `skip_bad`; nothing has changed then.
+        book: None for the shipped book, the owner's, and all lessons; afterwards, lessons to avoid an
+        answer that had failed wait to be taught again. kept: the interrupted training to resume, or a new
+        record; the running training is saved beside the model. plan: train low-rank adapters and add them
+        to the weights; None: train all weights. Raises DataError for a book with bad lines unless
+        `skip_bad`, and changes nothing then.
         """
         started, model = time.monotonic(), self._transaction.weights.model
         replay = self._transaction.caches.read_books_again(
@@ -70,68 +69,82 @@ class BookTrainer:
             self._tokenizer,
             replay,
             self._journal,
-            self._book_path,
+            self._transaction.caches.book_rows,
             book,
             model.config.context,
             self._transaction.rng,
             skip_bad,
         )
-        count, manner = len(course.examples), list[Example]()
+        count, context = len(course.examples), model.config.context
+        lines, manner = [*course.examples, *course.rest], list[Example]()
         moved: Moved = AllWeights(model)
         if plan:
-            manner = book_examples(self._tokenizer, [everyday_path()], model.config.context)
-            again = (*course.examples, *course.rest, *course.otherwise, *manner, *replay.talk)
+            manner = book_examples(self._tokenizer, [everyday_path()], context)
+            again = (*lines, *course.otherwise, *manner, *replay.talk)
             drawn = torch.Generator().manual_seed(self._transaction.rng.getrandbits(32))
-            adapters = attach(model, plan.settings, drawn)
-            moved = AdapterWeights(adapters, again)
+            moved = AdapterWeights(attach(model, plan.settings, drawn), again)
         keeper, goes_on = TrainingKeeper(self._transaction.weights, moved, course, kept), False
-        closing = contextlib.closing(moved)
-        with keeper, self._transaction.or_as_before() as before, closing, keeper.stopping():
-            training = train_book(
-                moved,
-                course.examples,
-                replay.talk,
-                settings,
-                self._transaction.rng,
-                rest=course.rest,
-                careless=course.otherwise,
-                manner=manner,
-                report=keeper.hearing(report),
-                pause=self._transaction.pause,
-                stop=stop,
-                begun=keeper.begun(self._journal),
-            )
-            asked = bool(training.before)  # otherwise it was stopped before that
-            recall_before = share_known(training.before[:count]) if asked else None
-            after = training.after
-            if plan and training.last.step and math.isfinite(training.last.loss):
-                lines = [*course.examples, *course.rest]
-                after = moved.settle(lines, after, self._transaction.pause)
-            recall = share_known(after[:count]) if asked else None
+        verdict = Verdict(False, 0.0, 0.0)
+
+        def steps() -> BookTraining:
+            with keeper.stopping():
+                training = train_book(
+                    moved,
+                    course.examples,
+                    replay.talk,
+                    settings,
+                    self._transaction.rng,
+                    rest=course.rest,
+                    careless=course.otherwise,
+                    manner=manner,
+                    report=keeper.hearing(report),
+                    pause=self._transaction.pause,
+                    stop=stop,
+                    begun=keeper.begun(self._journal),
+                )
+                if training.last.step and math.isfinite(training.last.loss):
+                    known = moved.settle(lines, training.after, self._transaction.pause)
+                    training = replace(training, after=known)
+                return training
+
+        def judge(training: BookTraining) -> Commit | None:
+            nonlocal verdict
             verdict = examine(
                 model,
-                book_before=recall_before or 0.0,
-                book_recall=recall or 0.0,
+                book_before=share_known(training.before[:count]) if training.before else 0.0,
+                book_recall=share_known(training.after[:count]) if training.before else 0.0,
                 earlier=len(course.rest),
                 earlier_before=share_known(training.before[count:]),
-                earlier_recall=share_known(after[count:]),
+                earlier_recall=share_known(training.after[count:]),
             )
-            last = training.last
-            if verdict.passed and last.step:
-                if plan and plan.folder:
-                    adapters.save(plan.folder, base=self._transaction.weights.folder.name)
-                self._publish(course, after[:count])
+            if verdict.passed and training.last.step:
+                return Commit([lesson.id for lesson, _ in course.lessons], "book training")
+            return None
+
+        with keeper, contextlib.closing(moved):
+            outcome = self._transaction.attempt(steps, judge, moved.trainable)
+            if outcome.kept:
+                if plan and plan.folder and isinstance(moved, AdapterWeights):
+                    base = self._transaction.weights.folder.name
+                    moved.adapters.save(plan.folder, base=base)
+                self._published(course, outcome.result.after[:count])
             elif goes_on := stop() and keeper.has_steps:
                 keeper.leave()
-        if not (verdict.passed and last.step):
-            self._transaction.put_back(before)
-            recall = recall_before
-        if verdict.passed and asked and not book:  # other weights may learn what these could not
+        training = outcome.result
+        asked, last = (
+            bool(training.before),
+            training.last,
+        )  # False: stopped during the first measurement
+        recall_before = share_known(training.before[:count]) if asked else None
+        recall = share_known(training.after[:count]) if outcome.kept else recall_before
+        if (
+            verdict.passed and asked and not book
+        ):  # the new weights may learn what the old could not
             context = model.config.context
             for lesson in failed_avoidance(self._tokenizer, self._journal, context):
                 self._journal.set_lesson_state(lesson.id, "waiting")
         self._transaction.caches.forget()
-        if not book and recall is not None:  # of another book it says nothing of Vidya's own
+        if not book and recall is not None:  # recall of another book says nothing about Vidya's own
             self._journal.add_measure("book_recall", recall)
         return TrainDone(
             epochs=last.epoch,
@@ -144,17 +157,14 @@ class BookTrainer:
             rolled_back=not verdict.passed,
             version=self._transaction.weights.version,
             entries=count,
-            known=sum(item.known for item in after[:count]),
+            known=sum(item.known for item in training.after[:count]),
             left_out=tuple(course.left_out),
             own=book is not None,
             goes_on=goes_on,
         )
 
-    def _publish(self, course: Course, after: Sequence[Knowledge]) -> None:
-        """after: what is known of the examples of the course."""
-        self._transaction.weights.publish(
-            [lesson.id for lesson, _ in course.lessons], "book training"
-        )
+    def _published(self, course: Course, after: Sequence[Knowledge]) -> None:
+        """Updates the lessons' states. after: knowledge of course.examples."""
         known = {e.ids: item.known for e, item in zip(course.examples, after, strict=True)}
         for lesson, example in course.lessons:
             state: LessonState = "learned" if known[example.ids] else "needs_practice"

@@ -1,61 +1,62 @@
-"""What a book training goes through: a book, or all that was taught, and other ways to ask for it."""
+"""Chooses the examples of a book training: a book, or everything taught, with reworded questions."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import DataError, NotFound
 from engine.tokenizers.tokenizer import Tokenizer
-from learning.data.examples import Example, excess
+from learning.data.examples import Example
 from learning.journal.journal import Journal
-from learning.memory.book_rows import book_examples, book_paths, careless_examples, too_long_entries
+from learning.memory.book_rows import BookRow, book_rows, careless_examples, latest_answers
 from learning.memory.replay import Replay
-from learning.memory.tasks import LessonTask, overrule, to_task
+from learning.memory.tasks import LessonTask, overrule, to_task, with_wordings
 from learning.protocol.records import Lesson
 
 
 @dataclass(frozen=True)
 class Course:
-    """Examples to train on."""
+    """The examples of one training."""
 
     examples: list[Example]
-    """What is to be known afterwards."""
+    """Examples to know afterwards."""
     rest: list[Example]
-    """The memory that is not among them, and must not be lost."""
+    """Other remembered examples, which must not be lost."""
     lessons: list[tuple[Lesson, Example]]
-    """Lessons that are among the examples."""
+    """The lessons among the examples."""
     otherwise: list[Example]
-    """Other ways to ask for what is known: as people type, and lessons in other words."""
+    """The same answers to other questions: careless spelling, and rewordings of lessons."""
     left_out: list[str]
-    """Too long for the model, by place."""
+    """File and line, or lesson, of entries that are too long for the model."""
 
 
 def plan(
     tokenizer: Tokenizer,
     replay: Replay,
     journal: Journal,
-    owner_book: Path,
+    rows: Sequence[BookRow],
     book: Path | None,
     context: int,
     rng: random.Random,
     skip_bad: bool = False,
 ) -> Course:
-    """`book`, or with None the shipped book, the owner's, and all lessons that stand.
+    """The course for `book`; for None, the shipped book, the owner's, and all standing lessons. rows: of the
+    shipped book and the owner's.
 
-    Raises DataError for a book with bad lines, unless `skip_bad`, and NotFound where there is none.
+    context: tokens. Raises DataError for a book with bad lines (unless `skip_bad`) or with too long ones
+    only, NotFound if it does not exist or has no conversation.
     """
-    taught = [] if book else journal.standing()
-    too_long = {x.id for x in taught if excess(tokenizer, x.answer, context)}
-    fitting = [x for x in taught if x.id not in too_long]
-    lessons = _latest_answers(tokenizer, fitting, context)
-    paths = [*book_paths(owner_book), *([book] if book else [])]
-    left_out = too_long_entries(tokenizer, [book] if book else paths, context, skip_bad)
+    taught = [] if book else [(x, to_task(tokenizer, x, context)) for x in journal.standing()]
+    too_long = {x.id for x, task in taught if task.answer and task.answer.cut}
+    lessons = _latest_answers([(x, t) for x, t in taught if x.id not in too_long], context)
+    chosen = book_rows(tokenizer, [book], context, skip_bad) if book else rows
+    left_out = [row.place for row in chosen if not row.whole]
     left_out += [f"lesson {lesson}" for lesson in sorted(too_long)]
     if book:
-        examples = book_examples(tokenizer, [book], context, skip_bad)
+        examples = latest_answers(chosen)
         if not examples and left_out:
             raise DataError(
                 f"{', '.join(left_out)}: too long for this model", "write shorter answers"
@@ -69,38 +70,37 @@ def plan(
     new = {e.prompt for e in examples}
     rest = [e for e in replay.memory if e.prompt not in new]
     answers = {example.prompt: example.answer for example in [*examples, *rest]}
-    careless = careless_examples(tokenizer, paths, context, skip_bad)
+    careless = careless_examples(tokenizer, [*rows, *chosen] if book else rows, context)
     otherwise = [e for e in careless if answers.get(e.prompt) == e.answer]
     frames = replay.frames
-    for lesson, _ in lessons:
-        wordings = to_task(tokenizer, lesson, context, rng, frames).variations
-        otherwise += [e for e in wordings if e.prompt not in answers]
+    for _, example in lessons:
+        task = with_wordings(tokenizer, LessonTask(example), frames, context, rng)
+        otherwise += [e for e in task.variations if e.prompt not in answers]
     return Course(examples, rest, lessons, otherwise, left_out)
 
 
 def _latest_answers(
-    tokenizer: Tokenizer, lessons: Iterable[Lesson], context: int
+    lessons: Iterable[tuple[Lesson, LessonTask]], context: int
 ) -> list[tuple[Lesson, Example]]:
-    """Of lessons, oldest first, those with an answer, the latest of each prompt."""
+    """The latest lesson with an answer for each prompt, with its example. lessons: oldest first."""
     latest: dict[str, tuple[Lesson, Example]] = {}
     known: dict[str, Example] = {}
-    for lesson in lessons:
-        task = to_task(tokenizer, lesson, context)
+    for lesson, task in lessons:
         for changed in (e for answer in task.answers for e in overrule(known, answer, context)):
             if changed.prompt in latest:
                 latest[changed.prompt] = (latest[changed.prompt][0], changed)
         if task.answer:
             latest[task.answer.prompt] = (lesson, task.answer)
             continue
-        for bad in task.rejected:  # what was taught before is not wanted any more
+        for bad in task.rejected:  # an answer taught before is no longer wanted
             if bad.prompt in latest and latest[bad.prompt][1].answer == bad.answer:
                 del latest[bad.prompt]
     return list(latest.values())
 
 
 def failed_avoidance(tokenizer: Tokenizer, journal: Journal, context: int) -> list[Lesson]:
-    """Lessons that an answer is to be avoided, which could not be learned and still stand: no later
-    lesson says that the answer is right."""
+    """Standing lessons to avoid an answer that could not be learned, and whose answer no later lesson
+    teaches as right."""
     failed: list[tuple[Lesson, LessonTask]] = []
     for lesson in journal.standing():
         task = to_task(tokenizer, lesson, context)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
@@ -26,6 +26,12 @@ class Example:
     """Ids before its first turn, the same in all conversations of a model."""
     joint: tuple[int, ...] = ()
     """Ids that stand between its last answer and what is said after it."""
+    question: str = field(default="", compare=False)
+    """What the owner said last, as text; empty in what has no owner."""
+    said: str = field(default="", compare=False)
+    """The last answer as text."""
+    cut: int = field(default=0, compare=False)
+    """Ids by which the answer was too long to be learned whole, and which were left out."""
 
     @property
     def targets(self) -> int:
@@ -43,11 +49,12 @@ def excess(tokenizer: Tokenizer, answer: str, context: int) -> int:
     return max(0, len(tokenizer.encode(answer)) - context // 2)
 
 
-def too_long(tokenizer: Tokenizer, answer: str, context: int) -> str:
+def too_long(example: Example) -> str:
     """Why an answer cannot be learned, and what to do, for the owner; empty where it fits."""
-    if not (over := excess(tokenizer, answer, context)):
+    if not example.cut:
         return ""
-    share = (context // 2) / (context // 2 + over)
+    kept = len(example.answer) - 1  # without `<|end|>`
+    share = kept / (kept + example.cut)
     return (
         f"the answer is too long for this model, about {share:.0%} of it would fit; "
         "shorten it, or divide it among several questions"
@@ -57,16 +64,15 @@ def too_long(tokenizer: Tokenizer, answer: str, context: int) -> str:
 def from_turns(tokenizer: Tokenizer, turns: Sequence[tuple[str, str]], context: int) -> Example:
     """All of the assistant's words in the conversation are learned; cut to the context."""
     encoded = encode_chat(tokenizer, turns)
-    prompt = fold_prompt(turns[:-1])
-    return conversation(tokenizer, encoded.ids[:context], encoded.target[:context], prompt)
+    question, said = ("", *(text for _, text in turns))[-2:]
+    row = conversation(tokenizer, encoded.ids[:context], encoded.target[:context])
+    return replace(row, prompt=fold_prompt(turns[:-1]), question=question, said=said)
 
 
-def conversation(
-    tokenizer: Tokenizer, ids: Sequence[int], target: Sequence[bool], prompt: str = ""
-) -> Example:
+def conversation(tokenizer: Tokenizer, ids: Sequence[int], target: Sequence[bool]) -> Example:
     """A row that is a conversation as the tokenizer's chat template writes it."""
     chat = tokenizer.chat
-    return Example(tuple(ids), tuple(target), prompt, len(chat.start), chat.assistant_tail[1:])
+    return Example(tuple(ids), tuple(target), start=len(chat.start), joint=chat.assistant_tail[1:])
 
 
 def from_answer(
@@ -74,23 +80,32 @@ def from_answer(
 ) -> Example:
     """Only the answer after the prompt is learned; old turns are dropped where the context is short,
     and of an answer that is `too_long`, the end."""
-    body = [*tokenizer.encode(answer)[: context // 2], tokenizer.chat.end]
-    return _answered(tokenizer, prompt, body, context)
+    ids = tokenizer.encode(answer)
+    body = (*ids[: context // 2], tokenizer.chat.end)
+    cut = max(0, len(ids) - context // 2)
+    return _answered(
+        tokenizer, prompt, Example(body, (True,) * len(body), said=answer, cut=cut), context
+    )
 
 
-def after_question(
-    tokenizer: Tokenizer, question: str, answer: Sequence[int], context: int
-) -> Example:
-    """The ids of an answer, with the id that ends it, after another question."""
-    return _answered(tokenizer, [("user", question)], list(answer), context)
+def after_question(tokenizer: Tokenizer, question: str, answer: Example, context: int) -> Example:
+    """The answer of an example after another question; it is not encoded again."""
+    return _answered(tokenizer, [("user", question)], answer, context)
 
 
 def _answered(
-    tokenizer: Tokenizer, prompt: Sequence[tuple[str, str]], body: list[int], context: int
+    tokenizer: Tokenizer, prompt: Sequence[tuple[str, str]], answer: Example, context: int
 ) -> Example:
+    body = answer.answer
     head = encode_prompt(tokenizer, prompt, context, len(body))
-    target = [False] * len(head) + [True] * len(body)
-    return conversation(tokenizer, head + body, target, fold_prompt(prompt))
+    row = conversation(tokenizer, (*head, *body), (False,) * len(head) + (True,) * len(body))
+    return replace(
+        row,
+        prompt=fold_prompt(prompt),
+        question=prompt[-1][1] if prompt else "",
+        said=answer.said,
+        cut=answer.cut,
+    )
 
 
 def asked(example: Example) -> tuple[int, ...]:
@@ -101,11 +116,12 @@ def asked(example: Example) -> tuple[int, ...]:
     return example.ids[:length]
 
 
-def answered_by(example: Example, answer: Sequence[int]) -> Example:
-    """The same question with these ids, with the id that ends it, for its last answer."""
+def answered_by(example: Example, answer: Sequence[int], said: str) -> Example:
+    """The same question with these ids, the one that ends an answer among them, and their text for its last
+    answer."""
     head = asked(example)
     target = (False,) * len(head) + (True,) * len(answer)
-    return replace(example, ids=(*head, *answer), target=target)
+    return replace(example, ids=(*head, *answer), target=target, said=said, cut=0)
 
 
 def after(talk: Example, example: Example, context: int) -> Example:

@@ -1,22 +1,25 @@
 """Tokenised files kept on disk, so that a second run begins at once and memory holds no corpus.
 
-A cache file is named after the hash of the data file's contents, its name, the tokenizer and this
-format. It carries a checksum of its bytes: a file that is cut short or altered is built anew, never
-trusted. Writing is atomic. Left out: clearing old caches; they are ordinary files.
+A cache file is a safetensors file, named after the hash of the data file's contents, its name, the
+tokenizer and this format. It carries a checksum of what is in it: a file that is cut short or altered
+is built anew, never trusted. Writing is atomic. Left out: clearing old caches; they are ordinary files.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import save_file
 
-from engine.errors import DataError, reason
+from engine.errors import CheckpointError, DataError, reason
+from engine.storage.checkpoint_files import METADATA, read_header
 from engine.storage.files import make_private_folder, replacing
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.corpus import read_documents
@@ -24,9 +27,10 @@ from learning.data.text_files import OnBad
 from learning.data.tokens import Tokens, tokenise
 
 FORMAT = 2
-"""Raised whenever the same file would become other ids, or be laid out otherwise."""
-_MAGIC = b"vidya tokens\n"
-_ALIGN = 16
+"""Raised whenever the same file would become other ids; a run that was begun before is not gone on with."""
+ARRAYS = ("ids", "bounds", "lots", "sources")
+"""Of `Tokens`, as the file has them."""
+_KINDS = {"I16": "<i2", "I32": "<i4", "I64": "<i8", "U32": "<u4"}
 
 
 def cached_tokens(
@@ -37,7 +41,7 @@ def cached_tokens(
     Bad rows are reported only when the cache is made. Raises DataError.
     """
     digest = data_digest(path, tokenizer, skips=on_bad is not None)
-    kept = folder / f"{path.name.split('.')[0][:40]}-{digest}.tokens"
+    kept = folder / f"{path.name.split('.')[0][:40]}-{digest}.safetensors"
     found = _read(kept, digest)
     if found is None:
         made = tokenise(read_documents(path, on_bad), tokenizer, digest)
@@ -62,33 +66,17 @@ def data_digest(path: Path, tokenizer: Tokenizer, *, skips: bool) -> str:
     return state.hexdigest()
 
 
-def _arrays(tokens: Tokens) -> dict[str, NDArray[Any]]:
-    return {
-        "ids": tokens.ids,
-        "bounds": tokens.bounds,
-        "lots": tokens.lots,
-        "sources": tokens.sources,
-    }
-
-
 def _write(tokens: Tokens, path: Path) -> bool:
     """Whether it could be written: a full disk costs the cache, not the run."""
-    arrays = _arrays(tokens)
-    header: dict[str, Any] = {
-        "digest": tokens.digest,
-        "names": tokens.names,
-        "arrays": {name: [array.dtype.str, len(array)] for name, array in arrays.items()},
-        "checksum": _checksum(arrays),
-    }
-    head = _MAGIC + json.dumps(header).encode() + b"\n"
+    arrays = {name: getattr(tokens, name) for name in ARRAYS}
+    names, digest = tokens.names, tokens.digest
+    said = {"digest": digest, "names": names, "checksum": _checksum(arrays, names)}
     try:
         make_private_folder(path.parent)
-        with replacing(path) as new, new.open("wb") as file:
-            file.write(head)
-            for array in arrays.values():
-                file.write(b"\0" * (-file.tell() % _ALIGN))
-                file.write(array.data)
-    except OSError:
+        with replacing(path) as new:
+            # one entry, since the order of several is not always the same
+            save_file(arrays, new, metadata={"tokens": json.dumps(said)})
+    except (OSError, SafetensorError):
         return False
     return True
 
@@ -96,30 +84,34 @@ def _write(tokens: Tokens, path: Path) -> bool:
 def _read(path: Path, digest: str) -> Tokens | None:
     """The tokens of a cache file, mapped into memory; None where it is missing or not whole."""
     try:
-        with path.open("rb") as file:
-            if file.readline(len(_MAGIC)) != _MAGIC:
-                return None
-            header = json.loads(file.readline(1 << 24))
-            offset = file.tell()
-        arrays: dict[str, NDArray[Any]] = {}
-        for name, (kind, count) in header["arrays"].items():
-            offset += -offset % _ALIGN
-            dtype = np.dtype(kind)
-            arrays[name] = (
-                np.memmap(path, dtype, "r", offset, (count,)) if count else np.empty(0, dtype)
-            )
-            offset += count * dtype.itemsize
-        if header["digest"] != digest or header["checksum"] != _checksum(arrays):
+        header = read_header(path)
+        said, start = json.loads(header[METADATA]["tokens"]), path.stat().st_size - _end(header)
+        arrays = {name: _mapped(path, start, header[name]) for name in ARRAYS}
+        names = tuple(said["names"])
+        if (said["digest"], said["checksum"]) != (digest, _checksum(arrays, names)):
             return None
-        return Tokens(names=tuple(header["names"]), digest=digest, **arrays)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return Tokens(names=names, digest=digest, **arrays)
+    except (OSError, ValueError, LookupError, TypeError, CheckpointError):
         return None
 
 
-def _checksum(arrays: Mapping[str, NDArray[Any]]) -> str:
-    state = hashlib.blake2b(digest_size=16)
+def _end(header: Mapping[str, Any]) -> int:
+    """Bytes of all arrays, which stand at the end of the file."""
+    return max(header[name]["data_offsets"][1] for name in ARRAYS)
+
+
+def _mapped(path: Path, start: int, said: Mapping[str, Any]) -> NDArray[Any]:
+    """One array of the file, as its header says; `load_file` would read it into memory."""
+    kind = np.dtype(_KINDS[said["dtype"]])
+    if not said["shape"][0]:
+        return np.empty(0, kind)
+    return np.memmap(path, kind, "r", start + said["data_offsets"][0], tuple(said["shape"]))
+
+
+def _checksum(arrays: Mapping[str, NDArray[Any]], names: Sequence[str]) -> str:
+    state = hashlib.blake2b(json.dumps(names).encode(), digest_size=16)
     for name, array in arrays.items():
         state.update(f"{name} {array.dtype.str} {len(array)} ".encode())
-        for start in range(0, len(array), 1 << 20):
-            state.update(np.ascontiguousarray(array[start : start + (1 << 20)]).data)
+        for at in range(0, len(array), 1 << 20):
+            state.update(np.ascontiguousarray(array[at : at + (1 << 20)]).data)
     return state.hexdigest()

@@ -225,4 +225,4 @@ def touches(message: str, other: str) -> bool:
 
 
 def _whole(turns: Turns) -> str:
-    return fold_prompt([(turn.role, turn.text) for turn in turns])
+    return fold_prompt(turns)

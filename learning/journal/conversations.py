@@ -14,8 +14,8 @@ from typing import Any
 
 from engine.errors import JournalError, NotFound
 from learning.journal.database import Store
-from learning.journal.rows import ANSWERS
 from learning.journal.search import found_in, texts
+from learning.journal.standing import ANSWERS
 from learning.protocol.records import Turns
 from learning.text.normalise import writable
 

@@ -228,14 +228,6 @@ class Store:
             search_index.make_anew(connection)
             return True
 
-    def size_bytes(self) -> int:
-        """Bytes on the disk, with the log beside the file."""
-        return sum(
-            file.stat().st_size
-            for suffix in ("", "-wal", "-shm")
-            if (file := self.path.with_name(self.path.name + suffix)).exists()
-        )
-
     def close(self) -> None:
         """Closes the file; every later call raises JournalError. Closing twice is fine."""
         with self._lock:

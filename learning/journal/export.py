@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from learning.journal.database import Store
+from learning.journal.standing import stands
 
 TABLES: dict[str, tuple[str, ...]] = {
     "conversations": ("id", "created", "title"),
@@ -60,9 +61,7 @@ def export_trl(store: Store) -> Iterator[dict[str, Any]]:
     Only lessons that stand and have both an answer and rejected texts can be such rows.
     """
     for prompt, answer, rejected in store.rows(
-        """SELECT prompt, answer, rejected FROM lessons WHERE state != 'undone' AND answer != ''
-        AND NOT EXISTS (SELECT 1 FROM withdrawals w WHERE w.judgement = lessons.judgement)
-        AND NOT EXISTS (SELECT 1 FROM retractions r WHERE r.lesson = lessons.id)
+        f"""SELECT prompt, answer, rejected FROM lessons WHERE answer != '' AND {stands()}
         ORDER BY id"""
     ):
         for text in json.loads(rejected):

@@ -26,7 +26,6 @@ from learning.journal.importing import import_rows
 from learning.journal.judgements import JudgementJournal
 from learning.journal.lessons import insert_lesson
 from learning.journal.rows import (
-    ANSWERS,
     ASK_COLUMNS,
     BRANCHES,
     CANDIDATE_COLUMNS,
@@ -37,6 +36,7 @@ from learning.journal.rows import (
     turns_to_json,
 )
 from learning.journal.search import Hit, search
+from learning.journal.standing import ANSWERS
 from learning.journal.tree import ConversationTree
 from learning.protocol.records import Ask, Candidate, Lesson, Turn, Turns
 from learning.text.normalise import writable

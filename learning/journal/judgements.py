@@ -17,13 +17,11 @@ from engine.errors import NotFound
 from learning.journal.database import insert_row, must_exist
 from learning.journal.lessons import LessonJournal, insert_lesson
 from learning.journal.rows import (
-    ANSWERS,
-    STANDS,
-    WITHDRAWN,
     judgement_from_row,
     judgement_values,
     mean_logprob,
 )
+from learning.journal.standing import ANSWERS, JUDGEMENT_STANDS, withdrawn
 from learning.protocol.records import Judgement, Lesson, Rating
 from learning.text.normalise import writable
 
@@ -100,11 +98,11 @@ class JudgementJournal(LessonJournal):
         """Standing judgements that should have taught something and did not, oldest first: the
         program ended between an early pick and the end of its stream."""
         return self._judged(
-            f"""NOT {WITHDRAWN} AND (j.kind != 'rating' OR j.value IS NOT NULL)
+            f"""NOT {withdrawn()} AND (j.kind != 'rating' OR j.value IS NOT NULL)
             AND NOT EXISTS (SELECT 1 FROM lessons l WHERE l.judgement = j.id)
             AND NOT EXISTS (SELECT 1 FROM judgements k WHERE k.ask = j.ask AND k.id > j.id
                 AND (k.kind = 'rating') = (j.kind = 'rating')
-                AND NOT EXISTS (SELECT 1 FROM withdrawals v WHERE v.judgement = k.id))
+                AND NOT {withdrawn("k.id")})
             ORDER BY j.id"""
         )
 
@@ -114,7 +112,7 @@ class JudgementJournal(LessonJournal):
         sql = f"""SELECT j.ask, coalesce(max(l.id), 0) FROM judgements j
             LEFT JOIN lessons l ON l.judgement = j.id
             WHERE j.ask IN (SELECT id FROM asks WHERE conversation = ?)
-            AND (j.kind != 'rating' OR j.value = 'good') AND {STANDS} GROUP BY j.ask"""
+            AND (j.kind != 'rating' OR j.value = 'good') AND {JUDGEMENT_STANDS} GROUP BY j.ask"""
         return dict(self.rows(sql, conversation))
 
     def answer(self, ask: int) -> str | None:
@@ -137,7 +135,7 @@ class JudgementJournal(LessonJournal):
         rows = self.rows(
             f"""SELECT j.id, j.created, j.number, c.number, c.logprobs FROM judgements j
             LEFT JOIN candidates c ON c.ask = j.ask AND c.ending != 'cancelled'
-            AND trim(c.text) != '' WHERE j.kind = 'pick' AND {STANDS} ORDER BY j.id, c.id"""
+            AND trim(c.text) != '' WHERE j.kind = 'pick' AND {JUDGEMENT_STANDS} ORDER BY j.id, c.id"""
         )
         found = list[tuple[float, bool]]()
         for _, group in groupby(rows, key=itemgetter(0)):
@@ -152,13 +150,13 @@ class JudgementJournal(LessonJournal):
         """(seconds since the epoch, whether it was good) of every rating that stands, in order."""
         rows = self.rows(
             "SELECT created, value = 'good' FROM judgements j WHERE kind = 'rating'"
-            f" AND value IS NOT NULL AND {STANDS} ORDER BY id"
+            f" AND value IS NOT NULL AND {JUDGEMENT_STANDS} ORDER BY id"
         )
         return [(created, bool(good)) for created, good in rows]
 
     def _judged(self, rest: str, *values: object) -> list[Judged]:
         sql = f"""SELECT j.id, j.ask, j.kind, j.number, j.text, j.value, j.answer, j.created,
-            {STANDS} FROM judgements j WHERE {rest}"""
+            {JUDGEMENT_STANDS} FROM judgements j WHERE {rest}"""
         return [
             Judged(
                 number,

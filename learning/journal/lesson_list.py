@@ -16,6 +16,7 @@ from learning.journal.contradictions import Contradictions
 from learning.journal.database import Store
 from learning.journal.lessons import MAIN_KINDS, RIDER_KINDS, LessonJournal
 from learning.journal.rows import LESSON_COLUMNS, lesson_from_row
+from learning.journal.standing import of_kinds, stands
 from learning.protocol.records import Lesson
 from learning.protocol.requests import Probe
 
@@ -23,12 +24,9 @@ State = Literal["waiting", "learned", "needs_practice", "taken_back"]
 Show = Literal["all", "waiting", "learned", "needs_practice", "taken_back", "judged", "unjudged"]
 """What of the list: all, what is in a state now, what the owner judged, what nobody did."""
 _MAIN, _WEAK, _LISTED = (
-    f"l.kind IN ({', '.join(repr(kind) for kind in kinds)})"
-    for kinds in (MAIN_KINDS, RIDER_KINDS, (*MAIN_KINDS, *RIDER_KINDS))
+    of_kinds(kinds, "l") for kinds in (MAIN_KINDS, RIDER_KINDS, (*MAIN_KINDS, *RIDER_KINDS))
 )
-_TAKEN_BACK = """(l.state = 'undone'
-    OR EXISTS (SELECT 1 FROM withdrawals w WHERE w.judgement = l.judgement)
-    OR EXISTS (SELECT 1 FROM retractions r WHERE r.lesson = l.id))"""
+_STANDS = stands("l")
 
 
 @dataclass(frozen=True)
@@ -64,9 +62,9 @@ def taught_ids(store: Store, search: str = "", show: Show = "all") -> list[int]:
     kinds = {"judged": _MAIN, "unjudged": _WEAK}
     where, values = [kinds.get(show, _LISTED)], list[object]()
     if show == "taken_back":
-        where.append(_TAKEN_BACK)
+        where.append(f"NOT {_STANDS}")
     elif show != "all" and show not in kinds:
-        where += ["l.state = ?", f"NOT {_TAKEN_BACK}"]
+        where += ["l.state = ?", _STANDS]
         values.append(show)
     for word in search.casefold().split():
         # texts stand in JSON there, so what is looked for is written the same way
@@ -83,7 +81,7 @@ def taught(store: LessonJournal, ids: Sequence[int]) -> list[Taught]:
     """The lines of some of them, in the order of `ids`; those that are gone are left out."""
     columns = ", ".join(f"l.{name}" for name in LESSON_COLUMNS.split(", "))
     rows = store.rows(
-        f"""SELECT {columns}, l.created, l.ask, {_TAKEN_BACK},
+        f"""SELECT {columns}, l.created, l.ask, {_STANDS},
             (SELECT max(e.created) FROM lesson_events e WHERE e.lesson = l.id)
         FROM lessons l WHERE l.id IN (SELECT value FROM json_each(?))""",
         json.dumps(list(ids)),
@@ -94,9 +92,9 @@ def taught(store: LessonJournal, ids: Sequence[int]) -> list[Taught]:
     against: Contradictions | None = None
     for row in rows:
         lesson = lesson_from_row(row[:width])
-        created, ask, taken_back, since = row[width:]
+        created, ask, standing, since = row[width:]
         state: State = "taken_back"
-        if not taken_back and lesson.state != "undone":
+        if standing and lesson.state != "undone":
             state = lesson.state
         by = None if state == "taken_back" else later.get(lesson.id)
         if by is None and state != "taken_back" and lesson.kind == "continuation" and lesson.prompt:
@@ -114,7 +112,7 @@ def _replacements(store: Store, ids: Sequence[int]) -> dict[int, int]:
             SELECT id, prompt, answer FROM lessons WHERE id IN (SELECT value FROM json_each(?))),
         same AS (
             SELECT l.id, l.prompt, l.answer FROM lessons l
-            WHERE l.prompt IN (SELECT prompt FROM chosen) AND {_MAIN} AND NOT {_TAKEN_BACK})
+            WHERE l.prompt IN (SELECT prompt FROM chosen) AND {_MAIN} AND {_STANDS})
         SELECT c.id, max(s.id) FROM chosen c JOIN same s
         ON s.prompt = c.prompt AND s.id > c.id AND s.answer != c.answer GROUP BY c.id""",
         json.dumps(list(ids)),

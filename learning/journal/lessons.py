@@ -16,6 +16,7 @@ from dataclasses import replace
 from engine.errors import NotFound
 from learning.journal.database import Store
 from learning.journal.rows import LESSON_COLUMNS, lesson_from_row, turns_to_json
+from learning.journal.standing import of_kinds, stands, taken_back
 from learning.protocol.records import Lesson, LessonKind, LessonState, Turn
 from learning.text.normalise import writable
 
@@ -23,11 +24,7 @@ MAIN_KINDS: tuple[LessonKind, ...] = ("pick", "correction", "rating", "example")
 """What the owner taught. The other kinds ride along in batches."""
 RIDER_KINDS: tuple[LessonKind, ...] = ("owner_words", "continuation")
 
-_STANDS = """(NOT EXISTS (SELECT 1 FROM withdrawals w WHERE w.judgement = lessons.judgement)
-    AND NOT EXISTS (SELECT 1 FROM retractions r WHERE r.lesson = lessons.id))"""
-"""Neither its judgement nor the lesson itself was taken back."""
-_MAIN = "kind IN ('pick', 'correction', 'rating', 'example')"
-_RIDER = "kind IN ('owner_words', 'continuation')"
+_MAIN, _RIDER = of_kinds(MAIN_KINDS), of_kinds(RIDER_KINDS)
 LINE = """WITH RECURSIVE line(version) AS (
     VALUES (?)
     UNION SELECT p.parent FROM publications p JOIN line USING (version)) """
@@ -88,19 +85,19 @@ class LessonJournal(Store):
 
     def waiting(self) -> list[Lesson]:
         """What the owner taught and the weights do not have yet, oldest first."""
-        return self._select(f"state = 'waiting' AND {_MAIN} AND {_STANDS} ORDER BY id")
+        return self._select(f"state = 'waiting' AND {_MAIN} AND {stands()} ORDER BY id")
 
     def riders(self) -> list[Lesson]:
         """Weak lessons that wait to ride along in a batch, oldest first."""
-        return self._select(f"state = 'waiting' AND {_RIDER} AND {_STANDS} ORDER BY id")
+        return self._select(f"state = 'waiting' AND {_RIDER} AND {stands()} ORDER BY id")
 
     def standing(self) -> list[Lesson]:
         """What the owner taught and did not take back, oldest first."""
-        return self._select(f"state != 'undone' AND {_MAIN} AND {_STANDS} ORDER BY id")
+        return self._select(f"{_MAIN} AND {stands()} ORDER BY id")
 
     def taken_back(self) -> list[Lesson]:
         """What the owner taught and took back, oldest first."""
-        return self._select(f"(state = 'undone' OR NOT {_STANDS}) AND {_MAIN} ORDER BY id")
+        return self._select(f"{_MAIN} AND NOT {stands()} ORDER BY id")
 
     def lessons_mark(self) -> tuple[int, ...]:
         """Another one whenever `standing` or `taken_back` may be others."""
@@ -123,12 +120,12 @@ class LessonJournal(Store):
 
     def to_undo(self) -> list[Lesson]:
         """Lessons that were taken back and are not undone yet, oldest first."""
-        return self._select(f"state != 'undone' AND NOT {_STANDS} ORDER BY id")
+        return self._select(f"state != 'undone' AND {taken_back()} ORDER BY id")
 
     def taken_back_in(self, version: int) -> list[Lesson]:
         """Lessons that were taken back, be it in another model, and that these weights still know and
         were not taught against; oldest first."""
-        known = self._select_in(version, f"(state = 'undone' OR NOT {_STANDS})")
+        known = self._select_in(version, f"NOT {stands()}")
         against = self.taught_against(version)
         return [lesson for lesson in known if lesson.id not in against]
 
@@ -136,8 +133,7 @@ class LessonJournal(Store):
         """The newest that the owner taught and did not take back, or the newest practice that is in
         the weights, `skip` passed over."""
         practised = "(kind = 'practice' AND state = 'learned')"
-        sql = f"state != 'undone' AND ({_MAIN} OR {practised}) AND {_STANDS}"
-        sql += " ORDER BY id DESC LIMIT ?"
+        sql = f"({_MAIN} OR {practised}) AND {stands()} ORDER BY id DESC LIMIT ?"
         found = self._select(sql, len(skip) + 1)
         return next((lesson for lesson in found if lesson.id not in skip), None)
 
@@ -262,7 +258,7 @@ class LessonJournal(Store):
         rows = self.rows(
             LINE
             + f"""SELECT {LESSON_COLUMNS} FROM lessons
-            WHERE state = 'learned' AND {_STANDS}
+            WHERE state = 'learned' AND {stands()}
             AND id IN (SELECT lesson FROM publication_lessons)
             AND id NOT IN (SELECT lesson FROM publication_lessons JOIN line USING (version))
             ORDER BY id""",
@@ -276,7 +272,7 @@ class LessonJournal(Store):
         last = "SELECT state FROM lesson_events e WHERE e.lesson = lessons.id ORDER BY e.id DESC"
         away = f"state IN ('waiting', 'needs_practice') AND ({last} LIMIT 1 OFFSET 1) = 'learned'"
         missed = self.lessons_in(before)
-        found = self._select_in(version, f"{away} AND {_STANDS}")
+        found = self._select_in(version, f"{away} AND {stands()}")
         return [lesson for lesson in found if lesson.id not in missed]
 
     def follow(self, version: int) -> None:

@@ -1,6 +1,6 @@
 """How the model does over time: what the journal measured, put together by hour or by day.
 
-Torch-free and without a screen; screens/progress.py plots it, progress_svg.py draws it.
+Torch-free and without a screen; screens/progress.py plots it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from learning.journal.line_chart import Axis, Layout, Line, Panel, chart
+
 HOUR, DAY = 3600.0, 86400.0
+PICTURE = Layout(width=350, height=116, left=64, right=46, columns=2)
 SEVERAL_DAYS = 3 * DAY
 """From this span on points are put together by days; below it by hours, below that by minutes."""
 
@@ -223,3 +226,39 @@ def as_csv(all_series: Sequence[Series]) -> str:
             numbers = (point.mean, point.least, point.most, point.last)
             writer.writerow([one.measure.name, at, *(f"{n:.6g}" for n in numbers), point.count])
     return out.getvalue()
+
+
+def as_svg(all_series: Sequence[Series]) -> str:
+    """A picture with a plot for each series, two beside each other."""
+    return chart("How the model does over time", [_panel(one) for one in all_series], PICTURE)
+
+
+def bounds(one: Series) -> tuple[float, float]:
+    """The lowest and the highest value of the axis; a share has all of 0 to 1 where it varies much."""
+    values = [point.shown for point in one.points]
+    low, high = min(values), max(values)
+    if one.measure.unit == "share" and high - low > 0.3:
+        return 0.0, 1.0
+    if one.measure.unit == "share":
+        room = max((high - low) * 0.1, 0.05)
+        return max(0.0, low - room), min(1.0, high + room)
+    room = (high - low) * 0.1 or max(abs(high) * 0.1, 0.01)
+    return low - room, high + room
+
+
+def _panel(one: Series) -> Panel:
+    x, y = Axis(0.0, 0.0, ()), Axis(0.0, 0.0, ())
+    if one.points:
+        low, high = bounds(one)
+        first, last = one.points[0].start, one.points[-1].start
+        x = Axis(
+            first, last, [(when, when_words(when, one.step)) for when in sorted({first, last})]
+        )
+        y = Axis(low, high, [(value, _mark(value, one)) for value in (low, (low + high) / 2, high)])
+    # one name for all: each plot has one line, so that none needs another colour
+    line = Line("measured", [(point.start, point.shown) for point in one.points])
+    return Panel(one.measure.title, [line], x, y, one.measure.means, summary(one))
+
+
+def _mark(value: float, one: Series) -> str:
+    return number_words(value, one.measure.unit).removesuffix(" nats a token")

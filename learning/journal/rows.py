@@ -21,6 +21,7 @@ from learning.protocol.records import (
     Rating,
     Turn,
     Turns,
+    as_turns,
 )
 from learning.text.normalise import writable
 
@@ -34,22 +35,13 @@ NEWEST_SHORTER = """SELECT max(id) FROM asks
 CANDIDATE_COLUMNS = "ask, number, text, tokens, logprobs, ending, version, certainty"
 LESSON_COLUMNS = "id, judgement, kind, prompt, answer, rejected, weight, replaces, state"
 
-WITHDRAWN = "EXISTS (SELECT 1 FROM withdrawals w WHERE w.judgement = j.id)"
-STANDS = f"""(NOT {WITHDRAWN} AND (
-    NOT EXISTS (SELECT 1 FROM lessons l WHERE l.judgement = j.id)
-    OR EXISTS (SELECT 1 FROM lessons l WHERE l.judgement = j.id AND l.state != 'undone')))"""
-"""Of a judgement `j`: neither withdrawn nor all its lessons undone."""
-ANSWERS = f"""FROM answers a LEFT JOIN judgements j ON j.id = a.judgement
-    WHERE (a.judgement IS NULL OR {STANDS})"""
-"""Answers `a` that count; the newest of an ask is what its answer is now."""
-
 
 def turns_to_json(turns: Turns) -> str:
-    return json.dumps([[turn.role, turn.text] for turn in turns], ensure_ascii=False)
+    return json.dumps(turns, ensure_ascii=False)
 
 
 def turns_from_json(text: str) -> Turns:
-    return tuple(Turn(role, said) for role, said in json.loads(text))
+    return as_turns(json.loads(text))
 
 
 def ask_from_row(row: Row) -> Ask:

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from learning.journal.database import Store
+from learning.text.normalise import writable
 
 KINDS = ("message", "answer", "candidate")
 """Of the texts in the index; the number of a text there is 3 times its row's number, plus its kind."""
@@ -58,7 +59,7 @@ class Query:
 
 def read_query(text: str) -> Query:
     """Takes any text; nothing in it is an operator but double quotes around several words."""
-    clean = text.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
+    clean = writable(text.replace("\0", " "))
     match: list[str] = []
     letters: list[str] = []
     words: list[str] = []

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
+from functools import partial
 
 from engine.generate import greedy
 from engine.model import Model
@@ -17,6 +18,7 @@ from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example, answered_by, asked
 from learning.lessons.recipe import LessonTransaction, TeachResult, known_before
 from learning.memory.tasks import LessonTask
+from learning.memory.transaction import UNPUBLISHED, Commit
 
 ALIKE = 0.7
 """Share of ids in common, in order, from which two answers count as nearly the same."""
@@ -38,6 +40,10 @@ def teach_or_avoid(
     def teach(part: LessonTask) -> TeachResult:
         return transaction.teach(part, report=report, checking=checking)
 
+    def avoids(whole: LessonTask, part: TeachResult) -> Commit | None:
+        done = part.known and known_before(transaction.caches.upper, whole)
+        return UNPUBLISHED if done else None
+
     result = teach(task)
     if task.answer or not result.known:
         return result
@@ -47,13 +53,11 @@ def teach_or_avoid(
         if not any(alike(said.answer, one.answer) for one in bad):
             break
         bad.append(said)
-        before = transaction.as_now()
-        further = teach(replace(task, rejected=(said,)))
-        if not (
-            further.known and known_before(transaction.caches.upper, LessonTask(None, tuple(bad)))
-        ):
-            transaction.put_back(before)
+        more, whole = replace(task, rejected=(said,)), LessonTask(None, tuple(bad))
+        outcome = transaction.attempt(partial(teach, more), partial(avoids, whole))
+        if not outcome.kept:
             break
+        further = outcome.result
         ridden = result.ridden | further.ridden
         result = replace(further, steps=result.steps + further.steps, ridden=ridden)
     return result
@@ -61,7 +65,8 @@ def teach_or_avoid(
 
 def said_now(model: Model, tokenizer: Tokenizer, example: Example) -> Example:
     """The example's question with the answer of greedy decoding."""
-    return answered_by(example, greedy(model, tokenizer, list(asked(example))).tokens)
+    said = greedy(model, tokenizer, list(asked(example)))
+    return answered_by(example, said.tokens, said.text)
 
 
 def alike(one: Sequence[int], other: Sequence[int]) -> bool:

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 from engine.errors import NumericsError
 from learning.data.examples import Example
-from learning.lessons.recipe import LessonTransaction, TeachSettings
+from learning.lessons.recipe import LessonTransaction, TeachResult, TeachSettings
 from learning.memory.guard import finite
 from learning.memory.tasks import LessonTask
+from learning.memory.transaction import Commit
 from learning.objectives.forward import knowledge
 from learning.protocol.events import LearnerState
 
@@ -178,19 +179,20 @@ class Consolidator:
         transaction, caches = self._transaction, self._transaction.caches
         memory, tracker = caches.replay.memory, caches.tracker
         lost = len(tracker.lost(memory))
-        with transaction.or_as_before() as before:
-            try:
-                result = transaction.teach(task, settings, broken)
-                tracker.measure(
-                    caches.upper, [task.answer] if task.answer else [], pause=transaction.pause
-                )
-                gained = lost - len(tracker.lost(memory))
-                good = gained >= gain and (result.known or bool(task.answer))
-                good = good and finite(transaction.weights.model)
-            except NumericsError:
-                good = False
-            if good:
-                transaction.publish([], note, snapshot=False)
-        if not good:
-            transaction.put_back(before)
-        return good
+
+        def steps() -> TeachResult:
+            result = transaction.teach(task, settings, broken)
+            answers = [task.answer] if task.answer else []
+            tracker.measure(caches.upper, answers, pause=transaction.pause)
+            return result
+
+        def judge(result: TeachResult) -> Commit | None:
+            gained = lost - len(tracker.lost(memory))
+            good = gained >= gain and (result.known or bool(task.answer))
+            good = good and finite(transaction.weights.model)
+            return Commit(note=note, snapshot=False) if good else None
+
+        try:
+            return transaction.attempt(steps, judge).kept
+        except NumericsError:
+            return False

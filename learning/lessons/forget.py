@@ -16,8 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.errors import CheckpointError, NotFound
-from engine.storage.checkpoint_files import WEIGHTS, read_version
+from engine.storage.checkpoint_files import read_version
 from engine.storage.files import ABANDONED, last_change, remove
+from engine.storage.weight_files import (
+    current_version,
+    has_weights,
+    parts_of,
+    remove_unneeded,
+)
 from learning.book.owner_book import OwnerBook
 from learning.home import Home, HomeError
 from learning.journal.erase import ErasurePlan, erase
@@ -31,7 +37,13 @@ from learning.lessons.knowing import (
     weights_before,
 )
 from learning.models.home_files import HomeFile, home_files, last_written
-from learning.models.snapshots import SHIPPED, OldWeights, broken_snapshots, snapshots_of
+from learning.models.snapshots import (
+    SHIPPED,
+    OldWeights,
+    broken_snapshots,
+    snapshot_paths,
+    snapshots_of,
+)
 from learning.models.unfinished_training import remove_unfinished
 from learning.protocol.records import Rating
 
@@ -98,11 +110,11 @@ def forget(
     went_back, training_lost = [], False
     for folder, target in targets.items():
         if target is not None:
-            before = read_version(folder / WEIGHTS)
+            before = current_version(folder)
             mine = learner if learner is not None and learner.folder == folder else None
             _take_out(home, folder, journal, doomed, device, mine, target)
             went_back.append(folder.name)
-            now = journal.trainings_in(read_version(folder / WEIGHTS))
+            now = journal.trainings_in(current_version(folder))
             training_lost = training_lost or bool(journal.trainings_in(before) - now)
         _clear(folder, journal, doomed, [f for f in files if f.folder == folder])
     removed = _remove_texts(files, said)
@@ -132,10 +144,10 @@ def finish(home: Home, journal: Journal) -> None:
 def _target(folder: Path, journal: Journal, doomed: ErasurePlan) -> OldWeights | None:
     """Weights to go back to; None where those of now cannot know it. Raises NotFound where there are
     none without it."""
-    if not (folder / WEIGHTS).exists():
+    if not has_weights(folder):
         return None
     try:
-        now = read_version(folder / WEIGHTS)
+        now = current_version(folder)
     except CheckpointError as error:
         raise CheckpointError(
             f"{error.what}; nothing was erased",
@@ -175,10 +187,17 @@ def _clear(folder: Path, journal: Journal, doomed: ErasurePlan, files: Sequence[
     for old in snapshots_of(folder):
         if may_know(journal, old.version, doomed.lessons):
             remove(old.path)
+    for path in parts_of(
+        folder
+    ):  # what weights are made of knows no more than they: none of these are left
+        with contextlib.suppress(CheckpointError):
+            if may_know(journal, read_version(path), doomed.lessons):
+                remove(path)
     halves = {path for path in broken_snapshots(folder) if path.stem.isdecimal()}
     for file in files:
         if file.role == "derived" or (file.role == "snapshot" and file.path in halves):
             remove(file.path)
+    remove_unneeded(folder, snapshot_paths(folder))  # bases of those that are gone, above all
     if any(file.role == "training" for file in files):
         remove_unfinished(folder)  # one that was broken off may know it
 
@@ -214,7 +233,7 @@ def _all_folders(home: Home, named: Sequence[Path]) -> list[Path]:
         return []
     found = {file.folder: None for file in home_files(home) if file.folder is not None}
     others = [folder for folder in found if folder not in named]
-    return [*others, *(one for one in named if one.parent != SHIPPED and (one / WEIGHTS).exists())]
+    return [*others, *(one for one in named if one.parent != SHIPPED and has_weights(one))]
 
 
 def _unsure(file: HomeFile, said: Texts) -> bool:
@@ -246,12 +265,12 @@ def _unvouched(
     found = dict[str, str]()
     for folder in folders:
         name = folder.name if folder.parent == home.models_path else str(folder)
-        if not (folder / WEIGHTS).exists():
+        if not has_weights(folder):
             if any(f.role == "pretraining" and f.folder == folder for f in files):
                 found[name] = "what `vidya pretrain` made of its data is kept there"
         elif why := not_vouched_for(folder, journal, since):
             found[name] = why
-        elif lost_lines and read_version(folder / WEIGHTS):
+        elif lost_lines and current_version(folder):
             found[name] = (
                 "lessons rehearse the book, and no lesson says when this line came into it"
             )

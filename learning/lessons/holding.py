@@ -12,6 +12,7 @@ from pathlib import Path
 
 from learning.journal.erase import ErasurePlan
 from learning.journal.journal import Journal
+from learning.text.normalise import fold_spaces
 
 TELLING = 8
 """Characters of a text at least by which a file is known to hold it: "yes" stands in any file."""
@@ -73,4 +74,4 @@ def holds(path: Path, texts: Texts) -> bool | None:
 def plain(text: str) -> str:
     """In small letters, in one line, without what escapes it."""
     text = _ESCAPED.sub(lambda m: chr(int(m[1], 16)) if m[1] else " ", text)
-    return " ".join(text.replace("\\", "").casefold().split())
+    return fold_spaces(text.replace("\\", ""))

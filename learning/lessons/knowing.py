@@ -7,6 +7,7 @@ came from elsewhere, or whose versions are not in this journal, say nothing of t
 
 from __future__ import annotations
 
+import contextlib
 import filecmp
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -14,9 +15,12 @@ from pathlib import Path
 
 from engine.errors import CheckpointError
 from engine.storage.checkpoint_files import WEIGHTS, read_version
+from engine.storage.weight_files import current_version, has_weights, parts_of
+from learning.book.lines import WRITTEN
 from learning.journal.erase import ErasurePlan
 from learning.journal.journal import Journal
 from learning.journal.lessons import LINE, WITHOUT
+from learning.journal.standing import of_kinds
 from learning.models.home_files import last_written
 from learning.models.snapshots import (
     KNOWN_ALREADY,
@@ -31,7 +35,7 @@ COARSE = 2.0
 
 
 @dataclass(frozen=True)
-class Publication:
+class PublishedVersion:
     """Weights, as the journal has them."""
 
     version: int
@@ -41,10 +45,10 @@ class Publication:
     path: str | None
 
 
-def line_of(journal: Journal, version: int) -> list[Publication]:
+def line_of(journal: Journal, version: int) -> list[PublishedVersion]:
     """The weights' publications and their ancestors', newest first."""
     sql = LINE + "SELECT version, created, note, path FROM publications JOIN line USING (version)"
-    return [Publication(*row) for row in journal.rows(f"{sql} ORDER BY version DESC", version)]
+    return [PublishedVersion(*row) for row in journal.rows(f"{sql} ORDER BY version DESC", version)]
 
 
 def may_know(journal: Journal, version: int, lessons: Collection[int]) -> frozenset[int]:
@@ -58,9 +62,9 @@ def may_know(journal: Journal, version: int, lessons: Collection[int]) -> frozen
     rehearsed = set()
     for number in set(lessons) - known:
         row = journal.row(
-            """SELECT created, (SELECT max(e.created) FROM lesson_events e
+            f"""SELECT created, (SELECT max(e.created) FROM lesson_events e
                 WHERE e.lesson = lessons.id AND e.state = 'undone') FROM lessons
-            WHERE id = ? AND kind IN ('pick', 'correction', 'example') AND answer != ''""",
+            WHERE id = ? AND {of_kinds(WRITTEN)} AND answer != ''""",
             number,
         )
         if row and any(row[0] <= at <= (row[1] or float("inf")) for at in trained):
@@ -97,7 +101,7 @@ def not_vouched_for(folder: Path, journal: Journal, since: float) -> str:
     """Why it cannot be told what a model knows of what was first said at `since`; empty where it can:
     it came with the program, or its first weights are older."""
     try:
-        version = read_version(folder / WEIGHTS)
+        version = current_version(folder)
     except CheckpointError:
         return "its weights cannot be read"
     line = line_of(journal, version)
@@ -127,12 +131,10 @@ def learned_elsewhere(
         )
     }
     mine = {folder.resolve() for folder in folders}
-    return sorted(
-        path for path in paths if path.resolve() not in mine and (path / WEIGHTS).exists()
-    )
+    return sorted(path for path in paths if path.resolve() not in mine and has_weights(path))
 
 
-def _origin(folder: Path, journal: Journal, line: list[Publication]) -> Path:
+def _origin(folder: Path, journal: Journal, line: list[PublishedVersion]) -> Path:
     """The folder of the model that its first ancestor was taught in: another where it was grown."""
     if not line or not line[-1].path:
         return folder
@@ -144,11 +146,10 @@ def _origin(folder: Path, journal: Journal, line: list[Publication]) -> Path:
 def _files_of(folder: Path, version: int) -> list[Path]:
     """Weights of that version."""
     found = [old.path for old in snapshots_of(folder) if old.version == version]
-    try:
-        if read_version(folder / WEIGHTS) == version:
-            found.append(folder / WEIGHTS)
-    except CheckpointError:
-        pass
+    for path in (folder / WEIGHTS, *parts_of(folder)):
+        with contextlib.suppress(CheckpointError):
+            if read_version(path) == version:
+                found.append(path)
     return found
 
 

@@ -31,6 +31,7 @@ from learning.memory.tasks import (
     to_task,
     waiting_riders,
 )
+from learning.memory.transaction import UNPUBLISHED, Commit
 from learning.models.snapshots import KNOWN_ALREADY, OldWeights
 from learning.models.weights import Published, Weights
 from learning.protocol.events import LearnerState, UndoDone
@@ -108,7 +109,7 @@ class Learner:
         started, context = time.monotonic(), self.weights.model.config.context
         task = to_task(self.tokenizer, lesson, context, self._rng, self.replay.frames)
         task = as_worded_before(task, self.replay.memory, context)
-        if why := too_long(self.tokenizer, lesson.answer, context):
+        if task.answer and (why := too_long(task.answer)):
             self.journal.set_lesson_state(lesson.id, "needs_practice")
             report = self._report(lesson, started, known=False)
             return replace(report, state="needs_practice", why=why)
@@ -121,28 +122,37 @@ class Learner:
         replay.riders = list(riders.values())
         tracker = self.tracker
         stake = self.transaction.at_stake(task)
-        with self.transaction.or_as_before() as before:
-            try:
-                result = teach_or_avoid(
-                    self.transaction,
-                    self.tokenizer,
-                    task,
-                    report=lambda _, loss: self._stepped(lesson, loss, started, tracker),
-                    checking=lambda: self._tell(LearnerState("checking", 1)),
-                )
-                passed = stake.judged(self.weights.model).passed
-            except NumericsError:
-                result, passed = TeachResult(0, float("nan"), knew, 0), False
-            if passed:
-                ridden = [n for n, (example, _) in riders.items() if example in result.ridden]
-                self._publish_lesson(lesson, result.steps, ridden)
+
+        def steps_taken() -> TeachResult:
+            return teach_or_avoid(
+                self.transaction,
+                self.tokenizer,
+                task,
+                report=lambda _, loss: self._stepped(lesson, loss, started, tracker),
+                checking=lambda: self._tell(LearnerState("checking", 1)),
+            )
+
+        def judge(result: TeachResult) -> Commit | None:
+            if not stake.judged(self.weights.model).passed:
+                return None
+            ridden = [n for n, (example, _) in riders.items() if example in result.ridden]
+            return self._commit(lesson, result.steps, ridden)
+
+        try:
+            outcome = self.transaction.attempt(steps_taken, judge)
+            result, passed = outcome.result, outcome.kept
+        except NumericsError:
+            result, passed = TeachResult(0, float("nan"), knew, 0), False
+        if passed:
+            for number, (example, _) in riders.items():
+                if example in result.ridden:
+                    self.journal.set_lesson_state(number, "learned")
         replay.riders = []
         steps, loss = result.steps, result.loss
         if not task.answers:  # learned or not: it is not replayed any more
             replay.avoid(task.rejected)
             self._pauses.avoid(task.rejected)
         if not passed:
-            self.transaction.put_back(before)
             self.journal.set_lesson_state(lesson.id, "needs_practice")
             report = self._report(lesson, started, known=knew, knew=knew, steps=steps, loss=loss)
             return replace(
@@ -165,14 +175,12 @@ class Learner:
         )
         return replace(report, batch=result.batch, state=state)
 
-    def _publish_lesson(self, lesson: Lesson, steps: int, riders: list[int]) -> None:
+    def _commit(self, lesson: Lesson, steps: int, riders: list[int]) -> Commit:
         """riders: weak lessons that were learned along with it."""
         if not steps and lesson.id in self.journal.lessons_in(self.version):
-            return
+            return UNPUBLISHED
         note = f"lesson {lesson.id}{'' if steps else KNOWN_ALREADY}"
-        self.transaction.publish([lesson.id, *riders], note, changed=steps > 0)
-        for rider in riders:
-            self.journal.set_lesson_state(rider, "learned")
+        return Commit([lesson.id, *riders], note, moved=steps > 0)
 
     def catch_up(self) -> bool:
         """One small piece of work for a pause, see learning.lessons.consolidate; False where

@@ -27,6 +27,7 @@ from learning.memory.reference import AnchorReference, capture_reference
 from learning.memory.replay import Replay
 from learning.memory.tasks import LessonTask
 from learning.memory.transaction import WeightTransaction
+from learning.models.trainable import Trainable, upper_matrices
 from learning.objectives.forward import knowledge
 from learning.objectives.preference import (
     avoidance_gradients,
@@ -112,7 +113,7 @@ def teach(
     """
     if trunk is None:
         trunk = PrefixCache(model, settings.trunk_layers(len(model.blocks)))
-    matrices = trainable_matrices(model, trunk.layers)
+    matrices = upper_matrices(model, trunk.layers).start()
     student = UpperModel(model, trunk)
     if reference is None:
         reference = capture_reference(model, trunk, replay.talk)
@@ -155,18 +156,6 @@ def teach(
     for parameter in model.parameters():
         parameter.requires_grad_(True)
     return TeachResult(step, loss, known, rows, frozenset(ridden))
-
-
-def trainable_matrices(model: Model, trunk: int) -> list[Tensor]:
-    """The matrices of the blocks from number `trunk` on, the only weights that a lesson trains. All others
-    stop requiring gradients."""
-    model.requires_grad_(False)
-    chosen: list[Tensor] = [
-        p for block in model.blocks[trunk:] for p in block.parameters() if p.dim() == 2
-    ]
-    for parameter in chosen:
-        parameter.requires_grad_(True)
-    return chosen
 
 
 class Wording:
@@ -260,6 +249,11 @@ class LessonTransaction(WeightTransaction):
     """A transaction whose steps are those of this recipe."""
 
     settings: TeachSettings = field(default_factory=TeachSettings)
+
+    @property
+    def trainable(self) -> Trainable:
+        """The matrices that a lesson moves."""
+        return upper_matrices(self.weights.model, self.caches.trunk.layers)
 
     def teach(
         self,

@@ -20,9 +20,10 @@ from learning.journal.journal import Journal
 from learning.journal.lessons import RIDER_KINDS, WITHOUT, against
 from learning.lessons.avoid import teach_or_avoid
 from learning.lessons.consolidate import FORMS
-from learning.lessons.recipe import LessonTransaction, known_before
+from learning.lessons.recipe import LessonTransaction, TeachResult, known_before
 from learning.memory.rewording import reworded
 from learning.memory.tasks import LessonTask, replacement_lesson, to_task
+from learning.memory.transaction import Commit
 from learning.models.snapshots import OldWeights
 from learning.models.unfinished_training import remove_unfinished
 from learning.models.weights import Weights
@@ -84,39 +85,46 @@ def _undone(journal: Journal, lesson: Lesson) -> None:
 def _teach_against(transaction: LessonTransaction, tokenizer: Tokenizer, lesson: Lesson) -> str:
     """Trains the model not to give the lesson's answer, and to give its earlier answer if that is known.
     Publishes in any case, so that the journal knows that it was done. Returns the outcome in words."""
-    task, steps = _task_against(transaction, tokenizer, lesson), 0
-    with transaction.or_as_before() as before:
-        if task is None:
-            words = "so what it did to them stays"
-        elif not task.rejected:
-            words = "and a book or another lesson says the same"
-        elif known_before(transaction.caches.upper, LessonTask(None, task.rejected)):
-            words = "but the model does not say it"
-        else:
-            words = "and the model could not be taught not to say it"
-            attempts = _in_other_words(transaction, task), task, LessonTask(None, task.rejected)
-            for attempt in dict.fromkeys(attempts):
-                steps = _steps(transaction, tokenizer, attempt)
-                if steps:
-                    words = "so the model was taught not to say it"
-                    break
-                transaction.put_back(before)
-        transaction.publish([], against(lesson.id), changed=steps > 0, snapshot=False)
+    task = _task_against(transaction, tokenizer, lesson)
+    note, steps = against(lesson.id), 0
+    if task is None:
+        words = "so what it did to them stays"
+    elif not task.rejected:
+        words = "and a book or another lesson says the same"
+    elif known_before(transaction.caches.upper, LessonTask(None, task.rejected)):
+        words = "but the model does not say it"
+    else:
+        words = "and the model could not be taught not to say it"
+        attempts = _in_other_words(transaction, task), task, LessonTask(None, task.rejected)
+        for attempt in dict.fromkeys(attempts):
+            steps = _attempt(transaction, tokenizer, attempt, note)
+            if steps:
+                words = "so the model was taught not to say it"
+                break
     if steps:
         remove_unfinished(
             transaction.weights.folder
         )  # an interrupted training still knows the lesson
+    else:
+        transaction.publish(Commit(note=note, moved=False, snapshot=False))
     return words
 
 
-def _steps(transaction: LessonTransaction, tokenizer: Tokenizer, task: LessonTask) -> int:
-    """Number of steps; 0 if they failed or cost too much of the memory."""
+def _attempt(
+    transaction: LessonTransaction, tokenizer: Tokenizer, task: LessonTask, note: str
+) -> int:
+    """Number of steps that were published; 0 if they failed or cost too much of the memory."""
     stake = transaction.at_stake(task)
+
+    def judge(result: TeachResult) -> Commit | None:
+        good = result.steps and result.known and stake.judged(transaction.weights.model).passed
+        return Commit(note=note, snapshot=False) if good else None
+
     try:
-        result = teach_or_avoid(transaction, tokenizer, task)
+        outcome = transaction.attempt(lambda: teach_or_avoid(transaction, tokenizer, task), judge)
     except NumericsError:
         return 0
-    return result.steps if result.known and stake.judged(transaction.weights.model).passed else 0
+    return outcome.result.steps if outcome.kept else 0
 
 
 def _task_against(
@@ -146,11 +154,10 @@ def _in_other_words(transaction: LessonTransaction, task: LessonTask) -> LessonT
     """Adds some other wordings of the question to which the model gives the undone answer."""
     context = transaction.weights.model.config.context
     claimed = {e.prompt for e in transaction.caches.replay.memory}
-    pairs = [(e, answered_by(e, task.rejected[0].answer)) for e in task.variations]
-    pairs = [(e, bad) for e, bad in pairs if e.prompt not in claimed and len(bad.ids) <= context]
-    checked = knowledge(
-        transaction.caches.upper, [bad for _, bad in pairs], pause=transaction.pause
-    )
+    bad = task.rejected[0]
+    pairs = [(e, answered_by(e, bad.answer, bad.said)) for e in task.variations]
+    pairs = [(e, it) for e, it in pairs if e.prompt not in claimed and len(it.ids) <= context]
+    checked = knowledge(transaction.caches.upper, [it for _, it in pairs], pause=transaction.pause)
     said = [e for (e, _), item in zip(pairs, checked, strict=True) if item.known]
     return replace(task, forms=(*task.forms, *transaction.rng.sample(said, min(FORMS, len(said)))))
 

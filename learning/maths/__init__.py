@@ -1,4 +1,4 @@
-"""Pure functions of tensors, and optimizers.
+"""Pure functions on tensors, and optimizers.
 
 Imports nothing else of learning.
 """

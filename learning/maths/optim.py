@@ -1,9 +1,8 @@
 """Optimizers for training from scratch: Muon for the blocks' matrices, AdamW for the rest.
 
-Muon (Jordan 2024; scaled as in 2502.16982) orthogonalises the momentum of a matrix; embeddings and
-norms, which are not matrices in that sense, are stepped by AdamW. AdamW alone is what it is measured
-against. torch.optim.Muon is not used because it multiplies in bfloat16 everywhere: a step of the 10M
-model took three minutes on a CPU without such instructions.
+Muon (Jordan 2024; scaled as in arXiv 2502.16982) orthogonalises the momentum of a matrix. AdamW steps
+embeddings and norms. AdamWAlone is the baseline. torch.optim.Muon is not used because it always
+multiplies in bfloat16: a step of the 10M model took three minutes on a CPU without bfloat16 instructions.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ Named = list[tuple[str, nn.Parameter]]
 
 
 def matrices_and_rest(model: nn.Module) -> tuple[Named, Named]:
-    """The matrices of the blocks, and the others: embedding, output layer, norms."""
+    """(matrices of the blocks; embedding, output layer and norms), each with names."""
     named = list(model.named_parameters())
     inside = {n for n, p in named if p.dim() == 2 and not n.startswith(("embedding", "output"))}
     return [one for one in named if one[0] in inside], [
@@ -28,10 +27,10 @@ def matrices_and_rest(model: nn.Module) -> tuple[Named, Named]:
 
 
 def orthogonalised(matrices: Tensor, steps: int = 5, kind: torch.dtype = torch.float32) -> Tensor:
-    """The nearest matrices with all singular values near 1, by quintic Newton-Schulz iterations.
+    """Approximately orthogonalises matrices by quintic Newton-Schulz iterations (Jordan 2024).
 
-    matrices: [N, A, B]. Returns [N, A, B] in `kind`; singular values come out between about 0.7 and 1.2
-    (Jordan 2024), those that were tiny excepted.
+    matrices: [N, A, B]. Returns [N, A, B] in dtype `kind`. Singular values become about 0.7 to 1.2, except
+    those that were tiny.
     """
     a, b, c = 3.4445, -4.7750, 2.0315
     tall = matrices.shape[1] > matrices.shape[2]
@@ -44,10 +43,10 @@ def orthogonalised(matrices: Tensor, steps: int = 5, kind: torch.dtype = torch.f
 
 
 class Muon(torch.optim.Optimizer):
-    """Momentum, made orthogonal, as the step of a matrix (Nesterov; decoupled weight decay).
+    """Steps matrices along their orthogonalised Nesterov momentum, with decoupled weight decay.
 
-    Matrices of one shape are orthogonalised together. The step is scaled by 0.2 √max(A, B), so that its
-    size is that of AdamW's and both can use one learning rate (2502.16982).
+    Matrices of the same shape are orthogonalised in one batch. The step is scaled by 0.2 √max(A, B), so
+    that it is as large as AdamW's and both can use one learning rate (arXiv 2502.16982).
     """
 
     def __init__(
@@ -80,15 +79,15 @@ class Muon(torch.optim.Optimizer):
 
 
 class Optimizers:
-    """One face for several: `step`, `zero_grad`, a rate that all scale with, tensors to save."""
+    """Several optimizers behind one interface: `step`, `zero_grad`, a common rate, state to save."""
 
     def __init__(self, parts: Sequence[tuple[torch.optim.Optimizer, Named]]) -> None:
-        """Each optimizer with the parameters that it steps, in its own order."""
+        """parts: each optimizer with the named parameters that it steps, in its order."""
         self._parts = parts
         self._base = [[group["lr"] for group in part.param_groups] for part, _ in parts]
 
     def set_rate(self, factor: float) -> None:
-        """Learning rates are the base rates times factor, in [0, 1]."""
+        """Sets all learning rates to their base rate times `factor`, in [0, 1]."""
         for (part, _), base in zip(self._parts, self._base, strict=True):
             for group, rate in zip(part.param_groups, base, strict=True):
                 group["lr"] = rate * factor
@@ -109,7 +108,7 @@ class Optimizers:
                     yield f"{name}/{key}", torch.as_tensor(value)
 
     def restore(self, tensors: dict[str, Tensor]) -> None:
-        """The inverse of `tensors`."""
+        """Restores the state that `tensors` yielded."""
         for part, named in self._parts:
             for name, parameter in named:
                 keys = [k for k in tensors if k.rpartition("/")[0] == name]
@@ -143,7 +142,7 @@ class MuonAdamW(Optimizers):
 
 
 class AdamWAlone(Optimizers):
-    """AdamW for everything; only matrices decay."""
+    """AdamW for all parameters; weight decay for matrices only. The baseline of benchmarks/optimizers.py."""
 
     def __init__(
         self, model: nn.Module, *, lr: float, weight_decay: float, betas: tuple[float, float]

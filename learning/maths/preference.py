@@ -1,4 +1,4 @@
-"""Losses of preferences between answers. Log-probabilities are sums over an answer's tokens, in nats."""
+"""Preference losses on answers. Log-probabilities are sums over an answer's tokens, in nats."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def dpo_loss(
 ) -> Tensor:
     """Direct preference optimisation  -log σ(β [(π_c - ref_c) - (π_r - ref_r)])  per pair.
 
-    All arguments: [N] log-probabilities; the reference is the policy as it was before the lesson,
-    frozen. beta > 0. Returns [N]; ln 2 where policy and reference agree. 2305.18290, eq. 7.
-    Raises ShapeError where lengths differ.
+    All tensors: [N] log-probabilities; the reference is the frozen policy from before the lesson.
+    beta > 0. Returns [N]; ln 2 if policy and reference agree. arXiv 2305.18290, eq. 7.
+    Raises ShapeError if lengths differ.
     """
     same_shape(
         chosen=chosen,
@@ -34,9 +34,9 @@ def dpo_loss(
 def avoidance_loss(policy: Tensor, reference: Tensor, beta: float) -> Tensor:
     """-log σ(-β (π - ref))  per answer: pushes an unwanted answer below its reference probability.
 
-    policy, reference: [N] log-probabilities. Returns [N]; ln 2 where they agree, falling towards 0
-    as the answer becomes unlikely, so that the push ends by itself. The rejected half of
-    negative preference optimisation, 2404.05868, eq. 3 (up to the factor 2/β).
+    policy, reference: [N] log-probabilities; beta > 0. Returns [N]; ln 2 if they agree, falling towards 0
+    as the answer becomes unlikely, so that the gradient vanishes. Negative preference optimisation,
+    arXiv 2404.05868, eq. 3 (without the factor 2/β). Raises ShapeError if lengths differ.
     """
     same_shape(policy=policy, reference=reference)
     return -F.logsigmoid(-beta * (policy - reference))

@@ -1,4 +1,4 @@
-"""Checks of shapes at the door of a maths function."""
+"""Shape checks for the arguments of maths functions."""
 
 from __future__ import annotations
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import DataError
 from engine.tokenizers.tokenizer import Tokenizer
-from learning.data.examples import Example, excess, from_turns
-from personality.book import BookEntry, BookError, EmptyBookError, read_book, shipped_book_path
+from learning.data.examples import Example, after_question, excess, from_turns
+from personality.book import BookEntry, BookError, EmptyBookError, shipped_book_path
+from personality.parsed import ParsedBooks
 
 
 def book_paths(owner_book: Path) -> list[Path]:
@@ -16,35 +18,57 @@ def book_paths(owner_book: Path) -> list[Path]:
     return [shipped_book_path(), owner_book]
 
 
-def book_examples(
-    tokenizer: Tokenizer, paths: Iterable[Path], context: int, skip_bad: bool = False
-) -> list[Example]:
-    """Entries of the books that exist and are not too long; of several answers to one question the
-    last stays.
+@dataclass(frozen=True)
+class BookRow:
+    """An entry of a book as an example."""
+
+    place: str
+    """Where it stands, as "book.txt:12"."""
+    entry: BookEntry
+    example: Example
+    whole: bool
+    """Whether nothing of it is too long for the model; what is not is not learned."""
+
+
+def book_rows(
+    tokenizer: Tokenizer,
+    paths: Iterable[Path],
+    context: int,
+    skip_bad: bool = False,
+    books: ParsedBooks | None = None,
+) -> list[BookRow]:
+    """All entries of the books that exist, in order. books: what was parsed before.
 
     Raises DataError for a book with bad lines, unless `skip_bad`.
     """
+    books = books or ParsedBooks()
+    return [row for path in paths for row in _rows_of(tokenizer, path, context, skip_bad, books)]
+
+
+def latest_answers(rows: Iterable[BookRow]) -> list[Example]:
+    """Those that are not too long; of several answers to one question the last stays."""
     by_prompt: dict[str, Example] = {}
-    for path in paths:
-        for entry in _entries(path, skip_bad):
-            example = from_turns(tokenizer, entry.turns, context)
-            if not _whole(tokenizer, entry, example, context):
-                continue
-            by_prompt.pop(example.prompt, None)
-            by_prompt[example.prompt] = example
+    for row in rows:
+        if row.whole:
+            by_prompt.pop(row.example.prompt, None)
+            by_prompt[row.example.prompt] = row.example
     return list(by_prompt.values())
 
 
-def too_long_entries(
+def book_examples(
     tokenizer: Tokenizer, paths: Iterable[Path], context: int, skip_bad: bool = False
-) -> list[str]:
-    """Where the books have entries that are too long for the model, as "book.txt:12"."""
-    return [
-        f"{path.name}:{entry.line}"
-        for path in paths
-        for entry in _entries(path, skip_bad)
-        if not _whole(tokenizer, entry, from_turns(tokenizer, entry.turns, context), context)
-    ]
+) -> list[Example]:
+    """`latest_answers` of the books that exist. Raises DataError as `book_rows` does."""
+    return latest_answers(book_rows(tokenizer, paths, context, skip_bad))
+
+
+def _rows_of(
+    tokenizer: Tokenizer, path: Path, context: int, skip_bad: bool, books: ParsedBooks
+) -> Iterator[BookRow]:
+    for entry in _entries(path, skip_bad, books):
+        example = from_turns(tokenizer, entry.turns, context)
+        whole = _whole(tokenizer, entry, example, context)
+        yield BookRow(f"{path.name}:{entry.line}", entry, example, whole)
 
 
 def _whole(tokenizer: Tokenizer, entry: BookEntry, example: Example, context: int) -> bool:
@@ -56,34 +80,28 @@ def _whole(tokenizer: Tokenizer, entry: BookEntry, example: Example, context: in
     return fit and example.ids[-1] == tokenizer.chat.end
 
 
-def _entries(path: Path, skip_bad: bool) -> Sequence[BookEntry]:
+def _entries(path: Path, skip_bad: bool, books: ParsedBooks) -> Sequence[BookEntry]:
     """None of a book that does not exist, or in which nothing is written yet."""
     if not path.exists():
         return ()
     try:
-        return read_book(path, skip_bad)
+        return books.entries(path, skip_bad)
     except EmptyBookError:
         return ()
     except BookError as error:
         raise DataError(str(error).splitlines()[0], "mend the line, then try again") from error
 
 
-def careless_examples(
-    tokenizer: Tokenizer, paths: Iterable[Path], context: int, skip_bad: bool = False
-) -> list[Example]:
-    """The books' single questions in small letters, without the mark at the end, and both.
-
-    Raises DataError for a book with bad lines, unless `skip_bad`.
-    """
+def careless_examples(tokenizer: Tokenizer, rows: Iterable[BookRow], context: int) -> list[Example]:
+    """The books' single questions in small letters, without the mark at the end, and both."""
     found: dict[tuple[int, ...], Example] = {}
-    for path in paths:
-        for entry in _entries(path, skip_bad):
-            (_, question), *rest = entry.turns
-            if len(rest) == 1:
-                bare = question.rstrip("?!. ")
-                for text in dict.fromkeys((question.lower(), bare, bare.lower())):
-                    if text in ("", question):
-                        continue
-                    example = from_turns(tokenizer, [("user", text), *rest], context)
-                    found[example.ids] = example
+    for row in rows:
+        (_, question), *rest = row.entry.turns
+        if len(rest) == 1:
+            bare = question.rstrip("?!. ")
+            for text in dict.fromkeys((question.lower(), bare, bare.lower())):
+                if text in ("", question):
+                    continue
+                example = after_question(tokenizer, text, row.example, context)
+                found[example.ids] = example
     return list(found.values())

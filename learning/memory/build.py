@@ -13,13 +13,19 @@ from pathlib import Path
 
 from engine.model import Model
 from engine.tokenizers.tokenizer import Tokenizer
-from learning.data.examples import Example, excess
+from learning.data.examples import Example
 from learning.journal.journal import Journal
-from learning.memory.book_rows import book_examples, book_paths
+from learning.memory.book_rows import BookRow, latest_answers
 from learning.memory.own_talk import own_talk
 from learning.memory.replay import Replay
 from learning.memory.rewording import talk_frames
-from learning.memory.tasks import folded_prompt, overrule, replacement_lesson, to_task
+from learning.memory.tasks import (
+    folded_prompt,
+    overrule,
+    replacement_lesson,
+    to_task,
+    with_wordings,
+)
 from learning.text.frames import Questions
 from learning.text.paraphrases import Frames
 
@@ -31,31 +37,31 @@ def build_replay(
     model: Model,
     tokenizer: Tokenizer,
     folder: Path,
-    owner_book: Path,
+    rows: Sequence[BookRow],
     journal: Journal,
     version: int,
-    *,
-    skip_bad: bool = False,
 ) -> Replay:
-    """The memory for the weights of that version. For undone lessons that these weights were taught against
-    it holds the replacement answers too. Raises DataError for a book with bad lines."""
+    """The memory for the weights of that version, with these rows of the books. For undone lessons that
+    these weights were taught against it holds the replacement answers too."""
     context = model.config.context
-    book = book_examples(tokenizer, book_paths(owner_book), context, skip_bad)
+    book = latest_answers(rows)
     talk = own_talk(model, tokenizer, folder)
     replay = Replay(model, book, [], talk, turns=talk_frames(tokenizer, talk))
     # rejected answers are not replayed, whether or not avoiding them was learned
     kept = [x for x in journal.standing() if x.state == "learned" or not x.answer]
-    kept = [x for x in kept if not excess(tokenizer, x.answer, context)]
-    frames = Frames(Questions([*(e.prompt for e in book), *map(folded_prompt, kept)]), replay.turns)
-    tasks = [
-        to_task(
-            tokenizer, lesson, context, random.Random(lesson.id) if place < WORDED else None, frames
-        )
-        for place, lesson in enumerate(reversed(kept))
+    tasks = [(x, to_task(tokenizer, x, context)) for x in kept]
+    tasks = [(x, task) for x, task in tasks if task.answer is None or not task.answer.cut]
+    asked = [folded_prompt(x) for x, _ in tasks]
+    frames = Frames(Questions([*(e.prompt for e in book), *asked]), replay.turns)
+    worded = [
+        with_wordings(tokenizer, task, frames, context, random.Random(lesson.id))
+        if place < WORDED
+        else task
+        for place, (lesson, task) in enumerate(reversed(tasks))
     ]
     said: dict[str, tuple[Example, Sequence[Example]]] = {}
     known, avoided = {e.prompt: e for e in book}, list[Example]()
-    for task in reversed(tasks):
+    for task in reversed(worded):
         for answer in task.answers:
             for example in (answer, *overrule(known, answer, context)):
                 said[example.prompt] = (example, task.variations)

@@ -15,6 +15,7 @@ from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example
 from learning.home import Home
 from learning.journal.journal import Journal
+from learning.memory.book_rows import BookRow, book_paths, book_rows
 from learning.memory.build import build_replay
 from learning.memory.margins import Margin, MarginTracker
 from learning.memory.prefix_cache import PrefixCache, UpperModel
@@ -22,6 +23,7 @@ from learning.memory.reference import AnchorReference, open_reference
 from learning.memory.replay import Replay
 from learning.memory.rewording import reworded
 from learning.models.weights import Weights
+from personality.parsed import ParsedBooks
 
 WATCH = "watch.json"
 
@@ -42,6 +44,9 @@ class LearnerCaches:
     ) -> None:
         self._home, self._weights, self._tokenizer = home, weights, tokenizer
         self._journal, self._frozen_blocks, self._pause = journal, frozen_blocks, pause
+        self.books = ParsedBooks()
+        self.book_rows: list[BookRow] = []
+        """Of both books, as they were last read."""
         self._replay: Replay | None = None
         self._trunk: PrefixCache | None = None
         self._reference: AnchorReference | None = None
@@ -65,14 +70,17 @@ class LearnerCaches:
 
     def read_books_again(self, skip_bad: bool = False) -> Replay:
         """Rebuilds the memory from the books as they are now and drops its margins. Raises DataError."""
+        model, paths = self._weights.model, book_paths(self._home.book_path)
+        self.book_rows = book_rows(
+            self._tokenizer, paths, model.config.context, skip_bad, self.books
+        )
         self._replay = build_replay(
-            self._weights.model,
+            model,
             self._tokenizer,
             self._weights.folder,
-            self._home.book_path,
+            self.book_rows,
             self._journal,
             self._weights.version,
-            skip_bad=skip_bad,
         )
         self._tracker = MarginTracker()
         return self._replay

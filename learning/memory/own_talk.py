@@ -15,6 +15,7 @@ from pathlib import Path
 import torch
 
 from engine.cache import KeyValueCache
+from engine.generate import prefill
 from engine.model import Model
 from engine.storage.files import write_atomically
 from engine.storage.reading import read_json
@@ -37,6 +38,14 @@ WEIGHTS_A_ROW = 10_000
 """A model that has few of them learns nothing any more where it must not change at all."""
 
 
+MOST_WEIGHTS = 40_000_000_000
+"""Rows times weights, half a minute of drawing on two cores: a model that has many has fewer rows."""
+
+
+FEWEST_OF_LARGE = 96
+"""Rows of a model that has very many."""
+
+
 TALK_LENGTH = 48
 """Ids of each row that are replayed; longer rows hold talk no better and cost twice as much."""
 
@@ -55,7 +64,9 @@ CACHE_BYTES = 1 << 30
 
 def talk_rows(model: Model) -> int:
     """How many rows of own talk are dreamt, for a model of that size."""
-    return min(TALK_ROWS, max(FEWEST_ROWS, model.config.parameters // WEIGHTS_A_ROW))
+    weights = model.config.parameters
+    wanted = min(TALK_ROWS, max(FEWEST_ROWS, weights // WEIGHTS_A_ROW))
+    return min(wanted, max(FEWEST_OF_LARGE, MOST_WEIGHTS // weights))
 
 
 def own_talk(model: Model, tokenizer: Tokenizer, folder: Path) -> list[Example]:
@@ -108,13 +119,15 @@ def _dreams(
 ) -> list[list[int]]:
     """Rows of `length` ids besides what the model is told first, the owner's first words among them."""
     chat = tokenizer.chat
-    first = [*chat.start, *chat.user_head]
     length = min(length + len(chat.start), model.config.context)
-    ids = torch.tensor([first] * rows)
+    ids = torch.tensor([[*chat.start, *chat.user_head]] * rows)
     never = _outside_of_talk(tokenizer, model.config.vocab_size)
-    cache = KeyValueCache(model.config, rows, length, model.dtype, model.device)
-    token = ids
-    for _ in range(length - len(first)):
+    if chat.start:  # read once for all rows
+        cache = prefill(model, list(chat.start), 0)[0].expand(rows, length)
+    else:
+        cache = KeyValueCache(model.config, rows, length, model.dtype, model.device)
+    token = ids[:, len(chat.start) :]
+    for _ in range(length - ids.shape[1]):
         hidden = model.hidden_states(token.to(model.device), cache=cache)
         logits = model.logits(hidden[:, -1]).float()
         logits[:, never] = float("-inf")

@@ -19,19 +19,14 @@ def reworded(
     tokenizer: Tokenizer, example: Example, frames: Frames, context: int, rng: random.Random
 ) -> tuple[Example, ...]:
     """The example's answer to other wordings of its last question, drawn anew; none of no question."""
-    question = last_question(tokenizer, example)
+    question = example.question
     texts = asked_otherwise(question, frames, rng, example.prompt) if question.strip() else []
-    return tuple(after_question(tokenizer, text, example.answer, context) for text in texts)
-
-
-def last_question(tokenizer: Tokenizer, example: Example) -> str:
-    """What the owner said last in it; empty where there is nothing."""
-    turns = owner_turns(tokenizer, example)
-    return turns[-1] if turns else ""
+    return tuple(after_question(tokenizer, text, example, context) for text in texts)
 
 
 def owner_turns(tokenizer: Tokenizer, example: Example) -> list[str]:
-    """What the owner says in a conversation, in order; what breaks off left out."""
+    """What the owner says in own talk, which is made of ids and never was text, in order; what breaks
+    off left out."""
     turns = tokenizer.chat.turns_of(example.ids)
     return [
         tokenizer.decode(ids)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import (
     Example,
+    after_question,
     answered_by,
     asked,
     conversation,
@@ -17,10 +18,11 @@ from learning.data.examples import (
 from learning.journal.journal import Journal
 from learning.journal.lessons import RIDER_KINDS
 from learning.journal.weak import weak_lessons
+from learning.memory.rewording import reworded
 from learning.protocol.records import Lesson, LessonKind
+from learning.text.asking import is_question
 from learning.text.normalise import fold, fold_prompt
-from learning.text.paraphrases import NO_FRAMES, Frames, asked_otherwise
-from learning.text.questions import is_question
+from learning.text.paraphrases import NO_FRAMES, Frames
 
 MAX_RIDERS = 20
 """Most auxiliary lessons that one lesson's batches draw from; the others wait for the next lesson."""
@@ -51,14 +53,14 @@ _LEANING |= {"then", "there", "one", "ones", "else", "instead"}
 
 def folded_prompt(lesson: Lesson) -> str:
     """The lesson's prompt as `Example.prompt` has it (learning.text.normalise)."""
-    return fold_prompt([(t.role, t.text) for t in lesson.prompt])
+    return fold_prompt(lesson.prompt)
 
 
 def answer_example(tokenizer: Tokenizer, lesson: Lesson, context: int) -> Example | None:
     """The lesson's prompt and answer; None for a lesson without an answer."""
     if not lesson.answer:
         return None
-    return from_answer(tokenizer, [(t.role, t.text) for t in lesson.prompt], lesson.answer, context)
+    return from_answer(tokenizer, lesson.prompt, lesson.answer, context)
 
 
 def waiting_riders(
@@ -99,20 +101,28 @@ def to_task(
     frames: Frames = NO_FRAMES,
 ) -> LessonTask:
     """The lesson as examples to learn and to avoid; with `rng` in other wordings too."""
-    prompt = [(t.role, t.text) for t in lesson.prompt]
+    answer = answer_example(tokenizer, lesson, context)
     rejected = [t for t in dict.fromkeys(lesson.rejected) if t.strip() and t != lesson.answer]
-    question = prompt[-1][1] if prompt else ""
-    wordings: list[str] = []
-    if rng and lesson.answer and stands_alone(question):
-        wordings = asked_otherwise(question, frames, rng, fold_prompt(prompt))
-    alone = lesson.answer and len(prompt) > 1 and stands_alone(question)
-    return LessonTask(
-        answer_example(tokenizer, lesson, context),
-        tuple(from_answer(tokenizer, prompt, text, context) for text in rejected),
+    forms: tuple[Example, ...] = ()
+    if answer and len(lesson.prompt) > 1 and stands_alone(answer.question):
+        forms = (after_question(tokenizer, answer.question, answer, context),)
+    task = LessonTask(
+        answer,
+        tuple(from_answer(tokenizer, lesson.prompt, text, context) for text in rejected),
         lesson.weight,
-        tuple(from_answer(tokenizer, [("user", q)], lesson.answer, context) for q in wordings),
-        (alone_example(tokenizer, lesson, context),) if alone else (),
+        forms=forms,
     )
+    return with_wordings(tokenizer, task, frames, context, rng) if rng else task
+
+
+def with_wordings(
+    tokenizer: Tokenizer, task: LessonTask, frames: Frames, context: int, rng: random.Random
+) -> LessonTask:
+    """The task with its answer to other wordings of its question, where that can be asked alone."""
+    if task.answer is None or not stands_alone(task.answer.question):
+        return task
+    wordings = reworded(tokenizer, task.answer, frames, context, rng)
+    return replace(task, variations=wordings)
 
 
 def overrule(known: dict[str, Example], example: Example, context: int) -> list[Example]:
@@ -125,7 +135,9 @@ def overrule(known: dict[str, Example], example: Example, context: int) -> list[
     if " / " in question or not stands_alone(question):
         return []
     in_talk = [e for e in known.values() if e.prompt.endswith(f" / {question}")]
-    changed = [answered_by(e, example.answer) for e in in_talk if e.answer == old.answer]
+    changed = [
+        answered_by(e, example.answer, example.said) for e in in_talk if e.answer == old.answer
+    ]
     changed = [e for e in changed if len(e.ids) <= context]
     known |= {e.prompt: e for e in changed}
     return changed
@@ -135,9 +147,9 @@ def as_worded_before(task: LessonTask, memory: Iterable[Example], context: int) 
     """Adds the task's answer to other spellings of its question in the memory, and to the question after
     talk that had the old answer. Otherwise "Where do I live?" would keep the old answer after "where do i
     live" was corrected."""
-    body = task.answer.answer if task.answer else ()
-    if not body:
+    if task.answer is None:
         return task
+    body, said = task.answer.answer, task.answer.said
     known = {e.prompt: e for e in memory}
     same = [known[prompt] for prompt in task.prompts if prompt in known]
     for answer in task.answers:
@@ -147,7 +159,7 @@ def as_worded_before(task: LessonTask, memory: Iterable[Example], context: int) 
     for example in same:
         head = asked(example)
         if head not in heads and len(head + body) <= context:
-            found[head] = answered_by(example, body)
+            found[head] = answered_by(example, body, said)
     return replace(task, reworded=tuple(found.values())[-WORDED_BEFORE:])
 
 
@@ -155,12 +167,6 @@ def stands_alone(question: str) -> bool:
     """Whether a question makes sense without the talk before it. "Why?" and "and then" do not."""
     words = fold(question).split()
     return len(words) >= 3 and not _LEANING & set(words)
-
-
-def alone_example(tokenizer: Tokenizer, lesson: Lesson, context: int) -> Example:
-    """The lesson's answer to its last message alone."""
-    last = [(t.role, t.text) for t in lesson.prompt[-1:]]
-    return from_answer(tokenizer, last, lesson.answer, context)
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,17 @@
 """Changes a model's weights safely: take steps, judge them, publish them or put the old weights back.
 
-Left out: which steps to take (learning.lessons, learning.practice).
+The one place that does: a lesson, a rehearsal, an undo, a training on the book and a practice each say which
+tensors they move, how they step and how they judge, and call `attempt`; practice, which has save points,
+holds an `Attempt` open. Left out: which steps to take (learning.lessons, learning.practice).
 """
 
 from __future__ import annotations
 
 import contextlib
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from torch import Tensor
 
@@ -19,15 +22,37 @@ from learning.memory.caches import LearnerCaches, MarginState
 from learning.memory.guard import Verdict, examine
 from learning.memory.margins import MarginTracker
 from learning.memory.tasks import LessonTask
+from learning.models.trainable import Trainable, all_weights
 from learning.models.weights import Weights
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
-class Before:
-    """Weights and margins to put back if the work fails or is interrupted."""
+class Commit:
+    """What a judge decides to publish."""
 
-    weights: dict[str, Tensor]
-    margins: MarginState
+    lessons: Sequence[int] = ()
+    """Those that the weights know now and did not before."""
+    note: str = ""
+    moved: bool = True
+    """False: the weights are those before, only the journal notes that the lessons are known."""
+    snapshot: bool = True
+    """Whether the weights before are kept as a snapshot."""
+
+
+UNPUBLISHED = Commit(moved=False)
+"""The weights stay as they are, and nothing is published: there was nothing new, or more is to come."""
+
+
+@dataclass(frozen=True)
+class Outcome(Generic[Result]):
+    """What an attempt came to."""
+
+    result: Result
+    """What the steps returned."""
+    kept: bool
+    """False: weights and margins were put back."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +77,35 @@ class AtStake:
         )
 
 
+class Attempt:
+    """Steps under way on some tensors, with the weights and margins to put back: those of the beginning,
+    and after each publication those that were published."""
+
+    def __init__(self, transaction: WeightTransaction, trainable: Trainable) -> None:
+        self._transaction, self._trainable = transaction, trainable
+        self._begin()
+
+    def _begin(self) -> None:
+        self._version = self._transaction.weights.version
+        self._weights: dict[str, Tensor] = self._trainable.state()
+        self._margins: MarginState = self._transaction.caches.margins()
+
+    def put_back(self) -> None:
+        """Puts weights and margins back; nothing where they have been published in the meantime, since
+        these answer already."""
+        if self._transaction.weights.version == self._version:
+            self._trainable.restore(self._weights)
+            self._transaction.caches.restore(self._margins)
+
+    def publish(self, commit: Commit, *, go_on: bool = False) -> None:
+        """Publishes (Weights.publish) and saves the margins. go_on: further steps follow, after which
+        `put_back` goes back to what was published now."""
+        moved = self._trainable.names if commit.moved else ()
+        self._transaction.publish(commit, moved)
+        if go_on:
+            self._begin()
+
+
 @dataclass
 class WeightTransaction:
     """The weights of one model of a home, with all caches that depend on them."""
@@ -63,25 +117,37 @@ class WeightTransaction:
     pause: Callable[[], None]
     """Called before every micro-batch; may raise Stopped."""
 
-    def as_now(self) -> Before:
-        """A copy of weights and margins, for `put_back`."""
-        return Before(self.weights.state(), self.caches.margins())
-
-    def put_back(self, before: Before) -> None:
-        """Puts weights and margins back."""
-        self.weights.restore(before.weights)
-        self.caches.restore(before.margins)
+    @property
+    def trainable(self) -> Trainable:
+        """What moves where nothing else is said."""
+        return all_weights(self.weights.model)
 
     @contextlib.contextmanager
-    def or_as_before(self) -> Iterator[Before]:
-        """Rolls weights and margins back if the block raises, unless it has published in the meantime."""
-        before, version = self.as_now(), self.weights.version
+    def begin(self, trainable: Trainable | None = None) -> Iterator[Attempt]:
+        """Puts back what was not published where the block raises."""
+        attempt = Attempt(self, trainable or self.trainable)
         try:
-            yield before
+            yield attempt
         except BaseException:
-            if self.weights.version == version:
-                self.put_back(before)
+            attempt.put_back()
             raise
+
+    def attempt(
+        self,
+        steps: Callable[[], Result],
+        judge: Callable[[Result], Commit | None],
+        trainable: Trainable | None = None,
+    ) -> Outcome[Result]:
+        """Takes steps, judges what they made, and publishes it or, where the judge says None or anything is
+        raised, puts weights and margins back. Raises what the steps, the judge and Weights.publish raise."""
+        with self.begin(trainable) as attempt:
+            result = steps()
+            commit = judge(result)
+            if commit is None:
+                attempt.put_back()
+            elif commit is not UNPUBLISHED:
+                attempt.publish(commit)
+        return Outcome(result, commit is not None)
 
     def at_stake(self, task: LessonTask) -> AtStake:
         """The whole memory except the examples that answer the task's own prompts."""
@@ -90,9 +156,12 @@ class WeightTransaction:
         earlier = [e for e in replay.taught if e.prompt not in task.prompts]
         return AtStake(tracker, book, earlier, tracker.recall(book), tracker.recall(earlier))
 
-    def publish(
-        self, lessons: list[int], note: str, *, changed: bool = True, snapshot: bool = True
-    ) -> None:
-        """Publishes (Weights.publish) and saves the margins."""
-        self.weights.publish(lessons, note, changed=changed, snapshot=snapshot)
+    def publish(self, commit: Commit, moved: Sequence[str] = ()) -> None:
+        """Publishes, and saves the margins. moved: names of the parameters that did."""
+        self.weights.publish(
+            list(commit.lessons),
+            commit.note,
+            moved=moved,
+            snapshot=commit.snapshot,
+        )
         self.caches.save()

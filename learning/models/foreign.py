@@ -19,8 +19,8 @@ from engine.storage.checkpoint import load_tensors
 from engine.storage.checkpoint_files import WEIGHTS
 from engine.storage.disk import size
 from engine.storage.reading import JSON_BYTES, open_regular, parse_json, read_regular
+from engine.storage.weight_files import INDEX
 
-INDEX = "model.safetensors.index.json"
 MOST_SHARDS = 1_000
 _SPARE = 64_000_000
 """Bytes that weights may take besides the model's own: headers, tables that older programs kept."""

@@ -13,7 +13,7 @@ from engine.config import CONFIGS
 from engine.errors import ConfigError
 from engine.grow import grow
 from engine.storage.checkpoint import load_model, save_model
-from engine.storage.checkpoint_files import WEIGHTS, read_version
+from engine.storage.weight_files import current_version
 from learning.models.files import TALK
 from learning.models.import_export import TOKENIZER, check_free
 from learning.models.store import ModelInfo, ModelStore
@@ -49,7 +49,7 @@ def grow_model(
             f"cannot grow: {source} has the sizes of {config_name} already",
             "choose a configuration that is larger in something",
         )
-    version = read_version(folder / WEIGHTS)
+    version = current_version(folder)
     with store.new_model(name) as new:
         for file in (*TOKENIZER, TALK):
             if (folder / file).exists():

@@ -16,8 +16,9 @@ from typing import Literal
 from engine.errors import CheckpointError
 from engine.storage.checkpoint_files import WEIGHTS, read_metadata
 from engine.storage.files import is_leftover
+from engine.storage.weight_files import INDEX, needed_parts, parts_of
 from learning.home import Home
-from learning.models.snapshots import SNAPSHOTS, broken_snapshots
+from learning.models.snapshots import SNAPSHOTS, broken_snapshots, snapshot_paths
 from learning.models.unfinished_training import RECORD, TRAINED
 
 Role = Literal[
@@ -29,7 +30,7 @@ Role = Literal[
     "log",
     "plain",  # settings, locks, marks: nothing that was said or learned
     "model",  # of a model, but made before anything was taught: its sizes, tokenizer, card
-    "weights",
+    "weights",  # the current ones, and bases that they or a snapshot need
     "snapshot",
     "derived",  # made from the weights, and made again where it is missing
     "training",  # one that was broken off
@@ -38,7 +39,7 @@ Role = Literal[
     "unknown",
 ]
 
-_DERIVED = ("watch.json", "talk.json", "voice.safetensors")
+_DERIVED = ("watch.json", "talk.json", "voice.safetensors", "teacher_answers.jsonl")
 _MODEL = (
     *("config.json", "CARD.md", "LICENSE", ".lock"),
     *("tokenizer.tiktoken", "tokenizer_config.json"),  # vidya's own tokenizer, or another's:
@@ -46,6 +47,19 @@ _MODEL = (
 )
 _PLAIN = ("lock", "learning.lock")
 _SNAPSHOT = re.compile(r"\d{8,18}\.safetensors")
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Something that is wrong with a home."""
+
+    what: str
+    """What is wrong; it begins with the file and a colon."""
+    remedy: str
+    """What to do about it."""
+
+    def __str__(self) -> str:
+        return f"{self.what}; {self.remedy}"
 
 
 @dataclass(frozen=True)
@@ -82,39 +96,53 @@ def model_files(folder: Path) -> list[HomeFile]:
     """Those of one model's folder."""
     if is_leftover(folder):
         return [HomeFile(folder, "leftover")]
-    found = []
+    found, spare = list[HomeFile](), _spare_parts(folder)
     for path in _listed(folder):
         inside = path.name in (SNAPSHOTS, "cache") and path.is_dir()
         for one in _below(path) if inside else [path]:
-            found += [HomeFile(each, _model_role(each, folder), folder) for each in _parts(one)]
+            for each in _parts(one):
+                role: Role = "leftover" if each in spare else _model_role(each, folder)
+                found.append(HomeFile(each, role, folder))
     return found
 
 
-def problems(home: Home) -> list[str]:
-    """What a crash or a hand left in the home that should not be there, each with its remedy; empty
-    where all is well. Files that are being written just now are not told apart from leftovers."""
-    said: list[str] = []
+def _spare_parts(folder: Path) -> set[Path]:
+    """Parts of weights that a program left behind which was killed while it published."""
+    parts = set(parts_of(folder))
+    needed = needed_parts(folder, snapshot_paths(folder))
+    index = {folder / INDEX} if (folder / WEIGHTS).exists() else set()
+    return index if needed is None else index | (parts - needed)
+
+
+def problems(home: Home) -> list[Fault]:
+    """What a crash or a hand left in the home that should not be there; empty where all is well. Files
+    that are being written just now are not told apart from leftovers."""
+    found: list[Fault] = []
     broken = {
-        path: str(why)
+        path: Fault(why.what, why.next_step)
         for folder in (path for path in _listed(home.models_path) if path.is_dir())
         for path, why in broken_snapshots(folder).items()
     }
     for file in home_files(home):
         if file.path in broken:
-            said.append(broken[file.path])
+            found.append(broken[file.path])
         elif file.role == "leftover":
-            said.append(
-                f"{file.path}: a program was stopped while it wrote this; the next lesson clears it "
-                "away, or remove it"
+            found.append(
+                Fault(
+                    f"{file.path}: a program was stopped while it wrote this",
+                    "the next lesson clears it away, or remove it",
+                )
             )
         elif file.role == "unknown":
-            said.append(
-                f"{file.path}: is none of vidya's files; `journal forget` cannot see into it, so move "
-                "it out of the home"
+            found.append(
+                Fault(
+                    f"{file.path}: is none of vidya's files",
+                    "`journal forget` cannot see into it, so move it out of the home",
+                )
             )
         elif _orphan(file):
-            said.append(f"{file.path}: belongs to no training any more; remove it")
-    return said + _open_to_others(home)
+            found.append(Fault(f"{file.path}: belongs to no training any more", "remove it"))
+    return found + _open_to_others(home)
 
 
 def _orphan(file: HomeFile) -> bool:
@@ -123,34 +151,44 @@ def _orphan(file: HomeFile) -> bool:
     return weights and not file.path.with_name(RECORD).exists()
 
 
-def _open_to_others(home: Home) -> list[str]:
+def _open_to_others(home: Home) -> list[Fault]:
     """Files that others can read, because they can enter the home."""
-    said = []
+    found = []
     if home.path.stat().st_mode & 0o011:
         for path in (home.journal_path, home.book_path, home.models_path):
             if path.exists() and path.stat().st_mode & 0o044:
                 how = "chmod 700" if path.is_dir() else "chmod 600"
-                said.append(f"{path}: others can read it; `{how} {path}` makes it private")
-    return said
+                found.append(
+                    Fault(f"{path}: others can read it", f"`{how} {path}` makes it private")
+                )
+    return found
+
+
+def named_files(home: Home) -> dict[Path, Role]:
+    """The files that lie in the home itself, whether they are there or not."""
+    return {
+        home.journal_path: "journal",
+        home.book_path: "book",
+        home.settings_path: "plain",
+        home.log_path: "log",
+        home.unsent_path: "unsent",
+        home.welcomed_path: "plain",
+        home.first_frame_path: "plain",
+    }
 
 
 def _role(home: Home, path: Path) -> Role:
     """Of what lies in the home itself."""
-    name, journal = path.name, home.journal_path.name
-    plain = (home.settings_path, home.welcomed_path, home.first_frame_path)
-    if is_leftover(path) or re.fullmatch(re.escape(journal) + r"\.before-\d+\.part.*", name):
+    name, journal = path.name, re.escape(home.journal_path.name)
+    if is_leftover(path) or re.fullmatch(rf"{journal}\.before-\d+\.part.*", name):
         return "leftover"
-    if re.fullmatch(re.escape(journal) + r"\.before-\d+", name):
+    if re.fullmatch(rf"{journal}\.before-\d+", name):
         return "journal copy"
-    if re.fullmatch(re.escape(journal) + r"(-wal|-shm|-journal)?", name):
+    if re.fullmatch(rf"{journal}-(wal|shm|journal)", name):
         return "journal"
-    if path == home.book_path:
-        return "book"
-    if path == home.unsent_path:
-        return "unsent"
-    if name in (home.log_path.name, f"{home.log_path.name}.old"):
+    if name == f"{home.log_path.name}.old":
         return "log"
-    return "plain" if path in plain or name in _PLAIN else "unknown"
+    return named_files(home).get(path, "plain" if name in _PLAIN else "unknown")
 
 
 def _model_role(path: Path, folder: Path) -> Role:
@@ -163,9 +201,12 @@ def _model_role(path: Path, folder: Path) -> Role:
         return "pretraining" if name.endswith(".tokens") else "unknown"
     if path.parent != folder:
         return "unknown"
+    if path in parts_of(folder):
+        return "weights"
     if name == TRAINED:
         return "pretraining" if _of_pretraining(path) else "training"
-    roles: dict[str, Role] = {WEIGHTS: "weights", RECORD: "training", "record.json": "pretraining"}
+    roles: dict[str, Role] = {WEIGHTS: "weights", INDEX: "weights"}
+    roles |= {RECORD: "training", "record.json": "pretraining"}
     if name in _DERIVED:
         return "derived"
     return "model" if name in _MODEL else roles.get(name, "unknown")

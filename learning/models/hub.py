@@ -83,7 +83,6 @@ def look_up(hub: str, revision: str | None = None) -> HubModel:
 def fetch(model: HubModel, folder: Path, progress: Progress) -> None:
     """Fetches all files into the folder. Those that are there and right stay, and what broke off is gone on
     with. Raises HubUnreachable, and CheckpointError for a disk that is full or a wrong checksum."""
-    library = _library()
     done = 0
     demand_room(
         folder, model.bytes - sum(f.stat().st_size for f in folder.rglob("*") if f.is_file())
@@ -94,15 +93,7 @@ def fetch(model: HubModel, folder: Path, progress: Progress) -> None:
             path = folder / file.name
             if not _is_right(path, file):
                 path.unlink(missing_ok=True)
-                library.hf_hub_download(
-                    model.hub,
-                    file.name,
-                    revision=model.commit,
-                    local_dir=folder,
-                    endpoint=ENDPOINT,
-                    token=False,
-                    tqdm_class=_counting(done, model.bytes, progress),
-                )
+                _download(model, file, path, _counting(done, model.bytes, progress))
                 if not _is_right(path, file):
                     path.unlink(missing_ok=True)
                     raise CheckpointError(
@@ -112,6 +103,30 @@ def fetch(model: HubModel, folder: Path, progress: Progress) -> None:
                     )
             done += file.bytes
             progress(done, model.bytes)
+
+
+def _download(model: HubModel, file: HubFile, path: Path, bar: type) -> None:
+    """Fetches one file beside its place, from where it broke off, and then moves it there. The library's
+    own hf_hub_download begins anew each time since its version 2."""
+    from huggingface_hub import get_hf_file_metadata, hf_hub_url
+    from huggingface_hub.file_download import http_get
+    from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]
+
+    url = hf_hub_url(model.hub, file.name, revision=model.commit, endpoint=ENDPOINT)
+    location = get_hf_file_metadata(url, token=False, timeout=_TIMEOUT).location
+    part = path.with_name(f"{path.name}.part")
+    if part.is_symlink() or (part.exists() and part.stat().st_size > file.bytes):
+        part.unlink()
+    with part.open("ab") as out:
+        http_get(
+            location,
+            out,
+            resume_size=out.tell(),
+            headers=build_hf_headers(token=False),
+            expected_size=file.bytes,
+            tqdm_class=bar,
+        )
+    part.replace(path)
 
 
 def _wanted(hub: str, there: dict[str, Any]) -> list[str]:

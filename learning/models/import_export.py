@@ -23,7 +23,7 @@ from engine.storage.checkpoint import (
     compact,
     load_config,
     load_model,
-    load_tensors,
+    load_weights,
     save_config,
     save_tensors,
 )
@@ -32,13 +32,14 @@ from engine.storage.disk import demand_room, unwritable
 from engine.storage.gguf_file import GgufFile
 from engine.storage.gguf_model import config_of, weights_of, write_gguf
 from engine.storage.reading import JSON_BYTES
+from engine.storage.weight_files import INDEX, current_files
 from engine.tokenizers.byte_level import NAMES, TOKENIZER_BYTES, TOKENIZER_JSON
 from engine.tokenizers.chat_format import encode_prompt
 from engine.tokenizers.exported import gguf_metadata, huggingface_files
 from engine.tokenizers.from_gguf import tokenizer_files
 from engine.tokenizers.ranks import RANK_BYTES, RANKS, TOKENIZER_CONFIG
 from engine.tokenizers.tokenizer import Tokenizer
-from learning.models.foreign import INDEX, ForeignFolder, demand_memory
+from learning.models.foreign import ForeignFolder, demand_memory
 from learning.models.store import ModelInfo, ModelStore
 
 TOKENIZER = (RANKS, TOKENIZER_CONFIG)
@@ -214,8 +215,11 @@ def _write_file(source: Path, name: str, target: Path, kind: str) -> Path:
 
 
 def _weights(folder: Path) -> dict[str, Tensor]:
-    """Those that answer now, under transformers' names."""
-    return load_tensors(folder / WEIGHTS)[0]
+    """Those that answer now, under transformers' names, in one kind of numbers: a lesson's delta is wider
+    than its base."""
+    tensors = load_weights(current_files(folder))
+    widest = max((tensor.dtype for tensor in tensors.values()), key=lambda kind: kind.itemsize)
+    return {name: tensor.to(widest) for name, tensor in tensors.items()}
 
 
 def _refuse_tokenizer(foreign: ForeignFolder) -> None:

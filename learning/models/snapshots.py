@@ -1,4 +1,8 @@
-"""Earlier weights of a model: kept aside before new ones are written, let go, found again. No torch."""
+"""Earlier weights of a model: kept aside before new ones are written, let go, found again. No torch.
+
+A snapshot is what was the newest file of the weights (engine.storage.weight_files): a whole one or a delta,
+whose base stays beside the current weights as long as a snapshot needs it.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import CheckpointError
-from engine.storage.checkpoint_files import WEIGHTS, read_version
+from engine.storage.checkpoint_files import WEIGHTS
 from engine.storage.files import copy_atomically, is_leftover, make_private_folder
+from engine.storage.weight_files import current_files, files_at
 from learning.journal.journal import Journal
 
 SHIPPED = Path(__file__).resolve().parents[2] / "engine" / "base"
@@ -32,16 +37,18 @@ class OldWeights:
 
 def snapshots_of(folder: Path) -> list[OldWeights]:
     """Those that are whole, oldest first, whether the weights of now came from them or not."""
-    return [old for path in _snapshot_paths(folder) if isinstance(old := _read(path), OldWeights)]
+    read = (_read(folder, path) for path in snapshot_paths(folder))
+    return [old for old in read if isinstance(old, OldWeights)]
 
 
 def broken_snapshots(folder: Path) -> dict[Path, CheckpointError]:
     """Whatever else lies among a model's snapshots, but what is being written, and why it is none."""
-    read = {path: _read(path) for path in _snapshot_paths(folder)}
+    read = {path: _read(folder, path) for path in snapshot_paths(folder)}
     return {path: why for path, why in read.items() if isinstance(why, CheckpointError)}
 
 
-def _snapshot_paths(folder: Path) -> list[Path]:
+def snapshot_paths(folder: Path) -> list[Path]:
+    """All that lies among them, but what is being written."""
     try:
         found = sorted((folder / SNAPSHOTS).iterdir())
     except OSError:
@@ -49,14 +56,14 @@ def _snapshot_paths(folder: Path) -> list[Path]:
     return [path for path in found if not is_leftover(path)]
 
 
-def _read(path: Path) -> OldWeights | CheckpointError:
+def _read(folder: Path, path: Path) -> OldWeights | CheckpointError:
     """A snapshot, or why it is none."""
     if not _NAME.fullmatch(path.name):
         return CheckpointError(
             f"{path}: is no snapshot of vidya's by its name", "move it away, or remove it"
         )
     try:
-        version = read_version(path)
+        version = files_at(folder, path).version
     except CheckpointError as error:
         return CheckpointError(error.what, "remove it; the other snapshots can be used")
     if version != int(path.stem):
@@ -99,11 +106,11 @@ def keep_snapshot(folder: Path, journal: Journal, next_version: int | None = Non
 
     next_version: of the snapshot that is to take their place; None: weights made out of them are.
     """
-    current = folder / WEIGHTS
     try:
-        version = read_version(current)
+        files = current_files(folder)
     except CheckpointError:
         return  # not there, or not whole: nothing that could be gone back to
+    current, version = files.newest, files.version
     kept = folder / SNAPSHOTS / f"{version:08d}.safetensors"
     try:
         make_private_folder(kept.parent)

@@ -18,17 +18,30 @@ from pathlib import Path
 from engine.config import ModelConfig
 from engine.errors import CheckpointError, ConfigError, NotFound, reason
 from engine.storage.checkpoint_check import check_model
-from engine.storage.checkpoint_files import WEIGHTS, read_metadata, read_version
+from engine.storage.checkpoint_files import WEIGHTS, read_metadata
 from engine.storage.disk import demand_room, unwritable
 from engine.storage.files import (
+    copy_atomically,
     is_leftover,
     new_folder,
     remove,
+    remove_durably,
     remove_leftovers,
     replacing,
     temporary_name,
 )
 from engine.storage.reading import read_json
+from engine.storage.weight_files import (
+    INDEX,
+    WeightFiles,
+    current_files,
+    current_version,
+    files_at,
+    has_weights,
+    index_text,
+    part_path,
+    remove_unneeded,
+)
 from learning.home import Home
 from learning.journal.journal import Journal
 from learning.models.snapshots import (
@@ -36,6 +49,7 @@ from learning.models.snapshots import (
     OldWeights,
     broken_snapshots,
     keep_snapshot,
+    snapshot_paths,
     snapshots_of,
 )
 
@@ -53,6 +67,10 @@ class ModelInfo:
     """Size of the weights on disk."""
     shipped: bool
     """True: came with the program and was not yet used, so nothing is in the home."""
+
+    def is_called(self, name_or_path: str) -> bool:
+        """Whether that is what the owner calls it: its name, or its path."""
+        return name_or_path in (self.name, str(self.path))
 
 
 @dataclass(frozen=True)
@@ -82,6 +100,11 @@ class ModelStore:
     def list(self) -> list[ModelInfo]:
         """All of them. Raises CheckpointError where one cannot be read."""
         return [self.info(name) for name in self.names()]
+
+    def called(self, info: ModelInfo) -> str:
+        """What finds it again: its name, or its path where it is not in the home."""
+        owned = info.shipped or info.path.parent == self._models
+        return info.name if owned else str(info.path)
 
     def readable(self) -> tuple[Sequence[ModelInfo], dict[str, CheckpointError]]:
         """Those that can be read, and by name why the others cannot."""
@@ -211,20 +234,30 @@ class ModelStore:
         kept = journal.lessons_in(version)
         before: int | None = None
         with contextlib.suppress(CheckpointError):  # weights that are not whole are not kept
-            before = read_version(folder / WEIGHTS)
+            before = current_version(folder)
             journal.follow(before)  # another model may have been in use since
+        files = files_at(folder, found[version].path)
+        path = folder / (INDEX if files.delta else WEIGHTS)
         try:
-            with replacing(folder / WEIGHTS) as new:
-                shutil.copyfile(found[version].path, new)
+            with replacing(path) as new:
+                if files.delta:
+                    part = part_path(folder, version)
+                    copy_atomically(files.delta, part, link=True)
+                    new.write_text(index_text(WeightFiles(version, files.whole, part)), "utf-8")
+                else:
+                    shutil.copyfile(files.whole, new)
                 if before not in (None, version):
                     keep_snapshot(folder, journal, version)
                 # before the file: a crash in between must not make them wait and undo the rollback
                 for lesson in journal.lessons(state="learned"):
                     if lesson.id not in kept:
                         journal.set_lesson_state(lesson.id, "needs_practice")
+            if files.delta:
+                remove_durably(folder / WEIGHTS)
+            remove_unneeded(folder, snapshot_paths(folder))
         except OSError as error:
             raise CheckpointError(
-                f"{folder / WEIGHTS}: cannot be written ({error.strerror})",
+                f"{path}: cannot be written ({error.strerror})",
                 "free some space and do it again",
             ) from error
         for lesson in journal.back_in(version, before or 0):
@@ -255,22 +288,20 @@ def _nobody_writes(folder: Path) -> Iterator[None]:
 def _folders(parent: Path) -> dict[str, Path]:
     if not parent.is_dir():
         return {}
-    return {
-        p.name: p for p in sorted(parent.iterdir()) if (p / WEIGHTS).exists() and p.name[0] != "."
-    }
+    return {p.name: p for p in sorted(parent.iterdir()) if has_weights(p) and p.name[0] != "."}
 
 
 def _info(name: str, path: Path, shipped: bool) -> ModelInfo:
     try:
         config = ModelConfig.from_huggingface(read_json(path / "config.json"))
-        size = (path / WEIGHTS).stat().st_size
+        files = current_files(path)
+        size = files.bytes
     except (OSError, ValueError, ConfigError) as error:
         raise CheckpointError(
             f"{path}: cannot be read ({reason(error)})",
             "remove the folder, or restore it from a copy",
         ) from error
-    version = read_version(path / WEIGHTS)
-    return ModelInfo(name, path, config.parameters, version, size, shipped)
+    return ModelInfo(name, path, config.parameters, files.version, size, shipped)
 
 
 def _snapshot(old: OldWeights) -> Snapshot:

@@ -1,4 +1,4 @@
-"""Losses and their gradients over batches of examples.
+"""Loss functions over batches of examples, with their gradients.
 
 Imports data and maths.
 """

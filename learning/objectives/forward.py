@@ -1,4 +1,4 @@
-"""Forward passes over batches of examples: logits at the positions that matter, and what is known."""
+"""Forward passes over batches of examples: logits at the target positions, and tests of knowledge."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from engine.precision import autocast
 from learning.data.examples import Example, collate, micro_batches
 
 CHECK_TOKENS = 2048
-"""Padded tokens in a forward pass without gradients; small, so that the owner never waits for one."""
+"""Padded tokens per forward pass without gradients; small, so that the owner hardly waits for one."""
 
 
 class HiddenStates(Protocol):
-    """What stands in for a whole model: the upper blocks on cached inputs, or kept final states."""
+    """Stands in for a whole model: the upper blocks on cached inputs, or cached final hidden states."""
 
     @property
     def device(self) -> torch.device:
-        """Where its tensors are."""
+        """The device of its tensors."""
         ...
 
     def hidden_states(self, examples: Sequence[Example]) -> Tensor:
-        """Final hidden states, [B, T, D], as `collate` pads the examples."""
+        """Final hidden states [B, T, D] of the examples, padded as by `collate`."""
         ...
 
     def logits(self, hidden: Tensor) -> Tensor:
@@ -38,9 +38,9 @@ class HiddenStates(Protocol):
 def target_logits(
     model: Model | HiddenStates, examples: Sequence[Example]
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Logits where something is to be predicted: (logits [N, V], labels [N], row of each [N]).
+    """Logits at the target positions: (logits [N, V] in float32, labels [N], row of each target [N]).
 
-    Only these positions go through the vocabulary, which is most of the memory.
+    Computes logits for these positions only, because logits take most of the memory.
     """
     device, batch = model.device, collate(examples)
     labels = batch.labels.to(device)
@@ -55,21 +55,25 @@ def target_logits(
 
 
 def row_log_probabilities(logits: Tensor, labels: Tensor, rows: Tensor, count: int) -> Tensor:
-    """Sum over each row's targets of log p(label), [count], in nats, with gradient."""
+    """Sum of log p(label) over the targets of each row, [count], in nats, with gradient.
+
+    logits: [N, V]; labels, rows: [N], rows in [0, count).
+    """
     token = -F.cross_entropy(logits, labels, reduction="none")
     return torch.zeros(count, device=token.device).index_add(0, rows, token)
 
 
 @dataclass(frozen=True)
 class Knowledge:
-    """How well one example is known."""
+    """How well the model knows one example."""
 
     nll: float
     """Negative log-likelihood of all its targets, in nats."""
     tokens: int
+    """Number of targets."""
     margin: float
-    """Smallest lead of a right token's logit over the best wrong one; > 0: greedy decoding says
-    exactly this answer."""
+    """Smallest difference, over the targets, of the right token's logit and the best wrong one. If > 0,
+    greedy decoding gives exactly this answer."""
 
     @property
     def known(self) -> bool:
@@ -84,9 +88,11 @@ def knowledge(
     pause: Callable[[], None] = lambda: None,
     tokens: int = CHECK_TOKENS,
 ) -> list[Knowledge]:
-    """Checks examples by one forward pass: every target the likeliest token given the right ones
-    before it is the same as exact greedy decoding. `pause` is called between micro-batches of
-    at most `tokens` padded tokens."""
+    """Tests examples with one forward pass each: greedy decoding gives exactly the answer if every target
+    is the likeliest token given the right ones before it.
+
+    Calls `pause` before each micro-batch of at most `tokens` padded tokens. One result per example, in
+    order."""
     result: list[Knowledge | None] = [None] * len(examples)
     for group in micro_batches(examples, tokens):
         pause()
@@ -102,11 +108,11 @@ def knowledge(
 
 
 def share_known(checked: Sequence[Knowledge]) -> float:
-    """Exact recall, 0 to 1; 1 where there is nothing to know."""
+    """Exact recall, 0 to 1; 1 if `checked` is empty."""
     return sum(item.known for item in checked) / len(checked) if checked else 1.0
 
 
 def mean_loss(checked: Sequence[Knowledge]) -> float:
-    """Nats per target token over all examples."""
+    """Mean loss over all examples, in nats per target token."""
     tokens = sum(item.tokens for item in checked)
     return sum(item.nll for item in checked) / tokens if tokens else 0.0

@@ -1,9 +1,9 @@
-"""Group-relative policy gradients (GRPO, 2402.03300) on answers that were drawn and scored.
+"""Group-relative policy gradients (GRPO, arXiv 2402.03300) on sampled and scored answers.
 
-Experience is kept without padding. All answers of a group share one row behind one copy of their
-prompt, each seeing the prompt and itself, so that a prompt is worked through once and not once for
-every answer. Only positions that predict an answer's token go through the vocabulary, a chunk at a
-time. Normalised by all active tokens of the batch (DAPO, 2503.14476). Left out: drawing and scoring
+Rows have no padding. All answers of a group share one row behind one copy of their prompt; the attention
+mask lets each answer see only the prompt and itself, so the prompt is computed once per row. Logits are
+computed only at positions that predict an answer's token, one chunk at a time. The loss is normalised by
+all active tokens of the batch (DAPO, arXiv 2503.14476). Left out: sampling and scoring
 (learning.practice), the optimizer.
 """
 
@@ -22,40 +22,42 @@ from learning.maths import kl
 from learning.maths.policy import clipped, clipped_surrogate, entropy, token_mean
 
 MICRO_TOKENS = 512
-"""Tokens in a forward and backward pass; attention grows with their square."""
+"""Tokens per forward and backward pass; the cost of attention grows with their square."""
 CHUNK = 512
-"""Positions that go through the vocabulary at a time."""
+"""Positions whose logits are computed at a time."""
 
 Divergence = Callable[[Tensor, Tensor], Tensor]
-"""(log-probabilities, those of the reference) to an estimate a token: kl.k1, kl.k2 or kl.k3."""
+"""(log-probabilities [L], those of the reference [L]) -> estimate per token [L]: kl.k1, k2 or k3."""
 
 
 @dataclass(frozen=True)
 class GrpoSettings:
-    """The objective."""
+    """Parameters of the objective."""
 
     low: float = 0.2
-    """A ratio to the behaviour policy below 1 - low gives no gradient where the advantage is below 0 ..."""
+    """Lower clipping bound: no gradient for a ratio below 1 - low with a negative advantage."""
     high: float = 0.28
-    """... and one above 1 + high none where it is above 0 (2503.14476 clips higher above)."""
+    """Upper clipping bound: no gradient for a ratio above 1 + high with a positive advantage (larger than
+    `low`, as in arXiv 2503.14476)."""
     kl_weight: float = 0.0
-    """Weight of the divergence from the reference; 0 is off."""
+    """Weight of the divergence from the reference; 0 switches it off."""
     divergence: Divergence = kl.k3
     temperature: float = 1.0
-    """At which the answers were drawn, > 0: log-probabilities are of that distribution."""
+    """Sampling temperature of the answers, > 0; log-probabilities refer to that distribution."""
     micro_tokens: int = MICRO_TOKENS
+    """Tokens per forward and backward pass."""
 
 
 @dataclass(frozen=True)
 class GrpoAnswer:
-    """One answer that was drawn."""
+    """One sampled answer."""
 
     tokens: tuple[int, ...]
     logprobs: tuple[float, ...]
-    """Of each token under the policy that drew it."""
+    """Log-probability of each token under the policy that sampled it, in nats."""
     advantage: float
     active: bool = True
-    """False: gives no gradient, e.g. because it was cut off at the limit."""
+    """False: the answer gives no gradient, for example because it was truncated."""
 
 
 @dataclass(frozen=True)
@@ -67,23 +69,24 @@ class GrpoGroup:
 
     @property
     def tokens(self) -> int:
-        """Active tokens."""
+        """Number of active tokens."""
         return sum(len(a.tokens) for a in self.answers if a.active)
 
 
 @dataclass
 class GrpoReport:
-    """What one batch did, before its step. Means are over active tokens."""
+    """Figures of one batch, before its optimizer step. Means are over the tokens with a gradient."""
 
     loss: float = 0.0
-    """The surrogate and the weighted divergence."""
+    """Surrogate plus weighted divergence, per active token."""
     entropy: float = 0.0
-    """Nats a token."""
+    """Mean entropy, nats per token."""
     clipped: float = 0.0
-    """Share of tokens that the bounds silenced."""
+    """Share of tokens without gradient because of the clipping bounds."""
     kl: float = 0.0
-    """From the reference; 0 where none was given."""
+    """Mean divergence from the reference, nats per token; 0 if there is none."""
     tokens: int = 0
+    """Active tokens."""
     ratio: float = 0.0
     """Mean of π / π_behaviour; 1 in the first update after a rollout."""
 
@@ -102,22 +105,22 @@ class _GrpoRow:
 
 @dataclass(frozen=True)
 class _Packed:
-    """A row as tensors. T inputs, L predicted tokens."""
+    """A row as tensors: T input tokens, L predicted tokens."""
 
     ids: Tensor
     """[1, T]"""
     positions: Tensor
-    """[T] each token's place in prompt and answer."""
+    """[T] position of each token in its prompt and answer."""
     mask: Tensor
-    """[1, 1, T, T] additive."""
+    """[1, 1, T, T] additive attention mask."""
     source: Tensor
-    """[L] the position in the row that predicts a token."""
+    """[L] index in the row of the position that predicts the token."""
     labels: Tensor
-    """[L]"""
+    """[L] ids of the predicted tokens."""
     behaviour: Tensor = field(repr=False)
-    """[L]"""
+    """[L] log-probabilities under the policy that sampled them."""
     advantages: Tensor = field(repr=False)
-    """[L]"""
+    """[L] advantage of each token's answer."""
 
 
 def grpo_gradients(
@@ -130,8 +133,8 @@ def grpo_gradients(
 ) -> GrpoReport:
     """Adds the gradient of the objective over all groups, accumulated over micro-batches.
 
-    Answers without a part in it (inactive, or with advantage 0 where there is no divergence) cost
-    nothing, but for their tokens in the normaliser. `pause` is called before every micro-batch.
+    Skips answers without gradient (inactive, or with advantage 0 if there is no divergence). Active ones
+    among these still count in the normaliser. Calls `pause` before every micro-batch.
     """
     report = GrpoReport(tokens=sum(group.tokens for group in groups))
     seen = 0
@@ -180,7 +183,8 @@ def log_probabilities(
     *,
     pause: Callable[[], None] = lambda: None,
 ) -> list[list[Tensor]]:
-    """Of each token of each answer, [group][answer] -> [tokens], active or not, without gradient."""
+    """Log-probabilities of all answers, active or not: [group][answer] -> [tokens], in nats, without
+    gradient."""
     found: list[list[Tensor]] = []
     for group in groups:
         own: list[Tensor] = []
@@ -196,7 +200,7 @@ def log_probabilities(
 def _rows(
     groups: Sequence[GrpoGroup], settings: GrpoSettings, *, divergence: bool
 ) -> list[_GrpoRow]:
-    """What has a gradient, in rows of about `micro_tokens`."""
+    """The answers that have a gradient, in rows of at most `micro_tokens` if possible."""
     rows: list[_GrpoRow] = []
     for group in groups:
         answers = [a for a in group.answers if a.active and (divergence or a.advantage != 0.0)]
@@ -205,7 +209,7 @@ def _rows(
 
 
 def _split(prompt: tuple[int, ...], answers: Sequence[GrpoAnswer], size: int) -> list[_GrpoRow]:
-    """Rows of at most `size` tokens, where one answer does not need more."""
+    """Packs answers into rows of at most `size` tokens; a longer answer gets a row of its own."""
     rows: list[_GrpoRow] = []
     for answer in answers:
         grown = _GrpoRow(prompt, (*rows[-1].answers, answer)) if rows else None
@@ -242,14 +246,14 @@ def _pack(row: _GrpoRow, device: torch.device) -> _Packed:
 
 
 def _hidden(model: Model, packed: _Packed) -> Tensor:
-    """Hidden states that predict the answers' tokens, [L, D]."""
+    """Hidden states at the positions that predict the answers' tokens, [L, D]."""
     with autocast(model.device):
         hidden = model.hidden_states(packed.ids, positions=packed.positions, mask=packed.mask)
     return hidden[0, packed.source]
 
 
 def _token_log_probabilities(model: Model, packed: _Packed, settings: GrpoSettings) -> Tensor:
-    """[L], a chunk of the vocabulary's matrix product at a time."""
+    """Log-probabilities [L] in nats; computes the logits of CHUNK positions at a time."""
     hidden = _hidden(model, packed)
     parts = []
     for start in range(0, len(packed.labels), CHUNK):

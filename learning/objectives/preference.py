@@ -1,6 +1,6 @@
-"""Gradients of preferences: a chosen answer against rejected ones, and answers to avoid.
+"""Gradients of preference losses: a chosen answer against rejected ones, and answers to avoid.
 
-The reference's log-probabilities are taken once, from the weights as they were before the lesson.
+The reference's log-probabilities are computed once, with the weights from before the lesson.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ BETA = 0.1
 
 
 def log_probabilities(model: Model | HiddenStates, examples: Sequence[Example]) -> Tensor:
-    """Sum of log p over each example's targets, [N], with gradient where it is enabled."""
+    """Sum of log p over each example's targets, [N], in nats, with gradient if gradients are enabled."""
     logits, labels, rows = target_logits(model, examples)
     return row_log_probabilities(logits, labels, rows, len(examples))
 
@@ -35,8 +35,8 @@ def preference_gradients(
 ) -> float:
     """Adds the gradient of weight · (mean DPO loss of chosen against each rejected).
 
-    reference: [1 + N] log-probabilities of chosen and rejected before the lesson. One pick among
-    five is one ranking and not four facts, hence the mean. Returns the loss without `weight`.
+    reference: [1 + N] log-probabilities of chosen and rejected before the lesson. Uses the mean, because
+    one pick among five is one ranking and not four facts. Returns the loss without `weight`, in nats.
     """
     pause()
     policy = log_probabilities(model, [chosen, *rejected])
@@ -56,7 +56,8 @@ def avoidance_gradients(
     weight: float = 1.0,
     pause: Callable[[], None] = lambda: None,
 ) -> float:
-    """Adds the gradient of weight · (mean avoidance loss). reference: [N], as above."""
+    """Adds the gradient of weight · (mean avoidance loss). reference: [N] log-probabilities before the
+    lesson. Returns the loss without `weight`, in nats."""
     pause()
     loss = avoidance_loss(log_probabilities(model, rejected), reference, BETA).mean()
     (loss * weight).backward()  # type: ignore[no-untyped-call]
@@ -65,5 +66,5 @@ def avoidance_gradients(
 
 @torch.no_grad()
 def reference_log_probabilities(model: Model | HiddenStates, examples: Sequence[Example]) -> Tensor:
-    """What the model thinks of the answers before the lesson, [N]."""
+    """Log-probabilities of the answers before the lesson, [N], in nats, without gradient."""
     return log_probabilities(model, examples)

@@ -1,7 +1,7 @@
-"""Takes optimizer steps: AdamW, the gradient's norm, the check for finite numbers, the learning rate.
+"""Takes optimizer steps: AdamW, gradient clipping, the check for finite numbers, the learning rate.
 
-Every loop that learns adds its gradients and then calls `step`. Left out: what the gradients are of,
-and pre-training, which mixes two optimizers and skips spikes (learning.pretraining.loop).
+Every training loop accumulates gradients and then calls `step`. Left out: the losses, and pre-training,
+which uses two optimizers and skips spikes (learning.pretraining.loop).
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from torch import Tensor
 from engine.errors import NumericsError
 
 MAX_NORM = 1.0
-"""Gradients of a larger norm (over all tensors together) are scaled down to it."""
+"""Norm over all tensors together to which gradients are clipped."""
 BETA2 = 0.98
-"""Decay of Adam's second moment: about fifty steps, as long as a short training is."""
+"""Decay of Adam's second moment: a window of about fifty steps, the length of a short training."""
 
 
 class Stepper:
-    """AdamW without weight decay (1711.05101) on the tensors that a piece of learning moves."""
+    """AdamW (arXiv 1711.05101) without weight decay on the tensors that are trained."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class Stepper:
         what: str = "learning",
         advice: str = "nothing of it is kept; try again",
     ) -> None:
-        """lr: the peak rate. momentum: beta1, 0 to 1. what, advice: for the error."""
+        """lr: peak learning rate. momentum: beta1, in [0, 1). what, advice: texts for NumericsError."""
         self.tensors, self.lr = list(tensors), lr
         self.count = 0
         """Steps taken."""
@@ -42,9 +42,8 @@ class Stepper:
         )
 
     def step(self, loss: float = 0.0, rate: float = 1.0) -> None:
-        """One step at `rate` times the peak rate along the gradients that were added, which are
-        dropped. Raises NumericsError where the loss or the gradients' norm is not finite; the tensors
-        are as before then."""
+        """One step with the accumulated gradients at `rate` times the peak rate; clears the gradients.
+        Raises NumericsError if the loss or the gradient norm is not finite, and changes nothing then."""
         norm = torch.nn.utils.clip_grad_norm_(self.tensors, MAX_NORM)
         if not (math.isfinite(loss) and bool(torch.isfinite(norm))):
             self.clear()
@@ -56,5 +55,5 @@ class Stepper:
         self.count += 1
 
     def clear(self) -> None:
-        """Drops gradients."""
+        """Clears the gradients."""
         self._optimizer.zero_grad(set_to_none=True)

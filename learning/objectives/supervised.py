@@ -1,4 +1,4 @@
-"""Gradients of likelihood and of staying as one was, accumulated over small micro-batches."""
+"""Gradients of the likelihood and of the KL anchor, accumulated over small micro-batches."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from learning.maths.kl import kl_divergence
 from learning.objectives.forward import HiddenStates, target_logits
 
 MICRO_TOKENS = 512
-"""Padded tokens in a forward and backward pass: about 80 ms at 10M on two cores, which is the
-longest that an answer being streamed waits for the learner."""
+"""Padded tokens per forward and backward pass: about 80 ms at 10M weights on two cores, the longest that
+a streaming answer waits for the learner."""
 
 
 def likelihood_gradients(
@@ -27,7 +27,7 @@ def likelihood_gradients(
 ) -> float:
     """Adds the gradient of weight · (mean negative log-likelihood per target token).
 
-    weights: one factor per example, 1 where left out. Returns the loss without `weight`, in nats.
+    weights: one factor per example; 1 by default. Returns the loss without `weight`, in nats per token.
     """
     total = sum(e.targets for e in examples)
     each = weights if weights is not None else [1.0] * len(examples)
@@ -44,7 +44,7 @@ def row_gradients(
 ) -> float:
     """Adds the gradient of the sum over rows of weight · (negative log-likelihood of its targets).
 
-    Rows of several terms of a loss go through the model together. Returns that sum, in nats.
+    Lets rows of several loss terms share a forward pass. weights: one per row. Returns that sum, in nats.
     """
     loss_sum = 0.0
     for group in micro_batches(examples, MICRO_TOKENS):
@@ -67,8 +67,8 @@ def anchor_gradients(
 ) -> float:
     """Adds the gradient of weight · (mean KL(reference || model) per target position).
 
-    The gradient is zero where the model is still as the reference was, so that an anchor, unlike
-    replayed text, adds no noise of its own. Returns the divergence without `weight`, in nats.
+    The gradient is zero as long as the model equals the reference, so an anchor, unlike replayed text,
+    adds no noise of its own. Returns the divergence without `weight`, in nats per position.
     """
     total = sum(e.targets for e in examples)
     divergence_sum = 0.0

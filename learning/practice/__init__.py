@@ -1,4 +1,4 @@
-"""Practice alone by GRPO on verifiable rewards.
+"""Practice without the owner: GRPO on verifiable rewards.
 
 Imports memory, rewards and below; never lessons or book_training.
 """

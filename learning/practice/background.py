@@ -1,7 +1,7 @@
-"""Work that may take long, in another thread, while the one that waits asks whether to go on.
+"""Runs slow work in another thread while the waiting thread polls `pause`.
 
-For idle practice: a scorer that runs programs, a generator, a download know nothing of the owner who
-comes back. What is left behind ends by itself, or with its task.
+For idle practice: a scorer that runs programs, a generator or a download cannot notice that the owner
+has come back. Abandoned work ends by itself or when its task closes.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from typing import TypeVar
 from learning.rewards.task import Problem, Score, Split, Task
 
 ASK_EVERY = 0.05
-"""Seconds between two questions whether to go on."""
+"""Seconds between two calls of `pause`."""
 
 Result = TypeVar("Result")
 
 
 def in_background(work: Callable[[], Result], pause: Callable[[], None]) -> Result:
-    """The result of `work`, or what it raises. What `pause` raises is raised at once, and the work's
-    result is dropped when it comes."""
+    """Returns the result of `work` or raises its exception. If `pause` raises, that is raised at once and
+    the result of the work is dropped."""
     future: Future[Result] = Future()
 
     def do() -> None:
@@ -37,17 +37,17 @@ def in_background(work: Callable[[], Result], pause: Callable[[], None]) -> Resu
             return future.result(ASK_EVERY)
         except TimeoutError:
             if future.done():
-                raise  # the work's own
+                raise  # `work` itself raised TimeoutError
             pause()
 
 
 class BackgroundScorer:
-    """A task whose problems are made and whose answers are scored aside."""
+    """Wraps a task: makes its problems and scores its answers in a background thread."""
 
     def __init__(self, task: Task, pause: Callable[[], None]) -> None:
         self._task, self._pause = task, pause
         self._left = threading.Lock()
-        """Held while something is done aside."""
+        """Held while the background thread uses the task."""
 
     @property
     def name(self) -> str:
@@ -57,17 +57,17 @@ class BackgroundScorer:
         return self._task.describe()
 
     def problems(self, split: Split, rng: random.Random) -> Iterator[Problem]:
-        """As the task's; each is made aside."""
+        """The task's problems, each made in the background."""
         made = self._task.problems(split, rng)
         while (problem := self._aside(lambda: next(made, None))) is not None:
             yield problem
 
     def score(self, problem: Problem, answers: Sequence[str]) -> list[Score]:
-        """As the task's, aside."""
+        """The task's scores, computed in the background."""
         return self._aside(lambda: self._task.score(problem, answers))
 
     def close(self) -> None:
-        """Does not wait: what was left behind ends first."""
+        """Closes the task once abandoned work has ended. Returns at once."""
 
         def end() -> None:
             with self._left:

@@ -1,6 +1,6 @@
-"""Asks whether to go on after every block of a model, forwards and backwards.
+"""Lets a forward or backward pass be interrupted after every block of the model.
 
-Between micro-batches is too seldom for somebody who has just come back to the keyboard.
+Checking only between micro-batches would keep an owner who comes back to the keyboard waiting.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from engine.model import Model
 
 @contextmanager
 def interruptible(model: Model, pause: Callable[[], None]) -> Iterator[None]:
-    """Calls `pause` after each block while this is held. What it raises ends the pass; gradients that
-    were half accumulated are the caller's to drop."""
+    """Calls `pause` after each block, forward and backward, while this is held. If `pause` raises, the
+    pass ends; the caller must drop partly accumulated gradients."""
 
     def asked(gradient: Tensor) -> Tensor:
         pause()

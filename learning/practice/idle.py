@@ -1,39 +1,39 @@
-"""When to practise because the owner is away. Pure; the clock is given. Imports no torch.
+"""Decides when to start practice because the owner is away. Pure: the caller passes the time. No torch.
 
-The first key after a start is told to the teacher as any key is (OwnerActive), which ends the practice;
-this only decides when one begins.
+Any key press goes to the teacher as OwnerActive, which ends the practice; this module only decides when
+to start.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from learning.protocol.events import Event, Failed, ModelChanging, PracticeDone, WorkerLost
+from learning.protocol.events import Event, Failed, PracticeDone, TeacherEnded
 from learning.protocol.requests import Practise
 
 POINTLESS = ("too_hard", "solved", "rolled_back")
-"""Ends after which the same practice would end the same way."""
+"""Values of PracticeDone.ended after which the same practice would end the same way again."""
 
 
 @dataclass
 class Idle:
-    """One owner's idle hours."""
+    """State of idle practice."""
 
     minutes: int
-    """Without a key, before practice begins; 0: never."""
+    """Minutes without a key press before practice starts; 0: never."""
     task: str
     last_key: float
-    """Seconds of the clock that `due` is asked with."""
+    """Time of the last key press, in seconds of the same clock as `now`."""
     running: bool = False
     over: bool = False
-    """Nothing more is to be gained until the owner was here again."""
+    """More practice would be pointless until the next key press."""
 
     def key(self, now: float) -> None:
-        """The owner is here."""
+        """Records a key press."""
         self.last_key, self.over = now, False
 
     def due(self, now: float, *, busy: bool) -> Practise | None:
-        """What to ask of the teacher now. busy: it answers, trains or practises already."""
+        """The request to send to the teacher now, or None. busy: it answers, trains or practises."""
         away = now - self.last_key
         if not self.minutes or busy or self.running or self.over or away < 60.0 * self.minutes:
             return None
@@ -41,10 +41,10 @@ class Idle:
         return Practise(self.task, warm_up=True, idle=True)
 
     def hear(self, event: Event) -> None:
-        """Events of the teacher."""
+        """Updates the state from an event of the teacher."""
         if isinstance(event, PracticeDone) and event.idle:
             self.running, self.over = False, self.over or event.ended in POINTLESS
-        elif isinstance(event, WorkerLost | ModelChanging) or (
+        elif isinstance(event, TeacherEnded) or (
             isinstance(event, Failed) and event.where in ("practise", "worker")
         ):
             self.over = self.over or self.running

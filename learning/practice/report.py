@@ -1,4 +1,4 @@
-"""What was practised in a span of time, and gained: the morning report. Imports no torch."""
+"""The morning report: practice in a span of time and its gains. Imports no torch."""
 
 from __future__ import annotations
 
@@ -16,27 +16,29 @@ _PREFIX = "practice/"
 
 @dataclass(frozen=True)
 class Gain:
-    """Of one task."""
+    """Practice of one task in a span of time."""
 
     task: str
-    """With its settings, where some were given."""
+    """Name of the task, with its settings if any were given."""
     steps: int
     seconds: float
     accuracy_before: float
-    """Held-out accuracy at the first look in the span, 0 to 1."""
+    """First held-out accuracy measured in the span, 0 to 1."""
     accuracy_after: float
-    """At the last look."""
+    """Last held-out accuracy measured in the span, 0 to 1."""
     looks: int
+    """Number of measurements."""
 
 
 def measure_name(task: str, what: str, settings: Sequence[str] = (), data: str = "") -> str:
-    """Of a measure in the journal: "practice/syllogism/accuracy". Other settings, or other problems, are
-    another task: what was measured of one says nothing of the other."""
+    """Name of a measure in the journal, such as "practice/syllogism/accuracy". Settings and data are part
+    of it, because measurements under different ones are not comparable."""
     return f"{_PREFIX}{' '.join([task, *sorted(settings), *([data] if data else [])])}/{what}"
 
 
 def gains(journal: Journal, seconds: float, *, now: float | None = None) -> list[Gain]:
-    """Of every task that was practised in the last `seconds`, those practised longest first."""
+    """Gains of all tasks practised in the last `seconds`, longest practice first. now: Unix time in
+    seconds."""
     since = (time.time() if now is None else now) - seconds
     found = []
     for task in _tasks(journal):
@@ -49,8 +51,8 @@ def gains(journal: Journal, seconds: float, *, now: float | None = None) -> list
 
 
 def together(runs: Sequence[PracticeDone]) -> PracticeDone:
-    """Runs of one task, one after the other and at least one, as a single run; those that ended before
-    anything was measured count only where there are no others."""
+    """Combines consecutive runs (at least one) of one task into one. Runs that ended before any
+    measurement are ignored unless there are no others."""
     measured = [run for run in runs if run.accuracy_before is not None]
     if not measured:
         return runs[-1]

@@ -1,6 +1,6 @@
-"""Carries out a request to practise: the task, its session and run, the journal, and what is told.
+"""Carries out a request to practise: sets up task, trainer and run, writes the journal, emits events.
 
-Left out: threads and who goes first (learning.teacher.teacher).
+Left out: threads and priorities (learning.teacher.teacher).
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from typing import Any
 from engine.errors import ConfigError
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.journal.journal import Journal
+from learning.memory.save_points import PracticeWeights
 from learning.memory.transaction import WeightTransaction
+from learning.models.trainable import all_weights
 from learning.practice.background import BackgroundScorer
 from learning.practice.hooks import interruptible
 from learning.practice.report import measure_name
 from learning.practice.run import Interrupted, Look, PracticeOutcome, PracticeRun
-from learning.practice.save_points import PracticeWeights
 from learning.practice.settings import PracticeSettings
 from learning.practice.trainer import GrpoTrainer, StepReport
 from learning.practice.warm_up import WarmUpReport
@@ -37,11 +38,11 @@ from learning.rewards.registry import find_task
 from learning.rewards.task import Task, TaskOptions
 
 IDLE_TOKENS = 128
-"""Tokens in a pass while the owner is away but may come back."""
+"""Tokens per forward pass in idle practice; few, so that the owner need not wait long."""
 
 
 class PracticeJob:
-    """One request, which may be done in several parts when lessons come between."""
+    """One request. Lessons may interrupt it, so it may run in several parts."""
 
     def __init__(
         self,
@@ -55,7 +56,7 @@ class PracticeJob:
         settings: PracticeSettings | None = None,
         find: Callable[[str, TaskOptions], Task] = find_task,
     ) -> None:
-        """Raises NotFound or ConfigError for a task that is not there or cannot be as asked."""
+        """Raises NotFound for an unknown task, ConfigError for settings or data that it cannot use."""
         self._transaction, self._tokenizer = transaction, tokenizer
         self._journal, self._request = journal, request
         self._pause, self._emit = pause, emit
@@ -67,50 +68,53 @@ class PracticeJob:
         task = find(request.task, options)
         self._task: Task = BackgroundScorer(task, pause) if request.idle else task
         self.seed = time.time_ns() % 2**31 if request.seed is None else request.seed
-        """Without one that was asked for, other problems each time."""
+        """By default a new seed each time, so that the problems differ."""
         self._done = PracticeOutcome()
         self._parts = 0
         self._saved: int | None = None
-        """The lesson that the newest part of this practice is in the journal."""
+        """Journal id of the lesson under which the newest part was saved; None if it was not."""
         self._warm = False
         self._held_out = 0
         self._before: tuple[float | None, float | None] = (None, None)
-        """Accuracy and recall of the book before the newest part."""
+        """Accuracy and book recall before the newest part."""
         self._accuracy: float | None = None
         self._recall: float | None = None
 
     @property
     def left(self) -> int:
-        """Steps that are still to be taken."""
+        """Number of steps still to take."""
         return self.settings.steps - self._done.steps
 
     def close(self) -> None:
-        """Ends what the task started."""
+        """Closes the task."""
         self._task.close()
 
     def practise(self, stop: Callable[[], bool]) -> PracticeOutcome:
-        """Practises until it ends or `stop`; may be called again for the steps that are left.
+        """Practises until the run ends or `stop()` is true. May be called again for the steps left.
 
-        Raises VidyaError; the weights are then those that were last published.
+        Returns the outcome of all parts so far. Raises VidyaError; the weights are then those published
+        last.
         """
         transaction, request = self._transaction, self._request
         model = transaction.weights.model
         transaction.caches.forget()  # practice trains all weights
-        weights = PracticeWeights(transaction.weights, self._journal, request.task)
         self._saved = None
         outcome = PracticeOutcome("stopped", "interrupted before anything was measured")
         session: GrpoTrainer | None = None
+        weights: PracticeWeights | None = None
 
         def pause() -> None:
             self._pause()
             if (session is None or not session.updates) and stop():
-                raise Interrupted  # nothing was learned yet that could be lost
+                raise Interrupted  # before the first update there is nothing to lose
 
         try:
             with (
                 suppress(Interrupted),
                 interruptible(model, self._pause) if request.idle else nullcontext(),
+                transaction.begin(all_weights(model)) as attempt,
             ):
+                weights = PracticeWeights(attempt, self._journal, request.task)
                 session = GrpoTrainer(
                     model,
                     self._tokenizer,
@@ -129,18 +133,18 @@ class PracticeJob:
                     on_warm_up=self._warmed,
                     stop=stop,
                 )
-                # in idle hours nobody is there who could ask for it otherwise
+                # idle practice requests warm-up always; skip it if the task has no worked answers
                 possible = session.has_worked or not request.idle
                 wanted = request.warm_up if possible and not self._warm else False
                 outcome = run.run(warm_up=wanted)
         finally:
             transaction.caches.forget()
-            self._saved = weights.lesson
+            self._saved = weights.lesson if weights else None
         self._add(outcome)
         return self._done
 
     def taken_back(self) -> bool:
-        """Whether what it gained last is gone, by an undo that came meanwhile: then it is over."""
+        """True if an undo removed the newest part in the meantime; the practice then counts as over."""
         version, lesson = self._transaction.weights.version, self._saved
         if lesson is None or lesson in self._journal.lessons_in(version):
             return False
@@ -155,7 +159,7 @@ class PracticeJob:
         return True
 
     def done(self) -> PracticeDone:
-        """What all parts together came to."""
+        """The event that reports all parts together."""
         return PracticeDone(
             task=self._request.task,
             held_out=self._held_out,
@@ -231,7 +235,7 @@ class PracticeJob:
     def _looked(self, look: Look) -> None:
         self._accuracy, self._recall = look.accuracy, look.book_recall
         name = self._request.task
-        if not look.held:  # the journal tells of weights that somebody talks to
+        if not look.held:  # the journal records only weights that are in use
             self._measured("accuracy", look.accuracy)
             self._journal.add_measure("book_recall", look.book_recall)
         self._emit(
@@ -264,7 +268,10 @@ class PracticeJob:
 
 
 def difficulty(settings: tuple[str, ...]) -> dict[str, Any]:
-    """`("max_terms=3", "operators=[\\"+\\"]")` as names and values. Raises ConfigError."""
+    """Parses settings such as `("max_terms=3", "operators=[\\"+\\"]")`; values are JSON, else text.
+
+    Raises ConfigError if one is not NAME=VALUE.
+    """
     found: dict[str, Any] = {}
     for setting in settings:
         name, equals, value = setting.partition("=")

@@ -1,4 +1,4 @@
-"""Answers to problems, drawn in one batch and scored; held-out accuracy under greedy decoding."""
+"""Samples answers to problems in one batch and scores them; measures held-out accuracy."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from engine.tokenizers.tokenizer import Tokenizer
 from learning.rewards.task import Problem, Score, Task
 
 SHORT = 32
-"""Tokens of answer that a problem must leave room for."""
+"""Tokens of answer for which a problem must leave room in the context."""
 MISSES = 1000
-"""Problems in a row that do not fit before none is taken to."""
+"""After this many problems in a row that do not fit, none is assumed to."""
 
 
 @dataclass(frozen=True)
@@ -34,23 +34,21 @@ class Sample:
 
     @property
     def truncated(self) -> bool:
-        """Cut off at the limit, so that its score says little."""
+        """True if the answer was cut off at the token limit, so that its score says little."""
         return self.answer.ending == "length"
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """All answers to some problems."""
+    """Scored answers to some problems."""
 
     prompts: tuple[tuple[int, ...], ...]
     groups: tuple[tuple[Sample, ...], ...]
-    """Per prompt."""
+    """One group per prompt."""
     tokens: int
-    """Of all answers."""
+    """Tokens of all answers."""
     seconds: float
-    """Of drawing, without scoring."""
-    scoring: float
-    """Seconds of scoring."""
+    """Seconds of sampling, without scoring."""
 
     @property
     def samples(self) -> list[Sample]:
@@ -58,7 +56,7 @@ class Drawn:
 
 
 class RolloutSampler:
-    """Draws and scores for one task."""
+    """Samples and scores answers for one task."""
 
     def __init__(
         self,
@@ -83,8 +81,8 @@ class RolloutSampler:
         *,
         greedy: bool = False,
     ) -> Drawn:
-        """`group` answers to each problem, in one batch; those of one problem are scored together.
-        Raises DataError where a problem does not fit into the context."""
+        """Samples `group` answers to each problem in one batch and scores those of a problem together.
+        Raises DataError if a problem does not fit into the context."""
         started = time.monotonic()
         prompts = tuple(self.prompt(model, problem) for problem in problems)
         found = Rollout(
@@ -103,15 +101,15 @@ class RolloutSampler:
             self._scored(problem, answers) for problem, answers in zip(problems, found, strict=True)
         )
         tokens = sum(len(sample.answer.tokens) for own in groups for sample in own)
-        return Drawn(prompts, groups, tokens, drawn - started, time.monotonic() - drawn)
+        return Drawn(prompts, groups, tokens, drawn - started)
 
     def fits(self, model: Model, problem: Problem) -> bool:
-        """Whether there is room for the problem and at least a short answer."""
+        """True if the context has room for the problem and at least SHORT tokens of answer."""
         size = len(self.tokenizer.encode(problem.prompt)) + self.tokenizer.chat.around_message
         return size + min(self._max_tokens, SHORT) <= model.config.context
 
     def prompt(self, model: Model, problem: Problem) -> tuple[int, ...]:
-        """The problem as ids, as the owner's message would be. Raises DataError."""
+        """The problem encoded as a user message, ids. Raises DataError if it does not fit."""
         context = model.config.context
         size = len(self.tokenizer.encode(problem.prompt)) + self.tokenizer.chat.around_message
         if size >= context:
@@ -122,20 +120,21 @@ class RolloutSampler:
         return tuple(encode_prompt(self.tokenizer, [("user", problem.prompt)], context, 1))
 
     def accuracy(self, model: Model, problems: Sequence[Problem]) -> float:
-        """Share of the problems that greedy decoding solves, 0 to 1. Raises ConfigError where no
-        answer could be judged."""
+        """Share of the problems that greedy decoding solves, 0 to 1. Raises ConfigError if the verifier
+        failed on all answers."""
         drawn = self.draw(model, problems, 1, torch.Generator().manual_seed(0), greedy=True)
         return self._right(drawn.samples)
 
     def success(
         self, model: Model, problems: Sequence[Problem], group: int, generator: torch.Generator
     ) -> float:
-        """Share of drawn answers that are right, 0 to 1. Raises ConfigError where none could be judged."""
+        """Share of sampled answers that are right, 0 to 1. Raises ConfigError if the verifier failed on
+        all of them."""
         return self._right(self.draw(model, problems, group, generator).samples)
 
     def judged(self, samples: Sequence[Sample]) -> None:
-        """Raises ConfigError where the verifier could not judge a single one: then nothing is known
-        of the answers, and least of all that they are wrong."""
+        """Raises ConfigError if the verifier failed on every sample: nothing is known of them, so they
+        must not count as wrong."""
         if samples and all(sample.score.failed is not None for sample in samples):
             raise ConfigError(
                 f"{self.task.name}: not one of {len(samples)} answers could be judged "
@@ -163,7 +162,8 @@ class RolloutSampler:
 def held_out_problems(
     task: Task, count: int, fits: Callable[[Problem], bool] = lambda _: True
 ) -> list[Problem]:
-    """The same ones at every call. Raises DataError where the task has none that fit."""
+    """The first `count` held-out problems that fit; the same ones at every call. Raises DataError if
+    there are none."""
     problems = list(islice(filter(fits, task.problems("held_out", random.Random(0))), count))
     if not problems:
         raise DataError(
@@ -174,8 +174,8 @@ def held_out_problems(
 
 
 def fitting(task: Task, rng: random.Random, fits: Callable[[Problem], bool]) -> Iterator[Problem]:
-    """Problems to practise, without end, those left out that do not fit. Raises DataError where
-    hardly any does."""
+    """Yields training problems that fit, without end. Raises DataError if MISSES in a row do not fit, or
+    there are none."""
     missed = 0
     for problem in task.problems("train", rng):
         if fits(problem):

@@ -1,11 +1,13 @@
-"""A run of practice from the first look to the last: warm-up, steps, save points, and when to end.
+"""A run of practice: warm-up, steps, save points, and the rules that end it.
 
-At a save point the guard looks at the book and at earlier lessons; what passes is published, what
-does not is mended or taken back to the last save point. Weights that solve clearly fewer held-out
-problems than the best since warm-up are held back: practice goes on with them, nobody else sees them,
-and they are given up where it ends before they are as good again. So whatever interrupts a run,
-nothing that was saved is lost and nothing that was not looked at is kept. Left out: how weights are
-published.
+    measure -> warm-up (if needed) -> step, step, ... -> save point -> step, ... -> save point
+
+At a save point the guard measures the recall of the book and of earlier lessons. If it passes, the weights
+are published; if not, some steps rehearse what was forgotten, and if that fails too, the weights return to
+the last save point. Weights that solve clearly fewer held-out problems than the best since warm-up are
+held back: practice continues with them, but they are not published, and they are dropped if the run ends
+before they recover. So an interruption loses nothing that was saved, and keeps nothing that was not
+measured. Left out: how weights are published.
 """
 
 from __future__ import annotations
@@ -14,10 +16,11 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal
 
 from engine.errors import NumericsError
 from learning.memory.guard import Verdict, examine
+from learning.memory.save_points import PublishedWeights
 from learning.practice.trainer import GrpoTrainer, StepReport
 from learning.practice.warm_up import WarmUpReport
 
@@ -26,67 +29,56 @@ Ended = Literal["steps", "time", "stopped", "too_hard", "solved", "rolled_back"]
 WINDOW = 10
 """Steps over which rewards are averaged for the alarm."""
 FALL = 0.05
-"""Fall of held-out accuracy below its best that is an alarm while the reward rises."""
+"""Fall of held-out accuracy below its best that raises an alarm while the reward rises."""
 HELD_ERRORS = 2.0
-"""Fall from which on weights are held back, in standard errors of the accuracy at one half."""
+"""Fall of accuracy that holds weights back, in standard errors at an accuracy of one half."""
 RECALL_FALL = 0.01
-"""Fall of the book's recall that is one; the guard takes twice as much back."""
+"""Fall of book recall that raises an alarm while the reward rises; half of the guard's SLACK."""
 GIVEN_UP = (
     "the last steps solved fewer held-out problems than before, so the weights are those of the last "
     "save point"
 )
 HARD = 0.02
-"""Success rate below which a task is called too hard before it was warmed up."""
+"""Success rate below which a task counts as too hard; above 1 - HARD it counts as solved."""
 
 
-class Interrupted(Exception):  # noqa: N818 - not an error: somebody else needs the machine
-    """Raised by `pause`: give up at once what was not saved, keep the rest."""
-
-
-class PublishedWeights(Protocol):
-    """The learner, as practice sees it."""
-
-    def save(self, note: str) -> None:
-        """Publishes the weights as they are now."""
-        ...
-
-    def restore(self) -> None:
-        """Takes the weights back to what was last published."""
-        ...
+class Interrupted(Exception):  # noqa: N818 - not an error: other work needs the machine
+    """Raised by `pause`: stop at once, drop what was not saved, keep the rest."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """What was measured at a save point."""
+    """Measurements at a save point."""
 
     step: int
     accuracy: float
-    """On held-out problems, 0 to 1."""
+    """Held-out accuracy, 0 to 1."""
     book_recall: float
+    """Exact recall of the book, 0 to 1."""
     saved: bool
-    """Passed the guard, is not held back and is published, where something was new."""
+    """True if new weights passed the guard, were not held back and are published."""
     alarm: str = ""
-    """In plain words, where reward and what it stands for go apart."""
+    """Message if the reward rises while accuracy or book recall falls; else empty."""
     held: bool = False
-    """Passed the guard, but solves clearly fewer problems than before: not published."""
+    """True if the weights passed the guard but solve clearly fewer problems, so are not published."""
     stage: Stage = "during"
 
 
 @dataclass
 class PracticeOutcome:
-    """What a run came to."""
+    """Result of a run."""
 
     ended: Ended = "steps"
     why: str = ""
-    """In plain words, and what to do next; empty where all steps were taken."""
+    """Why it ended and what to do next; empty if all steps were taken."""
     steps: int = 0
     warm_up_steps: int = 0
     accuracy_before: float | None = None
-    """None as long as it was not measured, as with those below."""
+    """Held-out accuracy, 0 to 1. This and the fields below are None until measured."""
     accuracy_warm: float | None = None
-    """After warm-up, where there was one."""
+    """Accuracy after a successful warm-up."""
     accuracy_after: float | None = None
-    """Of the weights that are kept."""
+    """Accuracy of the weights that are kept."""
     book_before: float | None = None
     book_after: float | None = None
     seconds: float = 0.0
@@ -96,7 +88,7 @@ class PracticeOutcome:
 
 @dataclass
 class PracticeRun:
-    """Takes a session through its run. The callbacks are told as things happen."""
+    """Runs a trainer from start to end and reports through the callbacks."""
 
     session: GrpoTrainer
     weights: PublishedWeights
@@ -107,15 +99,15 @@ class PracticeRun:
     _rewards: list[float] = field(default_factory=list)
     _best: float = 0.0
     _saved: int = 0
-    """Updates in the weights that are published ..."""
+    """Number of updates in the published weights."""
     _looked: int = 0
-    """... and in those that were looked at last."""
+    """Number of updates in the weights measured last."""
     _outcome: PracticeOutcome = field(default_factory=PracticeOutcome)
     _started: float = field(default_factory=time.monotonic)
 
     def run(self, *, warm_up: bool | None) -> PracticeOutcome:
-        """warm_up: None where the task cannot be done at all without. Raises what the task or the weights
-        raise; the weights are then those of the last save."""
+        """Runs to the end. warm_up: None to warm up only if the task is too hard without. Raises what the
+        task or the weights raise; the weights are then those of the last save point."""
         outcome = self._outcome
         try:
             self._practise(warm_up)
@@ -163,7 +155,7 @@ class PracticeRun:
             self._give_up()
 
     def _warm_up(self) -> bool:
-        """Whether practice can go on."""
+        """Warms up. False if practice cannot go on."""
         session, outcome = self.session, self._outcome
         last = session.warm_up(self.on_warm_up, self.stop)
         outcome.warm_up_steps = last.step
@@ -183,7 +175,8 @@ class PracticeRun:
         return True
 
     def _pointless(self, alike: list[float]) -> bool:
-        """Every group of several steps is dead: says why that is an end."""
+        """Sets the reason to end after several steps whose groups were all dead. alike: their success
+        rates, 0 to 1. Returns True."""
         outcome, name = self._outcome, self.session.task.name
         if max(alike) < HARD:
             outcome.ended = "too_hard"
@@ -205,8 +198,8 @@ class PracticeRun:
     # ------------------------------------------------------------ save points
 
     def _save(self, stage: Stage = "during") -> bool:
-        """Looks, and publishes what passed and is not held back. False: what was gained since the last
-        save is gone."""
+        """Measures, and publishes weights that pass and are not held back. False if the guard failed and
+        the weights went back to the last save point."""
         session, outcome = self.session, self._outcome
         verdict = self._examine()
         if not verdict.passed and verdict.book_recall > 0.0:
@@ -214,7 +207,7 @@ class PracticeRun:
             verdict = self._examine()
         if not verdict.passed:
             outcome.ended = "rolled_back"
-            outcome.why = f"{verdict.reason}; the weights are those of the last save point again"
+            outcome.why = f"{verdict.reason}; the weights are back at those of the last save point"
             self._restore(stage)
             return False
         accuracy = session.accuracy()
@@ -237,19 +230,19 @@ class PracticeRun:
         return True
 
     def _margin(self) -> float:
-        """Fall of accuracy that is hardly chance."""
+        """Fall of accuracy that chance hardly explains."""
         return HELD_ERRORS * 0.5 / math.sqrt(max(1, self.session.held_out))
 
     def _give_up(self) -> None:
-        """What was held back to the end is not kept."""
+        """Drops weights that were held back to the end."""
         outcome = self._outcome
-        # what was said of an end that keeps everything is not true of this one; advice stays
+        # the usual reason says that everything is kept, which is not so here; keep its advice
         said = {"stopped": "stopped", "time": "the time is over"}.get(outcome.ended, outcome.why)
         outcome.why = f"{said}; {GIVEN_UP}" if said else GIVEN_UP
         self._restore("after")
 
     def _restore(self, stage: Stage) -> None:
-        """Back to the last save point, and tells what was measured of it."""
+        """Restores the last save point and reports its measurements."""
         accuracy, recall = self._outcome.accuracy_after, self._outcome.book_after
         assert accuracy is not None and recall is not None
         self.weights.restore()
@@ -268,7 +261,7 @@ class PracticeRun:
         )
 
     def _alarm(self, accuracy: float, recall: float) -> str:
-        """Where the reward rises and what it stands for does not."""
+        """A message if the reward rises while accuracy or book recall falls; else empty."""
         rewards = self._rewards
         if len(rewards) < 2 * WINDOW:
             return ""

@@ -1,4 +1,4 @@
-"""How one run of practice goes."""
+"""Settings of a run of practice."""
 
 from __future__ import annotations
 
@@ -11,69 +11,71 @@ from torch import Tensor
 from engine.errors import ConfigError
 from engine.rollout import ROWS
 from learning.maths.policy import standardised_advantages
+from learning.memory.retention import RetentionSettings
 from learning.objectives.grpo import GrpoSettings
-from learning.practice.retention import RetentionSettings
 
 
 @dataclass(frozen=True)
 class WarmUpSettings:
-    """Supervised steps on worked examples."""
+    """Supervised training on worked examples."""
 
     lr: float = 5e-4
-    """Peak rate of AdamW."""
+    """Peak learning rate of AdamW."""
     batch: int = 32
-    """Worked examples a step."""
+    """Worked examples per step."""
     ramp: int = 10
-    """Steps until the full rate."""
+    """Steps of linear learning-rate warm-up."""
     measure_every: int = 10
-    """Steps between two looks at the success rate, which can rise by a third in so many."""
+    """Steps between measurements of the success rate, which can rise by a third in ten steps."""
     measured: int = 96
-    """Answers in a look, one to each problem."""
+    """Problems per measurement, with one sampled answer each."""
     enough: float = 0.2
-    """Success rate at which it ends, 0 to 1: far from where there is nothing left to prefer."""
+    """Success rate that ends warm-up, 0 to 1; low, so that groups still differ in reward."""
     steps: int = 200
-    """The limit: the tasks that come with vidya took 32 at most."""
+    """Most steps; the tasks that come with vidya took at most 32."""
     keep: RetentionSettings = field(default_factory=lambda: RetentionSettings(talk_weight=10.0))
     """Worked examples are far from what the model would say, so own talk weighs more than later."""
 
 
 @dataclass(frozen=True)
 class PracticeSettings:
-    """Defaults for 10M weights; benchmarks/results/ has what came of them."""
+    """Defaults for models of 10M weights; benchmarks/results/practice*.md has measurements."""
 
     steps: int = 100
+    """Most steps; each is one rollout with its updates."""
     groups: int = 32
-    """Problems a step whose answers differ in reward."""
+    """Problems per step whose answers differ in reward."""
     group_size: int = 4
-    """Answers to each, >= 2."""
+    """Answers per problem; >= 2."""
     max_tokens: int = 96
-    """Longest answer."""
+    """Longest answer in tokens."""
     redraws: int = 2
-    """Times that problems whose answers all scored alike are replaced in a step."""
+    """How often a step replaces problems whose answers all have the same reward."""
     updates: int = 2
-    """Optimizer steps a rollout takes, each on its share of the groups ..."""
+    """Optimizer steps per pass over a rollout, each on its share of the groups."""
     passes: int = 1
-    """... and times that each group is used."""
+    """Passes over each rollout."""
     lr: float = 1.5e-4
-    """Of AdamW."""
+    """Peak learning rate of AdamW."""
     ramp: int = 5
-    """Optimizer steps until the full rate."""
+    """Optimizer steps of linear learning-rate warm-up."""
     advantages: Callable[[Tensor], Tensor] = standardised_advantages
+    """Rewards [N, G] -> advantages [N, G]."""
     objective: GrpoSettings = field(default_factory=GrpoSettings)
     keep: RetentionSettings = field(default_factory=RetentionSettings)
     warm_up: WarmUpSettings = field(default_factory=WarmUpSettings)
     held_out: int = 100
-    """Problems that accuracy is measured on."""
+    """Problems on which accuracy is measured."""
     measure_every: int = 10
-    """Steps between two looks at held-out accuracy and book; weights are published there."""
+    """Steps between save points, at which accuracy and recall are measured."""
     rows: int = ROWS
-    """Answers drawn at a time."""
+    """Answers decoded at a time."""
     patience: int = 3
-    """Steps without any right answer, or without any wrong one, before it ends."""
+    """Steps in a row with dead groups only, after which the run ends."""
     shown: int = 3
-    """Samples of each step that are told."""
+    """Samples of each step that are reported."""
     seconds: float = math.inf
-    """Limit of time."""
+    """Time limit of the run."""
 
     def __post_init__(self) -> None:
         """Raises ConfigError."""

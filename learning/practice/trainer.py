@@ -1,4 +1,6 @@
-"""One run of practice on one task: steps of drawing, scoring and group-relative policy gradients.
+"""GRPO on one task. Each step: sample groups of answers, score them, take policy-gradient updates.
+
+    problems -> rollouts.draw -> rewards -> advantages in each group -> grpo_gradients + retention -> AdamW
 
 Changes the model in place. Left out: the guard, the journal and publication (learning.practice.run).
 """
@@ -19,6 +21,7 @@ from engine.model import Model
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.maths.kl import k3
 from learning.memory.replay import Replay
+from learning.memory.retention import Retention
 from learning.objectives.grpo import (
     GrpoAnswer,
     GrpoGroup,
@@ -27,7 +30,6 @@ from learning.objectives.grpo import (
     log_probabilities,
 )
 from learning.objectives.stepper import Stepper
-from learning.practice.retention import Retention
 from learning.practice.rollouts import Drawn, RolloutSampler, Sample, fitting, held_out_problems
 from learning.practice.settings import PracticeSettings
 from learning.practice.warm_up import WarmUpReport, warm_up
@@ -35,22 +37,22 @@ from learning.protocol.records import StepFigures
 from learning.rewards.task import Problem, Task
 
 KL_GROUPS = 4
-"""Groups of each step on which the distance from the weights before the first step is estimated."""
+"""Groups per step on which the KL from the weights before the first step is estimated."""
 MENDING = 4
-"""Times that what was forgotten is practised again ..."""
+"""Most rounds of rehearsal after the guard failed."""
 MENDING_STEPS = 8
-"""... for so many optimizer steps."""
+"""Optimizer steps per round of rehearsal."""
 
 
 @dataclass(frozen=True)
 class StepReport(StepFigures):
-    """What one step was, with some of the answers drawn in it."""
+    """Figures of one step and some of the answers sampled in it."""
 
     samples: tuple[Sample, ...] = ()
 
 
 class GrpoTrainer:
-    """Practice of one model on one task."""
+    """Trains one model on one task."""
 
     def __init__(
         self,
@@ -63,7 +65,7 @@ class GrpoTrainer:
         seed: int = 0,
         pause: Callable[[], None] = lambda: None,
     ) -> None:
-        """Raises DataError where the task has no problems."""
+        """Raises DataError if the task has no problems."""
         self.model, self.task, self.settings = model, task, settings
         self._pause = pause
         self._rng = random.Random(seed)
@@ -100,21 +102,21 @@ class GrpoTrainer:
         )
         self.step_number = 0
         self.updates = 0
-        """Optimizer steps so far, those of warm-up too."""
+        """Optimizer steps so far, including warm-up."""
         self._start: Model | None = None
 
     @property
     def held_out(self) -> int:
-        """Problems that accuracy is measured on."""
+        """Number of problems on which accuracy is measured."""
         return len(self._held_out)
 
     @property
     def has_worked(self) -> bool:
-        """Whether its problems have worked answers to warm up with."""
+        """True if the problems have worked answers for warm-up."""
         return self._held_out[0].worked is not None
 
     def accuracy(self) -> float:
-        """On the held-out problems, under greedy decoding, 0 to 1."""
+        """Accuracy on the held-out problems under greedy decoding, 0 to 1."""
         return self.roller.accuracy(self.model, self._held_out)
 
     def warm_up(
@@ -140,8 +142,8 @@ class GrpoTrainer:
         )
 
     def step(self) -> StepReport:
-        """One rollout and its updates. Raises NumericsError where something is not finite, ConfigError
-        where no answer could be judged."""
+        """One rollout and its updates. Raises NumericsError if a loss or gradient is not finite,
+        ConfigError if the verifier failed on all answers."""
         started = time.monotonic()
         if self._start is None:
             self._start = copy.deepcopy(self.model).requires_grad_(False)
@@ -154,7 +156,7 @@ class GrpoTrainer:
         return self._report(drawn, reports, len(live), kl, time.monotonic() - started)
 
     def mend(self, mended: Callable[[], bool]) -> None:
-        """Steps on what is remembered alone, until `mended` says so or a limit is reached."""
+        """Rehearses book and lessons alone until `mended()` is true, at most MENDING rounds."""
         for _ in range(MENDING):
             for _ in range(MENDING_STEPS):
                 self.keeper.gradients(self.model, mending=True)
@@ -165,7 +167,8 @@ class GrpoTrainer:
     # ------------------------------------------------------------ drawing
 
     def _draw(self) -> tuple[list[Drawn], list[tuple[tuple[Sample, ...], GrpoGroup]]]:
-        """Groups whose answers differ in reward; dead ones are replaced a few times."""
+        """All answers sampled, and the groups whose answers differ in reward. Dead groups are replaced
+        up to `redraws` times."""
         settings = self.settings
         drawn: list[Drawn] = []
         live: list[tuple[tuple[Sample, ...], GrpoGroup]] = []
@@ -182,8 +185,8 @@ class GrpoTrainer:
         return drawn, live
 
     def _group(self, prompt: tuple[int, ...], samples: tuple[Sample, ...]) -> GrpoGroup | None:
-        """None for a dead group. What the verifier could not judge takes no part at all; what was
-        cut off is compared with the others but gives no gradient."""
+        """The group with its advantages; None if it is dead. Answers on which the verifier failed are
+        left out; truncated answers enter the mean but give no gradient."""
         judged = [s for s in samples if s.score.failed is None]
         rewards = torch.tensor([[s.score.total for s in judged]], dtype=torch.float64)
         if len(judged) < 2 or bool((rewards == rewards[0, 0]).all()):
@@ -197,7 +200,8 @@ class GrpoTrainer:
 
     @torch.no_grad()
     def _distance(self, groups: list[GrpoGroup]) -> float:
-        """KL from the weights before the first step: those read what these have written."""
+        """Mean KL per token to the weights before the first step, in nats, estimated by k3 on the
+        sampled answers."""
         assert self._start is not None
         chosen = groups[:KL_GROUPS]
         read = log_probabilities(self._start, chosen, self.settings.objective, pause=self._pause)
@@ -280,7 +284,7 @@ class GrpoTrainer:
 
 
 def _shown(samples: list[Sample], count: int) -> list[Sample]:
-    """The best and the worst, then others as they came."""
+    """The best answer, the worst, then others in order; at most `count`."""
     ranked = sorted(samples, key=lambda s: -s.score.total)
     chosen = [*ranked[:1], *ranked[-1:], *samples]
     return list({id(sample): sample for sample in chosen}.values())[:count]

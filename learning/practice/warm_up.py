@@ -1,7 +1,7 @@
-"""Supervised steps on worked examples, until the task succeeds often enough to learn from trying.
+"""Supervised training on worked examples until the success rate suffices for reinforcement learning.
 
-Reinforcement has nothing to prefer where every answer is wrong or every answer is right, so warm-up
-ends as soon as the success rate is within its bounds. The book and own talk are in every batch.
+A group whose answers are all wrong or all right gives no gradient, so warm-up ends as soon as the success
+rate reaches `enough`. Book lines and own talk are in every batch.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import torch
 from engine.errors import DataError
 from engine.model import Model
 from learning.data.examples import Example, from_answer
+from learning.memory.retention import Retention
 from learning.objectives.stepper import Stepper
 from learning.objectives.supervised import likelihood_gradients
-from learning.practice.retention import Retention
 from learning.practice.rollouts import RolloutSampler
 from learning.practice.settings import WarmUpSettings
 from learning.rewards.task import Problem
@@ -26,18 +26,18 @@ from learning.rewards.task import Problem
 
 @dataclass(frozen=True)
 class WarmUpReport:
-    """Where warm-up is."""
+    """Progress of warm-up."""
 
     step: int
     loss: float
-    """Nats a token of the worked answers; nan before the first step."""
+    """Mean loss of the worked answers in nats per token; nan before the first step."""
     success: float | None
-    """Share of drawn answers that are right; None between two looks."""
+    """Share of sampled answers that are right; None if not measured at this step."""
     seconds: float
     steps: int = 0
-    """The limit."""
+    """Most steps."""
     enough: float = 0.0
-    """The share at which it ends."""
+    """Success rate at which it ends."""
 
 
 def warm_up(
@@ -52,8 +52,8 @@ def warm_up(
     pause: Callable[[], None] = lambda: None,
     stop: Callable[[], bool] = lambda: False,
 ) -> WarmUpReport:
-    """Trains in place; the last report. Raises DataError where the task has no worked examples,
-    NumericsError when a loss is not finite (the caller restores)."""
+    """Trains the model in place; returns the last report. Raises DataError if a problem has no worked
+    answer, NumericsError if a loss is not finite (the caller restores the weights)."""
     started = time.monotonic()
     stepper = Stepper(
         model.parameters(), settings.lr, what="warm-up", advice="nothing was changed; try again"

@@ -1,4 +1,4 @@
-"""Training a base model from scratch.
+"""Pre-trains a base model from scratch.
 
 Imports data, text, models, maths.
 """

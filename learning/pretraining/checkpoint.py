@@ -1,8 +1,8 @@
 """The files of a pre-training run: its checkpoint, and the record beside the weights.
 
-`training.safetensors` holds weights, optimizer state and progress in one file, so that they can never
-disagree; `record.json` says for people what the weights were made of and how it went. A run that was
-interrupted goes on only with the same data, row size, batch and seed, since these decide the order.
+`training.safetensors` holds weights, optimizer state and progress in one file, so that they always
+agree. `record.json` tells people what the weights were trained on and how the run went. An interrupted
+run resumes only with the same data, mixture, seed, row size and batch size, which decide the data order.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import hashlib
 import importlib.metadata
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -25,10 +25,10 @@ import torch
 from engine.errors import CheckpointError, ConfigError
 from engine.model import Model
 from engine.storage.checkpoint import load_tensors, save_model, save_tensors
-from engine.storage.checkpoint_files import WEIGHTS, read_version
 from engine.storage.disk import unwritable
 from engine.storage.files import make_private_folder, remove_leftovers, write_atomically
 from engine.storage.reading import read_json
+from engine.storage.weight_files import current_version, has_weights
 from learning.maths.optim import Optimizers
 from learning.models.plain_text import RECORD
 from learning.pretraining.rare_tokens import told_apart
@@ -45,10 +45,12 @@ def save_run(
     spikes: Spikes,
     identity: Mapping[str, Any],
     folder: Path,
+    special_ids: Collection[int] | None = None,
 ) -> None:
-    """Writes the checkpoint and the model; in that, ids that hardly came are told apart, so that they
-    can be taught. Raises CheckpointError, and ConfigError where the model was taught meanwhile; the
-    checkpoint is whole then."""
+    """Writes the checkpoint, then the model. In the model, the embeddings of rare ids are separated
+    (rare_tokens.py). special_ids: see rare_tokens.indistinct. Raises CheckpointError; ConfigError if the
+    folder's model has learned lessons since, in which case the checkpoint is complete and the model
+    untouched."""
     tensors = {f"model/{k}": v for k, v in model.state_dict().items()}
     tensors |= {f"optimizer/{k}": v for k, v in optimizer.tensors()}
     state = {
@@ -63,19 +65,19 @@ def save_run(
         raise CheckpointError(*unwritable(folder, error, advice)) from error
     save_tensors(tensors, folder / TRAINING, state)
     refuse_taught(folder)
-    with told_apart(model):
+    with told_apart(model, special_ids):
         save_model(model, folder)
 
 
 def refuse_taught(folder: Path) -> None:
-    """Raises ConfigError where the folder's model was taught: the run would write over its lessons."""
+    """Raises ConfigError if the folder's model has learned lessons, which the run would overwrite."""
     version = 0
-    with contextlib.suppress(CheckpointError):  # damaged weights are written anew
-        version = read_version(folder / WEIGHTS) if (folder / WEIGHTS).exists() else 0
+    with contextlib.suppress(CheckpointError):  # damaged weights may be overwritten
+        version = current_version(folder) if has_weights(folder) else 0
     if version:
         raise ConfigError(
             f"{folder}: this model was taught since, and would lose its lessons",
-            f"go on from it with --from {folder} and another --out, or move its {WEIGHTS} away",
+            f"go on from it with --from {folder} and another --out, or move its weights away",
         )
 
 
@@ -86,9 +88,11 @@ def resume_run(
     identity: Mapping[str, Any],
     folder: Path | None,
 ) -> Progress:
-    """Puts everything back as it was at the last checkpoint; a new Progress where there is none.
+    """Restores model, optimizer and spike statistics from the last checkpoint and returns its progress;
+    a new Progress if there is no checkpoint.
 
-    Raises ConfigError where the run was begun otherwise, CheckpointError for a damaged file.
+    Raises ConfigError if the run was started with other data, settings or model shape, CheckpointError
+    for a damaged file.
     """
     path = folder / TRAINING if folder else None
     if path is None or not path.exists():
@@ -135,14 +139,14 @@ def _under(prefix: str, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.
 
 @contextmanager
 def run_folder(folder: Path) -> Iterator[None]:
-    """Holds the folder for one run, and clears away what a killed one left half written.
+    """Locks the folder for one run and removes partial files of a killed run.
 
-    What it found empty, or made, and could not begin to fill is removed. Raises CheckpointError where
-    another run has it, or where it cannot be written.
+    If the run fails before it writes anything, the folders that it created are removed again. Raises
+    CheckpointError if another run holds the lock or the folder cannot be written.
     """
     made = [place for place in (folder, *folder.parents) if not place.exists()]
     if folder.is_dir() and [left.name for left in folder.iterdir()] == [".lock"]:
-        made = [folder]  # by a run that failed, of an earlier program
+        made = [folder]  # left by a failed run of an earlier version
     try:
         make_private_folder(folder)
         handle = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o600)
@@ -167,8 +171,8 @@ def run_folder(folder: Path) -> Iterator[None]:
 
 
 def _remove_empty(folder: Path, made: Sequence[Path]) -> None:
-    """Folders, the innermost first, where a run failed before it had written anything."""
-    with contextlib.suppress(OSError):  # there is something in it
+    """Removes the folders `made` (innermost first) of a run that failed before it wrote anything."""
+    with contextlib.suppress(OSError):  # not empty
         (folder / "cache").rmdir()
     if not [left for left in folder.iterdir() if left.name != ".lock"]:
         (folder / ".lock").unlink(missing_ok=True)
@@ -184,7 +188,8 @@ def write_record(
     settings: PretrainSettings,
     progress: Progress,
 ) -> None:
-    """Writes `record.json`: what the caller `told` about data and measurements, and all else."""
+    """Writes `record.json`: `told` (the caller's facts on data and measurements), code version, device,
+    model config, settings, progress and the loss curve. Raises CheckpointError."""
     record = {
         **told,
         "code": code_version(),
@@ -200,7 +205,7 @@ def write_record(
         "done": round(min(1.0, progress.done(settings)), 4),
         "curve_columns": ["tokens", "loss", "rate", "tokens_per_second"],
     }
-    # the rows of the curve on one line each: a thousand of them are to be read, not scrolled
+    # one line per row of the curve, so that a thousand rows stay readable
     rows = ",\n".join("  " + json.dumps(_rounded(entry)) for entry in progress.curve)
     head = json.dumps(record, indent=1, ensure_ascii=False).removesuffix("\n}")
     try:
@@ -212,7 +217,7 @@ def write_record(
 
 
 def read_record(folder: Path) -> dict[str, Any]:
-    """The record of an earlier run in the folder; empty where there is none that can be read."""
+    """The record of an earlier run in the folder; empty if it is missing or unreadable."""
     try:
         found = read_json(folder / RECORD, 1 << 28)
     except (OSError, ValueError):
@@ -222,7 +227,7 @@ def read_record(folder: Path) -> dict[str, Any]:
 
 @functools.cache
 def code_version() -> str:
-    """The program's version and a hash of the sources that train, which needs no git."""
+    """The program's version and a hash of the sources of engine/ and learning/; needs no git."""
     root = Path(__file__).resolve().parents[2]
     state = hashlib.blake2b(digest_size=8)
     for file in sorted([*(root / "engine").rglob("*.py"), *(root / "learning").rglob("*.py")]):

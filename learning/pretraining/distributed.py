@@ -1,9 +1,9 @@
-"""Several processes that train one model: each makes its own rows, all take the same step.
+"""Data-parallel training: each process computes its own rows, all take the same step.
 
-Gradients are averaged by hand in one message, after the last micro-batch: at these sizes that costs
-little beside the step, works with torch.compile, and leaves every process with the same gradients,
-so that Muon and AdamW make the same update everywhere and nothing else needs to be sent.
-Left out: sharded weights (the models are small), more than one device a process.
+Gradients are averaged in one all-reduce after the last micro-batch. At these model sizes that is cheap
+compared with the step and works with torch.compile. Every process then has the same gradients, so Muon
+and AdamW make the same update everywhere, and nothing else needs to be sent.
+Left out: sharded weights (the models are small), several devices per process.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from torch import Tensor, nn
 
 @dataclass(frozen=True)
 class ProcessGroup:
-    """The processes of a run. A team of one sends nothing."""
+    """The processes of a run. With size 1 nothing is sent."""
 
     rank: int = 0
     size: int = 1
 
     @property
     def leads(self) -> bool:
-        """Whether this process reports and saves."""
+        """True for the process that reports and saves (rank 0)."""
         return self.rank == 0
 
     def share_weights(self, model: nn.Module) -> None:
-        """All take the weights of the first."""
+        """Copies the weights of rank 0 to all processes."""
         if self.size > 1:
             for parameter in model.parameters():
                 dist.broadcast(parameter.data, 0)
 
     def average(self, model: nn.Module, loss: Tensor) -> Tensor:
-        """Replaces the gradients by their mean over the team; returns the mean loss."""
+        """Replaces the gradients by their mean over all processes; returns the mean loss."""
         if self.size == 1:
             return loss
         gradients = [p.grad for p in model.parameters() if p.grad is not None]
@@ -51,7 +51,8 @@ class ProcessGroup:
         return flat[-1]
 
     def agree(self, *numbers: float, device: torch.device) -> list[float]:
-        """The numbers of the first process: clocks and key presses differ, decisions must not."""
+        """Returns rank 0's numbers in every process, so that all make the same decision although clocks
+        and key presses differ."""
         if self.size == 1:
             return list(numbers)
         sent = torch.tensor(numbers, dtype=torch.float64, device=device)
@@ -59,7 +60,7 @@ class ProcessGroup:
         return [float(n) for n in sent]
 
     def wait(self) -> None:
-        """Until all are here."""
+        """Blocks until all processes have called it."""
         if self.size > 1:
             dist.barrier()
 
@@ -69,7 +70,8 @@ ALONE = ProcessGroup()
 
 @contextmanager
 def team_of_environment(device: str) -> Iterator[tuple[ProcessGroup, str]]:
-    """The team that `torchrun` started, and this process's device; else a team of one."""
+    """Yields the process group that `torchrun` started and this process's device; otherwise a group of
+    one and `device`."""
     size = int(os.environ.get("WORLD_SIZE", "1"))
     if size == 1:
         yield ALONE, device

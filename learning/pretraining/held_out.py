@@ -1,4 +1,4 @@
-"""Held-out bits per byte, by source: how a base model is measured."""
+"""Measures a base model: held-out bits per byte, by source."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def bits_per_byte(
     row: int = 256,
     limit: int = 60_000,
 ) -> dict[str, float]:
-    """`bits_of_tokens` of documents that are not tokenised yet."""
+    """Like `bits_of_tokens`, for documents that are not tokenised yet."""
     by_source: dict[str, list[list[int]]] = {}
     for document in documents:
         by_source.setdefault(document.source, []).append(encode(document, tokenizer))
@@ -40,10 +40,10 @@ def bits_of_tokens(
     row: int = 256,
     limit: int = 60_000,
 ) -> dict[str, float]:
-    """Bits per byte of text by source, and "all". At most `limit` tokens a source are read.
+    """Bits per byte of text by source, and over all sources as "all".
 
-    Each document is read from its beginning and cut at `row` ids. Bytes are those of the messages;
-    the special tokens' bits are charged to them.
+    Reads at most `limit` tokens per source, and of each document the first `row` ids. Only the text's
+    bytes are counted, but the bits of special tokens are included.
     """
     result, all_bits, all_bytes = {}, 0.0, 0
     training = model.training
@@ -73,8 +73,8 @@ def _bits(model: Model, ids: Tensor, owners: Tensor) -> float:
 def _eval_rows(
     documents: Iterable[list[int]], tokenizer: Tokenizer, row: int, limit: int
 ) -> Iterator[tuple[Tensor, Tensor, int]]:
-    """Batches of up to 16 documents, each in a row of its own; padding has document number -1.
-    The bytes are those whose bits are counted."""
+    """Yields (ids [B, T], document numbers [B, T], bytes of text) for batches of up to 16 documents, one
+    per row. Padding has document number -1."""
     batch: list[list[int]] = []
     size = used = 0
     for document in documents:

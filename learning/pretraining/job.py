@@ -1,8 +1,7 @@
-"""What `vidya pretrain` prepares: tokenizer, tokenised corpus, model, and a limit where none is given.
+"""Prepares a run of `vidya pretrain`: tokenizer, tokenised corpus, model, and a default limit.
 
-The tokenizer that comes with vidya is used unless a new one is asked for: it is byte-level, so any
-text can be written with it, it needs no further package, and models stay comparable. A new one is
-worth it for another language.
+By default the run uses vidya's own tokenizer. It is byte-level, so it can encode any text, needs no
+further package, and keeps models comparable. A new tokenizer pays off for another language.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from engine.config import CONFIGS, ModelConfig
 from engine.errors import ConfigError, DataError
 from engine.model import Model
 from engine.storage.checkpoint import load_model
-from engine.storage.checkpoint_files import WEIGHTS, read_version
+from engine.storage.weight_files import current_version, has_weights
 from engine.tokenizers.ranks import train_tokenizer
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.corpus import data_files, read_documents
@@ -36,27 +35,31 @@ from learning.pretraining.loop import fresh_model
 from learning.text.normalise import writable
 
 PASSES = 4
-"""Passes over the data without a limit given: up to four are nearly as good as new text (2305.16264)."""
+"""Default limit: passes over the data. Up to four are nearly as good as new text (arXiv 2305.16264)."""
 TOKENS_PER_WEIGHT = 20
-"""Most tokens a weight without a limit given (2203.15556)."""
+"""Upper bound of the default limit, in tokens per weight (arXiv 2203.15556)."""
 LEAST = 1_000_000
-"""Fewest tokens without a limit given: with less the model cannot even spell."""
+"""Lower bound of the default limit, in tokens; with fewer the model cannot even spell."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """What to train on what."""
+    """What to train, on which data. Raises ConfigError or DataError for impossible values."""
 
     data: tuple[Path, ...]
     out: Path
+    """Folder for the model and its checkpoint."""
     config: str = "10m"
     start: Path | None = None
-    """Folder of a model to go on from, with its tokenizer."""
+    """Folder of a model (with its tokenizer) from which to start; None: random weights."""
     new_tokenizer: bool = False
+    """Train a tokenizer on the data instead of using vidya's own."""
     cache: Path | None = None
-    """Folder for tokenised files; None: in `out`."""
+    """Folder for tokenised files; None: out/cache."""
     mixture: Mapping[str, float] = field(default_factory=dict)
+    """Source -> passes over it per pass over the data, >= 0; sources not listed have 1."""
     skip_bad: bool = False
+    """Report and skip bad rows instead of raising."""
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -73,14 +76,14 @@ class Job:
 
 @dataclass(frozen=True)
 class PreparedRun:
-    """A job that can begin."""
+    """Everything that a job needs to start training."""
 
     model: Model
     tokenizer: Tokenizer
     stream: TokenStream
     files: tuple[Path, ...]
     talks: bool
-    """There are conversations in the data, or were in that of the model to go on from."""
+    """True if the data, or that of the model it starts from, contains conversations."""
 
     def measure(self) -> dict[str, float]:
         """Held-out bits per byte by source."""
@@ -88,7 +91,8 @@ class PreparedRun:
         return bits_of_tokens(self.model, self.tokenizer, self.stream.corpus.held_out(), row=row)
 
     def told(self, before: Mapping[str, float]) -> dict[str, Any]:
-        """What the run's record says of the data."""
+        """Facts on data, tokenizer and held-out measurement for the run's record. before: `measure` of
+        the model before the run."""
         corpus = self.stream.corpus
         return {
             "data": {
@@ -117,8 +121,8 @@ def prepare(
     team: ProcessGroup = ALONE,
     say: Callable[[str], None] = lambda _: None,
 ) -> PreparedRun:
-    """Reads the data and makes or loads the model. The first process of a team goes ahead, so that
-    the others find the tokenised files. Raises VidyaError."""
+    """Reads the data and creates or loads the model. The first process of a team runs ahead, so that
+    the others find the tokenised files in the cache. Raises VidyaError."""
     if not team.leads:
         team.wait()
     files = data_files(job.data)
@@ -131,13 +135,13 @@ def prepare(
     model = _model(job, tokenizer).to(device)
     talks = corpus.conversations(tokenizer.chat.assistant_head)
     if job.start is not None:
-        talks = talks or not continues_only(job.start, read_version(job.start / WEIGHTS))
+        talks = talks or not continues_only(job.start, current_version(job.start))
     return PreparedRun(model, tokenizer, stream, tuple(files), talks)
 
 
 def default_out(models: Path, data: Path) -> Path:
-    """The folder for a model of the data: named like it, among `models`. Raises ConfigError where it
-    would stand in the way of a model that comes with vidya, or have no name."""
+    """The default folder under `models`, named after the data file. Raises ConfigError if that is the
+    name of a model that comes with vidya, or empty."""
     name = Path(os.path.abspath(data)).name.split(".")[0]
     if not name or (SHIPPED / name).exists():
         wrong = (
@@ -148,21 +152,21 @@ def default_out(models: Path, data: Path) -> Path:
 
 
 def check_out(out: Path) -> None:
-    """Raises ConfigError where the folder holds a model that is no run to go on with, or one that
-    was taught since: going on would write over its lessons."""
-    if (out / WEIGHTS).exists() and not (out / TRAINING).exists():
+    """Raises ConfigError if the folder holds a model without a checkpoint to resume, or one that has
+    learned lessons, which the run would overwrite."""
+    if has_weights(out) and not (out / TRAINING).exists():
         raise ConfigError(f"{out}: there is a model already", "choose another folder with --out")
     refuse_taught(out)
 
 
 def default_tokens(stream: TokenStream, config: ModelConfig) -> int:
-    """How long to train where nobody said: four passes, within reason."""
+    """The default limit in tokens: PASSES passes, at most TOKENS_PER_WEIGHT a weight, at least LEAST."""
     return max(LEAST, min(PASSES * stream.tokens_per_pass, TOKENS_PER_WEIGHT * config.parameters))
 
 
 def micro_rows(rows: int, team: ProcessGroup, device: str) -> int:
-    """The largest micro-batch that fits the device's memory and divides a process's rows. Raises
-    ConfigError where the processes cannot share the rows."""
+    """The largest micro-batch, in rows, that divides a process's rows: at most 64 on a GPU, 8 on a CPU.
+    Raises ConfigError if the rows do not divide among the processes."""
     if rows % team.size:
         raise ConfigError(
             f"pretrain: {rows} rows do not divide among {team.size} processes",
@@ -176,7 +180,8 @@ def micro_rows(rows: int, team: ProcessGroup, device: str) -> int:
 def _tokenizer(
     job: Job, files: list[Path], team: ProcessGroup, say: Callable[[str], None]
 ) -> Tokenizer:
-    """That of the run where there is one to go on with, or of the process that went ahead."""
+    """The tokenizer of the run that is resumed, of the first process, of the model to start from, or
+    vidya's own; else a new one."""
     if not team.leads or (job.out / TRAINING).exists():
         return Tokenizer.load(job.out)
     if job.start is not None:
@@ -189,7 +194,7 @@ def _tokenizer(
 
 
 def _texts(job: Job, files: list[Path]) -> Iterator[str]:
-    """The text that a new tokenizer is made of: all that is trained on, nothing held out."""
+    """The text that trains a new tokenizer: the training documents without those held out."""
     for file in files:
         for document in read_documents(file, (lambda _: None) if job.skip_bad else None):
             if not document.held_out and job.mixture.get(document.source, 1.0) > 0:

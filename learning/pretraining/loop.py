@@ -1,15 +1,15 @@
-"""Pre-training from scratch on a corpus: packed rows, Muon + AdamW, warm-up, stable, decay.
+"""Pre-trains on a corpus: packed rows, Muon + AdamW, warm-up-stable-decay schedule.
 
-Exactly resumable: weights, optimizer state, progress and the spike statistics are checkpointed
-together; the data order follows from the seed and the number of batches consumed. The schedule's
-progress is counted in tokens or in minutes of training, whichever limit was given. Several processes
-(`torchrun`) share each batch. Left out: sharded weights.
+Exactly resumable: weights, optimizer state, progress and spike statistics are checkpointed together,
+and the data order depends only on the seed and the number of batches consumed. The schedule counts
+tokens or minutes of training, whichever limit is given. Several processes (`torchrun`) share each
+batch. Left out: sharded weights.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -36,11 +36,13 @@ REPORT_STEPS = 10
 
 
 def next_token_loss(model: Model, ids: Tensor, documents: Tensor, kind: torch.dtype) -> Tensor:
-    """Mean cross-entropy of each next token inside its own row, in nats. Attention stays inside the
-    own document. ids, documents: [B, T]; ~id stands for one that is read and not learned: it counts 0
-    in the sum and 1 in the number that the sum is divided by, so that parts of a batch add up.
-    kind: what products are made in. Whatever is measured or looked up stays outside: this is compiled."""
-    # the last of a row has nothing to foretell; leaving it out would cost a copy, and even sizes
+    """Mean cross-entropy of the next token within each row, in nats. Attention stays within a document.
+
+    ids, documents: [B, T]. ~id marks a token that is read but not trained on: it adds 0 to the sum of
+    losses and 1 to the count that divides it, so that the losses of micro-batches add up. kind: dtype of
+    matrix products. Gets torch.compiled, so timing and look-ups stay outside.
+    """
+    # the last position has no target; it is masked, because slicing would copy and make sizes odd
     targets = F.pad(ids[:, 1:], (0, 1), value=-1)
     with torch.autocast(ids.device.type, kind, enabled=kind != torch.float32):
         read = torch.where(ids < 0, ~ids, ids)
@@ -50,7 +52,7 @@ def next_token_loss(model: Model, ids: Tensor, documents: Tensor, kind: torch.dt
 
 
 def _compiled(loss_of: LossOf) -> LossOf:
-    """Compiled at the first call, which raises ConfigError where that cannot be done."""
+    """Compiles at the first call, which raises ConfigError if torch cannot compile here."""
     from torch._dynamo.exc import TorchDynamoException
 
     fast = torch.compile(loss_of)
@@ -69,7 +71,7 @@ def _compiled(loss_of: LossOf) -> LossOf:
 
 
 def muon_adamw(model: Model, settings: PretrainSettings) -> Optimizers:
-    """The optimizer that pre-training uses unless another is passed in."""
+    """The default optimizer of pre-training."""
     return MuonAdamW(
         model,
         muon_lr=settings.muon_lr,
@@ -90,12 +92,13 @@ def pretrain(
     team: ProcessGroup = ALONE,
     optimizer_of: Callable[[Model, PretrainSettings], Optimizers] = muon_adamw,
     told: Mapping[str, Any] | None = None,
+    special_ids: Collection[int] | None = None,
 ) -> Progress:
-    """Trains the model in place until the limit, or until `stop` says so; resumes from `folder`.
+    """Trains the model in place until the limit or until `stop()` is true; resumes from `folder`.
 
-    `told` goes into the record beside the weights. Raises NumericsError if the loss is not finite
-    three steps in a row; such steps and spikes are skipped. Raises ConfigError for what does not fit
-    together, and where torch is to compile and cannot.
+    `told` goes into the record beside the weights. special_ids: the tokenizer's, see save_run. Skips loss
+    spikes and steps that are not finite. Raises NumericsError after three such steps in a row that are not
+    finite; ConfigError for inconsistent settings, or if torch should compile and cannot; CheckpointError.
     """
     _check(model, settings, team)
     optimizer = optimizer_of(model, settings)
@@ -111,7 +114,7 @@ def pretrain(
 
     def save() -> None:
         if folder and team.leads:
-            save_run(model, optimizer, progress, spikes, identity, folder)
+            save_run(model, optimizer, progress, spikes, identity, folder, special_ids)
             write_record(folder, told or {}, model, settings, progress)
 
     model.train()
@@ -149,7 +152,7 @@ def pretrain(
 
 
 class Clock:
-    """Seconds of a step; on a GPU, whose work is done later than it is asked for, until it is done."""
+    """Measures the seconds of a step. Waits for the GPU, which works asynchronously."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
@@ -174,7 +177,7 @@ def accumulate(
     settings: PretrainSettings,
     loss_of: LossOf = next_token_loss,
 ) -> Tensor:
-    """Gradients of the mean loss over the rows given, in micro-batches; returns that loss.
+    """Adds the gradients of the mean loss over the rows, in micro-batches; returns that loss in nats.
 
     ids, documents: [B, T], B a multiple of the micro-batch.
     """
@@ -190,7 +193,7 @@ def accumulate(
 
 
 def _entry(progress: Progress, settings: PretrainSettings, rate: float) -> PretrainReport:
-    """Closes the running mean: an entry of the curve, and the report of it."""
+    """Adds the running mean to the curve, resets it, and returns the report."""
     since, progress.since = progress.since, Mean()
     progress.curve.append((progress.tokens, since.loss, rate, since.rate))
     done = progress.done(settings)
@@ -224,7 +227,7 @@ def _check(model: Model, settings: PretrainSettings, team: ProcessGroup) -> None
 
 
 def _identity(stream: TokenStream, settings: PretrainSettings) -> dict[str, Any]:
-    """What decides which batch comes when."""
+    """Everything that determines the order of the batches."""
     return {
         "data": stream.corpus.digest,
         "mixture": {k: v for k, v in sorted(stream.weights.items()) if v != 1.0},

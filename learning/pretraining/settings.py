@@ -1,4 +1,4 @@
-"""What a pre-training run is told, where it is, and what it reports. Imports no torch."""
+"""Settings, progress and reports of a pre-training run. Imports no torch."""
 
 from __future__ import annotations
 
@@ -10,37 +10,38 @@ from engine.errors import ConfigError
 
 @dataclass(frozen=True)
 class PretrainSettings:
-    """How to train. Either `tokens` or `minutes` ends it."""
+    """How to train. Exactly one of `tokens` and `minutes` is the limit. Raises ConfigError."""
 
     tokens: int | None = None
-    """Tokens to see in all, those before an interruption included."""
+    """Tokens in all, including those before an interruption."""
     minutes: float | None = None
-    """Minutes to train in all, likewise. How far a run comes depends on the machine, so only a run
-    with `tokens` can be repeated exactly."""
+    """Minutes of training in all, including those before an interruption. The result depends on the
+    speed of the machine; only a run limited by `tokens` is reproducible."""
     row: int = 256
-    """Tokens a row."""
+    """Tokens per row; >= 2."""
     rows: int = 32
-    """Rows an optimizer step, those of all processes together."""
+    """Rows per optimizer step, over all processes."""
     micro_rows: int = 8
-    """Rows a forward pass of one process; divides its share of the rows."""
+    """Rows per forward pass of one process; divides its share of the rows."""
     muon_lr: float = 0.003
     adam_lr: float = 0.003
     weight_decay: float = 0.05
     warm_up: float = 0.01
-    """Share of the run in which the rate rises."""
+    """Share of the run at its start during which the learning rate rises."""
     decay: float = 0.3
-    """Share of the run, at its end, in which the rate falls to 0."""
+    """Share of the run at its end during which the learning rate falls to 0."""
     clip: float = 1.0
-    """Largest norm of the gradient; a longer one is shortened to it."""
+    """Norm to which the gradient is clipped."""
     spike: float = 6.0
-    """A step is skipped when loss or gradient norm lies so many standard deviations above its
-    running mean; 0 skips none but those that are not finite."""
+    """A step is skipped if its loss or gradient norm is this many standard deviations above the running
+    mean; 0 skips only steps that are not finite."""
     seed: int = 0
     fp32: bool = False
-    """Products in float32 even where bfloat16 is fast."""
+    """Use float32 for matrix products even where bfloat16 is faster."""
     compile: bool = False
-    """torch.compile: on a CPU up to a quarter faster at 10M, no faster at 49M; needs a C++ compiler there."""
+    """Use torch.compile. On a CPU it needs a C++ compiler; up to 25 % faster at 10M, no faster at 49M."""
     checkpoint_minutes: float = 5.0
+    """Minutes of training between checkpoints."""
 
     def __post_init__(self) -> None:
         if (self.tokens is None) == (self.minutes is None):
@@ -74,7 +75,7 @@ class PretrainSettings:
 
     @property
     def step_tokens(self) -> int:
-        """Tokens of an optimizer step."""
+        """Tokens per optimizer step."""
         return self.row * self.rows
 
 
@@ -100,38 +101,38 @@ class Mean:
 
     @property
     def rate(self) -> float:
-        """Tokens a second."""
+        """Tokens per second."""
         return self.tokens / self.seconds if self.seconds else 0.0
 
 
 @dataclass
 class Progress:
-    """Where a run is; saved with every checkpoint."""
+    """Progress of a run; saved with every checkpoint."""
 
     step: int = 0
     tokens: int = 0
     seconds: float = 0.0
     """Training time, without evaluation and interruptions."""
     skipped: int = 0
-    """Steps that were not taken: a spike, or a number that is not finite."""
+    """Steps skipped: spikes, and steps that were not finite."""
     curve: list[tuple[int, float, float, float]] = field(default_factory=list)
-    """Tokens seen, mean loss since the entry before, share of the peak rate, tokens a second."""
+    """(tokens seen, mean loss in nats since the last entry, share of the peak rate, tokens per second)."""
     since: Mean = field(default_factory=Mean)
-    """What the next entry of the curve will be made of."""
+    """Running mean for the next entry of the curve."""
 
     def done(self, settings: PretrainSettings) -> float:
-        """Share of the run, from 0; 1 or more is its end."""
+        """Share of the run that is done, >= 0; it ends at 1 or more."""
         if settings.tokens is not None:
             return self.tokens / settings.tokens
         return self.seconds / (60.0 * (settings.minutes or 1.0))
 
     def middle(self, settings: PretrainSettings) -> float:
-        """Share of the run at the middle of the coming step, so that neither the first step nor
-        the last is taken at rate 0."""
+        """Share of the run that is done at the middle of the next step, so that neither the first nor
+        the last step has rate 0."""
         if settings.tokens is not None:
             return (self.tokens + settings.step_tokens / 2) / settings.tokens
         if not self.step:
-            return settings.warm_up / 100  # how long a step takes is not known yet
+            return settings.warm_up / 100  # the duration of a step is not known yet
         return self.done(settings) * (1 + 0.5 / self.step)
 
 
@@ -147,14 +148,17 @@ class PretrainReport:
     """Share of the peak learning rate."""
     tokens_per_second: float
     done: float
-    """Share of the run, 0 to 1."""
+    """Share of the run that is done, 0 to 1."""
     seconds_left: float
     skipped: int
     """Steps skipped so far."""
 
 
 def schedule(done: float, warm_up: float, decay: float) -> float:
-    """Warm-up, stable, decay (2405.18392): the share of the peak rate at share `done` of the run."""
+    """Warm-up-stable-decay schedule: share of the peak rate, 0 to 1, at share `done` of the run.
+
+    warm_up, decay: shares of the run. Haegele et al. 2024, arXiv 2405.18392.
+    """
     if done < warm_up:
         return done / warm_up
     if decay and done > 1.0 - decay:

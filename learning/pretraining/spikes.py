@@ -1,8 +1,8 @@
-"""Loss spikes: a step whose loss or gradient norm is far above what they have been is not taken.
+"""Detects loss spikes: a step with an unusually high loss or gradient norm is skipped.
 
-Both are compared with their running mean and spread (exponential, over the last thirty steps or so),
-the norm as its logarithm. Only steps that are taken enter the statistics; after a few refusals in a
-row the next step is taken whatever it is, so that a lasting change of the data cannot stop training.
+Loss and log gradient norm are compared with their exponential running mean and standard deviation over
+about the last 30 steps. Only steps that are taken enter the statistics. After `patience` refusals in a
+row the next step is taken in any case, so that a lasting change of the data cannot stop training.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Running:
     count: int = 0
 
     def above(self, value: float, floor: float) -> float:
-        """Standard deviations by which the value lies above the mean; `floor` is the least spread."""
+        """Standard deviations by which the value exceeds the mean. floor: smallest standard deviation."""
         return (value - self.mean) / max(floor, math.sqrt(self.variance))
 
     def add(self, value: float, memory: int) -> None:
@@ -33,16 +33,16 @@ class Running:
 
 @dataclass
 class Spikes:
-    """Judges steps. All fields are saved with a checkpoint, so that a resumed run judges alike."""
+    """Decides which steps to take. Saved with the checkpoint, so that a resumed run decides alike."""
 
     threshold: float = 6.0
-    """Standard deviations; 0 refuses only what is not finite."""
+    """Standard deviations above the mean that make a spike; 0 refuses only steps that are not finite."""
     warm: int = 50
-    """Steps that are always taken at first."""
+    """Number of first steps that are always taken."""
     memory: int = 30
-    """Steps that the statistics remember."""
+    """Window of the running statistics, in steps."""
     patience: int = 5
-    """Refusals in a row after which a step is taken."""
+    """Refusals in a row after which a step is taken in any case."""
     refused: int = 0
     """Refusals since the last step that was taken."""
     broken: int = 0
@@ -58,7 +58,7 @@ class Spikes:
         self.broken = 0
         log_norm = math.log(max(norm, 1e-12))
         if self.threshold and self.loss.count >= self.warm and self.refused < self.patience:
-            # least spreads: 0.05 nats, and a factor of e^0.25; below these nothing is a spike
+            # smallest standard deviations: 0.05 nats for the loss, a factor of e^0.25 for the norm
             far = max(self.loss.above(loss, 0.05), self.norm.above(log_norm, 0.25))
             if far > self.threshold:
                 self.refused += 1

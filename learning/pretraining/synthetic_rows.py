@@ -17,7 +17,7 @@ from learning.text.synthetic import copying, recall, sums
 
 
 def word_pieces(tokenizer: Tokenizer) -> list[str]:
-    """The tokens of a vocabulary that are letters, with the blank before them where they have one."""
+    """The alphabetic tokens of a vocabulary, with their leading space if they have one, sorted."""
     texts = (tokenizer.decode([i]) for i in range(tokenizer.vocab_size))
     return sorted(
         text for text in texts if text.strip().isalpha() and text.strip(" ") == text.strip()
@@ -25,7 +25,7 @@ def word_pieces(tokenizer: Tokenizer) -> list[str]:
 
 
 def write_rows(path: Path, count: int, seed: int = 0) -> None:
-    """Writes `count` rows as JSON lines: two in five recall, one copying, two sums (which are short)."""
+    """Writes `count` JSON lines: of five rows on average two recall, one copying, two short sums."""
     rng = random.Random(seed)
     pieces = word_pieces(Tokenizer.load(SHIPPED / "10m"))
     kinds = (recall, recall, partial(copying, pieces=pieces), sums, sums)
@@ -35,7 +35,7 @@ def write_rows(path: Path, count: int, seed: int = 0) -> None:
 
 
 def main() -> None:
-    """The command line above."""
+    """Entry point of the command line."""
     parser = argparse.ArgumentParser(
         prog="python -m learning.pretraining.synthetic_rows", description=__doc__
     )

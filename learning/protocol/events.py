@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from learning.protocol.records import Ending, LessonReport, StepFigures
+from learning.protocol.records import Candidate, LessonReport, StepFigures, TextDelta
 
 
 @dataclass(frozen=True)
@@ -35,12 +35,12 @@ class MessageCut:
 
 
 @dataclass(frozen=True)
-class CandidateText:
-    """More of a candidate: whole UTF-8 characters to append."""
+class CandidateTexts:
+    """What one step of the model added to the candidates of an ask. One message a step, however many
+    candidates stream: every message wakes the interface's process."""
 
     ask: int
-    index: int
-    delta: str
+    deltas: tuple[TextDelta, ...]
 
 
 @dataclass(frozen=True)
@@ -53,16 +53,9 @@ class CandidateReset:
 
 @dataclass(frozen=True)
 class CandidateDone:
-    """A candidate is complete. Carries all of learning.protocol.records.Candidate."""
+    """A candidate is complete."""
 
-    ask: int
-    index: int
-    text: str
-    tokens: tuple[int, ...]
-    logprobs: tuple[float, ...]
-    ending: Ending
-    version: int
-    certainty: float | None = None
+    candidate: Candidate
 
 
 @dataclass(frozen=True)
@@ -271,13 +264,12 @@ class CompareBegan:
 
 @dataclass(frozen=True)
 class ComparedText:
-    """More of an answer: whole characters to append."""
+    """What one step added to the answers of one side."""
 
     key: int
     side: Literal["before", "after"]
-    index: int
-    """1 is the likeliest answer."""
-    delta: str
+    deltas: tuple[TextDelta, ...]
+    """Answer 1 is the likeliest."""
 
 
 @dataclass(frozen=True)
@@ -319,16 +311,22 @@ class Failed:
     ask: int | None = None
 
 
+class TeacherEnded:
+    """The teacher is gone, and with it everything that it was doing; requests that were not answered are
+    sent again to the next one."""
+
+
 @dataclass(frozen=True)
-class WorkerLost:
-    """The teacher's process ended; a new one is being started (sent by worker.py, not by the teacher)."""
+class WorkerLost(TeacherEnded):
+    """The teacher's process ended (sent by worker/supervisor.py, not by the teacher)."""
 
     reason: str
     restarting: bool
+    """A new one is being started."""
 
 
 @dataclass(frozen=True)
-class ModelChanging:
+class ModelChanging(TeacherEnded):
     """The teacher closes, and one with other weights begins (sent by worker/switching.py, not by
     the teacher)."""
 
@@ -347,7 +345,7 @@ class Grown:
 Event = (
     Ready
     | MessageCut
-    | CandidateText
+    | CandidateTexts
     | CandidateReset
     | CandidateDone
     | AskDone

@@ -11,7 +11,7 @@ import functools
 import json
 import types
 import typing
-from dataclasses import asdict, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import Any, get_args, get_origin
 
 from engine.errors import VidyaError
@@ -35,7 +35,7 @@ class TeacherPort(typing.Protocol):
 
 def encode(message: Message) -> str:
     """One line of JSON, without the newline."""
-    return json.dumps({"type": type(message).__name__, **asdict(message)}, ensure_ascii=True)
+    return json.dumps({"type": type(message).__name__, **_plain(message)}, ensure_ascii=True)
 
 
 def decode(line: str) -> Message:
@@ -49,16 +49,35 @@ def decode(line: str) -> Message:
 
 
 @functools.cache
-def _fields(kind: type) -> dict[str, Any]:
-    """Name -> type of each field. Cached: reading annotations takes five times as long as the rest."""
+def _fields(kind: Any) -> dict[str, Any] | None:
+    """Name -> type of each field of a dataclass or a named tuple, which stand in a line as objects; None for
+    anything else. Cached: reading annotations takes five times as long as the rest."""
+    if not isinstance(kind, type) or not (is_dataclass(kind) or hasattr(kind, "_fields")):
+        return None
     hints = typing.get_type_hints(kind)
-    return {field.name: hints[field.name] for field in fields(kind)}  # type: ignore[arg-type]
+    names = kind._fields if hasattr(kind, "_fields") else [field.name for field in fields(kind)]
+    return {name: hints[name] for name in names}
+
+
+def _plain(value: Any) -> Any:
+    """Records as dicts, tuples as lists, all the way down."""
+    kind: Any = type(value)
+    if kind is str or kind is int or kind is float:
+        return value
+    if (names := _fields(kind)) is not None:
+        return {name: _plain(getattr(value, name)) for name in names}
+    if kind is tuple or kind is list:
+        return [_plain(one) for one in value]
+    if kind is dict:
+        return {key: _plain(one) for key, one in value.items()}
+    return value
 
 
 def _build(kind: Any, value: Any) -> Any:
-    """Rebuilds dataclasses and tuples from what json gives."""
-    if is_dataclass(kind) and isinstance(kind, type):
-        hints = _fields(kind)
+    """Rebuilds records and tuples from what json gives."""
+    if kind is str or kind is int or kind is float:
+        return value
+    if (hints := _fields(kind)) is not None:
         if unknown := set(value) - set(hints):
             raise KeyError(f"{kind.__name__} has no field {sorted(unknown)}")
         return kind(**{k: _build(hints[k], v) for k, v in value.items()})

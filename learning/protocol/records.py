@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple, cast
 
 from engine.config import Sampling
 
@@ -17,15 +18,19 @@ weights can be undone like a lesson."""
 LessonState = Literal["waiting", "learned", "needs_practice", "undone"]
 
 
-@dataclass(frozen=True)
-class Turn:
-    """One message."""
+class Turn(NamedTuple):
+    """One message: a pair of role and text, as the engine and books take them too."""
 
     role: Role
     text: str
 
 
 Turns = tuple[Turn, ...]
+
+
+def as_turns(pairs: Iterable[tuple[str, str]]) -> Turns:
+    """Pairs of role and text, which are known to be right, as turns."""
+    return tuple(Turn(cast(Role, role), text) for role, text in pairs)
 
 
 @dataclass(frozen=True)
@@ -45,6 +50,16 @@ class Candidate:
     """Version of the published weights that made it."""
     certainty: float | None = None
     """How sure the model was of it (learning.teacher.certainty), 0 to 1; None where that was not measured."""
+
+
+@dataclass(frozen=True)
+class TextDelta:
+    """More of one answer of several that are being written."""
+
+    index: int
+    """1 to n, the answer's number."""
+    text: str
+    """Whole UTF-8 characters to append."""
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
 """Tasks whose answers a program can check: what a task is, and the registry of tasks.
 
-No torch; imports data. Tasks are in tasks/, checks in verifiers/, the walls around model text in
-sandbox/.
+Loads no torch; imports learning.data. Tasks are in tasks/, checks in verifiers/, the isolation of
+model-written text in sandbox/.
 """

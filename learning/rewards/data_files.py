@@ -1,7 +1,7 @@
-"""Rows of problems: from local JSON, JSON lines (either may be compressed) or parquet, and from the
-Hugging Face hub by name.
+"""Reads rows of problems from local JSON, JSON lines (either may be compressed) or parquet files, and
+from the Hugging Face hub by name.
 
-Left out: writing, streaming of files that do not fit into memory, scripts that a data set brings.
+Left out: writing, streaming files that do not fit into memory, running a data set's own scripts.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ Row = Mapping[str, Any]
 
 
 def read_rows(path: Path) -> Iterator[tuple[str, Row]]:
-    """("FILE:LINE" or "FILE row N", row) of a file, or of every file of a folder by name.
+    """Yields ("FILE:LINE" or "FILE row N", row) for each row of a file, or of all files under a folder
+    in the order of their names.
 
-    Raises DataError for what cannot be read, ConfigError where a package for it is missing.
+    Raises DataError if a file cannot be read, ConfigError if a package for it is missing.
     """
     if path.is_dir():
         files = sorted(p for p in path.rglob("*") if p.is_file() and plain_suffix(p) in SUFFIXES)
@@ -45,9 +46,10 @@ def read_rows(path: Path) -> Iterator[tuple[str, Row]]:
 
 
 def hub_folder(name: str, patterns: Sequence[str]) -> Path:
-    """The files of a data set of the hub that fit the patterns, fetched or from the cache.
+    """The local folder with those files of a hub data set that match the patterns; downloads what is
+    not in the cache.
 
-    Raises ConfigError where the package is missing, DataError where it cannot be had.
+    Raises ConfigError if huggingface_hub is missing, DataError if the download fails.
     """
     try:
         import huggingface_hub
@@ -60,7 +62,7 @@ def hub_folder(name: str, patterns: Sequence[str]) -> Path:
         folder = huggingface_hub.snapshot_download(
             name, repo_type="dataset", allow_patterns=list(patterns)
         )
-    except Exception as error:  # its own tree, that of its network library, and OSError
+    except Exception as error:  # its own error classes, those of its HTTP library, and OSError
         why = (str(error).strip().splitlines() or [""])[0][:200]
         raise DataError(
             f"{name} cannot be fetched from the Hugging Face hub ({type(error).__name__}: {why})",

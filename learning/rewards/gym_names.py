@@ -1,7 +1,7 @@
 """The text tasks of reasoning-gym 0.1, by name with one line each; `gym/NAME` is the task.
 
-Named here so that they can be listed without importing it, which takes seconds. Left out of it:
-`composite`, which only mixes others.
+Listed here so that the names can be shown without importing reasoning-gym, which takes seconds.
+Left out: `composite`, which only mixes other tasks.
 """
 
 from __future__ import annotations

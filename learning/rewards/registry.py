@@ -32,17 +32,17 @@ _TASKS: dict[str, tuple[str, str]] = {
     ),
     "mbpp": (_PUBLISHED, "short Python programs, run against tests"),
 } | {f"gym/{name}": ("gym:gym_task", line) for name, line in GYM.items()}
-"""Name, (module:function of this package that makes it, one line)."""
+"""Task name -> ("module:function" in rewards/tasks that builds it, one-line description)."""
 
 
 def tasks() -> dict[str, str]:
-    """Every task by name, with one line on it."""
+    """Task name -> one-line description."""
     return {name: line for name, (_, line) in _TASKS.items()}
 
 
 def find_task(name: str, options: TaskOptions | None = None) -> Task:
-    """The task of that name. Raises NotFound with the nearest names, ConfigError where a setting is
-    unknown, a package missing, or data given to a task that makes its own problems."""
+    """The task called `name`. Raises NotFound, which suggests similar names; ConfigError if a setting
+    is unknown, a package is missing, or data is given to a task that generates its problems."""
     if name not in _TASKS:
         lower = name.lower()
         near = difflib.get_close_matches(lower, list(_TASKS), 3, 0.6)

@@ -1,8 +1,8 @@
-"""What a practice task is: problems with a truth, and scores of answers by component.
+"""Defines a practice task: problems with a known answer, and scores of answers by component.
 
-A task gives problems in two splits that never share one, and scores any text without raising. The
-registry (`tasks`, `find_task`) names every task and imports its module only when it is asked for.
-Left out: how answers are made, and what is learned from their scores. No torch here.
+A task yields problems in two disjoint splits and scores any text without raising. The registry
+(`tasks`, `find_task`) lists every task and imports its module only on request.
+Left out: how answers are generated and what is learned from the scores. Loads no torch.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ if TYPE_CHECKING:
 
 Split = Literal["train", "held_out"]
 HELD_OUT = 5
-"""One problem in so many is held out: chosen by its text, so always the same ones."""
+"""One problem in this many is held out. A hash of its text decides, so always the same ones are."""
 
 
 @dataclass(frozen=True)
 class RewardWeights:
-    """How much each component pays. A component without a weight is only recorded.
+    """Weight of each component in the reward. A component without a weight is only recorded.
 
-    Raises ConfigError where the others together reach what correctness gives.
+    Raises ConfigError if the other weights together reach the weight of correctness.
     """
 
     correct: float = 1.0
-    """For the right answer; above the sum of the others."""
+    """For the right answer; greater than the sum of the others."""
     format: float = 0.1
-    """For fields `<think>` and `<answer>` as they should be; >= 0."""
+    """For well-formed `<think>` and `<answer>` fields; >= 0."""
     length: float = 0.0
-    """For staying within the length; >= 0."""
+    """For staying within the length limit; >= 0."""
     wrong_too: bool = False
-    """Whether the others pay where the answer is wrong. They are learned before correctness then,
-    and a group without any right answer is no longer seen as dead."""
+    """Whether a wrong answer earns the other components too. The model then learns these before
+    correctness, and a group without a right answer no longer counts as dead."""
 
     def __post_init__(self) -> None:
         others = (self.format, self.length)
@@ -51,7 +51,7 @@ class RewardWeights:
             )
 
     def total(self, components: Mapping[str, float]) -> float:
-        """Weighted mean in [0, 1]; 1 where every weighted component is 1 or absent."""
+        """Weighted mean in [0, 1]; 1 if every weighted component is 1 or absent."""
         correct = components["correct"]
         others = {"format": self.format, "length": self.length}
         present = {name: weight for name, weight in others.items() if name in components}
@@ -62,14 +62,15 @@ class RewardWeights:
 
 @dataclass(frozen=True)
 class Score:
-    """What a verifier says of one answer."""
+    """A verifier's result for one answer."""
 
     components: Mapping[str, float]
     """Each in [0, 1]; "correct" is always there."""
     total: float
-    """The reward, in [0, 1]: the components weighted (Weights); 0 where `failed`."""
+    """The reward, in [0, 1]: the weighted components (RewardWeights); 0 if `failed`."""
     failed: str | None = None
-    """Why the verifier itself could not say: out of time, killed. Counted apart from wrong answers."""
+    """Why the verifier itself failed (timed out, killed); None if it did not. Counted apart from
+    wrong answers."""
 
     @property
     def correct(self) -> bool:
@@ -78,14 +79,14 @@ class Score:
 
     @classmethod
     def of(cls, components: Mapping[str, float], weights: RewardWeights) -> Score:
-        """The weighted score. Raises ValueError where a component is outside [0, 1]."""
+        """The weighted score. Raises ValueError if a component is outside [0, 1]."""
         if not all(0.0 <= value <= 1.0 for value in components.values()):
             raise ValueError(f"components outside 0 to 1: {dict(components)}")
         return cls(dict(components), weights.total(components))
 
     @classmethod
     def failure(cls, why: str) -> Score:
-        """The verifier failed: not a wrong answer, and nothing is paid."""
+        """The score when the verifier failed: the reward is 0, and the answer does not count as wrong."""
         return cls({"correct": 0.0}, 0.0, why)
 
 
@@ -94,17 +95,17 @@ class Problem:
     """A question with an answer that can be checked."""
 
     prompt: str
-    """What is said to the model, as the owner would say it."""
+    """The user message, worded as the owner would word it."""
     truth: Any
-    """What the verifier compares with; can be written as JSON."""
+    """What the verifier compares an answer with; JSON-serialisable."""
     worked: str | None = None
-    """A right answer with short reasoning, in the answer format, from the task's own generator."""
+    """A right answer with short reasoning, in the answer format, from the task's generator or data."""
     source: str = ""
-    """Where it comes from: file and line, or generator."""
+    """Where the problem comes from: file and line, or generator."""
 
     @property
     def split(self) -> Split:
-        """Decided by the prompt alone (white space and case folded)."""
+        """Depends on the prompt alone, ignoring case and white space."""
         folded = " ".join(self.prompt.casefold().split())
         lot = zlib.crc32(folded.encode("utf-8", "surrogatepass"))
         return "held_out" if lot % HELD_OUT == 0 else "train"
@@ -115,39 +116,39 @@ class Task(Protocol):
 
     @property
     def name(self) -> str:
-        """As in the registry."""
+        """The name in the registry."""
         ...
 
     def describe(self) -> str:
-        """One line."""
+        """A one-line description."""
         ...
 
     def problems(self, split: Split, rng: random.Random) -> Iterator[Problem]:
-        """Problems of one split; the two never share one. `train` goes on for ever, `held_out`
-        repeats none and ends when there are no more. Raises DataError or ConfigError where there is
-        no data, or a package is missing."""
+        """Yields problems of one split; the splits are disjoint. `train` never ends; `held_out` yields
+        each problem once and ends. Raises DataError or ConfigError if there is no data or a package
+        is missing."""
         ...
 
     def score(self, problem: Problem, answers: Sequence[str]) -> list[Score]:
-        """One score for each answer, in order. Never raises, whatever the text."""
+        """One score per answer, in order. Never raises, whatever the text."""
         ...
 
     def close(self) -> None:
-        """Ends the processes that this task started, if any; it may be used again after."""
+        """Ends the processes that this task started, if any. The task can still be used afterwards."""
         ...
 
 
 @dataclass(frozen=True)
 class TaskOptions:
-    """What a task may be given."""
+    """Options of a task."""
 
     weights: RewardWeights = RewardWeights()
     data: Path | None = None
-    """File or folder of problems of a published set; None: from the Hugging Face hub. Tasks that make
-    their own problems take none."""
+    """File or folder with the problems of a published set; None: download from the Hugging Face hub.
+    Tasks that generate their problems take none."""
     length: int | None = None
-    """Characters of an answer up to which the component "length" is 1; None: the task's own."""
+    """Longest answer, in characters, with a "length" component of 1; None: the task's default."""
     difficulty: Mapping[str, Any] = field(default_factory=dict)
-    """Settings of the task's generator, e.g. {"max_terms": 3}; the rest keeps its default."""
+    """Settings of the task's generator, e.g. {"max_terms": 3}; the others keep their defaults."""
     sandbox: Sandbox | None = None
-    """Where model text is run or evaluated; None: the task opens its own when it needs one."""
+    """Runs or evaluates model text; None: the task opens a sandbox of its own when it needs one."""

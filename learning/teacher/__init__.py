@@ -1,4 +1,4 @@
-"""One face of all learning: requests in, events out, three threads.
+"""Entry point to all learning: requests in, events out, three threads.
 
 Imports everything below.
 """

@@ -1,13 +1,13 @@
-"""Which drawn answers may be shown: the engine's `Standards`, made of what the books and lessons say.
+"""Decides which sampled answers may be shown: builds the engine's `Standards` from books and lessons.
 
-An answer is drawn anew where
+An answer is sampled again if
 - its form is flawed (learning.text.flaws),
-- it comforts somebody who is not in need (learning.text.comfort), and the model is not sure of it,
-- it answers "Where do I live?" with what was taught to "Where do you live?",
-- it says that Vidya does not know, where that is not so.
-Where a question is asked to which nothing was taught, and the model is sure of no answer, the last of
-several candidates says NOT_KNOWN. What was taught to a question may always be said to it. Left out:
-drawing (engine.generate).
+- it comforts an owner who is not in need (learning.text.comfort), and the model is not sure of it,
+- it answers "Where do I live?" with the answer taught for "Where do you live?",
+- it says that Vidya does not know, although an answer was taught or another candidate may know.
+If nothing was taught for a question and the model is sure of no answer, the last of several candidates
+is NOT_KNOWN. An answer taught for the question itself is always acceptable. Left out: sampling
+(engine.generate).
 """
 
 from __future__ import annotations
@@ -22,26 +22,28 @@ from learning.journal.journal import Journal
 from learning.memory.tasks import NOT_KNOWN
 from learning.protocol.records import Lesson, Turns
 from learning.teacher.certainty import AT_A_LOSS, SURE, certainty, of_not_knowing
+from learning.text.asking import is_question
 from learning.text.comfort import in_need, in_place
 from learning.text.flaws import Blends, broken, chunks, mended, seams
 from learning.text.normalise import fold
-from learning.text.questions import is_question
-from personality.book import NEED, BookEntry, BookError, read_book, shipped_book_path
+from personality.book import NEED, BookEntry, BookError, shipped_book_path
+from personality.parsed import ParsedBooks, mark_of
 
 NOT_KNOWN_FOLD = fold(NOT_KNOWN)
 
 
 @dataclass(frozen=True)
 class Known:
-    """What the books and lessons say."""
+    """What books and lessons teach, indexed for checks."""
 
     answers: dict[str, frozenset[str]]
     """Folded question -> its folded answers."""
     seen: frozenset[str]
-    """Words and chunks of all answers, which are right as they are written."""
+    """Words and chunks of all answers; their spelling counts as right."""
     blends: Blends
+    """Detects answers that mix two taught ones."""
     comfort: dict[str, frozenset[str]]
-    """Folded answer for somebody in need -> the folded questions that it was written for."""
+    """Folded answer for somebody in need -> the folded questions for which it was written."""
 
     @classmethod
     def of(cls, entries: Sequence[BookEntry], lessons: Iterable[Lesson]) -> Known:
@@ -70,14 +72,15 @@ _OTHERS = {
 
 
 def other_person(question: str) -> str:
-    """The question, folded, asked of the other one: "where do i live" to "Where do you live?"."""
+    """The question, folded, with first and second person swapped: "where do i live" for "Where do you
+    live?"."""
     words = [_OTHERS.get(word, word) for word in fold(question).split()]
-    text = f" {' '.join(words)} "  # the verb belongs to its subject
+    text = f" {' '.join(words)} "  # next, make the verb agree with its subject
     return text.replace(" are i ", " am i ").replace(" i are ", " i am ").strip()
 
 
 def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, frozenset[str]]:
-    """First of each pair, folded -> all that stand second, folded."""
+    """Folded first item -> all folded second items that occur with it."""
     found: dict[str, set[str]] = {}
     for first, second in pairs:
         found.setdefault(fold(first), set()).add(fold(second))
@@ -86,15 +89,15 @@ def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, frozenset[str]]:
 
 @dataclass
 class AnswerCheck:
-    """Of one ask."""
+    """The check of the answers to one ask."""
 
     turns: Turns
-    """All that was said; the last is the owner's."""
+    """The conversation; the last turn is the owner's."""
     known: Known
     several: bool
-    """More than one candidate is asked for."""
+    """True if more than one candidate is requested."""
     told: list[float | None] = field(default_factory=list)
-    """Certainties of those that stay."""
+    """Certainties of the candidates that `shown` has seen."""
 
     def __post_init__(self) -> None:
         self._said = [turn.text for turn in self.turns if turn.role == "user"]
@@ -105,40 +108,40 @@ class AnswerCheck:
 
     @property
     def may_not_know(self) -> bool:
-        """It could be right to say so: a question to which nothing was taught."""
+        """True if "I do not know" may be right: a question for which nothing was taught."""
         return not self._answers and not self._in_need and is_question(self._said[-1])
 
     def standards(self, tokenizer: Tokenizer, max_tokens: int) -> Standards:
-        """For engine.generate."""
+        """The Standards for engine.generate."""
         fallback = (*tokenizer.encode(NOT_KNOWN), tokenizer.chat.end)
         fits = self.may_not_know and len(fallback) <= max_tokens
         return Standards(self.acceptable, fallback if fits else (), self.at_a_loss)
 
     def acceptable(self, answer: Finished) -> bool:
-        """Whether it may be shown."""
+        """True if the answer may be shown."""
         folded = fold(answer.text)
         if folded in self._answers:
             return True
         sure = (certainty(answer.own_logprobs) or 0.0) >= SURE
-        if folded == NOT_KNOWN_FOLD:  # several: comes at the end, where nothing else is sure
+        if folded == NOT_KNOWN_FOLD:  # with several candidates the fallback adds it at the end
             return sure or not (self.several or self._answers)
         if folded in self.known.comfort:
             return sure or in_place(self._said, self.known.comfort[folded])
         if folded in self.known.answers.get(other_person(self._said[-1]), frozenset()):
-            return False  # where the owner lives is not where Vidya does
+            return False  # the taught answer is about the other person
         if broken(answer.text) and not self._broken:
             return False
         return not (seams(answer.text, self._seen) or self.known.blends.blended(answer.text))
 
     def at_a_loss(self, answers: Sequence[Finished]) -> bool:
-        """Whether the model may as well have invented all of them."""
+        """True if the model is unsure of all answers, so all may be invented."""
         if any(fold(answer.text) == NOT_KNOWN_FOLD for answer in answers):
             return False
         return all((certainty(answer.own_logprobs) or 0.0) < AT_A_LOSS for answer in answers)
 
     def shown(self, answer: Finished, count: int) -> tuple[str, float | None]:
-        """(its text, how sure the model is) of an answer that stays, in the order they end; count: of
-        all candidates. One that no redraw made acceptable is mended."""
+        """(text, certainty 0 to 1 or None) of a final candidate; call it in the order in which they end.
+        count: number of all candidates. Repairs the form of a text that no retry made acceptable."""
         if answer.ending == "cancelled":
             return answer.text, None
         sure = certainty(answer.own_logprobs)
@@ -151,30 +154,29 @@ class AnswerCheck:
 
 
 class KnownTexts:
-    """What the books and lessons say now; read again when they change."""
+    """Caches `Known` and rebuilds it when the owner's book or the lessons change."""
 
-    def __init__(self, journal: Journal, owner_book: Path) -> None:
+    def __init__(
+        self, journal: Journal, owner_book: Path, books: ParsedBooks | None = None
+    ) -> None:
+        """books: what the learner parsed already."""
         self._journal, self._book = journal, owner_book
-        self._shipped = read_book(shipped_book_path())
+        self._books = books or ParsedBooks()
         self._mark: object = None
-        self._known = Known.of(self._shipped, ())
+        self._known = Known.of((), ())
 
     def now(self) -> Known:
-        """Lines of the owner's book that cannot be read count as absent. Raises JournalError."""
+        """The current `Known`. Ignores unreadable lines of the owner's book. Raises JournalError."""
         lessons = self._journal.standing()
-        try:
-            state = self._book.stat()
-            book: object = (state.st_mtime_ns, state.st_size)
-        except OSError:
-            book = None
-        mark = (book, tuple((x.id, x.answer) for x in lessons))
+        mark = (mark_of(self._book), tuple((x.id, x.answer) for x in lessons))
         if mark != self._mark:
-            self._known, self._mark = Known.of([*self._shipped, *self._own()], lessons), mark
+            entries = [*self._books.entries(shipped_book_path()), *self._own()]
+            self._known, self._mark = Known.of(entries, lessons), mark
         return self._known
 
     def _own(self) -> list[BookEntry]:
-        """The owner's lines stand under no heading of ours."""
+        """Entries of the owner's book, without the headings of the shipped one."""
         try:
-            return [replace(e, heading="") for e in read_book(self._book, skip_bad=True)]
+            return [replace(e, heading="") for e in self._books.entries(self._book, skip_bad=True)]
         except BookError:
             return []

@@ -22,12 +22,12 @@ from learning.protocol.events import (
     AskDone,
     CandidateDone,
     CandidateReset,
-    CandidateText,
+    CandidateTexts,
     Event,
     Failed,
     MessageCut,
 )
-from learning.protocol.records import Turns
+from learning.protocol.records import Candidate, TextDelta, Turns
 from learning.protocol.requests import Cancel, Generate, Keep
 from learning.teacher.answer_check import AnswerCheck, KnownTexts
 from learning.teacher.scheduling import Scheduler
@@ -108,10 +108,9 @@ class Answerer:
             ids = encode_opening(tokenizer, request.turns[-1].text, context, room)
         else:
             seen = self._seen.turns(request.ask, request.turns)
-            turns = [(turn.role, turn.text) for turn in seen]
-            ids = encode_prompt(tokenizer, turns, context, room)
-            if turns and (lost := left_out(tokenizer, turns[-1][1], context, room)):
-                self._emit(MessageCut(request.ask, len(turns[-1][1]), lost))
+            ids = encode_prompt(tokenizer, seen, context, room)
+            if seen and (lost := left_out(tokenizer, seen[-1].text, context, room)):
+                self._emit(MessageCut(request.ask, len(seen[-1].text), lost))
         seed = request.seed if request.seed is not None else self._seed
         generator = torch.Generator().manual_seed(secrets.randbits(63) if seed is None else seed)
         started, first, tokens = time.monotonic(), 0.0, 0
@@ -131,24 +130,23 @@ class Answerer:
         ):
             first = first or time.monotonic() - started
             if isinstance(event, Delta):
-                if event.text:
-                    self._emit(CandidateText(request.ask, event.index, event.text))
+                deltas = tuple(TextDelta(index, text) for index, text in event.texts)
+                self._emit(CandidateTexts(request.ask, deltas))
             elif isinstance(event, Restart):
                 self._emit(CandidateReset(request.ask, event.index))
             elif isinstance(event, Finished):
                 tokens += len(event.tokens)
                 text, sure = check.shown(event, request.n) if check else (event.text, None)
-                self._emit(
-                    CandidateDone(
-                        request.ask,
-                        event.index,
-                        text,
-                        event.tokens,
-                        event.logprobs,
-                        event.ending,
-                        published.version,
-                        sure,
-                    )
+                candidate = Candidate(
+                    request.ask,
+                    event.index,
+                    text,
+                    event.tokens,
+                    event.logprobs,
+                    event.ending,
+                    published.version,
+                    sure,
                 )
+                self._emit(CandidateDone(candidate))
         seconds = max(1e-6, time.monotonic() - started)
         self._emit(AskDone(request.ask, tokens / seconds, first))

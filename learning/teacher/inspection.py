@@ -1,9 +1,8 @@
-"""Looks at weights without changing them, in a thread of its own: what is known, and how earlier
-weights answered.
+"""Answers questions about weights in a thread of its own: what is known, and how earlier weights answer.
 
-The published weights are never changed, so this needs no lock on the learner, and answers the owner
-also while a book is learned. It goes last: between two pieces of work it waits while an answer
-streams or a key was pressed. Earlier weights are loaded for one comparison and let go after it.
+The published weights never change in place, so this needs no lock on the learner and works while a book
+is being learned. It has low priority: between two pieces of work it waits while an answer streams or
+just after a key press. Earlier weights are loaded for one comparison and then dropped.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from engine.model import Model
 from engine.precision import fast_dtype
 from engine.storage.checkpoint import load_model
 from engine.tokenizers.chat_format import encode_prompt
-from learning.data.examples import Example, excess, from_answer
+from learning.data.examples import Example, from_answer
 from learning.journal.journal import Journal
 from learning.journal.lessons import MAIN_KINDS
 from learning.lessons.learner import Learner
@@ -32,17 +31,17 @@ from learning.memory.tasks import rider_example
 from learning.models.snapshots import OldWeights, kept_weights, weights_without
 from learning.objectives.forward import knowledge
 from learning.protocol.events import Checked, CompareBegan, CompareDone, ComparedText, Event
-from learning.protocol.records import Lesson, Turns
+from learning.protocol.records import Lesson, TextDelta, Turns
 from learning.protocol.requests import Check, Compare, Probe, StopComparing
 from learning.teacher.scheduling import Scheduler, lower_priority
 
 LARGEST = 512
-"""Probes that one Check may carry."""
+"""Most probes in one Check."""
 Job = Check | Compare | Lesson
 
 
 class Inspector:
-    """One thread that looks. `close` ends it."""
+    """A thread that handles Check, Compare and measurements. `close` ends it."""
 
     def __init__(
         self,
@@ -60,18 +59,18 @@ class Inspector:
         self._thread.start()
 
     def send(self, request: Check | Compare | StopComparing) -> None:
-        """Hands a request over; returns at once."""
+        """Queues a request; returns at once."""
         if isinstance(request, StopComparing):
             self._stopped.add(request.key)
         else:
             self._jobs.put(request)
 
     def heard(self, turns: Turns) -> None:
-        """The owner said the last of these: how well it could be foretold goes into the journal."""
+        """Queues a measurement of how well the model predicts the owner's last message."""
         self._jobs.put(Lesson("owner_words", turns[:-1], turns[-1].text))
 
     def close(self) -> None:
-        """Stops at the next token."""
+        """Stops the thread at the next token; waits at most 30 s."""
         self._stopping.set()
         self._jobs.put(None)
         if self._thread is not threading.current_thread():
@@ -93,7 +92,7 @@ class Inspector:
             except VidyaError as error:
                 self._tell(job, error.what, error.next_step)
             except Exception as error:
-                what = f"it could not be looked at ({type(error).__name__}: {error})"
+                what = f"the model could not be examined ({type(error).__name__}: {error})"
                 self._tell(job, what, "try again")
 
     def _tell(self, job: Job, what: str, next_step: str) -> None:
@@ -103,7 +102,7 @@ class Inspector:
             self._emit(CompareDone(job.key, what, next_step))
 
     def _pause(self) -> None:
-        """The owner goes first."""
+        """Waits while the owner needs the machine. Raises _Enough when the program closes."""
         self._turnstile.give_way()
         if self._stopping.is_set():
             raise _Enough
@@ -118,22 +117,20 @@ class Inspector:
         flat = [example for some in examples for example in some]
         found = iter(knowledge(published.model, flat, pause=self._pause))
         known = []
-        tokenizer, context = self._learner.tokenizer, published.model.config.context
         for probe, some in zip(job.probes, examples, strict=True):
             checked = [next(found).known for _ in some]
-            whole = not excess(tokenizer, probe.answer, context)
+            whole = not any(example.cut for example in some)
             known.append(whole and all(checked) if probe.answer else not any(checked))
         self._emit(Checked(job.key, tuple(known), published.version))
 
     def _examples(self, model: Model, probe: Probe) -> list[Example]:
-        """What is to be said, else each of what is not."""
-        prompt = [(turn.role, turn.text) for turn in probe.prompt]
+        """The wanted answer as an example; if there is none, each rejected one."""
         tokenizer, context = self._learner.tokenizer, model.config.context
         texts = (probe.answer,) if probe.answer else probe.rejected
-        return [from_answer(tokenizer, prompt, text, context) for text in texts]
+        return [from_answer(tokenizer, probe.prompt, text, context) for text in texts]
 
     def _measure(self, words: Lesson) -> None:
-        """Nats a token of the owner's words, before they are learned."""
+        """Records the loss on the owner's words in nats per token, before they are learned."""
         model = self._learner.published.model
         example = rider_example(self._learner.tokenizer, words, model.config.context)
         if example is not None:
@@ -187,17 +184,16 @@ class Inspector:
         except (VidyaError, OSError) as error:
             if old.path.exists():
                 raise
-            # a lesson was published in this moment
-            raise NotFound(f"version {old.version} was just let go", "ask once more") from error
+            # a lesson published just now deleted the snapshot
+            raise NotFound(f"version {old.version} was just deleted", "ask once more") from error
         return model.to(fast_dtype(now.device.type)).requires_grad_(False).eval()
 
     def _answer(
         self, job: Compare, side: Literal["before", "after"], model: Model, seed: int
     ) -> None:
-        turns = [(turn.role, turn.text) for turn in job.turns]
         context = model.config.context
         limit = min(job.max_tokens, context // 2)
-        ids = encode_prompt(self._learner.tokenizer, turns, context, limit)
+        ids = encode_prompt(self._learner.tokenizer, job.turns, context, limit)
         for event in generate(
             model,
             self._learner.tokenizer,
@@ -208,11 +204,12 @@ class Inspector:
             distinct=False,
         ):
             self._go_on(job)
-            if isinstance(event, Delta) and event.text:
-                self._emit(ComparedText(job.key, side, event.index, event.text))
+            if isinstance(event, Delta):
+                deltas = tuple(TextDelta(index, text) for index, text in event.texts)
+                self._emit(ComparedText(job.key, side, deltas))
 
     def _go_on(self, job: Compare) -> None:
-        """Raises _Enough where nobody looks any more."""
+        """Pauses; raises _Enough if the owner stopped the comparison."""
         self._pause()
         if job.key in self._stopped:
             self._stopped.discard(job.key)

@@ -1,7 +1,7 @@
-"""What the learning thread does, one job after the other: learn, undo, train, practise, grow, forget.
+"""The learning thread: runs jobs one after another (learn, undo, train, practise, grow, forget).
 
-Left out: which requests are jobs, the other threads (learning.teacher.teacher), and how each is done
-(learning.lessons, learning.book_training, learning.practice).
+Left out: the other threads (learning.teacher.teacher), and how each job works (learning.lessons,
+learning.book_training, learning.practice).
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ from learning.teacher.scheduling import Scheduler, at_lowest_priority, lower_pri
 from learning.teacher.training_told import TrainingTold, adapter_plan, book_settings, never_begun
 
 PAUSE = 10.0
-"""Seconds without a key that count as a pause of the owner."""
+"""Seconds without a key press that count as a pause."""
 
 Job = Learn | Undo | Train | Practise | Grow | Forget
 
 
 class Signals:
-    """What other threads ask of the job under way: to stop, to be cancelled, to let others go first."""
+    """Signals from other threads to the running job: stop, cancel, give way."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         self._scheduler = scheduler
@@ -53,7 +53,7 @@ class Signals:
         self.owner_is_back = threading.Event()
 
     def pause(self) -> None:
-        """Between micro-batches: the owner goes first."""
+        """Call between micro-batches: waits while the owner needs the machine. Raises Stopped."""
         if self.stopping.is_set():
             raise Stopped
         self._scheduler.give_way()
@@ -61,7 +61,7 @@ class Signals:
             raise Stopped
 
     def idle_pause(self) -> None:
-        """While the owner is away: at the first key everything is dropped at once."""
+        """The same for idle practice: raises Interrupted at the first key press, Stopped on closing."""
         from learning.practice.run import Interrupted
 
         if self.stopping.is_set():
@@ -71,7 +71,7 @@ class Signals:
 
 
 class Jobs:
-    """The jobs that wait, and how each is done."""
+    """The queue of jobs, and the code that runs each."""
 
     def __init__(
         self,
@@ -86,14 +86,14 @@ class Jobs:
         self._home, self._device = home, device
         self._journal = journal
         self._learner = learner
-        self._trainer = BookTrainer(learner.transaction, learner.tokenizer, home.book_path)
+        self._trainer = BookTrainer(learner.transaction, learner.tokenizer)
         self._scheduler, self._signals = scheduler, signals
         self._emit = emit
         self._how = SetLearning(on=True)
         self._waiting: queue.Queue[Job | None] = queue.Queue()
 
     def put(self, job: Job) -> None:
-        """A job to be done after those that wait."""
+        """Appends a job to the queue."""
         if isinstance(job, Train):
             self._signals.cancel_training.clear()
         elif isinstance(job, Practise):
@@ -102,18 +102,18 @@ class Jobs:
         self._waiting.put(job)
 
     def learn_as(self, how: SetLearning) -> None:
-        """How lessons are learned from now on."""
+        """Changes how lessons are learned from now on, then learns those that wait."""
         self._how = how
         self._learner.weak = how.weak
         self._waiting.put(Learn())
 
     def stop(self) -> None:
-        """Ends `run`; the job under way is broken off at its next pause."""
+        """Ends `run`; the running job is interrupted at its next pause."""
         self._signals.stopping.set()
         self._waiting.put(None)
 
     def drop_trainings(self) -> None:
-        """Those that wait behind something else end now."""
+        """Removes waiting trainings from the queue and reports each as cancelled."""
         with self._waiting.mutex:
             waiting = [job for job in self._waiting.queue if isinstance(job, Train)]
             for job in waiting:
@@ -122,7 +122,7 @@ class Jobs:
             self._emit(never_begun(job, self._learner.folder, self._learner.version))
 
     def run(self) -> None:
-        """The learning thread: one job after the other, until it stops."""
+        """Body of the learning thread: runs jobs until `stop`."""
         lower_priority(10)
         while (job := self._waiting.get()) is not None and not self._signals.stopping.is_set():
             try:
@@ -131,7 +131,7 @@ class Jobs:
                 return
 
     def _do(self, job: Job) -> None:
-        """One job; what goes wrong is told. Raises Stopped."""
+        """Runs one job and reports its errors as events. Raises Stopped."""
         where = type(job).__name__.lower()
         try:
             if isinstance(job, Learn):
@@ -162,12 +162,12 @@ class Jobs:
             )
 
     def _learn_waiting(self) -> None:
-        """Lessons that were taken back are undone, then those that wait are learned."""
+        """Undoes withdrawn lessons, then learns those that wait."""
         known = self._journal.taken_back_in(self._learner.version)
         for withdrawn in sorted({lesson.id for lesson in (*self._journal.to_undo(), *known)}):
             try:
                 self._undo(Undo(withdrawn))
-            except VidyaError as error:  # earlier weights that cannot be read, for one
+            except VidyaError as error:  # for example unreadable earlier weights
                 self._emit(Failed("undo", error.what, error.next_step))
         if self._how.on:
             self._learner.caches.prepare()
@@ -181,18 +181,18 @@ class Jobs:
             try:
                 report = self._learner.learn(waiting[0])
             except (Stopped, VidyaError):
-                raise  # the disk, the book or the model is to blame: the lesson goes on waiting
+                raise  # the fault is not the lesson's (disk, book, model): it keeps waiting
             except Exception as error:
                 if not is_full(error):
-                    # it must not block those behind it; book training comes back to it
+                    # do not block the lessons behind it; book training will teach it
                     self._journal.set_lesson_state(waiting[0].id, "needs_practice")
                     self._waiting.put(Learn())
                 raise
             self._emit(LessonDone(**asdict(report)))
 
     def _in_a_pause(self, waiting: int) -> bool:
-        """Whether a lesson may begin; where that is for pauses only, waits for one. False where
-        something else is to be done first: learning is asked for again after it."""
+        """True if a lesson may start; with `in_pauses` set, waits for a pause first. False if another job
+        should run first; learning is then queued again behind it. Raises Stopped."""
         told = False
         while self._how.in_pauses and self._how.on and self._scheduler.quiet_for() < PAUSE:
             if any(not isinstance(job, Learn) for job in tuple(self._waiting.queue)):
@@ -207,7 +207,7 @@ class Jobs:
         return self._how.on
 
     def _use_the_pause(self) -> None:
-        """While nobody wants anything, all of the memory is looked at, and mended where it broke."""
+        """While the queue is empty, re-measures the memory and repairs what was forgotten."""
         while self._how.on and self._waiting.empty() and self._learner.catch_up():
             self._signals.pause()
 
@@ -220,7 +220,7 @@ class Jobs:
             return
         before = lesson.state == "undone"
         if before and lesson not in self._journal.taken_back_in(self._learner.version):
-            return  # with what waited, before its own turn came; it was told then
+            return  # undone already, before its turn, and reported then
         done, lost = self._learner.undo(lesson)
         self._emit(replace(done, lesson=None) if before else done)
         if lost or self._journal.taken_back_in(self._learner.version):
@@ -249,14 +249,14 @@ class Jobs:
             self._emit(Forgotten(job.conversation, trouble=error.what, next_step=error.next_step))
             return
         finally:
-            self._learner.recover()  # the journal follows the weights that are in use
+            self._learner.recover()  # make the journal agree with the weights in use
         went_back = bool(done.models)
         unsure = tuple(done.unvouched)
         self._emit(Forgotten(job.conversation, done.records, done.book_lines, went_back, unsure))
         self._waiting.put(Learn())
 
     def _train(self, job: Train) -> None:
-        """A training for which nothing is named goes on where the last was broken off."""
+        """Trains on a book. Train() without arguments resumes an interrupted training."""
         kept = read_unfinished(self._learner.folder) if job == Train() else None
         job = kept.request if kept else job
         kept = kept or Unfinished(job, self._learner.version)
@@ -270,11 +270,11 @@ class Jobs:
                 book, settings, report, stop, skip_bad=job.skip_bad, kept=kept, plan=plan
             )
         )
-        if self._journal.waiting():  # what a training cannot teach waits again after it
+        if self._journal.waiting():  # lessons that the training could not teach wait again
             self._waiting.put(Learn())
 
     def _practise(self, job: Practise) -> None:
-        """Practises; lessons and undos that come meanwhile go first, then it goes on."""
+        """Practises. Interrupts itself for jobs that arrive meanwhile, then continues."""
         from learning.practice.request import PracticeJob
 
         idle = job.idle
@@ -307,7 +307,7 @@ class Jobs:
         self._emit(done)
 
     def _do_others(self) -> None:
-        """What came while something longer was under way."""
+        """Runs the jobs that arrived while a longer one was running. Raises Stopped."""
         while not self._waiting.empty() and not self._signals.stopping.is_set():
             job = self._waiting.get()
             if job is None:

@@ -1,6 +1,6 @@
-"""Who may use the machine: an answer that streams goes before a learner that steps.
+"""Priorities between threads: a streaming answer goes before training steps.
 
-Left out: preemption. The learner asks between micro-batches, so an answer waits for one at most.
+Left out: preemption. The learner gives way between micro-batches, so an answer waits for at most one.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 QUIET = 0.05
-"""Seconds after a key press in which no new micro-batch begins, so that the key is painted first.
-Short, since somebody who types without a pause would else keep the learner from learning."""
+"""Seconds after a key press in which no new micro-batch starts, so that the key is drawn first.
+Short, because steady typing would otherwise keep the learner from learning."""
 
 
 class Scheduler:
@@ -27,7 +27,7 @@ class Scheduler:
 
     @contextmanager
     def answering(self) -> Iterator[None]:
-        """While this is held, `give_way` blocks."""
+        """Makes `give_way` block while this is held."""
         with self._condition:
             self._answers += 1
         try:
@@ -38,15 +38,15 @@ class Scheduler:
                 self._condition.notify_all()
 
     def key_pressed(self) -> None:
-        """The owner types."""
+        """Records a key press."""
         self._last_key = time.monotonic()
 
     def quiet_for(self) -> float:
-        """Seconds since a key was pressed."""
+        """Seconds since the last key press."""
         return time.monotonic() - self._last_key
 
     def give_way(self) -> None:
-        """Blocks while an answer streams or a key was pressed a moment ago."""
+        """Blocks while an answer streams or within QUIET after a key press."""
         if (wait := self._last_key + QUIET - time.monotonic()) > 0:
             time.sleep(wait)
         with self._condition:
@@ -54,14 +54,14 @@ class Scheduler:
 
 
 def lower_priority(niceness: int) -> None:
-    """This thread goes after those of lower niceness, 0 to 19, where the system can do that (Linux)."""
+    """Sets the niceness (0 to 19) of this thread, if the system supports it (Linux)."""
     with contextlib.suppress(OSError, AttributeError):
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), niceness)
 
 
 def at_lowest_priority(work: Callable[[], object]) -> None:
-    """Does it in a thread that everybody else goes before; a thread that has stepped back cannot
-    come forward again, so it is a new one each time. What it raises is raised here."""
+    """Runs `work` in a new thread at the lowest priority and waits for it; re-raises its exception. A new
+    thread each time, because Linux lets an unprivileged thread lower its priority but not raise it."""
     raised: list[BaseException] = []
 
     def lowest() -> None:

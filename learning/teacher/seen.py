@@ -1,10 +1,11 @@
-"""What the model sees of a talk when it answers: all of it, but for what it made up against lessons.
+"""Selects the turns of a conversation that the model gets as its prompt: without its own inventions.
 
-The journal keeps everything. An answer of the model's own that contradicts what was taught is not shown
-to it again, or it would be repeated rather than the lesson. Where the owner asks what was taught, nothing
-that the model said unjudged is shown either: a small model goes on with names it has just made up, and
-gives one taught fact in seven right after ten of them (benchmarks/results/inventions.md). What the owner
-judged, and what the owner told on the matter, stays.
+The journal keeps everything. If one of the model's answers contradicts a lesson, it is left out of the
+prompt, because the model would repeat it instead of the lesson. If the owner asks for something that was
+taught, all unjudged answers of the model are left out: a small model repeats names that it has just
+invented, and after ten of them gives only one taught fact in seven right
+(benchmarks/results/inventions.md). Answers that the owner judged, and what the owner said on the matter,
+stay.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from learning.text.normalise import fold
 
 
 class Seen:
-    """For the asks of one journal."""
+    """Filters the turns of the asks in one journal."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
@@ -29,12 +30,12 @@ class Seen:
         self._mark: object = None
 
     def turns(self, ask: int, turns: Turns) -> Turns:
-        """Those of an ask that the model sees; the last message is always among them."""
+        """The turns of an ask that go into the prompt; always includes the last message."""
         if len(turns) < 2:
             return turns
         try:
             own = self._journal.own_answers(ask)
-        except NotFound:  # forgotten meanwhile, or asked by somebody who keeps no journal
+        except NotFound:  # forgotten meanwhile, or an ask without a journal
             return turns
         if not own:
             return turns
@@ -48,9 +49,9 @@ class Seen:
 def seen(turns: Turns, own: Mapping[int, int | None], taught: Contradictions) -> Turns:
     """The turns without what contradicts lessons.
 
-    own: of the answers that the model gave, by their place among the turns, the number of the lesson by
-    which the owner judged it; None: nobody judged it. Where the owner told something, what was taught
-    stands in the place of the answer.
+    own: index of each turn that the model wrote -> id of the lesson with the owner's judgement of it;
+    None: not judged. If the message before a contradicting answer was a statement, the answer is replaced
+    by the taught one; if it was a question, both are dropped.
     """
     if taught.taught(turns):
         return turns
@@ -58,7 +59,7 @@ def seen(turns: Turns, own: Mapping[int, int | None], taught: Contradictions) ->
     asked = _by_itself(last) and taught.asks(last)
     kept: list[Turn] = []
     for place, turn in enumerate(turns):
-        far = place < len(turns) - REMEMBERED  # no model looks back so far
+        far = place < len(turns) - REMEMBERED  # beyond any model's context
         if far or place not in own or place == 0 or turn.role != "assistant":
             kept.append(turn)
             continue
@@ -77,6 +78,6 @@ def seen(turns: Turns, own: Mapping[int, int | None], taught: Contradictions) ->
 
 
 def _by_itself(message: str) -> bool:
-    """Whether it can be answered without the talk before it; also "Where's Bob?", which is short."""
+    """True if the message is clear without the turns before it; also for short ones: "Where's Bob?"."""
     words = fold(message).split()
     return stands_alone(message) or len(words) == 2 and stands_alone(f"{message} please")

@@ -1,8 +1,8 @@
-"""The one face that the app and the shell commands talk to: answers asks, learns in the background.
+"""The teacher, used by the app and the shell commands: answers asks and learns in the background.
 
-Three threads share the machine by the scheduler: one answers (learning.teacher.generation), one learns
-(learning.teacher.jobs), one looks at what is known (learning.teacher.inspection). Requests are handed
-over and return at once; events come back from any.
+Three threads share the machine through the scheduler: one answers (learning.teacher.generation), one
+learns (learning.teacher.jobs), one measures what is known (learning.teacher.inspection). `send` queues a
+request and returns at once; events come from any of the threads.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def open_teacher(
 ) -> TeacherPort:
     """Loads a model of the home and starts a teacher in this process. Raises VidyaError.
 
-    weak: kinds of lessons that are learned though nobody judged them, see SetLearning."""
+    weak: kinds of lessons to learn although the owner did not judge them, see SetLearning."""
     with contextlib.ExitStack() as held:
         held.enter_context(home.learning())
         remove_leftovers(home.models_path)
@@ -71,7 +71,7 @@ def open_teacher(
 
 
 class Teacher:
-    """A TeacherPort around one learner."""
+    """Implements TeacherPort with one learner."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class Teacher:
     ) -> None:
         self._emit = on_event
         self.held = contextlib.ExitStack()
-        """What is given back when the teacher closes."""
+        """Resources to release when the teacher closes."""
         self._own_journal = journal is None
         self._journal = journal or Journal(home.journal_path)
         self._turnstile = Scheduler()
@@ -105,7 +105,8 @@ class Teacher:
         )
         self._thread = threading.Thread(target=self._jobs.run, name="learn", daemon=True)
         self._looker = Inspector(self._learner, self._journal, self._turnstile, self._emit)
-        heard, known = self._looker.heard, KnownTexts(self._journal, home.book_path)
+        heard, books = self._looker.heard, self._learner.caches.books
+        known = KnownTexts(self._journal, home.book_path, books)
         self._answerer = Answerer(
             self._learner, self._turnstile, self._emit, heard, known, seed=seed
         )
@@ -115,11 +116,11 @@ class Teacher:
         self._emit(Ready(folder.name, version, parameters, device, plain))
         self._answerer.start()
         for lesson in self._journal.taken_back_in(self._learner.version):
-            self._jobs.put(Undo(lesson.id))  # in another model, where these weights did not follow
+            self._jobs.put(Undo(lesson.id))  # withdrawn while another model was in use
         self._thread.start()
 
     def send(self, request: Request) -> None:
-        """Hands a request over; returns at once."""
+        """Queues a request; returns at once."""
         if isinstance(request, Generate | Keep | Cancel):
             self._answerer.send(request)
         elif isinstance(request, Job):
@@ -140,7 +141,7 @@ class Teacher:
             self.close()
 
     def close(self) -> None:
-        """Stops all threads; a lesson under way is put back and stays waiting."""
+        """Stops all threads. A running lesson is rolled back and stays waiting."""
         self._jobs.stop()
         self._answerer.close()
         if self._thread.is_alive() and self._thread is not threading.current_thread():
@@ -151,7 +152,7 @@ class Teacher:
         self.held.close()
 
     def _tell(self, state: LearnerState) -> None:
-        """Passes on how far a lesson is, not more often than anybody can read it."""
+        """Emits the progress of a lesson, at most once per TELL_EVERY."""
         now = time.monotonic()
         if now - self._told >= TELL_EVERY:
             self._told = now

@@ -1,6 +1,6 @@
-"""What is told of a book training: its reports as events, and one that never began.
+"""Turns the reports of a book training into events; also the event for one that never started.
 
-Left out: the training itself (learning.book_training.loop, learning.lessons.learner).
+Left out: the training itself (learning.book_training).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TELL_EVERY = 0.25
 
 
 def book_settings(job: Train) -> BookSettings:
-    """As asked for, with the defaults for the rest."""
+    """The settings in the request; defaults for the others."""
     settings = ADAPTER_SETTINGS if job.rank else BookSettings()
     if job.epochs is not None:
         settings = replace(settings, epochs=job.epochs, until_known=False)
@@ -42,7 +42,7 @@ def adapter_plan(job: Train, layers: int) -> AdapterPlan | None:
 
 
 class TrainingTold:
-    """Passes on where a training is, as often as anybody can read it, and each end of an epoch."""
+    """Emits TrainProgress at most once per TELL_EVERY, and at the end of each epoch."""
 
     def __init__(self, emit: Callable[[Event], None], epochs: int, *, own: bool) -> None:
         """epochs: the limit. own: see TrainProgress."""
@@ -82,7 +82,7 @@ class TrainingTold:
 
 
 def never_begun(job: Train, folder: Path, version: int) -> TrainDone:
-    """The end of one that was cancelled while it waited for its turn; of the model in that folder."""
+    """The event for a training that was cancelled while it waited in the queue. folder: the model's."""
     kept = read_unfinished(folder) if job == Train() else None
     return TrainDone(
         0,

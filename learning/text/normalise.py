@@ -54,9 +54,14 @@ def fold_prompt(turns: Sequence[tuple[str, str]]) -> str:
     return " / ".join(fold(text) for _, text in turns)
 
 
+def fold_spaces(text: str) -> str:
+    """Only case and white space folded: the least by which one finds a text again."""
+    return " ".join(text.casefold().split())
+
+
 def fold_answer(text: str) -> str:
     """Case and white space folded, no space before punctuation."""
-    words = " ".join(text.casefold().split())
+    words = fold_spaces(text)
     for mark in ".,;:!?":
         words = words.replace(f" {mark}", mark)
     return words

@@ -301,21 +301,6 @@ watch, see, look at
 smell, scent
 """
 
-MEASURES = {
-    "how tall": "height",
-    "how old": "age",
-    "how heavy": "weight",
-    "how big": "size",
-    "how long": "length",
-    "how far": "distance",
-    "how high": "height",
-    "how wide": "width",
-    "how deep": "depth",
-    "how fast": "speed",
-    "how much": "price",
-}
-"""How an adjective is asked for -> the noun for it."""
-
 
 def _exchanged() -> dict[str, tuple[str, ...]]:
     found: dict[str, list[str]] = {}

@@ -1,17 +1,17 @@
 """Other ways of asking the same English question, made by rules, so that a lesson is known under
 more than its exact words.
 
-A model that is taught one wording learns that wording. Here a question is asked in other words
-(learning.text.questions) and other frames ("Tell me ...", "Do you know ...?"), common words are exchanged
-(learning.text.synonyms), little words fall out or all but those that carry the meaning, and the writing
-becomes careless. Pronouns never fall out: "my name" and "your name" are different questions.
+A model that is taught one wording learns that wording. Here a question is put into other frames
+("Tell me, ...", "Do you know ...?") as it stands, common words are exchanged (learning.text.synonyms),
+little words fall out or all but those that carry the meaning, and the writing becomes careless. Pronouns
+never fall out: "my name" and "your name" are different questions. Left out: grammar, which gained nothing
+(benchmarks/results/recipe.md).
 """
 
 from __future__ import annotations
 
 import random
 
-from learning.text.questions import understand
 from learning.text.synonyms import EXCHANGED
 
 _ASKED = {"what", "who", "where", "when", "why", "how", "which", "what's", "am", "who's", "where's"}
@@ -73,7 +73,7 @@ _LOOSE = (
     "which is it, {}?",
 )
 _WEIGHTS = (9, 5, 6, 4)
-"""How often questions, clauses, things and loose words come of those that there are."""
+"""How often each kind of frame comes."""
 
 
 def variations(question: str, count: int, rng: random.Random) -> list[str]:
@@ -101,17 +101,11 @@ def _vary(question: str, rng: random.Random) -> str:
 
 
 def _asked_otherwise(body: str, rng: random.Random) -> str:
-    """In another frame."""
-    asked = understand(body, rng)
-    kinds: tuple[tuple[list[str], tuple[str, ...]], ...] = (
-        (asked.direct, _DIRECT),
-        (asked.clauses, _CLAUSE),
-        (asked.things, _THING),
-        ([_bag(body, rng)], ("{}",)),
-    )
-    weights = [w if texts else 0 for (texts, _), w in zip(kinds, _WEIGHTS, strict=True)]
-    texts, frames = rng.choices(kinds, weights)[0]
-    frame, text = rng.choice(frames), rng.choice(texts)
+    """In another frame: the whole question, or the words that carry the meaning."""
+    frames = rng.choices((_DIRECT, _CLAUSE, _THING, _LOOSE), _WEIGHTS)[0]
+    frame, text = rng.choice(frames), body
+    if frames in (_THING, _LOOSE):
+        text = _bag(body, rng)
     return frame.format(text if frame.startswith("{") else _lower_first(text))
 
 
@@ -145,12 +139,12 @@ def _others(word: str) -> tuple[str, ...]:
 
 
 def _bag(body: str, rng: random.Random) -> str:
-    """The words that carry the meaning, with a few others around them."""
+    """The words that carry the meaning; all where none does."""
     words = [w for w in body.lower().split() if w not in _SMALL | _ASKED]
     words = words[2:] if words[1:2] == ["me"] and words[0] in _REQUEST else words
     if rng.random() < 0.5:
         words = _synonyms(" ".join(words), rng).split()
-    return rng.choice(_LOOSE).format(" ".join(words)) if words else body
+    return " ".join(words) or body
 
 
 def _without_small_words(text: str, rng: random.Random) -> str:

@@ -26,13 +26,13 @@ from benchmarks.collapse_data import (
     read_lessons,
 )
 from benchmarks.collapse_pupils import METHODS
-from benchmarks.collapse_report import parts, picture_of, summary
+from benchmarks.collapse_report import parts, picture, picture_of, summary
 from benchmarks.collapse_rows import FILE, Rows
-from benchmarks.collapse_svg import Line, picture
 from engine.errors import NotFound
 from engine.model import Model
 from engine.storage.checkpoint import load_tensors, save_model, save_tensors
 from engine.tokenizers.tokenizer import Tokenizer
+from learning.journal.line_chart import Line
 from learning.memory.own_talk import own_talk
 from learning.text.normalise import fold, fold_prompt
 from personality.book import read_book, shipped_book_path
@@ -290,6 +290,7 @@ def tiny(
     return BenchOptions(tmp_path / "home", str(folder), (3,), True, tmp_path / "out")
 
 
+@pytest.mark.slow
 def test_a_run_measures_writes_and_does_not_measure_again(
     tiny: BenchOptions, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -101,6 +101,7 @@ def test_processes_are_looked_at() -> None:
     assert not computing(pid) and children(pid) == []
 
 
+@pytest.mark.slow
 @linux
 def test_the_real_app_is_started_and_typed_into(tmp_path: Path) -> None:
     home, model = latency.Home(tmp_path / "home"), "10m"
@@ -194,5 +195,5 @@ def test_bounds_and_words() -> None:
     assert "| idle | 100 | 10 | 10 | 50 | 60 | 0 | \u2013 | 0.5 | 1.5 |" in text
     assert "| app | 45 | 60 |" in text and "| worker | \u2013 | \u2013 |" in text
     assert "after 500 exchanges" in text
-    assert "While streaming and nobody types, the screen is painted 12.0 times a second." in text
+    assert "While streaming and nobody types, the screen is drawn 12.0 times a second." in text
     assert "Left out: training 49m: left out by --quick." in text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from engine.model import Model
 from engine.storage.checkpoint import save_model
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.home import Home
+from learning.lessons.recipe import TeachSettings
 from learning.text.normalise import fold
 
 
@@ -28,6 +30,7 @@ def test_a_seed_changes_the_order_only() -> None:
     assert {(o.prompt, o.answer) for o in first} == {(o.prompt, o.answer) for o in other}
 
 
+@pytest.mark.slow
 def test_a_short_life(
     tmp_path: Path, tiny_model: Model, tiny_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -35,6 +38,8 @@ def test_a_short_life(
     save_model(tiny_model, folder)
     tiny_tokenizer.save(folder)
     monkeypatch.delenv("VIDYA_CORPUS", raising=False)
+    few = partial(TeachSettings, steps=6, repair=4)  # how well it learns is not what is tested
+    monkeypatch.setattr("learning.lessons.learner.TeachSettings", few)
     options = BenchOptions(tmp_path / "home", model="tiny", quick=True, out=tmp_path / "out")
     rows = long_life.run(options)["rows"]
     assert [row["lessons"] for row in rows] == [3, 6]

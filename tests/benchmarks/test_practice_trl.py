@@ -11,6 +11,7 @@ from benchmarks.practice_trl import compare_losses  # noqa: E402
 from learning.maths.policy import clipped_surrogate  # noqa: E402
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_every_term_agrees(seed: int) -> None:
     differences = compare_losses(seed)
@@ -18,6 +19,7 @@ def test_every_term_agrees(seed: int) -> None:
     assert max(differences.values()) < 2e-6, differences
 
 
+@pytest.mark.slow
 def test_a_difference_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     def narrow(now: Tensor, was: Tensor, weights: Tensor, low: float, high: float) -> Tensor:
         return clipped_surrogate(now, was, weights, low, 0.2)

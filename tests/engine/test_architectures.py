@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 import torch
-from engine.tokenizer import Tokenizer
 from torch import Tensor
 
 from engine import packed as packing
@@ -21,6 +20,7 @@ from engine.model import Model
 from engine.packed import HalfProduct, PackedModel, PackedProduct, Product
 from engine.storage.checkpoint import load_model, save_model
 from engine.storage.checkpoint_check import check_model
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import from_answer
 from learning.memory.prefix_cache import PrefixCache, UpperModel
 from learning.objectives.forward import target_logits

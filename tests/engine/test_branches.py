@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from engine.branches import DistinctTexts, fold
+from engine.branches import DistinctTexts, text_key
 from engine.tokenizers.tokenizer import Tokenizer
 
 
@@ -31,8 +31,8 @@ def test_the_likeliest_beginning_that_none_has_comes_first(tiny_tokenizer: Token
     said = {"ab!"}
     drawn = [_text(tiny_tokenizer, branches.next(said)) for _ in range(5)]
     assert drawn == ["ae", "c", "aA", "d", "abf"]
-    assert len({fold(text) for text in drawn}) == 5
-    assert not any("ab!".startswith(fold(text)) for text in drawn)
+    assert len({text_key(text) for text in drawn}) == 5
+    assert not any("ab!".startswith(text_key(text)) for text in drawn)
 
 
 def test_nothing_but_marks_and_nothing_that_others_say_is_a_branch(

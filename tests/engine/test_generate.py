@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pytest
 import torch
 
-from engine.branches import fold
+from engine.branches import text_key
 from engine.config import GREEDY, Sampling
 from engine.errors import DataError
 from engine.generate import Delta, Event, Finished, GenerationControl, Restart, generate
@@ -82,7 +82,9 @@ def test_taught_answer_ends_with_the_end_token(
     assert isinstance(last, Finished)
     assert (last.text, last.ending) == ("I am well.", "end")
     assert last.tokens == (*tiny_tokenizer.encode("I am well."), tiny_tokenizer.end)
-    assert "".join(e.text for e in events if isinstance(e, Delta)) == "I am well."
+    assert (
+        "".join(text for e in events if isinstance(e, Delta) for _, text in e.texts) == "I am well."
+    )
 
 
 @pytest.mark.parametrize("temperature", [0.0, 0.8])
@@ -132,7 +134,8 @@ def test_deltas_after_the_last_restart_make_the_text(
         tiny_model, tiny_tokenizer, _prompt(tiny_tokenizer), 4, sampling, generator=_seed(1)
     ):
         if isinstance(event, Delta):
-            seen[event.index] += event.text
+            for index, text in event.texts:
+                seen[index] += text
         elif isinstance(event, Restart):
             seen[event.index] = ""
         else:
@@ -186,8 +189,8 @@ def test_cancel_ends_all_with_what_was_said(tiny_model: Model, tiny_tokenizer: T
         control=control,
     ):
         events.append(event)
-        said += isinstance(event, Delta)
-        if said == 6:
+        said += len(event.texts) if isinstance(event, Delta) else 0
+        if said >= 6:
             control.cancel()
     done = _finished(events)
     assert sorted(done) == [1, 2, 3]
@@ -296,7 +299,7 @@ def test_a_model_that_knows_one_answer_only_still_gives_nine(
             tiny_model, tiny_tokenizer, _prompt(tiny_tokenizer), 9, sampling, generator=_seed(seed)
         )
         done = _finished(stream)
-        assert len({fold(e.text) for e in done.values()}) == 9
+        assert len({text_key(e.text) for e in done.values()}) == 9
         assert all(e.text for e in done.values())
         if temperature == 0.0:
             assert list(done[1].tokens) == greedy

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 import torch
 
-from engine.branches import fold
+from engine.branches import text_key
 from engine.config import GREEDY, Sampling
 from engine.generate import Delta, Event, Restart, generate
 from engine.model import Model
@@ -48,7 +48,8 @@ def test_a_refused_candidate_is_replaced_and_its_card_begins_anew(
     for index, answer in done.items():
         restarts = [i for i, e in enumerate(events) if isinstance(e, Restart) and e.index == index]
         after = events[restarts[-1] if restarts else 0 :]
-        text = "".join(e.text for e in after if isinstance(e, Delta) and e.index == index)
+        deltas = [delta for e in after if isinstance(e, Delta) for delta in e.texts]
+        text = "".join(text for number, text in deltas if number == index)
         assert text.strip() == answer.text or answer.text.startswith(text.strip())
     assert any(isinstance(e, Restart) and e.index == 1 for e in events)
 
@@ -61,7 +62,7 @@ def test_redraws_are_bounded_and_one_falls_back(
     events, done = _draw(tiny_model, tiny_tokenizer, n, standards)
     texts = [answer.text for answer in done.values()]
     assert texts.count("I am not.") == 1
-    assert len(set(map(fold, texts))) == n
+    assert len(set(map(text_key, texts))) == n
     assert sum(isinstance(e, Restart) for e in events) <= n * (MAX_RETRIES + MAX_REFUSALS + 1)
     if n == 1:
         assert sum(isinstance(e, Restart) for e in events) == MAX_REFUSALS + 1

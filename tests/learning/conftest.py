@@ -22,7 +22,7 @@ Place = tuple[Home, Path, Journal]
 
 def book_trainer(learner: Learner) -> BookTrainer:
     """What trains the learner's model on books."""
-    return BookTrainer(learner.transaction, learner.tokenizer, learner.home.book_path)
+    return BookTrainer(learner.transaction, learner.tokenizer)
 
 
 @pytest.fixture

@@ -202,7 +202,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], None], str, str]] = {
     "models a dead link": (dangle("models"), "where nothing is", "connect the disk"),
     "model a dead link": (dangle(MODEL), "where nothing is", "connect the disk"),
     "snapshot without a number": (rename_snapshot("mine.safetensors"), "mine.safetensors", "away"),
-    "snapshot left by a kill": (rename_snapshot("00000004.new"), "00000004.new", "move it away"),
+    "snapshot left by a kill": (rename_snapshot("00000004.new"), "00000004.new", "clears it away"),
     "snapshot empty": (overwrite(SNAPSHOT, b""), "no whole safetensors", "remove it"),
     "snapshot cut": (cut(SNAPSHOT, lambda n: n // 2), "no whole safetensors", "remove it"),
     "book no text": (overwrite("book.txt", b"\xff\xfe\x00"), "book.txt", ""),

@@ -21,6 +21,10 @@ CASES = [(scene, size, "dark") for scene in SCENES for size in SIZES] + [
 ]
 
 
+NAMES = [f"{scene.name}-{wide}x{high}-{theme}" for scene, (wide, high), theme in CASES]
+STORED = Path(__file__).parent / "__snapshots__" / Path(__file__).stem
+
+
 @pytest.fixture(autouse=True)
 def same_everywhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name in ("NO_COLOR", "COLORFGBG", "TEXTUAL_ANIMATIONS", "TEXTUAL_THEME"):
@@ -30,11 +34,7 @@ def same_everywhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize(
-    ("scene", "size", "theme"),
-    CASES,
-    ids=[f"{scene.name}-{wide}x{high}-{theme}" for scene, (wide, high), theme in CASES],
-)
+@pytest.mark.parametrize(("scene", "size", "theme"), CASES, ids=NAMES)
 def test_it_looks_as_it_did(
     scene: Scene,
     size: tuple[int, int],
@@ -44,3 +44,9 @@ def test_it_looks_as_it_did(
 ) -> None:
     app, act = build(scene, tmp_path / "home", theme)
     assert snap_compare(app, terminal_size=size, run_before=act)
+
+
+def test_every_picture_is_of_a_scene() -> None:
+    """Syrupy looks for those left over only where all tests run in one process."""
+    stored = {path.name for path in STORED.iterdir()}
+    assert stored == {f"test_it_looks_as_it_did[{name}].svg" for name in NAMES}

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from engine.model import Model
     from engine.tokenizers.tokenizer import Tokenizer
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 90.0
 LONG = 900.0
@@ -130,7 +132,7 @@ def test_a_training_that_is_left_goes_on_at_the_next_start(home: Home, tmp_path:
         with pytest.raises(Exception, match="the program ended with status 0"):
             terminal.rest(PATIENCE)
     with start(home, tmp_path) as terminal:
-        see(terminal, "a book training was broken off")
+        see(terminal, "book training was interrupted")
         see(terminal, "half a thought")
         terminal.press("\x1b[15~")  # f5
         see(terminal, "of 1000, loss")

@@ -10,6 +10,7 @@ from tests.monkey import PASTES, monkey
 from vidya_tui.commands.table import COMMANDS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_random_keys_words_pastes_and_sizes(tmp_path: Path, seed: int) -> None:
     did = monkey(tmp_path, seed, 160)

@@ -1,7 +1,7 @@
-"""The Textual shell: themes, the bridge from the teacher's events to the screen, what opens when.
+"""The Textual app: themes, delivery of the teacher's events to the screens, opening of screens.
 
-Built by the composition root, or by a test, from parts it is given. The teacher is made after the
-first frame is painted. Nothing in this process imports torch.
+Paints the first frame, then opens the journal and starts the teacher. Its parts are passed in by the
+composition root or a test. Does not import torch.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import contextlib
 import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual._compositor import CompositorUpdate
@@ -40,7 +40,7 @@ from vidya_tui.terminal.saved_prompt import Unsent
 from vidya_tui.text.sanitise import plain
 from vidya_tui.widgets.prompt import DIGITS
 
-if TYPE_CHECKING:  # the first frame waits for no more than it needs
+if TYPE_CHECKING:  # not imported at run time, so that the first frame appears sooner
     from textual.command import Provider
 
     from learning.journal.journal import Journal
@@ -51,7 +51,7 @@ if TYPE_CHECKING:  # the first frame waits for no more than it needs
 
 STYLES = Path(__file__).parents[1] / "styles"
 FRAMES = 12
-"""How often a second the screen is drawn while events come."""
+"""Redraws per second while events arrive."""
 SIGNS = (
     events.Key,
     events.Paste,
@@ -59,13 +59,13 @@ SIGNS = (
     events.MouseScrollDown,
     events.MouseScrollUp,
 )
-"""What says that the owner is there."""
+"""Terminal events that show that the owner is at the keyboard."""
 IDLE_FRAMES = 6
-"""Frames without an event after which the drawing rests."""
+"""The redraw timer pauses after this many frames without an event."""
 
 
 def _palette_commands() -> type[Provider]:
-    """Loaded with the palette."""
+    """The palette's provider; its module is imported when the palette first opens."""
     from vidya_tui.screens.palette import Commands
 
     return Commands
@@ -75,8 +75,8 @@ class VidyaApp(LeavingApp):
     """The app. `run_app` runs it; tests use `run_test` with a scripted teacher."""
 
     TITLE = "vidya"
-    # Here and not on the screens: Textual does not load what its default screen names. Whole
-    # paths: a subclass may stand in another folder.
+    # Here and not on the screens: Textual does not load the CSS_PATH of its default screen.
+    # Absolute paths, because a subclass may be defined in another folder.
     CSS_PATH: ClassVar[list[str | PurePath]] = [
         STYLES / "app.tcss",
         STYLES / "chat.tcss",
@@ -90,7 +90,7 @@ class VidyaApp(LeavingApp):
     ]
 
     class Arrived(Message):
-        """Events wait in the inbox."""
+        """The inbox holds events."""
 
     class Begun(Message):
         """The first frame is painted and the prompt takes keys."""
@@ -105,33 +105,34 @@ class VidyaApp(LeavingApp):
         seed: int | None = None,
         strange: Sequence[SettingsError] = (),
     ) -> None:
-        """Raises SettingsError where the keys of the settings cannot be.
+        """Raises SettingsError if the settings assign keys that cannot be used.
 
-        open_journal: called after the first frame; `run_app` closes the journal. seed: of the first
-        candidates; None draws them anew each time."""
+        open_journal: called after the first frame; `run_app` closes the journal. seed: for sampling
+        the first candidates; None gives different candidates each time. strange: errors in the
+        settings file that were ignored; the app shows them."""
         super().__init__()
-        # Textual's own for NO_COLOR leaves greys of its theme: no colour is the terminal's own two
+        # with NO_COLOR, Textual's Monochrome filter still uses greys; NoColor uses no colours at all
         self._filters = [NoColor() if isinstance(one, Monochrome) else one for one in self._filters]
         self._seed = seed
         self._home = home
         self._open_journal = open_journal
         self.journal: Journal | None = None
         self.failure: VidyaError | None = None
-        """Why the app could not begin."""
+        """The error that kept the app from starting."""
         self._make_teacher = make_teacher
         self._settings = settings
         self._inbox = Inbox(lambda: self.post_message(self.Arrived()))
         self._frames: Timer | None = None
         self._quiet_frames = 0
         self._early: list[events.Event] | None = []
-        """What was typed before there was a prompt."""
+        """Keys and pastes that arrived before the prompt existed; None once they were replayed."""
         self._unsent = Unsent(home)
         self._rests: Rests | None = None
         self.control: ModelControl | None = None
         self._guide: Guide | None = None
         self.register_theme(DARK)
         self.register_theme(LIGHT)
-        self._look(settings)  # before the styles are read, which would be read again
+        self._look(settings)  # before the styles load: a later theme change would load them again
         keys, unknown = known(settings.keys)
         self.keys = keymap(keys)
         self._strange = [*strange, *(placed(home.settings_path, error) for error in unknown)]
@@ -139,7 +140,7 @@ class VidyaApp(LeavingApp):
         for key in each(self.keys["quit"]):
             self._bindings.bind(key, "quit", "quit", show=False, priority=True)
         for key in each(self.keys["help"]):
-            self._bindings.bind(key, "help", "help")  # beside the chat, which has its own
+            self._bindings.bind(key, "help", "help")  # for other screens; the chat binds its own
         self.chat = ChatScreen(self.keys)
 
     def get_default_screen(self) -> Screen[object]:
@@ -157,13 +158,13 @@ class VidyaApp(LeavingApp):
         self.chat.call_after_refresh(self._start)
 
     def _painted(self) -> str:
-        """The whole screen as the terminal is told to paint it."""
+        """The whole screen as the escape sequences that paint it."""
         update = self.chat._compositor.render_update(full=True)
         assert isinstance(update, CompositorUpdate)
         return update.render_segments(self.console)
 
     def _look(self, settings: Settings) -> None:
-        """What settings say of the screen."""
+        """Applies the settings that concern appearance: theme and motion."""
         name = theme_name(settings.theme, frozenset(self.available_themes), os.environ)
         if name != self.theme:
             self.theme = name
@@ -173,7 +174,7 @@ class VidyaApp(LeavingApp):
     # ------------------------------------------------------------ the teacher's events
 
     def _start(self) -> None:
-        """After the first frame: journal and teacher, and the session with them."""
+        """Runs after the first frame: opens the journal, starts the teacher and the session."""
         from vidya_tui.controller.controller import Controller
         from vidya_tui.controller.models import ModelControl
         from vidya_tui.session.session import Session
@@ -201,14 +202,14 @@ class VidyaApp(LeavingApp):
         self.control = ModelControl(self._home, self._settings, desk, teacher, self._look)
         self.chat.home = self._home
         self.chat.begin(desk, teacher)
-        if not self._early:  # else it waits: what is typed now must not end up behind it
+        if not self._early:  # otherwise the restored text would land in front of what is typed now
             self._unsent.put_back(self.chat.take_back)
         self._welcome(journal, desk)
         if unfinished := self.control.unfinished():
             where = f" in epoch {unfinished.epoch + 1}" if unfinished.step else ""
             key = shown(self.keys["train"]) or "/train"
             self.chat.notice.say(
-                f"a book training was broken off{where}; {key} goes on with it", stay=True
+                f"book training was interrupted{where}; {key} continues it", stay=True
             )
         if self._strange:
             folder = f"{self._home.path}/"
@@ -222,14 +223,15 @@ class VidyaApp(LeavingApp):
             self._frames.resume()
 
     def _frame(self) -> None:
-        """Takes what has come and draws it once; rests when nothing comes any more."""
+        """Passes the waiting events to the screens, which redraw once. Pauses the timer when no
+        event has arrived for IDLE_FRAMES frames."""
         if events := self._inbox.drain():
             self._quiet_frames = 0
             if self._rests:
                 self._rests.happened()
             self.chat.take(events)
             for screen in self.screen_stack:
-                if hear := getattr(screen, "hear", None):  # a screen beside the chat
+                if hear := getattr(screen, "hear", None):  # a screen other than the chat
                     hear(events)
             return
         self._quiet_frames += 1
@@ -237,8 +239,8 @@ class VidyaApp(LeavingApp):
             self._frames.pause()
 
     async def on_event(self, event: events.Event) -> None:
-        """Whatever the owner does, on whichever screen, is told: the learner makes way. Nothing
-        that is pasted, into whatever field, holds anything that a terminal obeys."""
+        """Reports every input of the owner, on any screen, so that background training pauses.
+        Removes control characters from every paste, whichever field receives it."""
         if self._early is not None and isinstance(event, events.Key | events.Paste):
             self._early.append(event)
             return
@@ -248,34 +250,35 @@ class VidyaApp(LeavingApp):
                 self._rests.happened()
         if isinstance(event, events.Key):
             if event.is_printable and not event.is_forwarded and self._bound(event.key):
-                event = events.Key(event.key, None)  # alt+x carries a letter, but means something
+                event = events.Key(
+                    event.key, None
+                )  # alt+x carries the letter x: drop it, use the binding
         elif isinstance(event, events.Paste):
             event = events.Paste(plain(event.text))
         await super().on_event(event)
 
     async def on_vidya_app_begun(self) -> None:
-        """What was typed before comes now, in its order."""
+        """Replays, in order, what was typed before the prompt existed."""
         early, self._early = self._early, None
         for event in early or ():
             await self.on_event(event)
 
     def simulate_key(self, key: str) -> None:
-        """A click on the line of keys. On a digit it is a click on that candidate, and no key that
-        picks."""
+        """A click in the footer. A digit picks that candidate at once, without a typed digit's delay."""
         if key in DIGITS and self.screen is self.chat:
             self.chat.prompt.action_pick(int(key))
         else:
             super().simulate_key(key)
 
     def _bound(self, key: str) -> bool:
-        """Whether a key that is held with another does something here."""
+        """True if a combination such as alt+x is bound on the current screen."""
         chain = self.screen._modal_binding_chain if "+" in key else ()
         return any(key in bindings.key_to_bindings for _, bindings in chain)
 
     # ------------------------------------------------------------ the first time
 
     def _welcome(self, journal: Journal, desk: Controller) -> None:
-        """Shows who is new here how it goes."""
+        """Shows the guide on the first start: no earlier welcome, and no question asked yet."""
         if self._home.welcomed_path.exists() or journal.latest_ask() is not None:
             return
         from vidya_tui.state import welcome
@@ -290,7 +293,7 @@ class VidyaApp(LeavingApp):
         self.chat.mount(self._guide, before=self.chat.prompt)
 
     def _welcomed(self) -> None:
-        """It is not shown again."""
+        """Records that the guide was shown, so that it does not appear again."""
         with contextlib.suppress(OSError):
             self._home.welcomed_path.touch(mode=0o600)
 
@@ -307,44 +310,32 @@ class VidyaApp(LeavingApp):
             return there and self.screen is self.chat and not self.chat.uses_escape()
         return super().check_action(action, parameters)
 
-    # ------------------------------------------------------------ screens beside the chat
+    # ------------------------------------------------------------ screens other than the chat
 
     def on_chat_screen_wanted(self, message: ChatScreen.Wanted) -> None:
         self._open(message.name)
 
     def _open(self, name: str | None) -> None:
-        """A screen that changes more than the talk; loaded when it is first asked for."""
+        """Opens a screen that changes more than the conversation."""
         control = self.control
         if control is None or name is None:
             return
-        screen: Screen[Any]
-        if name == "settings":
-            from vidya_tui.screens.settings import SettingsScreen
+        from vidya_tui.screens.registry import open_app_screen
 
-            screen = SettingsScreen(control, sorted(self.available_themes))
-        elif name == "model":
-            from vidya_tui.screens.model import ModelScreen
-
-            screen = ModelScreen(control)
-        else:
-            from vidya_tui.screens.train import TrainScreen
-
-            screen = TrainScreen(
-                control.desk.training, self._command("train"), self._command("cancel")
-            )
+        screen = open_app_screen(control, name, sorted(self.available_themes), self._command)
         self.push_screen(screen, self._open)
 
     def action_help(self) -> None:
         self._command("help")()
 
     def _command(self, name: str) -> Callable[[], None]:
-        """A command of the chat, without anything after it."""
+        """A function that runs a chat command without arguments."""
         return lambda: self.chat.run(RunCommand(find(name)))
 
     # ------------------------------------------------------------ the palette
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """The slash commands that work now, once for each argument, and what only the palette has."""
+        """The slash commands that work now, one entry per argument, and the palette's own entries."""
         from vidya_tui.screens.palette import offered
 
         for title, run in offered(self.chat.situation, self.screen_stack):
@@ -353,7 +344,8 @@ class VidyaApp(LeavingApp):
         yield SystemCommand("keys", "the keys that work now", self.action_show_help_panel)
 
     def _chosen(self, run: RunCommand) -> None:
-        """Carries out a command of the palette, back in the chat."""
+        """Runs a command picked in the palette. Closes the screens above the chat first, unless the
+        command works on every screen."""
         from vidya_tui.screens.palette import ANYWHERE
 
         while self.screen is not self.chat and run.command.name not in ANYWHERE:
@@ -376,9 +368,9 @@ def run_app(
     seed: int | None = None,
     strange: Sequence[SettingsError] = (),
 ) -> int:
-    """Runs the app until the owner leaves. Returns the exit status. Raises VidyaError where the
-    journal cannot be opened, or the settings' keys cannot be. strange: what in the settings counts for
-    nothing."""
+    """Runs the app until the owner leaves. Returns the exit status. Raises VidyaError if the journal
+    cannot be opened, and SettingsError (a VidyaError) if the settings assign keys that cannot be
+    used. strange: errors in the settings file that were ignored; the app shows them."""
     try:
         app = VidyaApp(home, open_journal, make_teacher, settings, seed=seed, strange=strange)
     except SettingsError as error:

@@ -1,7 +1,7 @@
-"""Carries the teacher's events from any thread to the app's own.
+"""Passes the teacher's events from any thread to the app's thread.
 
-Events may come thousands a second. They are collected here and the app is woken once, however many
-there are; it drains them in order, many at a time. Left out: what the events mean.
+Thousands of events may arrive per second. The queue collects them and wakes the app once; the app
+drains them in order, in one batch. Left out: what the events mean.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # the first frame waits for no more than it needs
+if TYPE_CHECKING:  # not imported at run time, so that the first frame appears sooner
     from learning.protocol.events import Event
 
 
 class Inbox:
-    """`put` from any thread, `drain` from the app's. `wake` is called by the thread that puts the
-    first event after a `rest`; it must be thread-safe and return at once."""
+    """A thread-safe queue: any thread calls `put`, the app's thread calls `drain` and `rest`. The
+    first `put` after a successful `rest` calls `wake` in its own thread, so `wake` must be
+    thread-safe and return at once."""
 
     def __init__(self, wake: Callable[[], object]) -> None:
         self._wake = wake
@@ -34,14 +35,15 @@ class Inbox:
             self._wake()
 
     def drain(self) -> list[Event]:
-        """Everything that came since the last call, oldest first."""
+        """All events since the last call, oldest first."""
         with self._lock:
             events = list(self._events)
             self._events.clear()
         return events
 
     def rest(self) -> bool:
-        """Asks to be woken again. False where events came meanwhile: drain once more."""
+        """Asks for `wake` at the next event. Returns False if events are already waiting: then
+        drain again."""
         with self._lock:
             self._awake = bool(self._events)
             return not self._awake

@@ -1,9 +1,10 @@
-"""Ends the app within two seconds of SIGTERM or SIGHUP, and where its terminal is gone.
+"""Ends the app within two seconds after SIGTERM or SIGHUP, or after its terminal has gone.
 
-The event loop may be stuck then: Textual (8.2.8) writes from a thread that ends with the first error,
-or waits for ever for a terminal that nobody reads, and the loop waits for room in its queue. So the
-handlers are Python's own, which run wherever the main thread waits, and a thread of their own has the
-last word. Nothing is lost by it: what was judged is in the journal, and what was typed is kept first.
+The event loop may be stuck at that point: Textual (8.2.8) writes in a thread that ends at the first
+error or blocks forever on a terminal that nobody reads, and then the loop waits for room in that
+thread's queue. So this module installs handlers with `signal.signal`, which run even while the main
+thread waits, and a second thread calls `os._exit` after SAVES + GRACE seconds. Nothing is lost: the
+journal holds everything that was judged, and the unsent text is saved first.
 """
 
 from __future__ import annotations
@@ -21,23 +22,24 @@ from typing import IO
 from textual.driver import Driver
 
 SAVES = 1.0
-"""Seconds in which the teacher may save."""
+"""Seconds that the teacher has to save."""
 GRACE = 0.4
-"""Seconds after that in which the app may end by itself."""
+"""Seconds after SAVES in which the app may end by itself; then the process exits."""
 NUMBERS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 _called = threading.Event()
 
 
 def on_signals(leave: Callable[[], None], end_teacher: Callable[[], None]) -> None:
-    """leave: keeps what was typed and asks the app to end; end_teacher: ends what still saves. Both
-    must return at once. Does nothing outside the main thread."""
+    """Installs the handlers. leave: saves the unsent text and asks the app to end. end_teacher: ends
+    the teacher's process, even if it is still saving. Both must return at once. Does nothing outside
+    the main thread."""
 
     def called(number: int, frame: object) -> None:
         if _called.is_set():
             return
         _called.set()
         threading.Thread(target=_last_word, args=(end_teacher,), daemon=True).start()
-        with contextlib.suppress(Exception):  # the app may be half gone: it ends all the same
+        with contextlib.suppress(Exception):  # the app may be partly torn down; exit in any case
             leave()
 
     _called.clear()
@@ -55,8 +57,9 @@ def _last_word(end_teacher: Callable[[], None]) -> None:
 
 
 def outlives_its_terminal(driver: type[Driver]) -> type[Driver]:
-    """The driver, which takes the end of the terminal for SIGHUP: that is not sent to a process which
-    the terminal does not control. Other drivers than that of Linux and macOS stay as they are."""
+    """A subclass of driver that raises SIGHUP when the terminal is gone. The system sends SIGHUP only
+    to processes whose controlling terminal it is. Changes only the driver of Linux and macOS; returns
+    any other driver unchanged."""
     module = sys.modules.get(driver.__module__)
     if not hasattr(module, "WriterThread") or not hasattr(select, "poll"):
         return driver
@@ -75,7 +78,8 @@ def outlives_its_terminal(driver: type[Driver]) -> type[Driver]:
 
 
 class Guarded:
-    """A file to write to. The first error hangs up, and those after it are passed over."""
+    """A writable file that raises no error: at the first error it calls `hang_up`; later ones are
+    ignored."""
 
     def __init__(self, file: IO[str]) -> None:
         self._file = file
@@ -98,9 +102,10 @@ class Guarded:
 
 
 def _watch(number: int) -> None:
-    """Waits for the end of the terminal: who reads from it sees no more than that nothing comes."""
+    """Waits until the terminal is gone. A reader could not tell: it only gets no input.
+    number: the terminal's file descriptor."""
     poll = select.poll()
-    poll.register(number, 0)  # the end is always told
+    poll.register(number, 0)  # POLLHUP, POLLERR and POLLNVAL are always reported
     while not _called.is_set():
         for _, told in poll.poll(1000):
             if told & select.POLLNVAL:
@@ -110,6 +115,6 @@ def _watch(number: int) -> None:
 
 
 def hang_up() -> None:
-    """The terminal is gone: as if the system had said so."""
+    """Sends SIGHUP to this process, as the system would when the terminal goes."""
     if not _called.is_set():
         os.kill(os.getpid(), signal.SIGHUP)

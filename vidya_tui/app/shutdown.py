@@ -1,4 +1,6 @@
-"""How the app ends: the teacher saves, what was typed is kept, whatever it is that ends it."""
+"""How the app ends. On every path (quit, signal, exception) the unsent text is saved for the next
+start; on quit the teacher saves its lessons first.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +23,12 @@ from vidya_tui.screens.chat.screen import ChatScreen
 from vidya_tui.terminal.saved_prompt import Unsent
 from vidya_tui.worker.log import write_log
 
-if TYPE_CHECKING:  # the first frame waits for no more than it needs
+if TYPE_CHECKING:  # not imported at run time, so that the first frame appears sooner
     from learning.protocol.messages import TeacherPort
 
 
 class LeavingApp(App[None]):
-    """What `VidyaApp` does in the end."""
+    """The base of `VidyaApp` with everything that concerns leaving."""
 
     class TeacherClosed(Message):
         """The teacher has saved and stopped."""
@@ -39,7 +41,7 @@ class LeavingApp(App[None]):
     _leaving = False
 
     def action_help_quit(self) -> None:
-        """ctrl+c with nothing selected: many press it to leave."""
+        """ctrl+c with nothing selected. Many press it to leave, so this names the key that does."""
         self.chat.notice.say(f"{self._leave_key} leaves; everything said is kept")
 
     @property
@@ -47,26 +49,26 @@ class LeavingApp(App[None]):
         return shown(self.keys["quit"]) or "/quit"
 
     async def action_quit(self) -> None:
-        """Saves and leaves; asked a second time, leaves at once (the worker saves by itself)."""
+        """Saves and leaves. A second call leaves at once (the worker process still saves)."""
         if self._leaving or self.teacher is None:
             self.exit()
             return
         self._leaving = True
         self.chat.notice.say(f"saving \u2026 {self._leave_key} again leaves at once", stay=True)
-        # A thread of its own: the event loop waits for its executor's threads when it ends.
+        # Not in the loop's executor: the event loop waits for the executor's threads when it ends.
         threading.Thread(target=self._close_and_tell, name="closing", daemon=True).start()
 
     def exit(
         self, result: None = None, return_code: int = 0, message: RenderableType | None = None
     ) -> None:
-        """Whichever way it ends, what was typed and not sent is kept for the next start."""
+        """Ends the app, after saving the unsent text for the next start."""
         if self.chat.is_mounted:
-            self.chat.prompt.settle()  # a digit that was about to pick
+            self.chat.prompt.settle()  # a digit that still waits: picks, or becomes text
         self._unsent.keep(self._typed())
         super().exit(result, return_code, message)
 
     def _typed(self) -> str:
-        """What was typed and not sent, in the prompt and in an editor that is open above it."""
+        """The unsent text: that of the prompt, then that of any editor open above it."""
         texts = [self.chat.unsent()]
         for screen in self.screen_stack:
             if unsaved := getattr(screen, "unsaved", None):
@@ -81,13 +83,13 @@ class LeavingApp(App[None]):
         self.post_message(self.TeacherClosed())
 
     def close_teacher(self) -> None:
-        """Stops the teacher where there is one. Idempotent."""
+        """Stops the teacher, if one was started. Idempotent. Waits until it has saved."""
         if self.teacher is not None:
             self.teacher.close()
 
     @property
     def leaving(self) -> bool:
-        """The owner asked to leave, so that the teacher is closed or being closed."""
+        """True once the owner asked to leave: the teacher is closed or closing."""
         return self._leaving
 
     def _leave_in_order_on_signals(self) -> None:
@@ -98,27 +100,29 @@ class LeavingApp(App[None]):
             loop.add_signal_handler(signal.SIGINT, self._interrupt)
 
         def leave() -> None:
-            self._unsent.keep(self._typed())  # at once: the loop may be stuck
+            self._unsent.keep(self._typed())  # here and not in the loop, which may be stuck
             with contextlib.suppress(RuntimeError):  # the loop has ended
                 loop.call_soon_threadsafe(self.exit)
 
         last_call.on_signals(leave, self._end_teacher)
 
     def _end_teacher(self) -> None:
-        """Ends a teacher that is a process, now; what it has not saved is in the journal."""
+        """Kills the teacher's process at once, if it has one. The journal holds what it has not
+        saved."""
         if end := getattr(self.teacher, "end", None):
             end()
 
     def _interrupt(self) -> None:
-        """No key: the app gets those itself."""
+        """SIGINT from outside. ctrl+c as a key does not come here: the terminal is in raw mode."""
         from vidya_tui.terminal.editor import just_left
 
         if not just_left():
             self.exit()
 
     def _handle_exception(self, error: Exception) -> None:
-        """A bug: the details go to the log, a calm line to the terminal. Textual's own way prints
-        local variables, and those are the owner's words."""
+        """An exception nobody caught, that is a bug: writes the traceback to the log and one line
+        to the terminal. Textual's own handler would print local variables, which hold the owner's
+        words."""
         first = self._exception is None
         self._return_code = 1
         if first:

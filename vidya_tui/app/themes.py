@@ -1,4 +1,4 @@
-"""The looks that come with vidya: a calm dark theme and a calm light one."""
+"""The two themes that come with vidya: one dark, one light."""
 
 from __future__ import annotations
 

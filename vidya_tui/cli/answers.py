@@ -1,7 +1,7 @@
-"""The answers of `vidya ask` on their way out: rows of JSON as each is whole, or texts in their order.
+"""Prints the answers of `vidya ask`: rows of JSON as each completes, or texts in order.
 
-A terminal shows all of them while they are written, in lines that the finished answers then replace;
-a pipe gets whole answers only.
+A terminal shows all answers while they stream, in lines that the finished answers then replace. A pipe
+gets finished answers only.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from learning.protocol.events import CandidateDone
+from learning.protocol.records import Candidate
 from vidya_tui.cli.common import print_json, say
 from vidya_tui.start import POOR
 from vidya_tui.text.sanitise import plain
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     from vidya_tui.session.candidate import Card
 
 FRAME = 0.05
-"""Seconds between two pictures of what is being written, at least."""
+"""Least seconds between two redraws of the streaming answers."""
 
 
 Show = Callable[[Sequence["Card"]], None]
-"""Takes the cards whenever there may be more in them."""
+"""Redraws the cards; called whenever their texts may have grown."""
 
 
 @contextmanager
 def while_written(as_json: bool) -> Iterator[Show]:
-    """Shows on a terminal what there is of the answers, until the end of the block, and takes it away."""
+    """Yields a function that shows the streaming answers on a terminal; clears them at the end."""
     if as_json or not sys.stdout.isatty() or os.environ.get("TERM") in POOR:
         yield lambda cards: None
         return
@@ -54,7 +54,7 @@ def while_written(as_json: bool) -> Iterator[Show]:
 
 
 def print_all(cards: Sequence[Card], ask: int) -> None:
-    """The whole answers in their order, and on standard error what `vidya teach` wants to know."""
+    """Prints the finished answers in order, and on stderr how to judge them with `vidya teach`."""
     for line in _lines(sorted(cards, key=lambda card: card.index)):
         click.echo(line)
     pick = "--pick K, " if len(cards) > 1 else ""
@@ -62,18 +62,18 @@ def print_all(cards: Sequence[Card], ask: int) -> None:
 
 
 def print_one(index: int | None, text: str) -> None:
-    """One whole text, with its number where there are several."""
+    """Prints one finished text, with its number if there are several."""
     click.echo(plain(text) if index is None else f"{index}. {plain(text)}")
 
 
-def as_row(event: CandidateDone) -> None:
-    """A candidate as a row of JSON."""
+def as_row(candidate: Candidate) -> None:
+    """Prints a candidate as a row of JSON."""
     print_json(
         {
-            "index": event.index,
-            "text": event.text,
-            "tokens": len(event.tokens),
-            "logprob": sum(event.logprobs),
+            "index": candidate.index,
+            "text": candidate.text,
+            "tokens": len(candidate.tokens),
+            "logprob": sum(candidate.logprobs),
         }
     )
 

@@ -21,7 +21,7 @@ from vidya_tui.state import learner as learner_state
 @click.argument(
     "prompt",
     required=False,
-    help="The message, in quotes; what is piped in follows it, `-` stands for that alone.",
+    help="The message, in quotes. Piped text is added to it; `-` means the piped text alone.",
 )
 @click.option(
     "-n",
@@ -29,16 +29,22 @@ from vidya_tui.state import learner as learner_state
     type=click.IntRange(1, 9),
     default=5,
     show_default=True,
-    help="How many answers; 1 is plain chat.",
+    help="Number of answers; 1 is plain chat.",
 )
-@click.option("--temperature", type=click.FloatRange(0, 10), help="0 is the likeliest answer.")
+@click.option(
+    "--temperature",
+    type=click.FloatRange(0, 10),
+    help="How random the answers are; 0 always takes the likeliest token.",
+)
 @click.option(
     "--top-p",
     type=click.FloatRange(0, 1, min_open=True),
-    help="Draw only from the likeliest tokens that together have this probability.",
+    help="Sample only from the likeliest tokens that together have this probability.",
 )
 @click.option("--max-tokens", type=click.IntRange(1, 4096), help="Longest answer, in tokens.")
-@click.option("--raw", is_flag=True, help="Go on with PROMPT as with any text; kept nowhere.")
+@click.option(
+    "--raw", is_flag=True, help="Continue PROMPT as plain text; nothing goes into the journal."
+)
 @common
 def ask(
     prompt: str | None,
@@ -49,7 +55,7 @@ def ask(
     raw: bool,
     options: Options,
 ) -> None:
-    """Answers PROMPT with several candidates, and what is piped in with it."""
+    """Answers PROMPT, together with any piped text, with several candidates."""
     from vidya_tui.controller.preferences import prepare
     from vidya_tui.session.session import Session
 
@@ -76,7 +82,7 @@ def ask(
                 if isinstance(event, Ready) and event.continues_only:
                     say(f"{event.model} was trained on plain text only: {ADVICE}")
                 if isinstance(event, CandidateDone) and options.as_json:
-                    answers.as_row(event)
+                    answers.as_row(event.candidate)
                 show(session.cards)
 
             done = place.next(heard, AskDone)
@@ -90,15 +96,16 @@ def ask(
 
 
 def _go_on(place: LocalTeacher, request: Generate, options: Options) -> None:
-    """Goes on with a text; nothing of it reaches the journal."""
+    """Continues a text without a journal entry."""
     assert place.teacher is not None
     place.teacher.send(request)
 
     def heard(event: Event) -> None:
         if isinstance(event, CandidateDone) and options.as_json:
-            answers.as_row(event)
+            answers.as_row(event.candidate)
         elif isinstance(event, CandidateDone):
-            answers.print_one(event.index if request.n > 1 else None, event.text)
+            number = event.candidate.index if request.n > 1 else None
+            answers.print_one(number, event.candidate.text)
 
     done = place.next(heard, AskDone)
     if options.as_json:

@@ -1,4 +1,4 @@
-"""`vidya bench`: the benchmarks of `benchmarks/`. The one place that knows of them."""
+"""`vidya bench`: runs the benchmarks of `benchmarks/`. The only module that imports them."""
 
 from __future__ import annotations
 
@@ -21,21 +21,25 @@ def _complete(context: click.Context, parameter: click.Parameter, begun: str) ->
     "name",
     required=False,
     shell_complete=_complete,
-    help="A benchmark; --list shows which there are.",
+    help="A benchmark; --list shows their names.",
 )
-@click.option("--list", "listing", is_flag=True, help="Which there are, and what they measure.")
-@click.option("--quick", is_flag=True, help="Only to see that it works.")
+@click.option("--list", "listing", is_flag=True, help="List the benchmarks and what they measure.")
+@click.option("--quick", is_flag=True, help="A short run to check that the benchmark works.")
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Folder for the tables, NAME.md and NAME.json."
 )
 @click.option(
-    "--seeds", type=click.IntRange(1), default=1, show_default=True, help="Runs, from --seed on."
+    "--seeds",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Number of runs, with seeds from --seed on.",
 )
 @common
 def bench(
     name: str | None, listing: bool, quick: bool, out: Path | None, seeds: int, options: Options
 ) -> None:
-    """Measures NAME; prints one JSON object."""
+    """Runs the benchmark NAME and prints one JSON object."""
     from benchmarks import BENCHMARKS, BenchOptions, find
 
     if listing:
@@ -46,7 +50,7 @@ def bench(
                 click.echo(f"{known:10s} {what}")
         return
     if name is None:
-        raise click.UsageError("name a benchmark; --list shows which there are")
+        raise click.UsageError("name a benchmark; --list shows their names")
     run = find(name)
     first = options.seed or 0
     chosen = BenchOptions(

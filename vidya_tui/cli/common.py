@@ -1,4 +1,4 @@
-"""Options that every command takes, and the teacher as a shell command uses it."""
+"""The options that every command takes, output helpers, and the teacher inside a shell command."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import functools
 import json
 import queue
 import re
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -32,13 +34,13 @@ Found = TypeVar("Found", bound=Event)
 
 
 _C1 = re.compile("[\x7f-\x9f]")
-"""Control characters that JSON leaves as they are, though some terminals obey them."""
+"""Control characters that JSON does not escape, although some terminals obey them."""
 _SEEDS = WholeNumber(-(2**63), 2**63 - 1)
-"""What the journal can hold."""
+"""The range of integers that the journal can store."""
 
 
 def _folder(context: click.Context, option: click.Parameter, name: str | None) -> Path | None:
-    if name == "":  # a script's variable that was never set: not the folder it happens to be in
+    if name == "":  # probably an unset variable of a script; must not mean the current folder
         raise click.BadParameter("is empty; name a folder, or leave it out")
     return None if name is None else Path(name)
 
@@ -50,16 +52,16 @@ def common(function: Function) -> Function:
         "--home",
         type=click.Path(),
         callback=_folder,
-        help="The home folder; else VIDYA_HOME, else the platform's data folder.",
+        help="The home folder. Default: VIDYA_HOME, or the platform's data folder.",
     )
     @click.option(
         "--model",
         shell_complete=complete.models,
-        help="Name or folder of a model; else that of `vidya model use`.",
+        help="Name or folder of a model. Default: the one chosen with `vidya model use`.",
     )
     @click.option("--device", help="cpu or cuda.")
-    @click.option("--seed", type=_SEEDS, help="For answers that can be repeated.")
-    @click.option("--json", "as_json", is_flag=True, help="One JSON object a line on stdout.")
+    @click.option("--seed", type=_SEEDS, help="Random seed, for repeatable results.")
+    @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
     @click.option("--debug", is_flag=True, help="Show tracebacks.")
     @functools.wraps(function)
     def wrapper(
@@ -89,14 +91,14 @@ def common(function: Function) -> Function:
 
 
 def print_json(value: dict[str, Any]) -> None:
-    """One object, one line. Numbers that JSON has no word for become null."""
+    """Prints one JSON object on one line. NaN and infinity become null."""
     print_line(json.dumps(_plain(value), ensure_ascii=False))
 
 
 def print_line(text: str) -> None:
-    """A line of JSON, in UTF-8 whatever the locale is (RFC 8259, section 8.1)."""
-    safe = _C1.sub(lambda found: f"\\u{ord(found[0]):04x}", text)  # the same text to JSON
-    click.echo(safe.encode("utf-8", errors="backslashreplace"))  # half a pair: \ud83d is JSON
+    """Prints a line of JSON in UTF-8, whatever the locale (RFC 8259, section 8.1)."""
+    safe = _C1.sub(lambda found: f"\\u{ord(found[0]):04x}", text)  # means the same in JSON
+    click.echo(safe.encode("utf-8", errors="backslashreplace"))  # a lone surrogate: \ud83d
 
 
 def _plain(value: Any) -> Any:
@@ -108,18 +110,19 @@ def _plain(value: Any) -> Any:
 
 
 def say(text: str) -> None:
-    """A message for people, and nothing in it is a command to their terminal; stdout is for results."""
+    """Prints a message for people on stderr, without control characters. Results go to stdout."""
     click.echo(plain(text), err=True)
 
 
 def show(text: str) -> None:
-    """A result for people, as harmless as what `say` says."""
+    """Prints a result for people on stdout, without control characters."""
     click.echo(plain(text))
 
 
 @contextmanager
 def progress_bar() -> Iterator[Callable[[int, int], None]]:
-    """A function of (done, total) that draws a bar on standard error; nothing where that is no terminal."""
+    """Yields a function that draws a progress bar on standard error, if that is a terminal. Its arguments are
+    the bytes done and the total."""
     bar = click.progressbar(length=1, file=sys.stderr, show_pos=False, width=30)
     with bar:
 
@@ -131,7 +134,7 @@ def progress_bar() -> Iterator[Callable[[int, int], None]]:
 
 
 def sure(question: str) -> bool:
-    """Asks on standard error; no where nobody is there to answer."""
+    """Asks on stderr for a confirmation. False if there is no input to read."""
     try:
         return click.confirm(question, err=True)
     except click.Abort as stop:
@@ -142,14 +145,14 @@ def sure(question: str) -> bool:
 
 
 def lessons_wait(count: int) -> str:
-    """What becomes of lessons that are in the journal only."""
+    """A message about lessons that are in the journal but not learned yet."""
     wait = counted(count, "lesson waits", "lessons wait")
     return f"{wait}; the next `vidya` learns {'it' if count == 1 else 'them'}"
 
 
 @dataclass
 class LocalTeacher:
-    """A teacher in this process, its journal, and the events that it sends."""
+    """A teacher in this process, its journal and the queue of its events."""
 
     home: Home
     journal: Journal
@@ -157,8 +160,8 @@ class LocalTeacher:
     teacher: TeacherPort | None = None
 
     def next(self, on_event: Callable[[Event], None], until: type[Found]) -> Found:
-        """Handles events up to one of the given kind. Raises VidyaError for a failure, but for that
-        of an undo, which is not what is waited for."""
+        """Passes events to `on_event` until one of type `until`; returns that. Raises VidyaError for a
+        Failed event, except that of an undo, which is only printed."""
         while True:
             event = self._get(on_event)
             if isinstance(event, Failed) and event.where == "undo":
@@ -169,9 +172,9 @@ class LocalTeacher:
                 return event
 
     def learn(self, on_event: Callable[[Event], None]) -> None:
-        """Learns all that waits, takes out what was taken back, and returns when it is done.
+        """Learns all waiting lessons, undoes withdrawn ones, and returns when both are done.
 
-        Without a teacher it all waits. Raises VidyaError for a failure.
+        Does nothing without a teacher. Raises VidyaError for a failure.
         """
         while self.teacher and (due := self._due()):
             self.teacher.send(Learn())
@@ -195,7 +198,7 @@ class LocalTeacher:
 
 @contextmanager
 def desk(options: Options) -> Iterator[LocalTeacher]:
-    """Locks the home, opens its journal and starts the teacher; closes them all."""
+    """Locks the home, opens its journal and starts the teacher; closes all of them at the end."""
     home, model, device = options.home, options.chosen_model, options.chosen_device
     with home.lock():
         from learning.teacher.teacher import open_teacher
@@ -224,7 +227,7 @@ def desk(options: Options) -> Iterator[LocalTeacher]:
 
 
 def _mend_book(home: Home, journal: Journal) -> None:
-    """A crash may have come between journal and book; a book that cannot be written stops nobody."""
+    """Updates the book after a crash between journal and book. Only reports a book that cannot be written."""
     from engine.errors import DataError
     from learning.book.owner_book import OwnerBook
     from learning.book.repair import mend_book
@@ -233,3 +236,21 @@ def _mend_book(home: Home, journal: Journal) -> None:
         mend_book(OwnerBook(home.book_path), journal)
     except DataError as error:
         say(f"vidya: {error}")
+
+
+@contextmanager
+def interruptible(tell: Callable[[str], None]) -> Iterator[threading.Event]:
+    """Yields an event that the first SIGINT or SIGTERM sets; the second one stops at once."""
+    asked = threading.Event()
+
+    def ask(number: int, _: object) -> None:
+        signal.signal(number, signal.default_int_handler)
+        asked.set()
+        tell("\nsaving after this step; press again to stop at once")
+
+    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield asked
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

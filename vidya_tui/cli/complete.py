@@ -1,9 +1,9 @@
-"""What a shell offers when Tab is pressed: names of models and tasks.
+"""Shell completion of the names of models and tasks.
 
     eval "$(_VIDYA_COMPLETE=bash_source vidya)"
 
-Options and commands click completes by itself. Nothing is made or opened for it: a home that is not
-there holds no models.
+click completes options and commands by itself. Completion creates and opens nothing; a home that does
+not exist has no models.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _DONE = ("source", "complete")
 
 
 def check_instruction() -> None:
-    """Raises UsageError where a shell asks for something that is not known, which click passes over."""
+    """Raises UsageError for an unknown shell or instruction, which click would ignore."""
     wanted = os.environ.get(VARIABLE)
     shell, _, what = (wanted or "").partition("_")
     if wanted and (get_completion_class(shell) is None or what not in _DONE):
@@ -29,7 +29,7 @@ def check_instruction() -> None:
 
 
 def models(context: click.Context, parameter: click.Parameter, begun: str) -> list[str]:
-    """Models of the home and those that come with vidya."""
+    """Names of the models in the home and of the shipped ones that start with `begun`."""
     from learning.home import usual_folder
     from learning.models.store import SHIPPED
 
@@ -44,7 +44,7 @@ def models(context: click.Context, parameter: click.Parameter, begun: str) -> li
 
 
 def tasks(context: click.Context, parameter: click.Parameter, begun: str) -> list[str]:
-    """Tasks of `vidya practice`."""
+    """Names of the tasks of `vidya practice` that start with `begun`."""
     from learning.rewards.registry import tasks as known
 
     return sorted(name for name in known() if name.startswith(begun))

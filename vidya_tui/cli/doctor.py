@@ -1,4 +1,4 @@
-"""`vidya doctor`: what is installed, which device, how fast, and all that is wrong with the home."""
+"""`vidya doctor`: reports versions, device, speed, and every fault of the home."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from vidya_tui.text.numbers import counted
 @click.command()
 @common
 def doctor(options: Options) -> None:
-    """What is installed, which device, how fast, what is wrong and what to do about it.
+    """Checks the installation, the device and the home, and says what to do about each problem.
 
-    Opens and reads everything in the home. A damaged search index is made anew.
+    Opens and reads everything in the home. A damaged search index is rebuilt.
     """
     from learning.checkup import check_home
     from learning.models.store import ModelStore
@@ -63,7 +63,7 @@ def _tell(report: dict[str, object], problems: list[str]) -> None:
 
 
 def _machine() -> dict[str, object]:
-    """The library, the device, and how fast it multiplies."""
+    """Torch's version, the device, threads, precision, and the speed of matrix products in GFLOP/s."""
     import torch
 
     from engine.precision import fast_dtype
@@ -87,7 +87,7 @@ def _settings_problems(options: Options) -> list[str]:
 
     path = options.home.settings_path
     if path.exists() and not path.is_file():
-        return []  # named among the files
+        return []  # reported by check_files
     try:
         load(path)
     except VidyaError as error:
@@ -96,14 +96,14 @@ def _settings_problems(options: Options) -> list[str]:
 
 
 def _chosen_problems(options: Options, broken: set[str], report: dict[str, object]) -> list[str]:
-    """What is wrong with the model in use, where it is none of the home's, which are all checked."""
+    """Problems of the model in use, if it is outside the home (models in the home are checked already)."""
     from learning.checkup import check_model
     from learning.models.store import ModelStore
 
     try:
         name = options.model or options.chosen_model
     except (VidyaError, OSError):
-        return []  # the settings are named already
+        return []  # the settings' error is reported already
     report["model"] = name
     home = options.home
     if name in broken or ("/" not in name and (home.models_path / name).is_dir()):

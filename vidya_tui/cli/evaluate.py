@@ -14,10 +14,16 @@ from vidya_tui.options import Options
 
 @click.command()
 @click.option(
-    "--book", type=click.Path(path_type=Path), help="A book; Vidya's own if nothing is given."
+    "--book",
+    type=click.Path(path_type=Path),
+    help="A book to test. Default if nothing is given: Vidya's own book.",
 )
-@click.option("--lessons", type=click.Path(path_type=Path), help="Lessons, a JSON object a line.")
-@click.option("--text", type=click.Path(path_type=Path), help="Rows of text or turns.")
+@click.option(
+    "--lessons", type=click.Path(path_type=Path), help="Lessons to test, one JSON object per line."
+)
+@click.option(
+    "--text", type=click.Path(path_type=Path), help="JSON lines of texts or turns, for the loss."
+)
 @common
 def evaluate(book: Path | None, lessons: Path | None, text: Path | None, options: Options) -> None:
     """Measures what the model knows, without learning."""
@@ -54,13 +60,13 @@ def evaluate(book: Path | None, lessons: Path | None, text: Path | None, options
             if isinstance(value, float)
             else f"{name} {value}"
             for name, value in numbers.items()
-            if value is not None  # nothing of this kind was asked for
+            if value is not None  # None: the data has nothing of this kind
         )
         click.echo(f"{part}: {shown or 'there is nothing to measure in it'}")
 
 
 def _text_rows(path: Path) -> list[dict[str, Any]]:
-    """Rows of {"text"} or {"turns"}. Raises DataError with file and line."""
+    """Reads rows of {"text"} or {"turns"}. Raises DataError with file and line."""
     from learning.data.lesson_file import read_rows
 
     rows = read_rows(path)

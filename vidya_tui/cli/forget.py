@@ -24,16 +24,24 @@ from vidya_tui.text.numbers import counted
 @click.option("--lesson", type=int, help="Number of a lesson.")
 @click.option("--ask", type=int, help="Number of an ask, and what was said after it.")
 @click.option("--conversation", type=int, help="Number of a conversation.")
-@click.option("--text", help="Everything that contains it.")
+@click.option("--text", help="Erase everything that contains this text.")
 @click.option(
-    "--all", "everything", is_flag=True, help="The whole journal, and what was not sent yet."
+    "--all", "everything", is_flag=True, help="The whole journal, and any text not sent yet."
 )
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@click.option("--keep-weights", is_flag=True, help="Journal and book only; what is known stays.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.option(
-    "--leave-unknown", is_flag=True, help="Leave files in the home that are none of vidya's."
+    "--keep-weights",
+    is_flag=True,
+    help="Erase from journal and book only; the model keeps what it learned.",
 )
-@click.option("--no-relearn", is_flag=True, help="Let later lessons wait for the next `vidya`.")
+@click.option(
+    "--leave-unknown", is_flag=True, help="Keep files in the home that vidya did not make."
+)
+@click.option(
+    "--no-relearn",
+    is_flag=True,
+    help="Do not learn later lessons again now, but at the next start.",
+)
 @common
 def forget(
     lesson: int | None,
@@ -47,10 +55,10 @@ def forget(
     no_relearn: bool,
     options: Options,
 ) -> None:
-    """Really erases: from the journal, your book, and the weights and their snapshots.
+    """Erases for good: from the journal, your book, the weights and their snapshots.
 
-    The weights go back to before the lessons; later ones are then learned again. What you wrote
-    into the book yourself stays, unless it contains the --text.
+    The weights go back to those before the erased lessons; later lessons are then learned again. What
+    you wrote into the book yourself stays, unless it contains the --text.
     """
     given = [v for v in (lesson, ask, conversation, text) if v is not None]
     if len(given) + everything != 1:
@@ -83,15 +91,15 @@ def forget(
     if keep_weights:
         click.echo("the weights were kept: they may still say what they learned from it")
     for name in done["models"]:
-        click.echo(f"{name}: its weights went back to before them")
+        click.echo(f"{name}: its weights went back to those before the erased lessons")
     for path in done["removed"]:
-        click.echo(f"removed, for it was in there: {path}")
+        click.echo(f"removed, because it contained what you erased: {path}")
     for name, why in done["unvouched"].items():
         click.echo(f"{name} may still know it: {why}; `vidya model remove {name}` removes it")
     for path in done["left"]:
-        click.echo(f"left, and may hold it: {path}")
+        click.echo(f"left in place, and may still contain it: {path}")
     if done["training_lost"]:
-        click.echo("book training since then is gone too; `vidya train` brings it back")
+        click.echo("book training since then is lost too; run `vidya train` to repeat it")
 
 
 def _doomed(
@@ -109,8 +117,8 @@ def _doomed(
         )
     except NotFound:
         if text and (OwnerBook(home.book_path).holds(text) or Unsent(home).holds(text)):
-            return ErasurePlan((), ())  # it stands in the book alone, or was never sent
-        finish(home, journal)  # it may be gone already, by an erasing that was broken off
+            return ErasurePlan((), ())  # only in the book, or in a message not sent yet
+        finish(home, journal)  # an interrupted erasure may have removed it already
         raise
 
 
@@ -133,7 +141,7 @@ def _forget(
     from learning.models.store import ModelStore
 
     folders = []
-    if not keep_weights:  # with it all others of the home, and it last: the journal follows it
+    if not keep_weights:  # forget_everywhere adds the home's other models and takes this one last
         folders = [ModelStore(home).info(options.chosen_model).path]
     done = forget_everywhere(
         home,
@@ -156,7 +164,7 @@ def _forget(
 
 
 def _learn(options: Options) -> int:
-    """Learns all that waits; how many lessons that were."""
+    """Learns all waiting lessons; returns their number."""
     learned = 0
     with desk(options) as place:
 

@@ -1,7 +1,6 @@
-"""How the shell commands explain themselves: whole sentences in lists of commands, one line for wrong
-usage.
+"""Formats the help of the shell commands: whole sentences in lists of commands, one line for wrong usage.
 
-Left out: the texts, which stand beside each command and option.
+Left out: the help texts, which are beside each command and option.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import click
 
 
 class Group(click.Group):
-    """A group whose list of commands wraps what click would cut off with dots."""
+    """A group whose list of commands wraps long help texts, which click would truncate."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
@@ -25,14 +24,14 @@ class Group(click.Group):
 
 
 class WholeNumber(click.IntRange):
-    """A whole number whose bounds are those of the machine, of which the help says nothing."""
+    """A whole number within bounds that the help does not show."""
 
     def _describe_range(self) -> str:
         return ""
 
 
 def wrong_usage(error: click.UsageError) -> str:
-    """One line: the command, what is wrong with its use, and where to look."""
+    """One line: the command, what is wrong, and how to get help."""
     command = error.ctx.command_path if error.ctx else "vidya"
     what = (
         " ".join(error.format_message().split())

@@ -1,4 +1,4 @@
-"""`vidya journal`: what was said and taught, and erasing it (cli/forget.py)."""
+"""`vidya journal`: shows, searches, exports and imports what was said and taught."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from vidya_tui.text.sanitise import one_line
 
 @click.group("journal", cls=Group)
 def journal_group() -> None:
-    """What was said and taught."""
+    """Shows, searches, copies and erases what was said and taught."""
 
 
 journal_group.add_command(forget)
@@ -45,12 +45,12 @@ def _journal(options: Options) -> Iterator[Journal]:
 
 @journal_group.command()
 @click.option(
-    "--limit", type=click.IntRange(1), default=20, show_default=True, help="At most so many."
+    "--limit", type=click.IntRange(1), default=20, show_default=True, help="Most rows to show."
 )
-@click.option("--asks", is_flag=True, help="The messages and their answers, instead of lessons.")
+@click.option("--asks", is_flag=True, help="Show messages and their answers instead of lessons.")
 @common
 def show(limit: int, asks: bool, options: Options) -> None:
-    """The last lessons and what became of them, or (--asks) what was said."""
+    """Shows the last lessons and their states, or (--asks) the last messages and answers."""
     with _journal(options) as journal:
         rows = list(_said(journal) if asks else _taught(journal))[-limit:]
         if not rows:
@@ -92,11 +92,11 @@ def _said(journal: Journal) -> Iterator[dict[str, Any]]:
 
 
 @journal_group.command()
-@click.argument("text", help="Words, or the beginnings of words.")
+@click.argument("text", help="Words, or beginnings of words.")
 @common
 def search(text: str, options: Options) -> None:
-    """Finds TEXT in all that was said, newest first: words by their beginning, "side by side" in
-    quotes."""
+    """Finds TEXT in all conversations, newest first. Words match by their beginning; "words in quotes"
+    must stand side by side."""
     if not read_query(text).words:
         raise VidyaError("there is no word to look for", "give words: vidya journal search hello")
     with _journal(options) as journal:
@@ -119,13 +119,13 @@ def search(text: str, options: Options) -> None:
     type=click.Choice(["jsonl", "trl"]),
     default="jsonl",
     show_default=True,
-    help="jsonl is everything; trl is preferences for other programs.",
+    help="jsonl: everything; trl: preferences for other programs.",
 )
-@click.option("--out", type=click.Path(path_type=Path), help="A file; standard output if left out.")
-@click.option("--force", is_flag=True, help="Write over a file that is there.")
+@click.option("--out", type=click.Path(path_type=Path), help="A file. Default: standard output.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
 @common
 def export(form: str, out: Path | None, force: bool, options: Options) -> None:
-    """Writes everything (jsonl, what import reads), or prompt/chosen/rejected rows (trl)."""
+    """Writes the whole journal (jsonl, for `import`), or prompt/chosen/rejected rows (trl)."""
     check_free(out, force=force)
     with _journal(options) as journal:
         rows = journal.export_trl() if form == "trl" else journal.export_rows()
@@ -142,12 +142,12 @@ def export(form: str, out: Path | None, force: bool, options: Options) -> None:
 
 @journal_group.command("import")
 @click.argument(
-    "file", type=click.Path(path_type=Path), help="What `journal export` wrote; `-` is stdin."
+    "file", type=click.Path(path_type=Path), help="A file from `journal export`; `-` is stdin."
 )
 @common
 def import_journal(file: Path, options: Options) -> None:
-    """Adds what is new in FILE (or `-`), as `journal export` wrote it: conversations and lessons, and what
-    was said, judged and taken back since in those that are here."""
+    """Adds what is new in FILE, written by `journal export`: conversations and lessons, and what was said,
+    judged or undone since then in those that exist here."""
     rows = _rows(file)
     home = options.home
     with home.lock(), _journal(options) as journal:
@@ -162,7 +162,7 @@ def import_journal(file: Path, options: Options) -> None:
 
 
 def _rows(file: Path) -> list[dict[str, Any]]:
-    """The rows of an export, each with its line. Raises DataError with file and line."""
+    """The rows of an export, each with its line number. Raises DataError with file and line."""
     advice = "give a file that `vidya journal export` wrote; nothing was added"
     try:
         data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()

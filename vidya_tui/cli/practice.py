@@ -1,4 +1,4 @@
-"""`vidya practice`: verifiable tasks, practised alone."""
+"""`vidya practice`: practises verifiable tasks without the owner."""
 
 from __future__ import annotations
 
@@ -28,22 +28,28 @@ from vidya_tui.state import practice as practice_state
     "task",
     required=False,
     shell_complete=complete.tasks,
-    help="What to practise; --list names the tasks.",
+    help="The task to practise; --list shows their names.",
 )
-@click.option("--list", "listing", is_flag=True, help="Which tasks there are.")
-@click.option("--report", is_flag=True, help="What was practised in the last day, and gained.")
-@click.option("--steps", type=click.IntRange(0), help="So many; 0 only measures, or warms up.")
-@click.option("--group-size", type=click.IntRange(2), help="Answers to each problem.")
+@click.option("--list", "listing", is_flag=True, help="List the tasks.")
+@click.option("--report", is_flag=True, help="Show practice and gains of the last day.")
 @click.option(
-    "--data", type=click.Path(path_type=Path), help="Problems of the task, file or folder."
+    "--steps", type=click.IntRange(0), help="Number of steps; 0 only measures, or warms up."
+)
+@click.option("--group-size", type=click.IntRange(2), help="Answers per problem.")
+@click.option(
+    "--data", type=click.Path(path_type=Path), help="File or folder with the task's problems."
 )
 @click.option(
     "--warm-up/--no-warm-up",
     default=None,
-    help="Begin with worked examples; else only where it cannot do the task at all.",
+    help="Start with worked examples. Default: only if the model cannot do the task at all.",
 )
 @click.option(
-    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="How hard: --set max_terms=3."
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A setting of the task's difficulty: --set max_terms=3.",
 )
 @common
 def practice(
@@ -57,10 +63,10 @@ def practice(
     settings: tuple[str, ...],
     options: Options,
 ) -> None:
-    """Practises TASK alone: answers are drawn, a program checks them, what was right becomes likelier.
+    """Practises TASK: samples answers, checks them with a program, and makes right answers likelier.
 
-    A task that it cannot do at all yet is warmed up first. Ctrl+C ends it after the step; what was gained
-    so far is kept. A second one drops the step.
+    If the model cannot do the task at all yet, worked examples come first. Ctrl+C ends practice after the
+    current step and keeps what was gained; a second Ctrl+C drops that step.
     """
     if listing:
         _list(options)
@@ -69,7 +75,7 @@ def practice(
         _report(options)
         return
     if task is None:
-        raise click.UsageError("name a task; --list shows which there are")
+        raise click.UsageError("name a task; --list shows their names")
     _check(task)
     with desk(options) as place:
         assert place.teacher is not None
@@ -88,7 +94,7 @@ def practice(
 
 
 def _until_done(place: LocalTeacher, options: Options) -> tuple[PracticeDone, bool]:
-    """The end, and whether the owner wanted it."""
+    """(final event, whether Ctrl+C ended the practice)."""
 
     def told(event: Event) -> None:
         _print(event, options)
@@ -126,7 +132,7 @@ def _print(event: Event, options: Options) -> None:
 
 
 def _check(task: str) -> None:
-    """A task that does not exist is told before the model is loaded. Raises NotFound."""
+    """Raises NotFound for an unknown task, before the model is loaded."""
     from learning.rewards.registry import find_task, tasks
 
     if task not in tasks():

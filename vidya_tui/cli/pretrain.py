@@ -1,12 +1,10 @@
-"""`vidya pretrain`: a base model of someone's own text."""
+"""`vidya pretrain`: trains a base model on the owner's text."""
 
 from __future__ import annotations
 
-import signal
 import sys
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +12,7 @@ import click
 
 from engine.errors import DataError, reason
 from engine.storage.reading import read_json
-from vidya_tui.cli.common import common, print_json, say
+from vidya_tui.cli.common import common, interruptible, print_json, say
 from vidya_tui.options import Options
 from vidya_tui.text.numbers import counted
 
@@ -29,26 +27,63 @@ FOLDER = click.Path(path_type=Path)
 @click.command()
 @click.argument("data", nargs=-1, required=True, type=FOLDER, help="Files or folders of text.")
 @click.option("--config", "config_name", default="10m", show_default=True, help="tiny, 10m or 49m.")
-@click.option("--out", type=FOLDER, help="Folder; resumed if it exists. Else in the home, by name.")
-@click.option("--minutes", type=float, help="Train so long in all.")
-@click.option("--tokens", type=int, help="Train on so many in all; else four passes over the data.")
-@click.option("--from", "start", help="A model, by name or folder, to go on from.")
-@click.option("--mixture", type=FOLDER, help="JSON: how often each source is seen in a pass.")
-@click.option("--skip-bad", is_flag=True, help="Pass over rows that cannot be read.")
-@click.option("--new-tokenizer", is_flag=True, help="Train one on the data; needs rustbpe.")
-@click.option("--cache", type=FOLDER, help="Folder for tokenised files; else in --out.")
-@click.option("--row", type=int, help="Tokens a row; else 256, or the model's context.")
-@click.option("--rows", type=int, default=32, show_default=True, help="Rows a step.")
-@click.option("--micro-rows", type=int, help="Rows a forward pass; else by the device.")
-@click.option("--muon-lr", type=float, default=0.003, show_default=True, help="For matrices.")
-@click.option("--adam-lr", type=float, default=0.003, show_default=True, help="For the rest.")
-@click.option("--warm-up", type=float, default=0.01, show_default=True, help="Share of the run.")
-@click.option("--decay", type=float, default=0.3, show_default=True, help="Share of the run.")
 @click.option(
-    "--checkpoint-minutes", type=float, default=5.0, show_default=True, help="Time between saves."
+    "--out",
+    type=FOLDER,
+    help="Folder for the model; an interrupted run in it is resumed. Default: in the home.",
 )
-@click.option("--fp32", is_flag=True, help="Products in float32 even where bfloat16 is fast.")
-@click.option("--compile/--no-compile", "compiled", default=None, help="Else on a GPU only.")
+@click.option("--minutes", type=float, help="Train for this time in all.")
+@click.option("--tokens", type=int, help="Tokens in all. Default: four passes over the data.")
+@click.option("--from", "start", help="A model, by name or folder, from which to start.")
+@click.option("--mixture", type=FOLDER, help="JSON file: how often each source comes in a pass.")
+@click.option("--skip-bad", is_flag=True, help="Skip rows that cannot be read.")
+@click.option("--new-tokenizer", is_flag=True, help="Train a tokenizer on the data; needs rustbpe.")
+@click.option("--cache", type=FOLDER, help="Folder for tokenised files. Default: in --out.")
+@click.option("--row", type=int, help="Tokens per row. Default: 256, or the model's context.")
+@click.option("--rows", type=int, default=32, show_default=True, help="Rows per step.")
+@click.option("--micro-rows", type=int, help="Rows per forward pass. Default: by device.")
+@click.option(
+    "--muon-lr",
+    type=float,
+    default=0.003,
+    show_default=True,
+    help="Learning rate of Muon, for matrices.",
+)
+@click.option(
+    "--adam-lr",
+    type=float,
+    default=0.003,
+    show_default=True,
+    help="Learning rate of AdamW, for the rest.",
+)
+@click.option(
+    "--warm-up",
+    type=float,
+    default=0.01,
+    show_default=True,
+    help="Share of the run in which the learning rate rises.",
+)
+@click.option(
+    "--decay",
+    type=float,
+    default=0.3,
+    show_default=True,
+    help="Share of the run in which the learning rate falls.",
+)
+@click.option(
+    "--checkpoint-minutes",
+    type=float,
+    default=5.0,
+    show_default=True,
+    help="Minutes between checkpoints.",
+)
+@click.option("--fp32", is_flag=True, help="Compute in float32 even where bfloat16 is faster.")
+@click.option(
+    "--compile/--no-compile",
+    "compiled",
+    default=None,
+    help="Use torch.compile. Default: on a GPU only.",
+)
 @common
 def pretrain(
     data: tuple[Path, ...],
@@ -75,7 +110,7 @@ def pretrain(
 ) -> None:
     """Trains a model from scratch on DATA: conversations (.jsonl) or text, plain, .zst or .gz; or folders.
 
-    Interrupted (Ctrl+C saves), the same command goes on where it stopped.
+    Ctrl+C saves and stops; the same command then resumes.
     """
     import torch
 
@@ -128,7 +163,7 @@ def pretrain(
 def _run(
     job: Job, chosen: dict[str, Any], device: str, team: ProcessGroup, options: Options
 ) -> None:
-    """Prepares, trains, measures and reports; raises KeyboardInterrupt after an interrupted run."""
+    """Prepares, trains, measures and reports. Raises KeyboardInterrupt after an interrupted run."""
     from learning.pretraining import job as pretrain_job
     from learning.pretraining.checkpoint import read_record, write_record
     from learning.pretraining.loop import pretrain as train
@@ -155,7 +190,7 @@ def _run(
         earlier = read_record(job.out).get("held_out_bits_per_byte", {})
         told = ready.told(earlier.get("before") or ready.measure())
     show = _live(options.as_json) if team.leads else _silent
-    with _interruptible(tell) as interrupted:
+    with interruptible(tell) as interrupted:
         progress = train(
             model,
             stream,
@@ -165,6 +200,7 @@ def _run(
             stop=interrupted.is_set,
             team=team,
             told=told,
+            special_ids=ready.tokenizer.special_ids,
         )
     if not team.leads:
         return
@@ -192,12 +228,12 @@ def _run(
 
 
 def _silent(_: object) -> None:
-    """Only the first process of several speaks."""
+    """Prints nothing: only the first process of a team reports."""
 
 
 def _live(as_json: bool) -> Callable[[PretrainReport], None]:
-    """Shows progress: JSON lines, one line that is written over on a terminal, else a line each
-    quarter of a minute or so."""
+    """A function that shows progress: as JSON lines, as one overwritten line on a terminal, or else as a
+    line about every 15 s."""
     import time
 
     on_terminal = sys.stderr.isatty()
@@ -226,24 +262,6 @@ def _clock(seconds: float) -> str:
     if minutes >= 60:
         return f"{minutes // 60} h {minutes % 60:02d} min"
     return f"{minutes} min" if minutes else f"{seconds:.0f} s"
-
-
-@contextmanager
-def _interruptible(tell: Callable[[str], None]) -> Iterator[threading.Event]:
-    """The event is set by the first Ctrl+C (or a request to end); the second ends at once."""
-    asked = threading.Event()
-
-    def ask(number: int, _: object) -> None:
-        signal.signal(number, signal.default_int_handler)
-        asked.set()
-        tell("\nsaving after this step; press again to stop at once")
-
-    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield asked
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _mixture(path: Path | None) -> dict[str, float]:

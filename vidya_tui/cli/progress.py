@@ -1,4 +1,4 @@
-"""`vidya journal progress`: what was measured over time, in words, as a table or as a picture."""
+"""`vidya journal progress`: measurements over time, as text, a CSV table or an SVG plot."""
 
 from __future__ import annotations
 
@@ -7,20 +7,19 @@ from pathlib import Path
 import click
 
 from learning.journal.journal import Journal
-from learning.journal.progress import as_csv, read_progress, summary
-from learning.journal.progress_svg import as_svg
+from learning.journal.progress import as_csv, as_svg, read_progress, summary
 from vidya_tui.cli.common import common, print_json, say
 from vidya_tui.controller.export import check_free, write_export
 from vidya_tui.options import Options
 
 
 @click.command()
-@click.option("--csv", "csv_path", type=click.Path(path_type=Path), help="Write a table there.")
-@click.option("--svg", "svg_path", type=click.Path(path_type=Path), help="Draw a picture there.")
-@click.option("--force", is_flag=True, help="Write over a file that is there.")
+@click.option("--csv", "csv_path", type=click.Path(path_type=Path), help="Write a CSV table here.")
+@click.option("--svg", "svg_path", type=click.Path(path_type=Path), help="Write an SVG plot here.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
 @common
 def progress(csv_path: Path | None, svg_path: Path | None, force: bool, options: Options) -> None:
-    """How the model does over time: recall, loss, reward, ratings, picks, your words."""
+    """Shows how the model does over time: recall, loss, reward, ratings, picks, your words."""
     for path in (csv_path, svg_path):
         check_free(path, force=force)
     journal = Journal(options.home.journal_path)

@@ -27,7 +27,7 @@ program's own tables, and a test fails if it is out of date.
 
 
 def reference() -> str:
-    """The whole page, in Markdown."""
+    """The whole page as Markdown."""
     shared = {parameter.opts[0] for parameter in _command("doctor").params}
     parts = [
         _HEAD,
@@ -96,7 +96,7 @@ def _settings() -> Iterator[tuple[str, str, str]]:
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    """The first columns are what is typed, the last is a sentence."""
+    """A Markdown table: the last column is a sentence, the others are set as code."""
     lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
     for *typed, sentence in rows:
         cells = [f"`{cell}`" if cell else "" for cell in typed]

@@ -1,4 +1,4 @@
-"""The message of `vidya ask`: its words on the command line, and what is piped into it.
+"""Reads the message of `vidya ask` from the command line and from a pipe.
 
 cat notes.txt | vidya ask "What is this about?"
 """
@@ -16,12 +16,12 @@ from engine.errors import VidyaError
 from vidya_tui.cli.common import say
 
 PATIENCE = 2.0
-"""Seconds without a byte after which it is said what is waited for."""
+"""Seconds without input after which it says what it waits for."""
 
 
 def message(words: str | None) -> str:
-    """The words, then what is piped; `-`, or no words, is what is piped alone. Raises VidyaError for an
-    empty text, UsageError where there is neither."""
+    """The words followed by the piped text; for `-` or None the piped text alone. Raises VidyaError if the
+    text is empty, UsageError if there is neither."""
     if words is None and not _is_piped():
         raise click.UsageError('missing the message: vidya ask "hello"')
     words = "-" if words is None else words
@@ -33,13 +33,13 @@ def message(words: str | None) -> str:
 
 
 def _is_piped() -> bool:
-    """Whether standard input is a pipe or a file. Nothing else is read unasked: whatever started this
-    program may hold a terminal or a socket open for ever."""
+    """True if stdin is a pipe or a file. Anything else is read only on request, because the parent process
+    may keep a terminal or a socket open for ever."""
     if sys.stdin is None or sys.stdin.closed:
         return False
     try:
         kind = os.fstat(sys.stdin.fileno()).st_mode
-    except OSError:  # no real file, as in tests
+    except OSError:  # not a real file, as in tests
         return not sys.stdin.isatty()
     return stat.S_ISFIFO(kind) or stat.S_ISREG(kind)
 
@@ -52,6 +52,6 @@ def _read() -> str:
     except (OSError, ValueError):
         silent = False
     if silent:
-        end = "Ctrl+D ends it" if sys.stdin.isatty() else "< /dev/null goes without"
+        end = "Ctrl+D ends it" if sys.stdin.isatty() else "add < /dev/null if there is none"
         say(f"vidya: waits for the rest of the message on standard input; {end}")
     return sys.stdin.buffer.read().decode("utf-8-sig", "replace")

@@ -1,4 +1,4 @@
-"""`vidya teach`: judges an ask, or teaches a file of lessons, one after another."""
+"""`vidya teach`: judges an ask, or teaches the lessons of a file one after another."""
 
 from __future__ import annotations
 
@@ -24,14 +24,16 @@ from vidya_tui.text.numbers import counted
 
 
 @click.command()
-@click.option("--pick", type=int, help="Number of the candidate that was best.")
-@click.option("--say", "text", help="What the answer should have been.")
-@click.option("--rate", type=click.Choice(["good", "bad"]), help="How the answer was.")
-@click.option("--ask", "ask_id", type=int, help="Number of the ask; the latest if left out.")
+@click.option("--pick", type=int, help="Number of the best candidate.")
+@click.option("--say", "text", help="The answer that should have been given.")
+@click.option("--rate", type=click.Choice(["good", "bad"]), help="A rating of the answer.")
+@click.option("--ask", "ask_id", type=int, help="Number of the ask. Default: the latest.")
 @click.option(
-    "--file", type=click.Path(path_type=Path), help="Lessons, a JSON object a line; - is stdin."
+    "--file",
+    type=click.Path(path_type=Path),
+    help="Lessons to teach, one JSON object per line; - is stdin.",
 )
-@click.option("--no-wait", is_flag=True, help="Only journal it; the next `vidya` learns it.")
+@click.option("--no-wait", is_flag=True, help="Only write to the journal; the next `vidya` learns.")
 @common
 def teach(
     pick: int | None,
@@ -42,7 +44,7 @@ def teach(
     no_wait: bool,
     options: Options,
 ) -> None:
-    """Judges an ask, or teaches a file of lessons, and learns before it returns."""
+    """Judges an ask, or teaches a file of lessons; returns when the model has learned."""
     given = [value for value in (pick, text, rate, file) if value is not None]
     if len(given) != 1:
         raise click.UsageError("give one of --pick, --say, --rate or --file")
@@ -73,7 +75,7 @@ def teach(
 
 
 class _Nobody:
-    """A teacher for the session: what it journals is learned in `Desk.learn`, or waits."""
+    """A teacher that does nothing: `LocalTeacher.learn` learns what the session journals, or it waits."""
 
     def send(self, request: Request) -> None:
         pass
@@ -84,7 +86,7 @@ class _Nobody:
 
 @contextmanager
 def _silent(options: Options) -> Iterator[LocalTeacher]:
-    """As `desk`, with no model behind it."""
+    """Like `desk`, but without a model."""
     home = options.home
     with home.lock():
         journal = Journal(home.journal_path)
@@ -104,12 +106,12 @@ def _read(file: Path) -> list[Lesson]:
 
 
 def _teach(place: LocalTeacher, lesson: Lesson) -> None:
-    """Journals a lesson. What the owner taught word for word stands in the book, as in the app: in the
-    place of what stood there for the same question."""
+    """Journals a lesson. As in the app, also writes a taught answer into the owner's book, in place of the
+    earlier answer to the same question."""
     book, old = OwnerBook(place.home.book_path), None
     written = lesson.kind != "rating" and bool(lesson.answer) and len(lesson.prompt) == 1
     if written:
-        with suppress(DataError):  # it will be said when it is written
+        with suppress(DataError):  # reported below, when the book is written
             old = book.answer_to(lesson.prompt[-1].text)
         written = old != " ".join(lesson.answer.split())
         if old is None and in_vidyas(lesson.prompt[-1].text, lesson.answer):
@@ -133,7 +135,7 @@ def _print_lesson(event: LessonDone, options: Options) -> None:
 
 
 def _asked(place: LocalTeacher, number: int | None) -> Ask:
-    """The ask of that number, else the latest. Raises VidyaError where there is none."""
+    """The ask with this number, or the latest. Raises VidyaError if there is none."""
     ask = place.journal.ask(number) if number is not None else place.journal.latest_ask()
     if ask is None:
         raise VidyaError("nothing was asked yet", 'ask first: vidya ask "hello"')
@@ -143,7 +145,7 @@ def _asked(place: LocalTeacher, number: int | None) -> Ask:
 def _judge(
     place: LocalTeacher, ask: Ask, pick: int | None, text: str | None, rate: str | None
 ) -> None:
-    """One judgement, as in the app: an earlier one of the same ask is taken back."""
+    """Judges an ask as the app does: withdraws an earlier judgement of the same ask."""
     from vidya_tui.session.session import Session
 
     session = Session(place.journal, _Nobody(), book_path=place.home.book_path)

@@ -1,4 +1,4 @@
-"""`vidya train` and `vidya evaluate`."""
+"""`vidya train`: trains on a book."""
 
 from __future__ import annotations
 
@@ -25,25 +25,27 @@ RANK = 16
     "book",
     required=False,
     type=click.Path(path_type=Path),
-    help="A book; else Vidya's, yours and all your lessons.",
+    help="A book. Default: Vidya's book, yours and all your lessons.",
 )
-@click.option("--epochs", type=click.IntRange(1), help="Exactly so many; else until all is known.")
-@click.option("--batch-size", type=click.IntRange(1), help="Lines a step.")
-@click.option("--lora", is_flag=True, help="Train low-rank adapters, and add them to the weights.")
 @click.option(
-    "--rank", type=click.IntRange(1, 512), help="Of the adapters; 16 if left out. Needs --lora."
+    "--epochs", type=click.IntRange(1), help="Exact number. Default: until every line is known."
+)
+@click.option("--batch-size", type=click.IntRange(1), help="Lines per step.")
+@click.option("--lora", is_flag=True, help="Train low-rank adapters and add them to the weights.")
+@click.option(
+    "--rank", type=click.IntRange(1, 512), help="Rank of the adapters. Default: 16. Needs --lora."
 )
 @click.option(
     "--blocks",
     type=click.IntRange(1),
-    help="Upper blocks with adapters; a third if left out. Needs --lora.",
+    help="Number of upper blocks with adapters. Default: a third. Needs --lora.",
 )
 @click.option(
     "--adapter",
     type=click.Path(path_type=Path),
-    help="A folder for the adapters, as peft loads them. Needs --lora.",
+    help="Write the adapters to this new folder, in peft's format. Needs --lora.",
 )
-@click.option("--skip-bad", is_flag=True, help="Pass over lines that are wrong, learn the rest.")
+@click.option("--skip-bad", is_flag=True, help="Skip lines with errors and learn the rest.")
 @common
 def train(
     book: Path | None,
@@ -80,14 +82,15 @@ def train(
             print_json({"event": "done", **asdict(done)})
         if done.rolled_back:
             raise VidyaError(
-                "the training was thrown away, it lost too much", "train with fewer epochs"
+                "the training was rolled back, because too much else was forgotten",
+                "train with fewer epochs",
             )
         for place_of in done.left_out:
             say(f"{place_of}: too long for this model; left out")
         if book is not None and not _looked_after(book, options):
             say(
-                "lessons to come look after Vidya's book and yours, not after this one, and may undo "
-                f"it; to keep its lines, put them into yours: {options.home.book_path}"
+                "later lessons protect Vidya's book and yours, but not this one, so they may undo it; "
+                f"to keep its lines, add them to your book: {options.home.book_path}"
             )
         if not options.as_json:
             before, after = done.recall_before or 0.0, done.recall_after or 0.0
@@ -96,7 +99,7 @@ def train(
 
 
 def _check_book(path: Path, skip_bad: bool, *, required: bool) -> None:
-    """Every bad line is told before anything is loaded. Raises DataError where that is an end."""
+    """Reports every bad line before the model is loaded. Raises DataError if training cannot go on."""
     from personality.book import BookError, read_book
 
     try:
@@ -116,7 +119,7 @@ def _check_book(path: Path, skip_bad: bool, *, required: bool) -> None:
 
 
 def _looked_after(book: Path, options: Options) -> bool:
-    """Whether lessons replay the book's lines."""
+    """True if lessons replay this book: it is the shipped or the owner's."""
     from personality.book import shipped_book_path
 
     paths = (shipped_book_path(), options.home.book_path)
@@ -124,7 +127,7 @@ def _looked_after(book: Path, options: Options) -> bool:
 
 
 def _told(options: Options) -> Callable[[Event], None]:
-    """Prints each epoch, and that every line is asked first."""
+    """A function that prints each epoch, and first that every line is being measured."""
     told = False
 
     def show(event: Event) -> None:

@@ -1,4 +1,4 @@
-"""Slash commands and keys as data: their table, their parser, their keymap.
+"""Slash commands and keys: their table, parser and keymap.
 
 Imports text and settings.
 """

@@ -1,6 +1,6 @@
-"""Reads what follows a command's name: (name, what followed) -> argument, or a CommandError.
+"""Parsers for the arguments of slash commands: (name, text after it) -> argument. Raise CommandError.
 
-Left out: which command reads what (table.py).
+Left out: which command uses which parser (table.py).
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ class CommandError(VidyaError):
 
 
 def no_argument(name: str, argument: str) -> Argument:
-    """Nothing may follow."""
+    """For commands without an argument."""
     if argument:
         raise CommandError(f"/{name} takes nothing after it", f"type /{name} alone")
     return None
 
 
 def free_text(name: str, argument: str) -> Argument:
-    """Whatever follows, as it was typed; nothing is None."""
+    """Any text, as typed; None if empty."""
     return argument or None
 
 
 def candidate(name: str, argument: str) -> Argument:
-    """The number of a candidate, from 1."""
+    """The number of a candidate, from 1; required."""
     if not argument.isascii() or not argument.isdigit() or int(argument) < 1:
         raise CommandError(
             f"/{name} needs the number of a candidate", f"type for example /{name} 3"
@@ -39,7 +39,7 @@ def candidate(name: str, argument: str) -> Argument:
 
 
 def epochs(name: str, argument: str) -> Argument:
-    """A number of epochs, 1 to MOST_EPOCHS; nothing is None."""
+    """A number of epochs, 1 to MOST_EPOCHS; None if empty."""
     if not argument:
         return None
     if not argument.isascii() or not argument.isdigit() or not 1 <= int(argument) <= MOST_EPOCHS:
@@ -51,7 +51,7 @@ def epochs(name: str, argument: str) -> Argument:
 
 
 def one_of(*values: str) -> Callable[[str, str], Argument]:
-    """Reads one of some words, or nothing."""
+    """A parser for one of these words, in any case; None if empty."""
 
     def read(name: str, argument: str) -> Argument:
         if argument and argument.lower() not in values:
@@ -63,7 +63,7 @@ def one_of(*values: str) -> Callable[[str, str], Argument]:
 
 
 def lesson(name: str, argument: str) -> Argument:
-    """The number of a lesson, from 1; nothing is None."""
+    """The number of a lesson, from 1; None if empty."""
     if not argument:
         return None
     if not argument.isascii() or not argument.isdigit() or int(argument) < 1:
@@ -75,7 +75,7 @@ def lesson(name: str, argument: str) -> Argument:
 
 
 def rating(name: str, argument: str) -> Argument:
-    """good, bad or off."""
+    """One of good, bad and off; required."""
     value = argument.lower()
     if value not in ("good", "bad", "off"):
         raise CommandError(

@@ -1,11 +1,11 @@
-"""Which key does what: the table's own keys, changed by `[keys]` in settings.toml.
+"""Builds the keymap: the default keys of the table, changed by `[keys]` in settings.toml.
 
     [keys]
     train = "f5"
     undo = "f8,ctrl+underscore"
     editor = ""                 # no key at all
 
-Checked here, before the screen opens, so that no key is silently dead. Imports no Textual.
+Validates the keys before the screen opens, so that no key silently does nothing. Imports no Textual.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from vidya_tui.commands.table import COMMANDS, KEYS
 from vidya_tui.settings.file import SettingsError
 
 Keymap = Mapping[str, str]
-"""Name of a command or of a row of KEYS -> its keys in Textual's notation, comma between them."""
+"""Name of a command or of a row of KEYS -> its keys in Textual's notation, separated by commas."""
 
 _PLAIN = ("backspace", "delete", "left", "right", "up", "down", "home", "end")
 _MODIFIED = {
@@ -32,25 +32,26 @@ _MODIFIED = {
 TYPING = frozenset((*_PLAIN, "enter", "tab", "space", "insert", "f6", "f7")) | {
     f"{held}+{key}" for held, keys in _MODIFIED.items() for key in keys
 }
-"""Keys with which text is written; they must reach the prompt."""
+"""Keys for editing text; they must reach the prompt."""
 THE_SAME = {"ctrl+i": "tab", "ctrl+m": "enter", "ctrl+h": "backspace"}
-"""What terminals cannot tell from another key."""
+"""Key -> the key that terminals send instead."""
 FIXED = {"ctrl+p": "the palette"}
+"""Keys that cannot be changed."""
 GIVES_WAY = ("find", "good", "bad", "train", "settings")
-"""Names whose usual keys are younger than somebody's `[keys]`: where the owner gave one of these keys
-to something else, that is what it does, and the name here has none."""
+"""Names whose default keys were added later. If the owner's `[keys]` gives such a key to something else,
+the owner's choice wins and the name here loses that key."""
 _HELD = ("ctrl", "alt", "shift", "super")
 _NAMES = ("escape", "pageup", "pagedown", "slash", "backslash", "at", "minus", "plus", "underscore")
 
 
 def usual() -> dict[str, str]:
-    """The keys as the tables have them."""
+    """The default keys."""
     named = {key.name: key.keys for key in KEYS if key.name}
     return {command.name: command.keys for command in COMMANDS} | named
 
 
 def known(changes: Mapping[str, str]) -> tuple[dict[str, str], list[SettingsError]]:
-    """The changes of keys that there are, and what to tell the owner of the others."""
+    """(changes whose names exist, errors for the others)."""
     made = usual()
     errors = []
     for name in changes:
@@ -62,7 +63,8 @@ def known(changes: Mapping[str, str]) -> tuple[dict[str, str], list[SettingsErro
 
 
 def keymap(changes: Mapping[str, str]) -> dict[str, str]:
-    """All keys after the owner's changes. Raises SettingsError for what could not work."""
+    """All keys after the owner's changes. Raises SettingsError for unknown names, keys that cannot be
+    used, and keys used twice."""
     made, (_, errors) = usual(), known(changes)
     if errors:
         raise errors[0]
@@ -85,17 +87,17 @@ def keymap(changes: Mapping[str, str]) -> dict[str, str]:
 
 
 def each(keys: str) -> list[str]:
-    """The keys of "f1,alt+h", one by one; none of ""."""
+    """Splits "f1,alt+h" into its keys; [] for ""."""
     return [key for key in keys.split(",") if key]
 
 
 def shown(keys: str) -> str:
-    """The first of some keys, as people write it."""
+    """The first of the keys."""
     return keys.partition(",")[0]
 
 
 def way(keys: Keymap, name: str) -> str:
-    """How a hint calls what leads to a command: "F2", "esc", or "/correct" where it has no key."""
+    """How a hint refers to a command: "F2", "esc", or "/correct" if it has no key."""
     key = shown(keys[name])
     if re.fullmatch(r"f\d+", key):
         return key.upper()
@@ -122,7 +124,7 @@ def _is_key(last: str) -> bool:
 
 
 def _is_character(last: str) -> bool:
-    """A letter or digit, or the name that Textual gives to a sign: comma, left_square_bracket."""
+    """True for a letter or digit, or Textual's name of a sign: comma, left_square_bracket."""
     if len(last) == 1 or last in _NAMES[3:]:
         return last.isalnum() or len(last) > 1
     try:

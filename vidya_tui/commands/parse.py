@@ -1,4 +1,4 @@
-"""What was typed: a message or a command of the table, and how a command could go on."""
+"""Parses typed lines into messages and commands, and completes commands."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from vidya_tui.commands.table import COMMANDS, Command
 
 @dataclass(frozen=True)
 class Say:
-    """A message to answer."""
+    """A typed message to answer."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class RunCommand:
-    """A command to carry out."""
+    """A typed command to run."""
 
     command: Command
     argument: Argument = None
@@ -28,16 +28,16 @@ class RunCommand:
 
 @dataclass(frozen=True)
 class Completion:
-    """A way to go on with what is typed."""
+    """A completion of the typed line."""
 
     text: str
-    """The whole line after completing."""
+    """The whole line after the completion."""
     label: str
     help: str
 
 
 def find(name: str, commands: Sequence[Command] = COMMANDS) -> Command:
-    """The command of that name. Raises CommandError that suggests one which is spelled alike."""
+    """The command with this name or alias. Raises CommandError, which suggests a similar name."""
     wanted = name.lower()
     for command in commands:
         if wanted == command.name or wanted in command.aliases:
@@ -53,13 +53,13 @@ def find(name: str, commands: Sequence[Command] = COMMANDS) -> Command:
 
 
 def is_command(text: str) -> bool:
-    """Whether it is meant as one, be it of the table or not."""
+    """True if the line is a command, known or not: it starts with a single slash."""
     stripped = text.strip()
     return stripped.startswith("/") and not stripped.startswith("//")
 
 
 def parse(text: str) -> Say | RunCommand:
-    """What was typed, as a message or a command. `//text` is the message `/text`."""
+    """Parses a line as a message or a command. `//text` is the message `/text`. Raises CommandError."""
     stripped = text.strip()
     if stripped.startswith("//"):
         return Say(stripped[1:])
@@ -72,12 +72,12 @@ def parse(text: str) -> Say | RunCommand:
 
 
 def complete(text: str) -> list[Completion]:
-    """How a line that begins with a slash could go on, likeliest first."""
+    """Completions of a line that starts with a slash, likeliest first."""
     if not text.startswith("/") or text.startswith("//") or "\n" in text:
         return []
     name, space, argument = text[1:].partition(" ")
     if any(name.lower() in command.aliases for command in COMMANDS):
-        return []  # it is complete as it stands
+        return []  # an alias is complete as it is
     if not space:
         return [
             Completion(f"/{c.name} " if c.hint else f"/{c.name}", c.usage, c.help)
@@ -94,7 +94,7 @@ def complete(text: str) -> list[Completion]:
 
 
 def _following(offered: Mapping[str, str], begun: str) -> list[str]:
-    """What can follow a command: what begins so, else what has it in its name, else in what it is."""
+    """Arguments that match the typed text: by their beginning, else by name, else by description."""
     if begun in offered:
         return []
     starts = [value for value in offered if value.startswith(begun)]

@@ -1,4 +1,4 @@
-"""What decides which commands work now."""
+"""The state that decides which commands are available."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Situation:
-    """What decides which commands work now."""
+    """The state that decides which commands are available."""
 
     cards: tuple[int, ...] = ()
     """Numbers of the candidates that can be picked."""
     waiting: bool = False
     """Candidates wait for a judgement."""
     streaming: bool = False
-    """An answer is being written."""
+    """An answer is streaming."""
     asked: bool = False
-    """There is a message that was, or is being, answered."""
+    """There is a message with an answer, finished or streaming."""
     answered: bool = False
     """The last message has its answer."""
     ratable: bool = False
     """There is an answer to rate."""
     training: bool = False
-    """The book is being learned."""
+    """A book training is running."""
     practising: bool = False
-    """A task is being practised."""
+    """Practice is running."""
     rating: str | None = None
-    """How the last answer is rated."""
+    """Rating of the last answer; None: not rated."""
     taught: bool = False
-    """Something was taught that could be taken back."""
+    """There is a lesson to undo."""
     branched: bool = False
-    """A message that is shown was asked in more than one way."""
+    """A message on the screen has more than one branch."""

@@ -1,14 +1,14 @@
-"""The slash commands: one table that the prompt, the palette, the keys, the footer and /help read.
+"""The slash commands: one table for the prompt, the palette, the keys, the footer and /help.
 
-To add one: a row here, and what it does in controller/controller.py, or in screens/chat/commands.py where
-it opens something. Left out: what was typed (parse.py), other keys than these by the owner's wish
-(keymap.py).
+To add a command, add a row here and its action in controller/controller.py, or in
+screens/chat/commands.py if it opens a screen. Left out: parsing (parse.py) and the owner's keys (keymap.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from vidya_tui.commands.arguments import (
     Argument,
@@ -29,7 +29,7 @@ def _always(_: Situation) -> bool:
 
 
 def _tasks() -> Mapping[str, str]:
-    """Every task that can be practised, with one line on it; loaded when it is asked for."""
+    """Name -> description of every practice task; imported on first use."""
     from learning.rewards.registry import tasks
 
     return tasks()
@@ -41,27 +41,30 @@ class Command:
 
     name: str
     help: str
-    """One line, what it does for the owner."""
+    """One line: what it does for the owner."""
     hint: str = ""
-    """What may follow the name."""
+    """Usage of its argument."""
     keys: str = ""
-    """Keys in Textual's notation, the first is the one shown; empty: none."""
+    """Default keys in Textual's notation, the first one is shown; empty: none."""
     label: str = ""
-    """A word for the footer."""
+    """Label in the footer."""
     values: tuple[str, ...] = ()
-    """Arguments that can be completed."""
+    """Arguments for completion."""
     offers: Callable[[], Mapping[str, str]] | None = None
-    """Makes what can follow the name, each with what it is: for more than `values` can hold."""
+    """Returns argument -> description for completion, in place of `values`."""
     read: Callable[[str, str], Argument] = no_argument
-    """(name, what followed) -> argument; raises CommandError."""
+    """Parses the argument: (name, text after it) -> argument; raises CommandError."""
     when: Callable[[Situation], bool] = _always
-    """Whether it can do something now."""
+    """Whether the command is available."""
     footer: Callable[[Situation], bool] | None = None
-    """Whether its key is worth a place in the footer now; None: as `when`."""
+    """Whether the footer shows its key; None: whenever available."""
+    screen: Literal["", "chat", "app"] = ""
+    """Whose screen it opens: the chat's (screens/registry.py), or the app's, because more than the
+    conversation changes on it; empty: none, or one that belongs to something else it does."""
     plain: bool = True
-    """Whether it works line by line too (`vidya --plain`), without a screen."""
+    """Whether it works in the line mode (`vidya --plain`)."""
     aliases: tuple[str, ...] = ()
-    """Other names of it: those that other programs give to the same."""
+    """Other names, as used by other programs."""
 
     @property
     def usage(self) -> str:
@@ -69,7 +72,7 @@ class Command:
 
     @property
     def bare(self) -> bool:
-        """Whether its name alone says what to do."""
+        """True if the command works without an argument."""
         try:
             self.read(self.name, "")
         except CommandError:
@@ -205,6 +208,7 @@ COMMANDS: tuple[Command, ...] = (
         "curve",
         "how the training goes, or went: time left, loss, recall",
         keys="f12",
+        screen="app",
         label="curve",
         footer=lambda s: s.training,
     ),
@@ -228,6 +232,7 @@ COMMANDS: tuple[Command, ...] = (
         "everything that was taught; teach again, change, take back",
         hint="[WORDS]",
         keys="alt+l",
+        screen="chat",
         label="lessons",
         read=free_text,
         footer=lambda s: s.taught and not s.waiting,
@@ -237,6 +242,7 @@ COMMANDS: tuple[Command, ...] = (
         "a lesson's message, answered as before the lesson and as now",
         hint="[LESSON]",
         keys="alt+c",
+        screen="chat",
         label="before/after",
         read=lesson,
         when=lambda s: s.taught,
@@ -247,6 +253,7 @@ COMMANDS: tuple[Command, ...] = (
         "read, search and change what is known by heart",
         hint="[WORDS]",
         keys="alt+o",
+        screen="chat",
         label="book",
         read=free_text,
         footer=lambda s: not s.waiting and not s.answered,
@@ -255,6 +262,7 @@ COMMANDS: tuple[Command, ...] = (
         "progress",
         "how the model does over time",
         keys="alt+g",
+        screen="chat",
         label="progress",
         footer=lambda s: not s.waiting and not s.answered,
     ),
@@ -264,6 +272,7 @@ COMMANDS: tuple[Command, ...] = (
         hint="[WORDS]",
         read=free_text,
         keys="ctrl+o",
+        screen="chat",
         label="history",
         footer=lambda s: not s.waiting and not s.answered,
     ),
@@ -271,6 +280,7 @@ COMMANDS: tuple[Command, ...] = (
         "model",
         "other models, earlier weights, a larger model of this one",
         keys="alt+m",
+        screen="app",
         label="model",
         footer=lambda s: False,
     ),
@@ -278,6 +288,7 @@ COMMANDS: tuple[Command, ...] = (
         "settings",
         "answers, learning, privacy, looks",
         keys="alt+s",
+        screen="app",
         label="settings",
         footer=lambda s: not s.waiting and not s.answered,
     ),
@@ -294,10 +305,10 @@ COMMANDS: tuple[Command, ...] = (
 
 @dataclass(frozen=True)
 class Key:
-    """A key that does something which is not a command of its own."""
+    """A key for something that is not a command."""
 
     name: str
-    """What settings call it; empty: always this key."""
+    """Its name in `[keys]`; empty: the key cannot be changed."""
     keys: str
     help: str
 

@@ -1,4 +1,4 @@
-"""What a screen beside the chat works on: the home and the owner's desk."""
+"""What a screen beside the chat works on."""
 
 from __future__ import annotations
 

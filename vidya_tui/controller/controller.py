@@ -1,8 +1,8 @@
-"""Carries out what the owner asks for, and says in a few words what came of it.
+"""Carries out the owner's commands and says in a few words what came of them.
 
 Between the chat's widgets and the session: commands and events go in, words for the owner come out.
 Knows no widgets. Left out: how answers, judgements and lessons work (session/session.py), corrections
-in the editor (retyping.py), and whether there is a model (presence.py).
+in the editor (retyping.py), and what events mean (state/known.py).
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from learning.journal.journal import Journal
 from learning.protocol.events import (
     Event,
     LessonDone,
-    MessageCut,
-    TrainDone,
+    TeacherEnded,
     UndoDone,
+    WorkerLost,
 )
 from learning.protocol.messages import TeacherPort
 from learning.protocol.requests import CancelTraining, SetLearning, Train
@@ -29,25 +29,23 @@ from vidya_tui.commands.keymap import Keymap, usual, way
 from vidya_tui.commands.parse import RunCommand
 from vidya_tui.commands.situation import Situation
 from vidya_tui.controller.drafts import Drafts
-from vidya_tui.controller.message import StatusMessage
 from vidya_tui.controller.practice import PracticeDesk
-from vidya_tui.controller.presence import ModelPresence
 from vidya_tui.controller.retyping import Retyping
 from vidya_tui.session.session import Session
-from vidya_tui.state import growth as growth_state
 from vidya_tui.state import learner as learner_state
-from vidya_tui.state import practice as practice_state
+from vidya_tui.state import training as training_state
 from vidya_tui.state import transcript, undoing
 from vidya_tui.state.growth import Growing
+from vidya_tui.state.known import StateStore
 from vidya_tui.state.learner import Learning
+from vidya_tui.state.message import StatusMessage
 from vidya_tui.state.notes import Notes, note_of, recalled
 from vidya_tui.state.training import TrainingLog
 from vidya_tui.state.transcript import Log
 
 
 class Controller:
-    """One owner's work with one session and one teacher. Everything that the owner causes may raise
-    VidyaError and has then changed nothing."""
+    """Joins one session and one teacher. A method that raises VidyaError has changed nothing."""
 
     def __init__(
         self,
@@ -56,34 +54,31 @@ class Controller:
         teacher: TeacherPort,
         keys: Keymap | None = None,
     ) -> None:
-        """keys: those that hints name; None: the usual ones."""
+        """keys: those that hints mention; None: the default keys."""
         self.session = session
         self._keys = keys or usual()
-        self.learning = Learning()
         self.journal = journal
         self._teacher = teacher
-        self.practice = PracticeDesk(teacher)
+        self.known = StateStore()
+        """What the teacher's events have told."""
+        self.practice = PracticeDesk(teacher, self.known)
         self._how = SetLearning(on=True)
         self._begun = False
         self._notes = Notes(lambda at: recalled(self.journal, self.session, at))
-        self.training = TrainingLog()
         self.undone = 0.0
-        """Seconds by the monotonic clock at which the last undo ended; 0: none has."""
+        """When the last undo ended, in seconds of time.monotonic(); 0: none has."""
         self._taught = False
-        self._presence = ModelPresence(self._take_up)
         self.drafts = Drafts()
         self._retyping = Retyping(session, self.drafts)
-        self.growing: Growing | None = None
-        """A larger model that is being made."""
 
     def begin(self) -> None:
-        """Once, at the start: what was left undone is taken up."""
+        """Called once, at the start: resumes what was interrupted."""
         self._taught = self.journal.last_lesson() is not None
         self._begun = True
         self._take_up()
 
     def learn_as(self, how: SetLearning) -> None:
-        """How lessons are learned from now on, and by every teacher that comes."""
+        """Sets how lessons are learned, by this teacher and by every later one."""
         if how != self._how:
             self._how = how
             if self._begun:
@@ -91,12 +86,27 @@ class Controller:
 
     # ------------------------------------------------------------ what is shown
 
+    @property
+    def learning(self) -> Learning:
+        """What is known of the learner."""
+        return self.known.now.learning
+
+    @property
+    def training(self) -> TrainingLog:
+        """The book training that runs, or the last one."""
+        return self.known.now.training
+
+    @property
+    def growing(self) -> Growing | None:
+        """A larger model that is being made."""
+        return self.known.now.growing
+
     def log(self) -> Log:
-        """What the conversation shows."""
+        """The entries of the conversation."""
         return Log(self.session, self._notes)
 
     def understood(self) -> str:
-        """What was understood of the last judgement: "preferred 3 over 1, 2, 4, 5"."""
+        """The note under the last answer: "preferred 3 over 1, 2, 4, 5"."""
         return self._notes.at(len(self.session.turns) - 1)
 
     def situation(self) -> Situation:
@@ -119,12 +129,12 @@ class Controller:
             self._notes.unjudged(len(session.turns) - 2)
         if self.learning.loaded:
             return StatusMessage("")
-        self._presence.promise_answer()
+        self.known.change(model=replace(self.known.now.model, promised=True))
         return StatusMessage("the answer comes as soon as the model is awake")
 
     def carry_out(self, run: RunCommand) -> StatusMessage:
-        """A command that needs no screen of its own. Raises VidyaError, as `read` does, where what
-        must follow it is missing."""
+        """Carries out a command that needs no screen of its own. Raises VidyaError, also where its argument
+        is missing."""
         if run.argument is None:
             run.command.read(run.command.name, "")
         work: dict[str, Callable[[Argument], StatusMessage]] = {
@@ -143,14 +153,14 @@ class Controller:
         return work[run.command.name](run.argument)
 
     def open(self, conversation: int) -> StatusMessage:
-        """Goes on with an earlier conversation."""
+        """Opens an earlier conversation."""
         self.session.open(conversation)
         self._notes.clear()
-        self.session.recover()  # a message that was never answered is asked again
+        self.session.recover()  # asks again what was never answered
         return StatusMessage("")
 
     def turn_to(self, position: int, step: int) -> StatusMessage:
-        """Shows another variant of the message at a position, and what followed it."""
+        """Shows another wording of the message at a position, with what followed it."""
         self.session.turn_to(position, step)
         self._notes.clear()
         self.session.recover()
@@ -163,14 +173,13 @@ class Controller:
         return StatusMessage("the earlier one is kept; /branch goes back to it")
 
     def correctable(self, index: int | None = None) -> tuple[str, str, bool]:
-        """(the owner's message, the text to begin the correction with, whether the owner typed it).
-        index: the candidate to retype; None: what was left last, else the first that is shown, or
+        """(the owner's message, the text that the editor opens with, whether the owner typed that).
+        index: the candidate to retype; None: the one left unsaved last, else the first with a text, or
         the answer."""
         return self._retyping.begin(index)
 
     def retyped(self, text: str, *, saved: bool, index: int | None = None) -> StatusMessage | None:
-        """What came back from the editor. A text that was left, or could not be saved, is there the
-        next time."""
+        """Takes the text from the editor. One that was not saved, or could not be, opens again next time."""
         if saved:
             return self._judged() if self._retyping.save(text, index) else None
         if self._retyping.leave(text, index):
@@ -203,7 +212,7 @@ class Controller:
         return StatusMessage("")
 
     def _note(self) -> None:
-        """Puts under the last answer what stands of the judgements of it."""
+        """Writes the note under the last answer from the judgements that were not withdrawn."""
         session = self.session
         self._notes.cut(len(session.turns))
         if session.answer is not None:
@@ -243,16 +252,18 @@ class Controller:
             return self.practice.stop()
         if not self.training.running:
             raise VidyaError("nothing is running", "there is nothing to cancel")
-        self.training.stop()
-        self.learning = replace(self.learning, stopping=True)
+        self.known.change(
+            training=self.training.stopped(), learning=replace(self.learning, stopping=True)
+        )
         self._teacher.send(CancelTraining())
         return StatusMessage("stopping the training; what was learned so far is kept")
 
     def _train(self, argument: Argument) -> StatusMessage:
         if self.training.running:
             raise VidyaError("the book is being learned already", "/cancel stops it")
-        self.training.begin()
-        self.learning = replace(self.learning, stopping=False)
+        self.known.change(
+            training=training_state.BEGUN, learning=replace(self.learning, stopping=False)
+        )
         self._teacher.send(Train(epochs=argument if isinstance(argument, int) else None))
         shows, stops = way(self._keys, "curve"), way(self._keys, "cancel")
         return StatusMessage(
@@ -260,14 +271,14 @@ class Controller:
         )
 
     def other_undo(self) -> str:
-        """What an undo would take back, in a sentence, where that is of another conversation than the
-        open one, or of none that is open; else ""."""
+        """A sentence about the lesson that an undo would undo, where it belongs to another conversation than
+        the open one; else ""."""
         if transcript.running_card(self.session) is not None or self.session.undoing:
             return ""
         return undoing.elsewhere(self.journal, self.session.conversation)
 
     def _undo(self, argument: Argument) -> StatusMessage:
-        """argument: "yes": whatever conversation it is of."""
+        """argument: "yes": also where the lesson belongs to another conversation."""
         if self.session.undoing:
             return StatusMessage(
                 "the last undo is still at work; once more when it is done takes another"
@@ -285,13 +296,13 @@ class Controller:
         return StatusMessage("a new conversation")
 
     def away(self) -> None:
-        """Asked now and then: the owner may have been away for long."""
+        """Called every few seconds: begins idle practice where the owner has been away long enough."""
         self.practice.away(busy=self.session.streaming or self.training.running)
 
     # ------------------------------------------------------------ what the teacher says
 
     def hear(self, events: Sequence[Event]) -> list[StatusMessage]:
-        """Takes events in order; what they mean for the owner."""
+        """Takes events in order; returns what to tell the owner about them."""
         heard: list[StatusMessage] = []
         for event in events:
             for take in (self.session.handle, self._understand, self.practice.hear):
@@ -301,20 +312,11 @@ class Controller:
                     words = StatusMessage(str(error), trouble=True)
                 if words is not None:
                     heard.append(words)
-        practice = practice_state.short(self.practice.state)
-        if self.growing is not None and not practice:
-            practice = self.growing.short()
-        self.learning = replace(self.learning, practice=practice)
         return heard
 
     def _understand(self, event: Event) -> StatusMessage | None:
-        words = self._meaning(event)
-        self.learning = learner_state.after(self.learning, event)
-        self.training.hear(event)
-        self.growing = growth_state.after(self.growing, event)
-        return words
-
-    def _meaning(self, event: Event) -> StatusMessage | None:
+        """Updates what is known and the notes under the answers."""
+        words = self.known.take(event)
         match event:
             case LessonDone():
                 self._annotate(event.lesson, learner_state.outcome(event))
@@ -324,22 +326,22 @@ class Controller:
                 self.undone = time.monotonic()
                 self._taught = self.journal.last_lesson() is not None
                 return StatusMessage(undoing.taken_back(self.journal, event))
-            case TrainDone():
-                return StatusMessage(learner_state.trained(event))
-            case MessageCut():
-                return StatusMessage(learner_state.cut(event), trouble=True)
-        return self._presence.hear(event, training=self.training.running)
+            case WorkerLost(restarting=False):
+                pass
+            case TeacherEnded():
+                self._take_up()
+        return words
 
     def _take_up(self) -> None:
-        """Tells a teacher that has just begun what it needs to know."""
+        """Tells a new teacher how to learn, and asks again what the old one left unanswered."""
         self._teacher.send(self._how)
         self.session.recover()
 
     def _annotate(self, lesson_id: int, words: str, *, undone: bool = False) -> None:
-        """Puts what became of a lesson under the answer it is about, if that is on the screen."""
+        """Adds the outcome of a lesson to the note of its answer, where that is on the screen."""
         if not len(self._notes):
             return
-        with contextlib.suppress(VidyaError):  # a lesson that was forgotten meanwhile
+        with contextlib.suppress(VidyaError):  # the lesson was erased meanwhile
             if self._notes.at(len(self.session.turns) - 1):
                 self._note()  # /lessons may have changed the answer itself
             lesson = self.journal.lesson(lesson_id)

@@ -1,4 +1,4 @@
-"""What was typed in an editor and left: it stands there again when the same thing is opened again.
+"""Texts that were typed in an editor and not saved: the editor opens with them the next time.
 
 Until the app is left. Left out: what is typed in the prompt (terminal/saved_prompt.py).
 """
@@ -12,17 +12,17 @@ About = tuple[object, ...]
 
 
 class Drafts:
-    """One text or several for each thing."""
+    """Keeps one text or several for each thing."""
 
     def __init__(self) -> None:
         self._kept: dict[About, tuple[str, ...]] = {}
 
     def get(self, about: About, *texts: str) -> tuple[str, ...]:
-        """As it was left, else the texts that it begins with."""
+        """The kept texts, else `texts`."""
         return self._kept.get(about, texts)
 
     def left(self, about: About, typed: Sequence[str], texts: Sequence[str]) -> bool:
-        """Keeps what was typed in place of the texts, unless it is empty or the same; whether it did."""
+        """Keeps what was typed, unless it is empty or the same as `texts`; returns whether it did."""
         self._kept.pop(about, None)
         if not any(text.strip() for text in typed) or tuple(typed) == tuple(texts):
             return False
@@ -30,17 +30,17 @@ class Drafts:
         return True
 
     def last(self, *beginning: object) -> About | None:
-        """Of those that begin so, what was left last."""
+        """The key kept last of those that begin with `beginning`; None: there is none."""
         for about in reversed(self._kept):
             if about[: len(beginning)] == beginning:
                 return about
         return None
 
     def done(self, about: About) -> None:
-        """It was saved."""
+        """Drops a draft that was saved."""
         self._kept.pop(about, None)
 
     def forget(self, *beginning: object) -> None:
-        """Lets go of all that begin so."""
+        """Drops all drafts whose keys begin with `beginning`."""
         for about in [a for a in self._kept if a[: len(beginning)] == beginning]:
             del self._kept[about]

@@ -1,4 +1,4 @@
-"""Changes to what was taught before and to the book: journal first, then the book, then the teacher.
+"""Changes earlier lessons and the book: the journal first, then the book, then the teacher.
 
 Every change is a lesson, or takes one back. Methods return what to tell the owner. One that raises
 VidyaError has changed nothing, but for DataError: the journal has it then, only the book could not
@@ -16,7 +16,7 @@ from learning.book.owner_book import OwnerBook
 from learning.channels import learn_again, learn_from_book, learn_from_removal
 from learning.journal.journal import Journal
 from learning.journal.lesson_list import Taught
-from learning.protocol.records import Lesson, Turn, Turns
+from learning.protocol.records import Lesson, Turns, as_turns
 from learning.protocol.requests import Learn
 from personality.book import LineError, format_line
 from vidya_tui.session.judging import tidy
@@ -25,7 +25,7 @@ from vidya_tui.state.lessons import quote
 
 
 class Edits:
-    """Works through the open session where a change is about what it shows."""
+    """Uses the open session for a change of what that shows."""
 
     def __init__(self, session: Session, book_path: Path) -> None:
         self._session, self._book_path = session, book_path
@@ -34,8 +34,8 @@ class Edits:
     # ------------------------------------------------------------ lessons
 
     def teach_again(self, taught: Taught) -> str:
-        """Learns it once more; what was taken back, replaced or never judged becomes a new lesson, the
-        newest."""
+        """Has the lesson learned once more. One that was undone, replaced or never judged becomes a new
+        lesson."""
         journal, lesson = self._session.journal, taught.lesson
         if lesson.kind == "owner_words":
             raise VidyaError("these are your own words", "nothing is to be answered there")
@@ -56,7 +56,7 @@ class Edits:
         return f"lesson {lesson.id} is taught again"
 
     def edit(self, taught: Taught, text: str) -> str:
-        """Says what the answer should have been instead: a correction of the same message."""
+        """Corrects the lesson: another answer to the same message."""
         text, lesson = tidy(text), taught.lesson
         if lesson.kind == "owner_words":
             raise VidyaError("these are your own words", "w takes the lesson back")
@@ -73,7 +73,7 @@ class Edits:
         return f"will answer {quote(text)}"
 
     def withdraw(self, taught: Taught) -> str:
-        """Takes the lesson back, from the journal now and from the weights as soon as can be."""
+        """Undoes the lesson: in the journal now, and in the weights when the teacher gets to it."""
         if taught.state == "taken_back":
             raise VidyaError(f"lesson {taught.lesson.id} was taken back already", "choose another")
         self._session.take_back(taught.lesson)
@@ -104,14 +104,14 @@ class Edits:
             self._learn()
 
     def _show_again(self, conversation: int) -> None:
-        """What the open conversation says of itself has changed."""
+        """Reads again what the open conversation shows, which has changed."""
         if self._session.conversation == conversation and not self._session.streaming:
             self._session.open(conversation)
 
     # ------------------------------------------------------------ the book
 
     def add_entry(self, question: str, answer: str, lines: Sequence[BookLine] = ()) -> str:
-        """A new entry of the owner's; where the question is in the book already, it replaces that."""
+        """Adds an entry to the owner's book; it replaces one with the same question."""
         turns = self._turns((), question, answer)
         if (there := standing(lines, turns[:-1])) is not None:
             if there.own:
@@ -120,8 +120,8 @@ class Edits:
         return self._write(None, turns, None, None)
 
     def edit_entry(self, line: BookLine, question: str, answer: str) -> str:
-        """Another question or answer for an entry; one of the shipped book gets an entry of the
-        owner's that replaces it."""
+        """Changes the question or the answer of an entry. For one of the shipped book, the owner's book gets
+        an entry that replaces it."""
         turns = self._turns(line.turns[:-2], question, answer)
         if turns == line.turns:
             raise VidyaError("nothing was changed in it", "type another question or answer")
@@ -131,8 +131,8 @@ class Edits:
         return self._write(line if line.own else None, turns, old, removed)
 
     def remove_entry(self, line: BookLine, lines: Sequence[BookLine] = ()) -> str:
-        """Takes an entry of the owner's out; the model learns not to say it, and where the shipped
-        book or another line answers the question too, to say that again."""
+        """Removes an entry of the owner's book. The model is trained not to give that answer any more; where
+        the shipped book or another line answers the question, it is trained to give that answer."""
         if not line.own:
             raise VidyaError(
                 "this entry comes with the program and stays in its book",
@@ -161,8 +161,8 @@ class Edits:
         old: str | None,
         removed: BookLine | None,
     ) -> str:
-        """place: the line that is rewritten; None appends one. old: the answer that no longer holds.
-        removed: the entry whose question is not asked any more."""
+        """place: the line to rewrite; None appends one. old: the answer that is no longer right. removed: the
+        entry whose question was changed."""
         lessons = [learn_from_book(_prompt(turns), turns[-1][1], old)]
         if removed is not None and not removed.replaced:
             lessons.insert(0, learn_from_removal(_prompt(removed.turns), removed.answer))
@@ -182,7 +182,7 @@ class Edits:
     def _turns(
         before: tuple[tuple[str, str], ...], question: str, answer: str
     ) -> tuple[tuple[str, str], ...]:
-        """An entry that a book can hold. Raises DataError."""
+        """Checks that a book can hold the entry. Raises DataError."""
         turns = (
             *before,
             ("user", " ".join(question.split())),
@@ -199,7 +199,7 @@ class Edits:
 
 
 def lesson_to_compare(journal: Journal, number: int | None) -> Lesson:
-    """That lesson, else the last one that is in the weights. Raises VidyaError."""
+    """The lesson of that number, else the newest one in the weights. Raises VidyaError."""
     if number:
         try:
             return journal.lesson(number)
@@ -213,4 +213,4 @@ def lesson_to_compare(journal: Journal, number: int | None) -> Lesson:
 
 
 def _prompt(turns: Sequence[tuple[str, str]]) -> Turns:
-    return tuple(Turn(role, text) for role, text in turns[:-1])  # type: ignore[arg-type]
+    return as_turns(turns[:-1])

@@ -1,4 +1,4 @@
-"""Writes a file that the owner asked for: into the folder for such files, or where it was told to."""
+"""Writes exported files, into the home's export folder or to a named path."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def write_export(path: Path, text: str) -> None:
 
 
 def check_free(path: Path | None, *, force: bool) -> None:
-    """Raises VidyaError where a file of the owner's would be written over that was not meant to be."""
+    """Raises VidyaError where a file exists that was not to be overwritten."""
     if path is not None and path.is_file() and not force:
         raise VidyaError(
             f"{path}: is there already", "add --force to write over it, or name another file"
@@ -33,7 +33,7 @@ def check_free(path: Path | None, *, force: bool) -> None:
 
 
 def exported(home: Home, name: str, text: str) -> Path:
-    """Writes `name` into the home's folder for copies; where that is. Raises VidyaError."""
+    """Writes `name` into the home's export folder and returns its path. Raises VidyaError."""
     try:
         make_private_folder(home.exports_path)
     except OSError as error:
@@ -44,12 +44,12 @@ def exported(home: Home, name: str, text: str) -> Path:
 
 
 def export_conversation(home: Home, found: Conversation, turns: Turns, form: str) -> Path:
-    """Writes a conversation as "md" or "json"; where that is. Raises VidyaError."""
+    """Writes a conversation as "md" or "json" and returns the path. Raises VidyaError."""
     return exported(home, f"conversation-{found.id}.{form}", export(found, turns, form))
 
 
 def export_open(home: Home, session: Session, form: str) -> Path:
-    """Writes the conversation that is open, as it is shown, as "md" or "json"; where that is. Raises
+    """Writes the open conversation, as it is shown, as "md" or "json", and returns the path. Raises
     VidyaError."""
     number = session.conversation
     found = conversations(session.journal, Listing((), {}), [] if number is None else [number])

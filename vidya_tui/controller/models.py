@@ -1,4 +1,4 @@
-"""What the screens of settings, models and training may do to the running app.
+"""What the settings, model and training screens can change in the running app.
 
 Changes take effect at once and are in settings.toml when a method returns. Knows no widgets.
 """
@@ -24,7 +24,7 @@ from vidya_tui.worker.switching import SwitchingTeacher
 
 
 class ModelControl:
-    """Of one running app. Methods raise VidyaError and have then changed nothing."""
+    """A method that raises VidyaError has changed nothing."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class ModelControl:
         teacher: SwitchingTeacher,
         changed: Callable[[Settings], None] = lambda _: None,
     ) -> None:
-        """changed: hears of new settings, for what only the app can do."""
+        """changed: called with new settings, for what only the app can apply."""
         self.settings = settings
         self.desk = desk
         self._home, self._teacher, self._changed = home, teacher, changed
@@ -69,28 +69,27 @@ class ModelControl:
 
     @property
     def model(self) -> str:
-        """Name or path of the one in use."""
+        """Name or path of the model in use."""
         return self.settings.model
 
     def models(self) -> tuple[Sequence[ModelInfo], dict[str, CheckpointError]]:
-        """Those of the home, then those that come with vidya; and by name why others cannot be read."""
+        """(models of the home, then those that come with vidya; name -> why a model cannot be read)."""
         return self._store.readable()
 
     def in_use(self, info: ModelInfo) -> bool:
-        return self.model in (info.name, str(info.path))
+        return info.is_called(self.model)
 
     def called(self, info: ModelInfo) -> str:
-        """What finds it: its name, or its path where it is not in the home."""
-        owned = info.shipped or info.path.parent == self._home.models_path
-        return info.name if owned else str(info.path)
+        """What finds it again: its name, or its path where it is not in the home."""
+        return self._store.called(info)
 
     @property
     def awake(self) -> bool:
-        """Whether the model in use answers."""
+        """Whether the model in use is loaded."""
         return self.desk.learning.loaded
 
     def unfinished(self) -> Unfinished | None:
-        """A book training of the model in use that was broken off."""
+        """The interrupted book training of the model in use; None: there is none."""
         path = self._home.models_path / self.model
         return read_unfinished(path)
 
@@ -101,7 +100,7 @@ class ModelControl:
         return self._store.snapshots(self.model)[::-1]
 
     def use(self, name: str) -> None:
-        """Talks to another model from now on."""
+        """Changes to another model."""
         if name == self.model and self.awake:
             return
         info = self._store.info(name)
@@ -112,7 +111,7 @@ class ModelControl:
         self.settings = replace(self.settings, model=wanted)
 
     def rollback(self, version: int) -> None:
-        """Goes back to a snapshot of the model in use; later lessons need practice then."""
+        """Restores a snapshot of the model in use; later lessons need practice then."""
         if version not in {shot.version for shot in self.snapshots()}:
             raise VidyaError(f"there is no snapshot {version}", "choose one of the list")
         self._ready()
@@ -120,19 +119,20 @@ class ModelControl:
         self._teacher.change(model, lambda: self._store.rollback(model, version, journal))
 
     def grow(self, config: str) -> str:
-        """Begins to make a larger model of the one in use; its name. It is told when it is there."""
+        """Begins to make a larger model out of the one in use and returns its name. A Grown event comes when
+        it is there."""
         if config not in self.larger():
             raise VidyaError(f"{config} is not larger than this model", "choose a larger one")
         self._ready()
         taken = self._store.names()
         names = (config, *(f"{config}-{number}" for number in range(2, 1000)))
         name = next(name for name in names if name not in taken)
-        self.desk.growing = Growing(name, time.monotonic())
+        self.desk.known.change(growing=Growing(name, time.monotonic()))
         self._teacher.send(Grow(config, name))
         return name
 
     def larger(self) -> list[str]:
-        """Configurations that the model in use can grow to."""
+        """Names of configurations that the model in use can grow to, smallest first."""
         size = self._store.info(self.model).parameters
         larger = [(c.parameters, name) for name, c in CONFIGS.items() if c.parameters > 1.5 * size]
         return [name for _, name in sorted(larger)]

@@ -1,4 +1,4 @@
-"""What the owner can do about practice, and practice while the owner is away.
+"""Begins and stops practice, on command and while the owner is away.
 
 Beside controller/controller.py: commands and events go in, words for the owner come out. Knows no
 widgets.
@@ -12,16 +12,16 @@ from dataclasses import replace
 
 from engine.errors import VidyaError
 from learning.practice.idle import Idle
-from learning.protocol.events import Event, PracticeDone
+from learning.protocol.events import Event
 from learning.protocol.messages import TeacherPort
 from learning.protocol.requests import CancelPractice, Practise
-from vidya_tui.controller.message import StatusMessage
 from vidya_tui.state import practice as practice_state
-from vidya_tui.state.practice import Practising
+from vidya_tui.state.known import StateStore
+from vidya_tui.state.message import StatusMessage
+from vidya_tui.state.practice import WARM_UP, Practising
 
-WARM_UP = "warm-up"
 IDLE_TASK = "chain_sum"
-"""What is practised in idle hours where the settings name nothing else."""
+"""The default task of idle practice."""
 
 
 class PracticeDesk:
@@ -30,17 +30,26 @@ class PracticeDesk:
     def __init__(
         self,
         teacher: TeacherPort,
+        known: StateStore | None = None,
         *,
         idle_minutes: int = 0,
         idle_task: str = IDLE_TASK,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        """known: what the teacher's events have told; None: nothing yet."""
         self._teacher, self._clock = teacher, clock
         self._idle = Idle(idle_minutes, idle_task, last_key=clock())
-        self.state = Practising()
-        self._away: list[PracticeDone] = []
-        """What was practised since the owner was here last."""
+        self.known = known or StateStore()
         self._was_here = False
+        """The owner pressed a key since idle practice was begun last."""
+
+    @property
+    def state(self) -> Practising:
+        """What is known of the practice."""
+        return self.known.now.practice
+
+    def _set(self, state: Practising) -> None:
+        self.known.change(practice=state)
 
     @property
     def running(self) -> bool:
@@ -54,8 +63,8 @@ class PracticeDesk:
         return StatusMessage(shown or "nothing is practised; /practice TASK begins")
 
     def begin(self, wanted: str) -> StatusMessage:
-        """`TASK`, and after it `warm-up` and settings as `max_terms=3`, in any order. Raises VidyaError for
-        a task that does not exist."""
+        """wanted: `TASK`, then `warm-up` and settings like `max_terms=3` in any order. Raises VidyaError
+        for an unknown task."""
         from learning.rewards.registry import find_task, tasks
 
         if self.running:
@@ -68,53 +77,37 @@ class PracticeDesk:
                 f"type /practice {task}, /practice {task} {WARM_UP}, or /practice {task} NAME=VALUE",
             )
         if task not in tasks():
-            find_task(task)  # says what it may have been
+            find_task(task)  # raises, and suggests a name
         warm_up = True if WARM_UP in rest else None
         self._teacher.send(Practise(task, warm_up=warm_up, settings=settings))
-        self.state = practice_state.begun(task)
+        self._set(practice_state.begun(task))
         return StatusMessage(f"practising {task}; /practice shows it, /cancel stops it")
 
     def stop(self) -> StatusMessage:
         """Ends it after the step under way."""
         self._teacher.send(CancelPractice())
-        self.state = replace(self.state, stopping=self.running)
+        self._set(replace(self.state, stopping=self.running))
         return StatusMessage("ending practice after this step; what was gained is kept")
 
-    def hear(self, event: Event) -> StatusMessage | None:
-        """Takes every event; what it means for the owner."""
-        alarm = self.state.alarm
-        self.state = practice_state.after(self.state, event)
+    def hear(self, event: Event) -> None:
+        """Takes every event: some endings of an idle practice mean that no other should begin."""
         self._idle.hear(event)
-        if isinstance(event, PracticeDone) and event.idle:
-            from learning.practice.report import together
-
-            self._away.append(event)
-            whole = practice_state.done(together(self._away))
-            return StatusMessage(f"while you were away: {whole}", stay=True)
-        if isinstance(event, PracticeDone):
-            words = practice_state.done(event)
-            if advice := practice_state.advice(event, f"/practice {event.task} {WARM_UP}"):
-                words = f"{words}; {advice}"
-            return StatusMessage(words)
-        if self.state.alarm != alarm:
-            return StatusMessage(f"practice: {self.state.alarm}", trouble=True, stay=True)
-        return None
 
     # ------------------------------------------------------------ idle hours
 
     def idle_as(self, minutes: int, task: str) -> None:
-        """What is practised after how many minutes, from now on; 0: nothing."""
+        """Sets the task of idle practice, and after how many minutes without a key it begins; 0: never."""
         self._idle.minutes, self._idle.task = minutes, task
 
     def key(self) -> None:
-        """The owner pressed a key; the teacher hears of it by OwnerActive."""
+        """The owner pressed a key. The teacher is told by OwnerActive, not here."""
         self._idle.key(self._clock())
         self._was_here = True
 
     def away(self, *, busy: bool) -> None:
-        """Asked now and then: begins to practise where the owner has been away for long."""
+        """Called every few seconds: begins idle practice where the owner has been away long enough."""
         if request := self._idle.due(self._clock(), busy=busy or self.running):
-            if self._was_here:  # what came before was told to somebody
-                self._away, self._was_here = [], False
-            self.state = practice_state.begun(request.task, idle=True)
+            earlier = () if self._was_here else self.state.idle_runs  # else they were told already
+            self._was_here = False
+            self._set(practice_state.begun(request.task, idle_runs=earlier))
             self._teacher.send(request)

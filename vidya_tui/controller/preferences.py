@@ -1,4 +1,4 @@
-"""What settings mean for a session and for the learner, in the app and in the line mode alike."""
+"""Applies settings to a session and to the learner, in the app and in line mode alike."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from vidya_tui.settings.file import Settings
 
 
 def prepare(session: Session, settings: Settings) -> None:
-    """From the next ask on."""
+    """Applies settings to the session, from the next ask on."""
     session.sampling, session.candidates = settings.sampling, settings.candidates
     session.owner_words, session.left_standing = settings.owner_words, settings.left_standing
     session.keep_unchosen = settings.keep_unchosen
 
 
 def how_to_learn(settings: Settings) -> SetLearning:
-    """For the teacher."""
+    """The request that tells the teacher how to learn."""
     in_pauses = settings.eager == "in pauses"
     return SetLearning(settings.learning, in_pauses=in_pauses, weak=weak_kinds(settings))
 
 
 def weak_kinds(settings: Settings) -> tuple[LessonKind, ...]:
-    """What is learned, weakly, though the owner did not judge it."""
+    """Kinds of lessons that are learned, with low weight, though the owner did not judge them."""
     kinds: tuple[tuple[bool, LessonKind], ...] = (
         (settings.owner_words, "owner_words"),
         (settings.left_standing, "continuation"),

@@ -1,4 +1,4 @@
-"""Corrections that are typed in the editor: the text to begin with, and the text that comes back.
+"""Corrections typed in the editor: the text it opens with, and the text that comes back.
 
 Left out: the editor (screens/correct.py), and what a correction teaches (session/judging.py).
 """
@@ -35,7 +35,7 @@ class Retyping:
         return ask.turns[-1].text, text, text != begun
 
     def leave(self, text: str, index: int | None = None) -> bool:
-        """Keeps a text that was not saved for the next time; False where there is nothing to keep."""
+        """Keeps a text that was not saved, for the next time; False where there is nothing to keep."""
         ask = self._session.ask
         if ask is None:
             return False
@@ -56,7 +56,7 @@ class Retyping:
         return True
 
     def _card(self, ask: int, index: int | None) -> int | None:
-        """The candidate that is retyped where `index` is asked for: another may stand first by now."""
+        """The candidate that `index` meant when the editor was opened: another may stand first by now."""
         return self._opened[1] if index is None and self._opened[0] == ask else index
 
     def _left_last(self, ask: int, index: int | None) -> int | None:

@@ -1,4 +1,4 @@
-"""`vidya --plain`: the same conversation line by line. No Textual.
+"""`vidya --plain`: the conversation line by line, without Textual.
 
 Imports controller, state, session.
 """

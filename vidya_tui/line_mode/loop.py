@@ -1,9 +1,9 @@
 """`vidya --plain`: the conversation line by line, for screen readers, pipes and poor terminals.
 
-Writes whole lines of plain text and no escape sequence. What is done and how it is told is the app's
-own (controller/controller.py); here is only what a screen does not need: reading out, and waiting. From
-a pipe each line waits until the one before it is answered and learned, so that a script sees what a
-patient person would; at a terminal a line counts at once.
+Writes whole lines of plain text without escape sequences. Actions and messages are those of the app
+(controller/controller.py); this module adds printing and waiting. Input from a pipe waits until the
+previous line is answered and learned, so that a script gets the same as a patient person; at a terminal a
+line takes effect at once.
 """
 
 from __future__ import annotations
@@ -51,20 +51,16 @@ from vidya_tui.session.session import Session
 from vidya_tui.settings.file import Settings
 from vidya_tui.state import learner as learner_state
 from vidya_tui.state import practice as practice_state
+from vidya_tui.state.transcript import NAMES
 from vidya_tui.text.numbers import counted, percent
 from vidya_tui.text.sanitise import plain
 
-ROOMS = (
-    *("lessons", "compare", "book", "history", "progress"),
-    *("settings", "model", "curve", "export"),
-)
-"""Commands whose screens are read out (screens.py)."""
 MakeTeacher = Callable[[Callable[[Event], None]], TeacherPort]
 
 
 @dataclass(frozen=True)
 class LineSession:
-    """Something was typed; None: nothing more will be."""
+    """A typed line; None: end of input."""
 
     text: str | None
 
@@ -79,7 +75,7 @@ def run_lines(
     source: BinaryIO | None = None,
     out: TextIO | None = None,
 ) -> int:
-    """Talks until /quit or the end of the input. Returns the exit status."""
+    """Runs until /quit or the end of input. Returns the exit status."""
     source, out = source or sys.stdin.buffer, out or sys.stdout
     inbox: queue.Queue[Event | LineSession] = queue.Queue()
     teacher = make_teacher(inbox.put)
@@ -97,7 +93,7 @@ def run_lines(
 
 
 def _read(source: BinaryIO, put: Callable[[LineSession], None]) -> None:
-    # not input(): it would bring readline, which writes escape sequences
+    # not input(), which uses readline, which writes escape sequences
     for raw in source:
         put(LineSession(raw.decode("utf-8", "replace").rstrip("\r\n")))
     put(LineSession(None))
@@ -120,13 +116,12 @@ def _loop(mode: LineMode, inbox: queue.Queue[Event | LineSession]) -> int:
 
 
 class LineMode:
-    """Lines and events go in, lines come out. `status` is the exit status, once it ends."""
+    """Takes lines and events, prints lines. `status` is the exit status once it has ended, else None."""
 
     def __init__(
         self, home: Home, settings: Settings, desk: Controller, out: TextIO, *, asking: bool = False
     ) -> None:
-        """asking: a person types; each line counts at once, and a `> ` says that one is waited
-        for."""
+        """asking: a person types, so each line takes effect at once, after a prompt `> `."""
         self.status: int | None = None
         self._home, self._settings = home, settings
         self._desk, self._session, self._out = desk, desk.session, out
@@ -134,15 +129,15 @@ class LineMode:
         self._typed: deque[str | None] = deque()
         self._ending = self._stuck = False
         self._told = 0
-        """Candidates of this ask that were read out."""
+        """Number of candidates of this ask that were printed."""
         self._due: set[int] = set()
-        """Lessons whose outcome is still to be told."""
+        """Lessons whose outcome was not printed yet."""
         self._checking = 0
-        """Key of a Check whose answer is still to be told; 0: none."""
+        """Key of the Check whose result was not printed yet; 0: none."""
         self._comparison: screens.Comparison | None = None
 
     def begin(self) -> None:
-        """What was left undone is taken up."""
+        """Resumes unfinished work and greets the owner."""
         try:
             self._desk.begin()
         except VidyaError as error:
@@ -153,12 +148,12 @@ class LineMode:
     # ------------------------------------------------------------ what is typed
 
     def typed(self, text: str | None) -> None:
-        """A line; None is the end of them."""
+        """Takes a typed line; None: end of input."""
         self._typed.append(text)
         self._go_on()
 
     def interrupted(self) -> None:
-        """Ctrl+C: stops what is going on; where nothing is, or while leaving, ends at once."""
+        """Ctrl+C: stops the answer or training; ends the program if there is none, or while leaving."""
         if self._ending or not (self._session.streaming or self._desk.training.running):
             if waiting := len(self._session.journal.waiting()):
                 self._say(f"{_lessons(waiting)} in the journal; the next `vidya` learns them")
@@ -167,7 +162,7 @@ class LineMode:
             self._do("/cancel")
 
     def _go_on(self) -> None:
-        """Does what was typed, as far as it can be done now."""
+        """Runs the typed lines as far as possible now."""
         while self._typed and self.status is None and not self._ending:
             if not self._asking and (self._busy() or not self._desk.learning.loaded):
                 return
@@ -202,7 +197,7 @@ class LineMode:
             raise CommandError(f"/{name} needs the screen", "start `vidya` without --plain")
         if name in ("correct", "edit") and wish.argument is None:
             raise CommandError(f"/{name} needs the text here", f"type /{name} WORDS")
-        if name in ROOMS:
+        if wish.command.screen or name == "export":
             self._read_room(name, wish.argument)
         elif name == "help":
             self._help()
@@ -211,7 +206,7 @@ class LineMode:
         else:
             cards = self._session.cards
             words = self._desk.carry_out(wish)
-            if self._stuck:  # it may go now; where not, that is told again, and not waited for
+            if self._stuck:  # try again; a second failure is printed, and not waited for
                 self._stuck = False
                 self._session.teacher.send(Learn())
             if self._session.cards is not cards:
@@ -221,7 +216,7 @@ class LineMode:
                 self._read_back()
 
     def _done(self, name: str) -> str:
-        """What a screen would show by itself."""
+        """The message for what the app would show on the screen; empty if there is nothing."""
         answer = self._session.answer or ""
         if name == "pick":
             return f"{self._desk.understood()}: {answer}"
@@ -230,7 +225,7 @@ class LineMode:
         return self._desk.understood() if name in ("correct", "rate") else ""
 
     def _read_room(self, name: str, argument: int | str | None) -> None:
-        """What the screen of the command shows."""
+        """Prints what the command's screen shows."""
         journal, words = self._session.journal, "" if argument is None else str(argument)
         if name == "compare":
             tokens = self._session.sampling.max_tokens
@@ -240,7 +235,7 @@ class LineMode:
         elif name == "history" and re.fullmatch(r"#[0-9]{1,18}", words):
             self._session.open(int(words[1:]))
             for turn in self._session.turns:
-                self._say(f"{'You' if turn.role == 'user' else 'Vidya'}: {turn.text}")
+                self._say(f"{NAMES[turn.role]}: {turn.text}")
         elif name == "history":
             self._say_all(screens.history(journal, words))
         elif name == "book":
@@ -267,13 +262,13 @@ class LineMode:
             self._say(line)
 
     def _read_back(self) -> None:
-        """Another branch: what was said last on it, and its answers where none is chosen."""
+        """Prints the end of another branch, and its candidates if none is chosen."""
         for turn in self._session.turns[-2:]:
-            self._say(f"{'You' if turn.role == 'user' else 'Vidya'}: {turn.text}")
+            self._say(f"{NAMES[turn.role]}: {turn.text}")
         self._read_out()
 
     def _leave(self) -> None:
-        """What was judged is learned first."""
+        """Ends the program once what was judged is learned."""
         self._ending = True
         self._session.stop()
         if self._busy():
@@ -289,8 +284,8 @@ class LineMode:
     # ------------------------------------------------------------ what the teacher says
 
     def heard(self, event: Event) -> None:
-        """An event of the teacher."""
-        match event:  # what a screen shows by itself
+        """Handles an event of the teacher."""
+        match event:  # messages for what the app shows on the screen
             case Ready():
                 self._say(f"{event.model} is awake, version {event.version}")
             case LessonDone():
@@ -318,7 +313,7 @@ class LineMode:
                 self._say(practice_state.stepped(event))
             case WorkerLost():
                 self._checking, self._comparison = 0, None
-                self._due.clear()  # those that still wait are counted anew
+                self._due.clear()  # `_busy` counts those that still wait again
             case _:
                 pass
         for words in self._desk.hear([event]):
@@ -338,8 +333,8 @@ class LineMode:
         self._go_on()
 
     def _read_out(self) -> None:
-        """Says the candidates in the order of their numbers, each as soon as it is whole; at last which
-        one the talk goes on with where none is picked."""
+        """Prints the candidates in order of their numbers, each as soon as it is finished; then the surest
+        one, with which the conversation goes on if none is picked."""
         cards = sorted(self._session.cards, key=lambda card: card.index)
         while self._told < len(cards) and cards[self._told].state == "done":
             card = cards[self._told]
@@ -352,7 +347,7 @@ class LineMode:
     # ------------------------------------------------------------ state
 
     def _busy(self) -> bool:
-        """Something is under way that a patient person would wait for."""
+        """True while there is work for which a patient person would wait."""
         if self._session.streaming or self._desk.training.running:
             return True
         if self._checking or self._comparison:

@@ -1,6 +1,6 @@
-"""The screens beside the chat for the line mode: what they show, as lines of plain text.
+"""The app's other screens as lines of plain text, for the line mode.
 
-Only what can be read out is here; changing a lesson or an entry takes the screens.
+Left out: changing lessons and entries, which needs the screens.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from vidya_tui.text.numbers import counted
 from vidya_tui.text.sanitise import one_line
 
 LISTED = 20
-"""Lines of a list; the rest is found by its words."""
+"""Most rows of a list; a search finds the others."""
 
 
 def lessons(journal: Journal, search: str) -> Iterator[str]:
-    """The newest lessons, or those with the words in them: what each is, and what became of it."""
+    """The newest lessons, or those that match the search, with their states."""
     ids, now = taught_ids(journal, search), time.time()
     for one in taught(journal, ids[:LISTED]):
         head = f"lesson {one.lesson.id}, {words.when(one.created, now).strip()}"
@@ -45,21 +45,21 @@ def lessons(journal: Journal, search: str) -> Iterator[str]:
 
 
 def check_of(journal: Journal, search: str, key: int) -> Check | None:
-    """What to ask the model about the lessons that `lessons` lists."""
+    """A request to check whether the model knows the lessons that `lessons` lists; None if there are none."""
     listed = taught(journal, taught_ids(journal, search)[:LISTED])
     probes = tuple(one.probe for one in listed if words.due(one))
     return Check(key, probes) if probes else None
 
 
 def known(event: Checked) -> str:
-    """What came of it, in a sentence."""
+    """The result of the check in a sentence."""
     if event.trouble:
         return event.trouble
     return f"of these {sum(event.known)} of {len(event.known)} are known now"
 
 
 def book(own: Path | None, search: str) -> Iterator[str]:
-    """Entries with the words in them, the owner's first; what is wrong with the book."""
+    """Entries of the books that match the search, the owner's first, with their faults."""
     lines = read_books(shipped_book_path(), own)
     found = sorted(select(lines, search), key=lambda line: not line.own)
     for line in found[:LISTED]:
@@ -80,7 +80,7 @@ def book(own: Path | None, search: str) -> Iterator[str]:
 
 
 def history(journal: Journal, search: str) -> Iterator[str]:
-    """Conversations by number, to be reopened with /history #N."""
+    """Conversations with their numbers, for /history #N."""
     wanted, now = listing(journal, search), time.time()
     pieces = read_query(search).words
     for talk in conversations(journal, wanted, wanted.ids[:LISTED]):
@@ -93,12 +93,12 @@ def history(journal: Journal, search: str) -> Iterator[str]:
 
 
 def progress(journal: Journal) -> Iterator[str]:
-    """Every measure in a sentence."""
+    """Each measure in a sentence."""
     return map(summary, read_progress(journal))
 
 
 def settings(now: Settings, path: Path) -> Iterator[str]:
-    """Every setting: what it is, how it stands, and how the file says it."""
+    """Each setting: label, value, and its line in settings.toml."""
     for row in (row for group in groups(()) for row in group.rows):
         value = json.dumps(getattr(now, row.key), ensure_ascii=False)
         yield f"{row.label}: {row.shown(now)}. {row.key} = {value}"
@@ -106,12 +106,12 @@ def settings(now: Settings, path: Path) -> Iterator[str]:
 
 
 def models(home: Home, used: str) -> Iterator[str]:
-    """The models, and the earlier weights of the one in use."""
+    """The models, and the snapshots of the one in use."""
     store = ModelStore(home)
     mine = None
     found, broken = store.readable()
     for info in found:
-        use = ", in use" if used in (info.name, str(info.path)) else ""
+        use = ", in use" if info.is_called(used) else ""
         state = "comes with vidya" if info.shipped else f"version {info.version}"
         yield f"{info.name}{use}: {info.parameters / 1e6:.1f}M weights, {state}"
         mine = info if use else mine
@@ -123,7 +123,7 @@ def models(home: Home, used: str) -> Iterator[str]:
 
 
 def curve(log: TrainingLog) -> Iterator[str]:
-    """How the training of the book goes, or went."""
+    """State and figures of the current or last book training."""
     if log.result is None and not log.failure and not log.running:
         yield "nothing was trained since the start; /train trains the whole book"
         return
@@ -141,10 +141,10 @@ def _more(count: int, what: str, how: str, nothing: str) -> Iterator[str]:
 
 
 class Comparison:
-    """Collects what earlier weights and those of now answer, to be read out at the end."""
+    """Collects the answers of earlier and present weights, to print them at the end."""
 
     def __init__(self, journal: Journal, number: int | None, max_tokens: int) -> None:
-        """number: of a lesson; None: the last one. Raises VidyaError where there is none."""
+        """number: id of a lesson; None: the last one. Raises VidyaError if there is none."""
         lesson = lesson_to_compare(journal, number)
         self.request = Compare(
             time.monotonic_ns(), lesson.prompt, 2, lesson.id, max_tokens=max_tokens
@@ -154,15 +154,16 @@ class Comparison:
         self._texts: dict[tuple[str, int], str] = {}
 
     def heard(self, event: CompareBegan | ComparedText | CompareDone) -> list[str]:
-        """What to say of an event."""
+        """The lines to print for an event."""
         if event.key != self.request.key:
             return []
         if isinstance(event, CompareBegan):
             self._began = event
             return [f"asking lesson {self._lesson}'s message again, before and now"]
         if isinstance(event, ComparedText):
-            place = event.side, event.index
-            self._texts[place] = self._texts.get(place, "") + event.delta
+            for delta in event.deltas:
+                place = event.side, delta.index
+                self._texts[place] = self._texts.get(place, "") + delta.text
             return []
         if event.trouble:
             return [f"{event.trouble}; {event.next_step}" if event.next_step else event.trouble]

@@ -1,4 +1,4 @@
-"""What the screens beside the chat have in common: a title, a line for questions, the keys, escape."""
+"""Base class of all screens other than the chat: a title, a line for questions, the keys, escape."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ Result = TypeVar("Result")
 
 
 class SubScreen(Steady, Screen[Result]):
-    """A whole screen. The app passes the teacher's events to `hear` of every room that is open."""
+    """A full screen. The app passes the teacher's events to `hear` of every open screen."""
 
-    # Here and not with the app: read only when the first of these screens opens.
+    # here and not in the app, so that it is read only when the first of these screens opens
     CSS_PATH: ClassVar[str] = str(Path(__file__).parents[1] / "styles" / "subscreens.tcss")
-    AUTO_FOCUS = ""  # each says itself what has the focus, before the first key arrives
+    AUTO_FOCUS = ""  # each screen sets the focus itself, before the first key arrives
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-wide")]
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "back")]
 
@@ -49,16 +49,16 @@ class SubScreen(Steady, Screen[Result]):
         raise NotImplementedError
 
     def hear(self, events: Sequence[Event]) -> None:
-        """What the teacher says, after the chat has taken it."""
+        """Handles events of the teacher, after the chat has handled them."""
 
     def head(self, *parts: str) -> None:
-        """The title, and after it what is shown now; empty parts are left out."""
+        """Sets the heading: the title, then further parts; empty parts are left out."""
         first, *rest = [one_line(part) for part in parts if part]
         words = Content.styled(first, "bold $primary")
         self.heading.update(words.append("".join(f" \u00b7 {part}" for part in rest)))
 
     def attempt(self, work: Callable[[], str]) -> bool:
-        """Does something and says what came of it; False where it could not be done."""
+        """Runs `work` and shows the message it returns, or its VidyaError; False on an error."""
         try:
             words = work()
         except VidyaError as error:

@@ -1,4 +1,4 @@
-"""Both books: browse and search them, see what the model knows, and change the owner's."""
+"""The book screen: browses and searches both books, shows what the model knows, edits the owner's."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from vidya_tui.controller.drafts import About
 from vidya_tui.screens.book_entry import EntryScreen, Typed
 from vidya_tui.screens.list_screen import ListRoom
 from vidya_tui.state import lessons as words
+from vidya_tui.state.transcript import NAMES
 from vidya_tui.text.numbers import counted
 from vidya_tui.text.sanitise import one_line, plain
 
 SHOWS: tuple[Show, ...] = get_args(Show)
-"""What `f` goes through."""
+"""The filters that `f` cycles through."""
 SHOW_WORDS: dict[Show, str] = {
     "all": "",
     "own": "yours",
@@ -35,11 +36,11 @@ NONE: dict[Show, str] = {
     "contradictions": "Nothing contradicts.",
     "bad": "All lines can be read.",
 }
-"""What stands in the place of the rows where there are none of a kind."""
+"""Shown in place of the rows if a filter finds none."""
 
 
 class BookScreen(ListRoom[None, BookLine]):
-    """`/book`. A change is a lesson."""
+    """`/book`. Each change is a lesson."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("a,insert", "add", "add", key_display="a"),
@@ -57,7 +58,7 @@ class BookScreen(ListRoom[None, BookLine]):
         self._lines: list[BookLine] = []
         self._shown: list[BookLine] = []
         self._places: dict[tuple[bool, int], int] = {}
-        """(owner's, number of the line) -> its key: lines stand in the order of their files."""
+        """(owner's book, line number) -> key of the row: its index in the order of the files."""
 
     # ------------------------------------------------------------ what is shown
 
@@ -116,9 +117,7 @@ class BookScreen(ListRoom[None, BookLine]):
                 head, "\n", (plain(row.problem), "$warning"), "\n", plain(row.text)
             )
         said = [
-            Content.assemble(
-                ("You:   " if role == "user" else "Vidya: ", "$foreground 60%"), plain(text)
-            )
+            Content.assemble((f"{NAMES[role]}:".ljust(7), "$foreground 60%"), plain(text))
             for role, text in row.turns
         ]
         return Content("\n").join([head, *said])
@@ -182,7 +181,7 @@ class BookScreen(ListRoom[None, BookLine]):
         key: str,
         before: str = "",
     ) -> None:
-        """Opens the two fields. What is left in them, or cannot be saved, is there the next time."""
+        """Opens the two fields. Text that is not saved is kept as a draft for the next time."""
 
         def closed(typed: Typed | None) -> None:
             if typed is not None:

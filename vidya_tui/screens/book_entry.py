@@ -1,4 +1,4 @@
-"""A question and its answer to type, as an entry of the book. Returns what was typed, saved or left."""
+"""A dialog for a question and its answer, an entry of the book. Returns the texts, saved or not."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ from vidya_tui.widgets.text_field import LongField
 
 @dataclass(frozen=True)
 class Typed:
-    """What is in the fields when they close. What was left is kept for the next time."""
+    """The texts in the fields when the dialog closes."""
 
     question: str
     answer: str
     saved: bool
+    """False: the owner left without saving; the texts become a draft."""
 
 
 class EntryScreen(Steady, ModalScreen[Typed]):
-    """Two fields, one below the other."""
+    """The dialog with the two fields."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s,ctrl+enter", "save", "save"),
@@ -36,7 +37,7 @@ class EntryScreen(Steady, ModalScreen[Typed]):
     ]
 
     def __init__(self, title: str, question: str = "", answer: str = "", before: str = "") -> None:
-        """before: what was said before the question, where there was something."""
+        """before: the earlier turns, if any."""
         super().__init__()
         self._title, self._before = title, before
         self.question_field = LongField(plain(question), id="entry-question")
@@ -45,7 +46,7 @@ class EntryScreen(Steady, ModalScreen[Typed]):
         self._begun = (self.question_field.text, self.answer_field.text)
 
     def unsaved(self) -> str:
-        """What was typed, where the app ends before it is saved."""
+        """The typed texts if the app ends before they are saved; empty if unchanged."""
         texts = (self.question_field.text, self.answer_field.text)
         return "" if texts == self._begun else "\n".join(filter(str.strip, texts))
 

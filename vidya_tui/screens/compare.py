@@ -1,7 +1,7 @@
-"""The same message answered by earlier weights and by those of now, side by side.
+"""Shows the answers of earlier and present weights to the same message side by side.
 
-The likeliest answer of each, and some drawn by the same dice. The teacher loads the earlier weights
-for this and lets them go; leaving the screen stops it.
+Each side gives its likeliest answer and some sampled with the same seed. The teacher loads the earlier
+weights for this and drops them afterwards; leaving the screen stops it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from learning.protocol.events import CompareBegan, CompareDone, ComparedText, Event, WorkerLost
+from learning.protocol.events import CompareBegan, CompareDone, ComparedText, Event, TeacherEnded
 from learning.protocol.records import Lesson, Turn, Turns
 from learning.protocol.requests import Compare, StopComparing
 from vidya_tui.controller.context import ScreenContext
@@ -29,7 +29,7 @@ from vidya_tui.text.sanitise import plain
 from vidya_tui.widgets.line_field import LineField
 
 DRAWN = 3
-"""Answers of each side besides the likeliest."""
+"""Sampled answers per side, besides the likeliest."""
 Side = Literal["before", "after"]
 
 
@@ -48,7 +48,7 @@ class Column(VerticalScroll, can_focus=True):
         yield from self.answers
 
     def clear(self, name: str) -> None:
-        """Nothing was said yet."""
+        """Removes all answers and sets the title."""
         self.done = False
         self.texts = ["" for _ in self.texts]
         self.title(name)
@@ -58,7 +58,7 @@ class Column(VerticalScroll, can_focus=True):
         self.name_line.update(Content.styled(name, "bold $primary"))
 
     def draw_answers(self) -> None:
-        """Shows what there is."""
+        """Redraws the answers so far."""
         for place, (text, widget) in enumerate(zip(self.texts, self.answers, strict=True)):
             label = "likeliest" if place == 0 else f"drawn {place}"
             said = plain(text).strip() or ("(said nothing)" if self.done else "\u2026")
@@ -66,7 +66,7 @@ class Column(VerticalScroll, can_focus=True):
 
 
 class BeforeAfterScreen(SubScreen[None]):
-    """`/compare`, and a key of `/lessons`."""
+    """`/compare`; also opened from `/lessons`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r", "again", "other dice"),
@@ -76,8 +76,8 @@ class BeforeAfterScreen(SubScreen[None]):
     ]
 
     def __init__(self, place: ScreenContext, lesson: Lesson | None, turns: Turns = ()) -> None:
-        """lesson: that the earlier weights lack; None: those before the last change. turns: what is
-        asked, else the lesson's message."""
+        """lesson: use weights from before this lesson; None: from before the last change. turns: the
+        prompt; by default the lesson's."""
         super().__init__(place)
         self.lesson = lesson
         self._turns = turns or (lesson.prompt if lesson else ())
@@ -107,7 +107,7 @@ class BeforeAfterScreen(SubScreen[None]):
     # ------------------------------------------------------------ asking
 
     def _start(self) -> None:
-        """Asks the teacher for both sides."""
+        """Requests the answers of both sides."""
         self._stop()
         about = f"lesson {self.lesson.id}: {understood(self.lesson)}" if self.lesson else ""
         self.head("before and after", about)
@@ -144,15 +144,16 @@ class BeforeAfterScreen(SubScreen[None]):
     def hear(self, events: Sequence[Event]) -> None:
         fresh: set[Side] = set()
         for event in events:
-            if isinstance(event, WorkerLost) and self._running:
+            if isinstance(event, TeacherEnded) and self._running:
                 self._running = False
                 self._say("the model's process ended; r asks once more", trouble=True)
             elif isinstance(event, CompareBegan) and event.key == self._key:
                 self._loaded(event)
             elif isinstance(event, ComparedText) and event.key == self._key:
                 column = self.columns[event.side]
-                if event.index <= len(column.texts):
-                    column.texts[event.index - 1] += event.delta
+                for delta in event.deltas:
+                    if delta.index <= len(column.texts):
+                        column.texts[delta.index - 1] += delta.text
                 fresh.add(event.side)
                 if event.side == "after":
                     self.columns["before"].done = True
@@ -230,7 +231,7 @@ class BeforeAfterScreen(SubScreen[None]):
             self._start()
 
     def _neighbour(self, step: int) -> int | None:
-        """The next older (1) or newer (-1) earlier weights that are left."""
+        """Version of the next older (1) or newer (-1) kept weights; None if there are none."""
         if self._began is None or self._began.before not in self._began.kept:
             return None
         place = self._began.kept.index(self._began.before) + step

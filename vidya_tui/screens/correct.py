@@ -1,4 +1,4 @@
-"""The editor in which an answer is retyped. Returns what was typed, saved or left."""
+"""A dialog to retype an answer. Returns the text, saved or not."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ EMPTY = "the correction is empty: type what the answer should have been"
 
 @dataclass(frozen=True)
 class Retyped:
-    """What is in the editor when it closes. A text that was left is kept for the next time."""
+    """The text in the editor when the dialog closes; if not saved, it becomes a draft."""
 
     text: str
     saved: bool
 
 
 class CorrectScreen(Steady, ModalScreen[Retyped]):
-    """What the owner said, and the answer to retype."""
+    """Shows the owner's message and an editor with the answer."""
 
-    # Without priority: that would save before the last letters of a burst have arrived.
+    # no priority: with it, the save key could overtake the last letters of fast typing
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s,ctrl+enter", "save", "save"),
         Binding("escape", "leave", "leave it"),
     ]
 
     def __init__(self, message: str, text: str, *, replace: bool = False) -> None:
-        """replace: the text is marked, so that what is typed takes its place; any other key keeps it."""
+        """replace: select the text, so that typing replaces it; a cursor key keeps it."""
         super().__init__()
         self._message, self._replace, self._begun = message, replace, plain(text)
         self.editor = LongField(self._begun, id="editor", highlight_cursor_line=False)
@@ -66,7 +66,7 @@ class CorrectScreen(Steady, ModalScreen[Retyped]):
         self.trouble.display = False
 
     def unsaved(self) -> str:
-        """What was typed, where the app ends before it is saved."""
+        """The typed text if the app ends before it is saved; empty if unchanged."""
         return "" if self.editor.text == self._begun else self.editor.text
 
     def action_save(self) -> None:

@@ -1,4 +1,4 @@
-"""Keys and commands on one screen, made from the table in commands.py."""
+"""The help screen: keys and commands, from the tables in commands/table.py."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ INTRODUCTION = (
 
 
 def command_rows(keys: Keymap) -> list[tuple[str, ...]]:
-    """(what to type, its key, what it does) for every command."""
+    """(usage, key, help) of each command."""
     listed = [(c.usage, shown(keys[c.name]), c.help) for c in COMMANDS]
     return [*listed, ("//text", "", "say a message that begins with a slash")]
 
 
 def key_rows(keys: Keymap) -> list[tuple[str, ...]]:
-    """(key, what it does) for what is not a command."""
+    """(key, help) of each key that is not a command."""
     listed = [(keys[key.name] if key.name else key.keys, key.help) for key in KEYS]
     return [(shown(name), words) for name, words in listed if name]
 
 
 class HelpScreen(Steady, ModalScreen[None]):
-    """Closes with escape, and with whatever opened it."""
+    """Closes with escape and with the keys that open it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,f1,q,enter", "dismiss", "close"),
     ]
 
     def __init__(self, keys: Keymap, here: Sequence[tuple[str, ...]] = ()) -> None:
-        """here: (key, what it does) of the room that it was opened in."""
+        """here: (key, help) of the keys of the screen below."""
         super().__init__()
         self._keys, self._here = keys, here
         for key in each(keys["help"]):
@@ -66,18 +66,18 @@ class HelpScreen(Steady, ModalScreen[None]):
 
 
 def room_rows(screen: Screen[object]) -> list[tuple[str, ...]]:
-    """(key, what it does) of what works now on a screen beside the chat."""
+    """(key, help) of the active keys of a screen other than the chat."""
     active = [one for one in screen.active_bindings.values() if one.node is screen and one.enabled]
     listed = [
         (screen.app.get_key_display(one.binding), one.binding.description)
         for one in active
         if one.binding.show
     ]
-    return list(dict.fromkeys(listed))  # "e,enter" are two keys, and one line
+    return list(dict.fromkeys(listed))  # "e,enter" are two bindings, but one line here
 
 
 def table(title: str, listed: Sequence[tuple[str, ...]]) -> Table:
-    """Rows under a title; the last column takes the room that is left."""
+    """Rows under a title; the last column takes the remaining width."""
     made = Table.grid(padding=(0, 2, 0, 0))
     width = max(len(row) for row in listed)
     for column in range(width):

@@ -1,4 +1,4 @@
-"""Earlier conversations: find one by what was said in it, reopen, rename, copy or erase it."""
+"""The history screen: searches earlier conversations; reopens, renames, exports or erases one."""
 
 from __future__ import annotations
 
@@ -30,13 +30,14 @@ from vidya_tui.controller.export import export_conversation
 from vidya_tui.screens.list_screen import ListRoom
 from vidya_tui.screens.textual_fixes import Steady
 from vidya_tui.state.lessons import quote, when
+from vidya_tui.state.transcript import NAMES
 from vidya_tui.text.numbers import counted
 from vidya_tui.text.sanitise import one_line, plain
 from vidya_tui.widgets.key_line import KeyLine
 from vidya_tui.widgets.line_field import LineField
 
 SHOWN_TURNS = 12
-"""Of a conversation, beside the list."""
+"""Last turns of a conversation that are shown beside the list."""
 
 
 class HistoryScreen(ListRoom[int | None, Conversation]):
@@ -101,7 +102,7 @@ class HistoryScreen(ListRoom[int | None, Conversation]):
                 self._marked(Content("\u2026 " + plain(excerpt(row.found, self._words, 300))))
             )
         for turn in turns[-SHOWN_TURNS:]:
-            who = "You:   " if turn.role == "user" else "Vidya: "
+            who = f"{NAMES[turn.role]}:".ljust(7)
             said = self._marked(Content(one_line(turn.text, 400)))
             lines.append(Content.assemble((who, "$foreground 60%"), said))
         return Content("\n").join(lines)
@@ -198,7 +199,7 @@ def _count(number: int, name: str) -> str:
 
 
 class TitleScreen(Steady, ModalScreen[str | None]):
-    """A title to type; None: it was left."""
+    """A dialog for a title. Returns None if it was left."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "leave it"),

@@ -1,5 +1,5 @@
-"""Everything that was taught, or learned though nobody judged it, newest first: what was understood, what
-became of it, whether the model knows it now; and teaching it again, changing it, taking it back.
+"""The lessons screen: all lessons, also unjudged ones, newest first, with their state and whether the model
+knows them now; teaches a lesson again, edits it, or withdraws it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from learning.protocol.requests import Probe
 from vidya_tui.controller.context import ScreenContext
 from vidya_tui.screens.list_screen import ListRoom
 from vidya_tui.state import lessons as words
+from vidya_tui.state.transcript import NAMES
 from vidya_tui.text.sanitise import one_line, plain
 
 SHOW_WORDS = {
@@ -29,12 +30,12 @@ SHOW_WORDS = {
     "judged": "what you judged",
     "unjudged": "what you did not judge",
 }
-"""What `f` goes through, and how it is said; what is not known now is asked of the model."""
+"""The filters that `f` cycles through -> their titles. For "not_known" the model is asked."""
 SHOWS = tuple(SHOW_WORDS)
 ROOM_FOR_DATES = 100
-"""Columns from which a row has its whole date."""
+"""Width, in columns, from which rows show the full date."""
 SWEEP = 256
-"""Lessons that are read at once when all are asked about."""
+"""Lessons read at a time while all are being checked."""
 
 
 class LessonsScreen(ListRoom[None, Taught]):
@@ -75,13 +76,13 @@ class LessonsScreen(ListRoom[None, Taught]):
         if self.shows == "not_known":
             looked = sum(key in self._known for key in self._all)
             left = total - looked
-            return "lessons", count, "not known now", f"{left:,} not looked at" if left else ""
+            return "lessons", count, "not known now", f"{left:,} not checked" if left else ""
         return "lessons", count, SHOW_WORDS[self.shows]
 
     def line(self, row: Taught, width: int) -> Content:
         due, lesson = words.due(row), row.lesson
         now = time.time()
-        # the whole date stands below, where the row is told in full
+        # the detail below the list has the full date
         when = (words.when if width >= ROOM_FOR_DATES else words.when_short)(row.created, now)
         head = f"{when} {words.KINDS[lesson.kind]:<9} "
         state = f"{words.state(row):<10} "
@@ -103,10 +104,12 @@ class LessonsScreen(ListRoom[None, Taught]):
         ]
         if row.replaced_by:
             lines.append(f"lesson {row.replaced_by} says something else since")
-        before = [f"{_who(turn.role)} {one_line(turn.text, 200)}" for turn in lesson.prompt[-3:-1]]
-        asked = [f"{_who(turn.role)} {plain(turn.text)}" for turn in lesson.prompt[-1:]]
-        who = "You:" if lesson.kind == "owner_words" else "Vidya:"
-        said = [f"{who} {plain(lesson.answer)}"] if lesson.answer else []
+        before = [
+            f"{NAMES[turn.role]}: {one_line(turn.text, 200)}" for turn in lesson.prompt[-3:-1]
+        ]
+        asked = [f"{NAMES[turn.role]}: {plain(turn.text)}" for turn in lesson.prompt[-1:]]
+        who = NAMES["user" if lesson.kind == "owner_words" else "assistant"]
+        said = [f"{who}: {plain(lesson.answer)}"] if lesson.answer else []
         rest = [f"not: {one_line(text, 200)}" for text in lesson.rejected if text != lesson.answer]
         return Content.assemble(
             (words.understood(lesson), "bold"),
@@ -122,12 +125,12 @@ class LessonsScreen(ListRoom[None, Taught]):
     # ------------------------------------------------------------ asking about all
 
     def _sweep(self) -> None:
-        """Asks about the next lessons that were not looked at; the answer brings the ones after."""
+        """Requests a check of the next unchecked lessons; its result triggers the next sweep."""
         if not self._asked:
             wanted = [key for key in self._all if key not in self._known][:SWEEP]
             for row in self.fetch(wanted).values():
                 if self.probe(row) is None:
-                    self._known[row.lesson.id] = True  # nothing is wrong with it
+                    self._known[row.lesson.id] = True  # the model need not know it
             self.look(wanted)
 
     def looked(self) -> None:
@@ -143,7 +146,7 @@ class LessonsScreen(ListRoom[None, Taught]):
             if row is None:
                 return False
             if row.lesson.kind == "owner_words" and action != "withdraw":
-                return False  # nobody is to give an answer there
+                return False  # such a lesson has no answer
             if action == "again":
                 return row.state != "waiting" or row.unjudged
             if action == "withdraw":
@@ -199,7 +202,3 @@ class LessonsScreen(ListRoom[None, Taught]):
         done = self.attempt(work)
         self.reload()
         return done
-
-
-def _who(role: str) -> str:
-    return "You:" if role == "user" else "Vidya:"

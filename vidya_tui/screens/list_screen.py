@@ -1,7 +1,7 @@
-"""A screen with a list: a line to search in, rows, and what the row under the cursor says in full.
+"""Base class of screens with a list: a search line, rows, and the details of the row under the cursor.
 
-Also keeps what the model knows of the rows in sight, asked of the teacher a page at a time. Left out:
-what the rows are.
+Also asks the teacher, one page at a time, which of the visible rows the model knows. Left out: the
+contents of the rows.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from learning.protocol.events import (
     Event,
     LessonDone,
     Ready,
+    TeacherEnded,
     TrainDone,
     UndoDone,
-    WorkerLost,
 )
 from learning.protocol.requests import Check, Probe
 from vidya_tui.controller.context import ScreenContext
@@ -39,28 +39,28 @@ from vidya_tui.widgets.row_list import RowList
 Row = TypeVar("Row")
 
 REST = 0.08
-"""Seconds without a key after which the list is searched, or the row under the cursor is shown."""
+"""Seconds without a key press before the list is searched or the details are shown."""
 AT_ONCE = 64
-"""Rows that the teacher is asked about in one message."""
+"""Most rows per Check request."""
 
 
 class ListRoom(SubScreen[Result], Generic[Result, Row]):
-    """Subclasses say what the rows are by `find_keys`, `fetch`, `line`, `detail` and `parts`."""
+    """Subclasses define the rows by `find_keys`, `fetch`, `line`, `detail` and `parts`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash,ctrl+f", "find", "find"),
         Binding("tab", "other", "the list"),
-        # seen here only while the search line has the focus
+        # these arrive here only while the search line has the focus
         Binding("up", "move(-1)", show=False),
         Binding("down", "move(1)", show=False),
         Binding("pageup", "page(-1)", show=False),
         Binding("pagedown", "page(1)", show=False),
     ]
     LETTERS: ClassVar[frozenset[str]] = frozenset({"find"})
-    """Actions of keys that are typed while the search line has the focus."""
+    """Actions whose keys are letters, which are typed while the search line has the focus."""
     SEARCH_FIRST = False
-    """What is typed when the screen opens goes into the search line, and Enter there opens the first that
-    was found; else Enter goes to the list."""
+    """If True, the search line has the focus at first, and Enter in it opens the first row found. If
+    False, Enter in it moves to the list."""
     PLACEHOLDER = "words to find"
     EMPTY = "nothing here yet"
     EMPTY_FOUND = "nothing was found"
@@ -74,7 +74,7 @@ class ListRoom(SubScreen[Result], Generic[Result, Row]):
         self._resting: Timer | None = None
         self._known: dict[int, bool] = {}
         self._asked: dict[int, list[int]] = {}
-        """Key of a Check -> the rows it is about."""
+        """Key of a Check -> keys of its rows."""
         self._cannot_look = False
 
     # ------------------------------------------------------------ what subclasses say
@@ -84,19 +84,19 @@ class ListRoom(SubScreen[Result], Generic[Result, Row]):
         raise NotImplementedError
 
     def fetch(self, keys: Sequence[int]) -> dict[int, Row]:
-        """What stands behind some of them."""
+        """The rows for some keys."""
         raise NotImplementedError
 
     def line(self, row: Row, width: int) -> Content:
-        """A row on one line."""
+        """A row as one line of `width` columns."""
         raise NotImplementedError
 
     def detail(self, row: Row) -> Content:
-        """A row in full."""
+        """The details of a row."""
         raise NotImplementedError
 
     def empty(self) -> str:
-        """What is said where there are no rows, without a search."""
+        """The text shown if there are no rows and no search."""
         return self.EMPTY
 
     def parts(self) -> Sequence[str]:
@@ -104,7 +104,7 @@ class ListRoom(SubScreen[Result], Generic[Result, Row]):
         raise NotImplementedError
 
     def probe(self, row: Row) -> Probe | None:
-        """What to ask the model about a row; None where it need not know it."""
+        """The probe that checks whether the model knows a row; None if it need not know it."""
         return None
 
     # ------------------------------------------------------------ what is typed
@@ -117,8 +117,8 @@ class ListRoom(SubScreen[Result], Generic[Result, Row]):
         change: Callable[[], bool] | None,
         key: str,
     ) -> None:
-        """Texts came back from fields that began with others. change: saves them, and says whether it
-        could; None: they were left. What is not saved is there the next time; key: opens it again."""
+        """Handles the texts of a closed dialog that was opened with `begun`. change: saves them, returns
+        False on an error; None: the owner left. Unsaved texts become a draft; key: reopens the dialog."""
         drafts = self.place.desk.drafts
         kept = drafts.left(about, texts, [plain(text) for text in begun])
         if change is None:
@@ -141,7 +141,7 @@ class ListRoom(SubScreen[Result], Generic[Result, Row]):
         self.set_focus(self.find if self.SEARCH_FIRST else self.rows)
 
     def reload(self, at: int | None = None) -> None:
-        """Looks for the rows anew. at: the key to go to."""
+        """Searches the rows again. at: key of the row to move to."""
         search = self.find.value.strip()
         try:
             keys: Sequence[int] = self.find_keys(search)
@@ -181,7 +181,7 @@ class ListRoom(SubScreen[Result], Generic[Result, Row]):
         self._resting = self.set_timer(REST, self._rest)
 
     def _rest(self) -> None:
-        """The cursor rests: what is under it is shown, and what is in sight is asked about."""
+        """After the cursor rests: shows the details and requests checks of the visible rows."""
         self._resting = None
         if not self.is_attached:
             return
@@ -190,7 +190,7 @@ class ListRoom(SubScreen[Result], Generic[Result, Row]):
         self.refresh_bindings()
 
     def show_detail(self) -> None:
-        """Shows the row under the cursor in full."""
+        """Shows the details of the row under the cursor."""
         try:
             row = self.rows.row
             self.detail_text.update(Content("") if row is None else self.detail(row))
@@ -198,7 +198,7 @@ class ListRoom(SubScreen[Result], Generic[Result, Row]):
             self.detail_text.update(Content(plain(str(error))))
 
     def current(self) -> Row | None:
-        """The row under the cursor, after a search that is still due."""
+        """The row under the cursor; runs a pending search first."""
         if self._searching is not None:
             self._searching.stop()
             self._search()
@@ -212,7 +212,7 @@ class ListRoom(SubScreen[Result], Generic[Result, Row]):
         return self.allows(action)
 
     def allows(self, action: str) -> bool:
-        """Whether an action can do something now."""
+        """True if an action is available now."""
         return True
 
     def action_find(self) -> None:
@@ -228,16 +228,16 @@ class ListRoom(SubScreen[Result], Generic[Result, Row]):
         self.rows.action_page(pages)
 
     def action_open(self) -> None:
-        """Enter in the list, or a double click."""
+        """Called for Enter in the list and for a double click."""
 
     # ------------------------------------------------------------ what the model knows
 
     def known(self, key: int) -> bool | None:
-        """Whether the model knows a row now; None while that was not looked at."""
+        """True if the model knows a row now; None if not checked yet."""
         return self._known.get(key)
 
     def look(self, keys: Sequence[int]) -> None:
-        """Asks about rows that were not asked about since the weights changed."""
+        """Requests checks of rows that were not checked since the weights changed."""
         under_way = {key for keys in self._asked.values() for key in keys}
         wanted = [key for key in keys if key not in self._known and key not in under_way]
         if not wanted or self._cannot_look:
@@ -256,12 +256,12 @@ class ListRoom(SubScreen[Result], Generic[Result, Row]):
                 keys = self._asked.pop(event.key)
                 self._known.update(zip(keys, event.known, strict=False))
                 looked = True
-                if event.trouble:  # not asked again until something changes
+                if event.trouble:  # do not ask again until the weights change
                     self._cannot_look = True
                     self.question.say(event.trouble, trouble=True)
             elif isinstance(event, LessonDone | UndoDone | TrainDone | Ready):
                 changed = True
-            elif isinstance(event, WorkerLost):
+            elif isinstance(event, TeacherEnded):
                 self._asked.clear()
         if changed:
             self._known.clear()
@@ -272,10 +272,10 @@ class ListRoom(SubScreen[Result], Generic[Result, Row]):
             self.looked()
 
     def weights_changed(self) -> None:
-        """Something was learned or taken back: all may be otherwise now."""
+        """Called after something was learned or undone."""
         self.reload()
 
     def looked(self) -> None:
-        """It is known of more rows whether the model knows them."""
+        """Called when results of a check arrived."""
         self.rows.refresh()
         self.show_detail()

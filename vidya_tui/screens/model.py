@@ -1,4 +1,4 @@
-"""The models, and the earlier weights of the one in use: talk to another, grow, go back."""
+"""The model screen: lists the models and the snapshots of the one in use; switches, grows, rolls back."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ GROWING = (
     "You are told when it is there. Go on with anything but another model; leaving gives it up."
 )
 LOOK_EVERY = 0.5
-"""Seconds between two looks at how long a model has been growing."""
+"""Seconds between two updates of the time that a model has been growing."""
 
 
 class ModelScreen(Steady, ModalScreen[None]):
-    """What cannot be taken back lightly is asked for twice."""
+    """Growing and rolling back need the key twice."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "close"),
@@ -49,7 +49,7 @@ class ModelScreen(Steady, ModalScreen[None]):
         super().__init__()
         self._control = control
         self._asked = ""
-        """What is done when the same key comes again."""
+        """The action that the same key would confirm; empty: none."""
         self._growing = Static("", markup=False, id="model-growing")
 
     def compose(self) -> ComposeResult:
@@ -67,7 +67,7 @@ class ModelScreen(Steady, ModalScreen[None]):
         self.set_focus(self.query_one(Choices))
 
     def hear(self, events: Sequence[Event]) -> None:
-        """A model that has grown or begun changes the list."""
+        """Updates the list after a model has grown or loaded; shows failures."""
         for event in events:
             if isinstance(event, Grown):
                 self._list()
@@ -84,7 +84,7 @@ class ModelScreen(Steady, ModalScreen[None]):
     # ------------------------------------------------------------ what is shown
 
     def _look(self) -> None:
-        """A model that is being made, and for how long."""
+        """Shows which model is being grown and for how long."""
         desk = self._control.desk
         growing = desk.growing
         self._growing.display = growing is not None
@@ -179,7 +179,7 @@ class ModelScreen(Steady, ModalScreen[None]):
             self._look()
 
     def _twice(self, what: str, words: str) -> bool:
-        """True the second time in a row."""
+        """True at the second call in a row for the same action; else shows `words`."""
         if self._asked == what:
             self._asked = ""
             return True

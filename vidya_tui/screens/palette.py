@@ -1,10 +1,8 @@
-"""The command palette: what it offers, by name and by what it does, and mends for no room and for a
-second Enter.
+"""The command palette: finds commands by name and by description.
 
-Beside the chat it offers the chat's commands too, which go back there first; not where that would
-lose what is being typed. In Textual 8.2.8 page up and page down ask for the line of an option, and
-in a terminal of a few columns there is none; and Enter, struck twice before the first is seen to,
-carries a command out twice.
+On other screens it also offers the chat's commands, which close these screens first, unless that would lose
+text that is being typed. Fixes two bugs of Textual 8.2.8: in a terminal of a few columns, page up and
+page down fail because an option has no line; and two quick presses of Enter run a command twice.
 """
 
 from __future__ import annotations
@@ -25,13 +23,13 @@ from vidya_tui.commands.table import COMMANDS
 from vidya_tui.screens.textual_fixes import Steady
 
 BY_ITS_WORDS = 0.01
-"""Score of what was found by what it does: behind all that were found by name."""
+"""Score of a command found by its description: below all that were found by name."""
 ANYWHERE = ("help", "quit")
-"""Commands for which no screen is left."""
+"""Commands that close no screen."""
 
 
 class Commands(SystemCommandsProvider):
-    """Textual's, which looks in what a command does too, and not only in its name."""
+    """Textual's provider, which also searches the descriptions."""
 
     async def search(self, query: str) -> Hits:
         found = set()
@@ -46,10 +44,10 @@ class Commands(SystemCommandsProvider):
 
 
 class Palette(Steady, CommandPalette):
-    """Textual's, made to stand any size and any haste."""
+    """Textual's palette with the fixes described above."""
 
     def dismiss(self, result: Any = None) -> AwaitComplete:
-        """What calls it carries out the chosen command next: the first time."""
+        """Textual runs the selected command after this; a second call selects one that does nothing."""
         if not self.is_active:
             self._selected_command = DiscoveryHit("", lambda: None)
         return super().dismiss(result)
@@ -60,9 +58,9 @@ class Palette(Steady, CommandPalette):
 
 
 def offered(now: Situation, screens: Iterable[Screen[Any]]) -> Iterator[tuple[str, RunCommand]]:
-    """(what would be typed, what it does) of the slash commands, once for each argument.
+    """(line to type, command) for each available slash command and each of its arguments.
 
-    screens: those that are open, one above the other."""
+    screens: the open screens."""
     closable = not any(map(_writing, screens))
     for command in COMMANDS:
         if not command.when(now) or not (closable or command.name in ANYWHERE):
@@ -74,6 +72,6 @@ def offered(now: Situation, screens: Iterable[Screen[Any]]) -> Iterator[tuple[st
 
 
 def _writing(screen: Screen[Any]) -> bool:
-    """Whether something is being typed that would be lost with the screen."""
+    """True if closing the screen would lose text that is being typed."""
     text = isinstance(screen.focused, Input | TextArea)
     return text and screen.is_modal and not isinstance(screen, CommandPalette)

@@ -1,5 +1,5 @@
-"""Practice as it goes: the bar and the time left, figures of the newest step, and samples with what they
-were paid for.
+"""The practice screen: a progress bar with the time left, figures of the last step, and samples with their
+rewards.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from vidya_tui.widgets.key_line import KeyLine
 from vidya_tui.widgets.progress_bar import Bar, bar
 
 WIDE = 40
-"""Columns from which the time left stands behind the bar."""
+"""Width, in columns, from which the bar is followed by the time left."""
 LOOK_EVERY = 0.25
-"""Seconds between two looks whether something has changed."""
+"""Seconds between two updates."""
 
 
 class PracticeScreen(Steady, ModalScreen[None]):
-    """Practice goes on when it is closed."""
+    """Closing the screen does not stop practice."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,enter", "leave", "close, practice goes on"),
@@ -40,7 +40,7 @@ class PracticeScreen(Steady, ModalScreen[None]):
     ]
 
     def __init__(self, state: Callable[[], Practising], stop: Callable[[], None]) -> None:
-        """state: what is known now; stop: asks the teacher to end."""
+        """state: returns the current state; stop: asks the teacher to end practice."""
         super().__init__()
         self._state, self._stop = state, stop
         self._shown: Practising | None = None
@@ -65,7 +65,7 @@ class PracticeScreen(Steady, ModalScreen[None]):
 
     def on_resize(self) -> None:
         self._shown = None
-        self.call_after_refresh(self._look)  # when the screen has its size
+        self.call_after_refresh(self._look)  # after the layout, when sizes are known
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         running = self._state().running
@@ -95,7 +95,7 @@ class PracticeScreen(Steady, ModalScreen[None]):
 
 
 def title(now: Practising) -> str:
-    """The first lines: what goes on, the end, the alarm."""
+    """The first lines: task and stage, alarm, result."""
     if not now.task:
         return (
             "Nothing is practised. /practice chain_sum begins, for one; "
@@ -111,7 +111,7 @@ def title(now: Practising) -> str:
 
 
 def progress(now: Practising, width: int) -> Content:
-    """The bar, and behind it as much as there is room for."""
+    """The bar, the share done, and the time left if there is room."""
     share, left = practice_state.share(now), practice_state.left(now)
     tail = f" {percent(share):>6}"
     if left and width >= WIDE:
@@ -122,7 +122,7 @@ def progress(now: Practising, width: int) -> Content:
 
 
 def table(now: Practising) -> Table:
-    """Names and values, side by side."""
+    """Names and values in two columns."""
     made = Table.grid(padding=(0, 2, 0, 1))
     made.add_column(no_wrap=True)
     made.add_column(ratio=1)

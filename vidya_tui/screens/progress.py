@@ -1,7 +1,7 @@
-"""How the model does over time: a list of measures, and a plot of the one under the cursor.
+"""The progress screen: a list of measures, and a plot of the one under the cursor.
 
-The plotting library is imported here, so only when this screen opens for the first time. The same is
-said in words below the plot, for screen readers and for terminals without colours.
+Imports the plotting library, so this module is loaded only when the screen first opens. A text below the
+plot says the same, for screen readers and terminals without colours.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ from learning.journal.progress import (
     MEASURES,
     Series,
     as_csv,
+    as_svg,
+    bounds,
     number_words,
     read_progress,
     summary,
     when_words,
 )
-from learning.journal.progress_svg import as_svg, bounds
 from learning.protocol.events import Event, LessonDone, TrainDone, UndoDone
 from vidya_tui.controller.context import ScreenContext
 from vidya_tui.controller.export import exported
@@ -36,10 +37,10 @@ from vidya_tui.widgets.row_list import RowList
 
 BLOCKS = "\u2581\u2582\u2583\u2584\u2585\u2586\u2587\u2588"
 SPARK = 16
-"""Characters of the small plot in the list."""
+"""Width of the small plot in the list, in characters."""
 LABELS = 3
-"""Times that are written under a plot, at most: where more of them come close to each other, plotext moves
-them about in an order that is another one in each process."""
+"""Most time labels under a plot. If more labels come close to each other, plotext moves them in an order
+that differs between processes."""
 
 
 class ProgressScreen(SubScreen[None]):
@@ -79,7 +80,7 @@ class ProgressScreen(SubScreen[None]):
         self.set_focus(self.rows)
 
     def reload(self) -> None:
-        """Reads the journal anew."""
+        """Reads the measures from the journal again."""
         self._series = read_progress(self.place.journal)
         self.rows.forget()
         self._draw()
@@ -167,7 +168,7 @@ class ProgressScreen(SubScreen[None]):
 
 
 def sparkline(values: Sequence[float]) -> str:
-    """A plot of one line."""
+    """A plot in one line of text."""
     if not values:
         return ""
     low, high = min(values), max(values)
@@ -177,7 +178,7 @@ def sparkline(values: Sequence[float]) -> str:
 
 
 def table(one: Series) -> str:
-    """The points as lines of text, the newest first."""
+    """The points as lines of text, newest first."""
     if not one.points:
         return f"{one.measure.title}: nothing measured yet\n{one.measure.means}"
     lines = []
@@ -190,6 +191,6 @@ def table(one: Series) -> str:
 
 
 def _short(one: Series, place: int) -> str:
-    """A time under the plot: the year is left out."""
+    """A time label; a date without its year."""
     words = when_words(one.points[place].start, one.step)
     return words[5:] if len(words) == 10 else words

@@ -1,18 +1,46 @@
-"""Opens the screens beside the chat, each loaded when it is first asked for."""
+"""Creates the screen that belongs to a command; imports each on first use.
+
+Whether the chat or the app opens it stands in the table of commands (commands/table.py).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
+
+from textual.screen import Screen
 
 from vidya_tui.controller.context import ScreenContext
 from vidya_tui.controller.edits import lesson_to_compare
 
 if TYPE_CHECKING:
+    from vidya_tui.controller.models import ModelControl
     from vidya_tui.screens.base import SubScreen
 
 
+def open_app_screen(
+    control: ModelControl,
+    name: str,
+    themes: Sequence[str],
+    command: Callable[[str], Callable[[], None]],
+) -> Screen[Any]:
+    """A screen that the app opens. themes: to choose from; command: makes a function that runs a command
+    of the chat."""
+    if name == "settings":
+        from vidya_tui.screens.settings import SettingsScreen
+
+        return SettingsScreen(control, themes)
+    if name == "model":
+        from vidya_tui.screens.model import ModelScreen
+
+        return ModelScreen(control)
+    from vidya_tui.screens.train import TrainScreen
+
+    return TrainScreen(lambda: control.desk.training, command("train"), command("cancel"))
+
+
 def open_screen(place: ScreenContext, name: str, argument: int | str | None) -> SubScreen[Any]:
-    """The screen of a command; what follows the command is what it looks for. Raises VidyaError."""
+    """A screen that the chat opens. argument: search words, or the number of a lesson. Raises VidyaError."""
     search = "" if argument is None else str(argument)
     if name == "lessons":
         from vidya_tui.screens.lessons import LessonsScreen

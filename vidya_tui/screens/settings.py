@@ -1,4 +1,4 @@
-"""All settings on one screen. Each change is checked, counts at once and is in settings.toml."""
+"""The settings screen. Each change is validated, takes effect at once and is saved in settings.toml."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from vidya_tui.widgets.option_list import Choices
 
 MOVE = Binding.Group("change", compact=True)
 LABEL = 26
-"""Columns of a row's name."""
+"""Width of a row's label, in columns."""
 
 
 class SettingsScreen(Steady, ModalScreen[Literal["model"] | None]):
-    """Returns "model" where the owner wants the list of models."""
+    """Returns "model" if the owner wants to open the list of models."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "close"),
@@ -200,5 +200,5 @@ class SettingsScreen(Steady, ModalScreen[Literal["model"] | None]):
 
 
 def _without_file(words: str) -> str:
-    """What is wrong with a value that is in no file yet."""
+    """The message without the file name, for a value that is not in the file."""
     return words.removeprefix("settings.toml: ")

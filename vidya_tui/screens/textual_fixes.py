@@ -1,10 +1,9 @@
-"""Keeps a screen from resizing for ever, and from taking another one with it when it goes.
+"""Works around two bugs of Textual 8.2.8: endless resizing, and `dismiss` of a screen that is not on top.
 
-In Textual 8.2.8 a screen that is laid out anew tells itself its new size. Where two sizes come in
-quick succession (a window dragged by the mouse) each of these messages undoes the other,
-without end, at full load. So a size that is no longer the terminal's is passed over. And a screen that
-is dismissed takes away whatever is on top: where a key was struck twice before the first was seen to,
-that is the screen below, or the last there is. So only the one on top goes.
+After a layout a screen sends itself its new size. If two sizes come in quick succession (a window dragged
+with the mouse), each message undoes the other, for ever and at full load. So sizes that are no longer the
+terminal's are ignored. And `dismiss` removes whatever screen is on top: after two quick key presses that is
+the screen below. So only the top screen can be dismissed.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from textual.screen import Screen
 
 if TYPE_CHECKING:
     Base = Screen[Any]
-else:  # a base that is a screen would come before the styles of the screens that this is mixed into
+else:  # with Screen as a base, its styles would take precedence over those of the real screen
     Base = object
 
 
@@ -30,5 +29,5 @@ class Steady(Base):
             event.prevent_default()
 
     def dismiss(self, result: Any = None) -> AwaitComplete:
-        """Does nothing where it is not on top."""
+        """Dismisses the screen; does nothing if it is not on top."""
         return super().dismiss(result) if self.is_active else AwaitComplete()

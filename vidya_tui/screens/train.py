@@ -1,6 +1,6 @@
-"""A book training as it goes: the bar, the time left, the curve of the loss, recall before and now.
+"""The training screen: progress bar, time left, curve of the loss, recall before and now.
 
-Closing the screen leaves the training going; the result stays until the next one.
+Closing the screen does not stop the training; the result stays until the next one.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from vidya_tui.widgets.key_line import KeyLine
 from vidya_tui.widgets.progress_bar import Bar, bar
 
 AVERAGED = 13
-"""Steps that one point of the smooth curve is the mean of."""
+"""Number of steps averaged for one point of the smooth curve."""
 
 
 class TrainScreen(Steady, Screen[None]):
-    """`begin` and `stop` are what the commands of the chat do."""
+    """begin, stop: start and stop the training, as the chat's commands do."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-wide")]
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -42,7 +42,7 @@ class TrainScreen(Steady, Screen[None]):
     ]
 
     def __init__(
-        self, log: TrainingLog, begin: Callable[[], None], stop: Callable[[], None]
+        self, log: Callable[[], TrainingLog], begin: Callable[[], None], stop: Callable[[], None]
     ) -> None:
         super().__init__()
         self._log, self._begin, self._stop = log, begin, stop
@@ -72,14 +72,14 @@ class TrainScreen(Steady, Screen[None]):
         self.call_after_refresh(self.draw)
 
     def hear(self, _: Sequence[Event]) -> None:
-        """What the teacher says, after the log has taken it."""
+        """Redraws after an event; the log has handled it already."""
         self.draw()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "cancel":
-            return self._log.running and not self._log.stopping
+            return self._log().running and not self._log().stopping
         if action == "train":
-            return not self._log.running
+            return not self._log().running
         return True
 
     def action_leave(self) -> None:
@@ -96,10 +96,10 @@ class TrainScreen(Steady, Screen[None]):
     # ------------------------------------------------------------ drawing
 
     def draw(self) -> None:
-        """Shows the log as it is now."""
+        """Redraws the log."""
         if not self.is_attached:
             return
-        log = self._log
+        log = self._log()
         full = log.running or log.result is not None
         self.bar.show(partial(_progress, log.share, full))
         trouble = bool(log.failure) or (log.result is not None and log.result.rolled_back)
@@ -114,7 +114,7 @@ class TrainScreen(Steady, Screen[None]):
         self.refresh_bindings()
 
     def _curve(self) -> None:
-        plt, losses = self.plot.plt, self._log.losses
+        plt, losses = self.plot.plt, self._log().losses
         plt.clear_figure()
         plt.frame(False)
         marker = "dot" if os.environ.get("TERM") == "linux" else "braille"
@@ -132,7 +132,7 @@ class TrainScreen(Steady, Screen[None]):
         self.plot.refresh()
 
     def _colours(self) -> tuple[tuple[int, int, int] | str | None, ...]:
-        """Of the loss and of its mean."""
+        """Colours of the loss and of its mean."""
         if self.app.no_color:
             return None, None
         variables = self.app.theme_variables
@@ -143,7 +143,7 @@ class TrainScreen(Steady, Screen[None]):
 
 
 def _progress(share: float, full: bool, width: int) -> Content:
-    """full: something is trained or was; an empty bar else."""
+    """full: there is or was a training; else the bar is empty."""
     room = max(10, width - 7)
     if not full:
         return Content.styled(bar(0.0, room), "dim")
@@ -159,7 +159,7 @@ def _line(facts: Sequence[tuple[str, str]]) -> Content:
 
 
 def smooth(values: Sequence[float], width: int) -> list[float]:
-    """The mean of each value and up to `width` // 2 on each side of it, as many on both."""
+    """Centred moving average: each value with up to `width` // 2 neighbours on both sides, equally many."""
     made: list[float] = []
     for at in range(len(values)):
         reach = min(width // 2, at, len(values) - 1 - at)

@@ -1,4 +1,4 @@
-"""A candidate as it is shown: text that grows, is drawn anew, and ends."""
+"""A candidate as its card shows it: text that grows, may be reset, and ends."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ class Card:
     ending: Ending | None = None
     tokens: int = 0
     confidence: float | None = None
-    """How sure the model is of it (learning.teacher.certainty), 0 to 1; None until it is done, and where that
+    """The model's certainty (learning.teacher.certainty), 0 to 1; None until the text is done, or where it
     was not measured."""
     chosen: bool = False
 
     @property
     def said(self) -> str:
-        """The text without white space around it, as an answer has it."""
+        """The text as it would be the answer: without white space around it."""
         return self.text.strip()
 
     def certainty(self) -> float:
-        """What cards are ordered by, 0 to 1; below 0 where the text is not whole, or where there is none."""
+        """The key that cards are sorted by, 0 to 1; -1 for a text that is empty or was cut short."""
         whole = self.state == "done" and self.ending != "cancelled" and bool(self.said)
         return (self.confidence or 0.0) if whole else -1.0
 
     def facts(self, room: int = 80) -> str:
-        """How long it is, how sure the model was and how it ended, in a few words; how it ended is
-        what stays where there is no room for more."""
+        """Length, certainty and ending in a few words. room: columns; where they are too few, only the
+        ending is left."""
         count = len(self.text.split())
         words = counted(count, "word") if count else ""
         sure = ""
@@ -55,12 +55,12 @@ class Card:
         return " \u00b7 ".join(parts)
 
     def finish(self, candidate: Candidate) -> None:
-        """It is complete, and this is all of it."""
+        """Takes over the text, ending and certainty of the complete candidate."""
         self.text, self.state, self.ending = candidate.text, "done", candidate.ending
         self.tokens = len(candidate.tokens)
         self.confidence = candidate.certainty
 
     def stop(self) -> None:
-        """No more of it will come."""
+        """Ends the card as cancelled, unless it is done."""
         if self.state != "done":
             self.state, self.ending = "done", "cancelled"

@@ -1,4 +1,4 @@
-"""One ask and its candidates as they are written.
+"""One ask and its candidates while they stream.
 
 State only: no journal, no teacher, no widgets. session.py decides what the owner may do with it.
 """
@@ -20,23 +20,23 @@ class EarlyPick:
     judgement: int
     """Its number in the journal."""
     seen: str
-    """The text as it stood when it was picked."""
+    """The text at the moment of the pick."""
 
 
 @dataclass
 class Exchange:
-    """What one ask shows."""
+    """An ask and its cards."""
 
     ask: Ask
     cards: list[Card] = field(default_factory=list)
     early: EarlyPick | None = None
 
     def deal(self, count: int) -> None:
-        """Empty cards for candidates to come."""
+        """Makes empty cards for candidates that are going to stream."""
         self.cards = [Card(number) for number in range(1, count + 1)]
 
     def show(self, candidates: Sequence[Candidate]) -> None:
-        """Cards of candidates that are there already."""
+        """Makes cards of candidates that are complete."""
         self.cards = [Card(candidate.index) for candidate in candidates]
         for candidate in candidates:
             self.finish(candidate)
@@ -53,13 +53,13 @@ class Exchange:
         return next((card for card in self.cards if card.said), None)
 
     def surest(self) -> Card | None:
-        """The card with a text that the model is surest of; of what is not whole, the first."""
+        """The card with a text that the model is surest of; where none is complete, the first with a text."""
         said = [card for card in self.cards if card.said]
         return max(said, key=Card.certainty, default=None)
 
     def order(self) -> None:
-        """Once all have ended the surest stands first. Numbers stay with their cards: a key that is
-        pressed in this moment means the card that was seen."""
+        """Sorts the cards by certainty once all have ended. Each card keeps its number, so that a digit
+        pressed at this moment still picks the card that the owner saw."""
         if not self.streaming:
             self.cards.sort(key=Card.certainty, reverse=True)
 
@@ -77,17 +77,17 @@ class Exchange:
     def finish(self, candidate: Candidate) -> None:
         card = self.card(candidate.index)
         if card is not None and not (card.chosen and card.state == "done"):
-            card.finish(candidate)  # what was chosen and is whole changes no more
+            card.finish(candidate)  # a chosen card that is complete stays as it is
         self.order()
 
     def stop(self) -> None:
-        """Nothing more will come."""
+        """Ends all cards that still stream."""
         for card in self.cards:
             card.stop()
         self.order()
 
     def settle(self, text: str) -> None:
-        """The early pick's text is whole, and this is it."""
+        """Completes the card of the early pick with this text."""
         card = self.card(self.early.pick.index) if self.early else None
         if card is not None:
             card.text = text
@@ -95,8 +95,8 @@ class Exchange:
         self.early = None
 
     def as_seen(self, index: int | None = None, text: str = "") -> list[Candidate]:
-        """The candidates as the owner sees them now; number `index`, if any, with the given
-        text."""
+        """The candidates with the texts that the owner sees now. text: of number `index`, instead of what its
+        card shows."""
         return [
             Candidate(
                 self.ask.id,

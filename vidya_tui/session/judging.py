@@ -1,7 +1,7 @@
-"""The last exchange and what the owner thinks of it: picks, corrections, ratings, and taking back.
+"""Judging the last exchange: picks, corrections, ratings, and undoing them.
 
-Journals first, then changes what it shows, then the book, then tells the teacher. session.py adds
-the talk around it.
+Each judgement is written to the journal first; then the answer on the screen changes, then the owner's book,
+and last the teacher is told. Left out: the conversation (session.py).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from learning.journal.judgements import Judged
 from learning.protocol.messages import TeacherPort
 from learning.protocol.records import Ask, Correction, Lesson, Pick, Rating, Turn, Turns
 from learning.protocol.requests import Cancel, Keep, Learn, Undo
+from learning.text.normalise import writable
 from personality.book import shipped_book_path
 from vidya_tui.session.candidate import Card
 from vidya_tui.session.exchange import EarlyPick, Exchange
@@ -34,34 +35,34 @@ class Judging:
         self.journal = journal
         self.teacher = teacher
         self.answer: str | None = None
-        """Of the last ask; while an early pick is being written, what there is of it."""
+        """The answer to the last ask; while an early pick still streams, its text so far."""
         self.rating: Literal["good", "bad"] | None = None
         """The owner's rating of that answer."""
         self._now: Exchange | None = None
         self._said: Turns = ()  # up to and with the owner's last message
-        self._early: dict[int, Exchange] = {}  # by ask: picked early, still being written
-        self._undoing: set[int] = set()  # lessons whose Undo is on its way
+        self._early: dict[int, Exchange] = {}  # by ask: picked while it still streams
+        self._undoing: set[int] = set()  # lessons whose Undo was sent and not answered
         self._book = OwnerBook(book_path) if book_path else None
-        self._in_book: str | None = None  # the answer to this exchange that the book has now
+        self._in_book: str | None = None  # the answer that the book gives now
 
     @property
     def book_path(self) -> Path | None:
-        """Of the owner's book, where there may be one."""
+        """The owner's book; None where none is kept."""
         return self._book.path if self._book else None
 
     @property
     def ask(self) -> Ask | None:
-        """The open one, or the last."""
+        """The last ask of the open conversation."""
         return self._now.ask if self._now else None
 
     @property
     def cards(self) -> list[Card]:
-        """Its candidates; they stay until the next ask, so that a pick can change."""
+        """The candidates of the last ask. They stay until the next one, so that another can be picked."""
         return self._now.cards if self._now else []
 
     @property
     def turns(self) -> Turns:
-        """Everything said, with answers; ends with the owner's message while none is chosen."""
+        """All messages and answers; the last is the owner's message while no answer is chosen."""
         return self._said if self.answer is None else (*self._said, Turn("assistant", self.answer))
 
     @property
@@ -71,25 +72,25 @@ class Judging:
 
     @property
     def streaming(self) -> bool:
-        """Text of this ask is still to come."""
+        """Some candidate of the last ask is not complete."""
         return self._now is not None and self._now.streaming
 
     def stop(self) -> None:
-        """Stops what is being written; what there is of it stays and can be picked."""
+        """Stops the streams; the text so far stays and can be picked."""
         if self._now is not None and self._now.streaming:
             self.teacher.send(Cancel(self._now.ask.id))
 
     @property
     def undoing(self) -> bool:
-        """Something that was taken back is still on its way out of the weights."""
+        """The teacher has not yet answered an Undo."""
         return bool(self._undoing)
 
     # ------------------------------------------------------------ judging
 
     def pick(self, index: int) -> str:
-        """Makes a candidate the answer, at once; what there is of it is returned.
+        """Makes a candidate the answer and returns its text so far.
 
-        Where it is still being written the lesson waits for its end. Another pick changes it.
+        While it still streams, the lesson waits for the whole text. A later pick replaces this one.
         """
         now = self._now
         if now is None or not now.cards:
@@ -119,9 +120,9 @@ class Judging:
         return text
 
     def correct(self, text: str, index: int | None = None) -> str:
-        """Makes what the owner typed the answer, instead of the candidates or the last answer.
+        """Makes the typed text the answer, in place of the candidates or of the last answer.
 
-        index: the waiting candidate that was retyped; None: the first that is shown."""
+        index: the candidate that was retyped; None: the first with a text."""
         text = tidy(text)
         if not text:
             raise VidyaError("the correction is empty", "type what the answer should have been")
@@ -138,7 +139,7 @@ class Judging:
             half = card is not None and card.state != "done"
         old = card.said if card else self.answer
         if old and half and text.startswith(old):
-            old = None  # the beginning of the right answer is not a wrong one
+            old = None  # a right beginning is no wrong answer
         correction = Correction(now.ask.id, text, card.index if card else None)
         lesson = learn_from_correction(now.ask, text, old, shown)
         withdrawn = [now.early.judgement] if now.early else []
@@ -151,12 +152,12 @@ class Judging:
 
     @property
     def first_shown(self) -> int | None:
-        """Number of the waiting candidate that stands first; None where none has a text."""
+        """Number of the first candidate with a text while none is chosen; else None."""
         card = self._now.first_shown() if self._now and self.answer is None else None
         return card.index if card else None
 
     def editable(self, index: int | None = None) -> str:
-        """The text that `correct` of that candidate would replace, to begin the retyping with."""
+        """The text that `correct(..., index)` would replace; the editor opens with it."""
         if self.answer is not None or self._now is None:
             return self.answer or ""
         card = self._retyped(self._now, index)
@@ -164,8 +165,8 @@ class Judging:
 
     @staticmethod
     def _retyped(now: Exchange, index: int | None) -> Card | None:
-        """The waiting candidate that a correction begins with, the first that is shown where none is named;
-        none where it says nothing."""
+        """The candidate that a correction replaces: number `index`, or the first with a text; None where it
+        is empty."""
         card = now.first_shown() if index is None else now.card(index)
         return card if card and card.said else None
 
@@ -193,8 +194,8 @@ class Judging:
         self._send_judged(bool(lessons))
 
     def undo(self) -> None:
-        """Takes the last lesson back: from the journal and the book now, and the teacher takes it
-        out of the weights. An early pick is taken back before it becomes one."""
+        """Undoes the last lesson: in the journal and the book now, and the teacher undoes it in the weights.
+        A pick that still streams is withdrawn before it becomes a lesson."""
         if self._now is not None and self._now.early:
             self._take_early_back(self._now)
             self.stop()
@@ -207,7 +208,7 @@ class Judging:
             self.take_back(lesson)
 
     def take_back(self, lesson: Lesson) -> None:
-        """The same for any lesson of the journal."""
+        """Undoes any lesson of the journal."""
         if lesson.judgement is not None:
             self.journal.withdraw(lesson.judgement)
         else:
@@ -227,7 +228,7 @@ class Judging:
         """Brings the book up to date and tells the teacher what a judgement changed."""
         try:
             self._follow_book()
-        finally:  # a book that cannot be written must not keep a lesson from being learned
+        finally:  # where the book cannot be written, the lesson is learned all the same
             if ending and self.streaming:
                 self.teacher.send(ending)
             self._send_undos()
@@ -237,7 +238,7 @@ class Judging:
     # ------------------------------------------------------------ journal, book and teacher
 
     def _complete(self, ask: Ask, judgement: int, text: str, lesson: Lesson | None) -> None:
-        """Journals the lesson of a judgement that came before its text was whole."""
+        """Adds the whole text and its lesson to a judgement made while the text still streamed."""
         self.journal.complete(judgement, text, (lesson,) if lesson else ())
         if self._now is not None and self._now.ask.id == ask.id:
             self._reload()
@@ -248,13 +249,13 @@ class Judging:
             lines.write(self._book, self.journal, question, None, text, mine)
 
     def standing(self) -> list[Judged]:
-        """Judgements of this ask that count, in order."""
+        """The judgements of this ask that were not withdrawn, oldest first."""
         if self._now is None:
             return []
         return [judged for judged in self.journal.judgements(self._now.ask.id) if judged.stands]
 
     def _reload(self) -> None:
-        """Answer, rating and chosen card as the journal has them."""
+        """Reads answer, rating and chosen card from the journal."""
         if self._now is None:
             return
         self.answer = self.journal.answer(self._now.ask.id)
@@ -270,14 +271,14 @@ class Judging:
             card.chosen = card.index == chosen
 
     def _for_book(self) -> str | None:
-        """The answer that belongs in the book: picked or typed, whole, and not rated bad."""
+        """The answer that the book should give: picked or typed, complete, and not rated bad; else None."""
         if self._now is None or self._now.early or self.rating == "bad":
             return None
         judged = any(not isinstance(judged.judgement, Rating) for judged in self.standing())
         return self.answer if judged else None
 
     def _follow_book(self) -> None:
-        """Makes the owner's book say what this exchange's answer is now."""
+        """Writes the answer of this exchange to the owner's book, or takes it out."""
         wanted = self._for_book()
         if self._book and self._said and self._now:
             question, mine = (
@@ -288,7 +289,7 @@ class Judging:
         self._in_book = wanted
 
     def _taken_back(self, lesson: Lesson) -> None:
-        """Shows that a lesson no longer counts: answer, rating, book."""
+        """Updates answer, rating and book after a lesson was undone."""
         here = self.journal.judgements(self._now.ask.id) if self._now else []
         if lesson.judgement in {judged.id for judged in here}:
             self._reload()
@@ -297,8 +298,8 @@ class Judging:
             self._out_of_book(self._book, lesson)
 
     def _out_of_book(self, book: OwnerBook, lesson: Lesson) -> None:
-        """Takes out the line of a lesson; what it replaced stands there again, unless that was taken
-        back too, or something else is there by now. A line that another lesson needs stays."""
+        """Removes the book line of an undone lesson and restores the answer it had replaced, unless that was
+        undone too or the line has changed since. A line that another lesson needs stays."""
         question, said = lesson.prompt[-1].text, " ".join(lesson.answer.split()) or None
         old = lesson.replaces if lesson.judgement is None else None
         if old is not None:
@@ -312,7 +313,7 @@ class Judging:
             book.replace(question, said, old)
 
     def _send_undos(self) -> None:
-        """Asks the teacher to take out what was withdrawn, once each."""
+        """Sends one Undo for each lesson that was withdrawn and is still in the weights."""
         for lesson in self.journal.to_undo():
             if lesson.id not in self._undoing:
                 self._undoing.add(lesson.id)
@@ -320,5 +321,5 @@ class Judging:
 
 
 def tidy(text: str) -> str:
-    """What was typed, as it can be kept: no white space around it, no half characters in it."""
-    return text.encode("utf-8", "replace").decode("utf-8").strip()
+    """A typed text as the journal keeps it: without white space around it, and writable as UTF-8."""
+    return writable(text).strip()

@@ -1,6 +1,6 @@
-"""One conversation: what was said, the candidates that wait, and the judgement of them.
+"""One conversation: its messages, its candidates, and their judgement.
 
-What is on the screen is on the disk. No Textual and no torch in it, and no threads: whoever holds
+Everything on the screen is in the journal. No Textual and no torch in it, and no threads: whoever holds
 it calls everything, `handle` too, from one thread. Left out: how anything looks, and how lessons
 are learned.
 """
@@ -27,12 +27,11 @@ from learning.protocol.events import (
     AskDone,
     CandidateDone,
     CandidateReset,
-    CandidateText,
+    CandidateTexts,
     Event,
     Failed,
-    ModelChanging,
+    TeacherEnded,
     UndoDone,
-    WorkerLost,
 )
 from learning.protocol.messages import TeacherPort
 from learning.protocol.records import Ask, Candidate, Lesson, Turn, Turns
@@ -46,7 +45,7 @@ __all__ = ["Card", "Session"]
 
 
 class Session(Judging):
-    """What the owner can do in a conversation; judging it is in the base class."""
+    """What the owner can do in a conversation; the base class judges its last exchange."""
 
     def __init__(
         self,
@@ -64,14 +63,14 @@ class Session(Judging):
         self.candidates = candidates
         self.seed = seed
         self.owner_words = False
-        """Whether what the owner says is learned too, weakly."""
+        """Whether the owner's own messages are learned too, with low weight."""
         self.left_standing = False
-        """Whether an answer is learned, weakly, that the talk went on from and nobody judged."""
+        """Whether an answer that the owner left unjudged and went on from is learned, with low weight."""
         self.keep_unchosen = True
-        """Whether candidates stay in the journal that were not chosen before the talk went on."""
+        """Whether the journal keeps the candidates that were not chosen."""
         self.conversation: int | None = None
         self._asked = 0
-        self._broken = False  # the streams of this ask ended before they were whole
+        self._broken = False  # the teacher was lost while this ask streamed
         self._branches = ConversationTree()
         self._branched = False
         self._path: dict[int, TreeNode] = {}  # by the message's position among the turns
@@ -79,10 +78,10 @@ class Session(Judging):
     # ------------------------------------------------------------ talking
 
     def say(self, text: str) -> Ask:
-        """Asks for candidates to a message. The message is on the disk when this returns.
+        """Asks for candidates to a message. The message is in the journal when this returns.
 
-        If candidates still wait, the surest becomes the answer, unjudged. If there is none to
-        take, the earlier message and this one become one: the owner spoke twice.
+        Where candidates still wait, the surest becomes the answer, unjudged. Where there is none,
+        the earlier message and this one are joined into one.
         """
         text = tidy(text)
         if not text:
@@ -104,16 +103,16 @@ class Session(Judging):
         if self._now is None:
             raise VidyaError("nothing was asked yet", "type a message, then press Enter")
         ask = self._add_ask(self._said, self._now.ask.parent)
-        if self._now.early:  # asked again before what was picked was even whole
+        if self._now.early:  # asked again while the pick still streamed
             self._take_early_back(self._now)
         self.stop()
         self._generate(ask)
         return ask
 
     def edit(self, position: int, text: str) -> Ask:
-        """Asks an earlier message in other words; `position` is its place among the turns.
+        """Asks an earlier message in other words. position: its index among the turns.
 
-        What was asked there before, and all that followed it, stays beside it as a branch.
+        The earlier wording, and all that followed it, stays as another branch.
         """
         text = tidy(text)
         if not text:
@@ -127,23 +126,23 @@ class Session(Judging):
         return ask
 
     def variants(self, position: int) -> tuple[int, int]:
-        """(which is shown, of how many) of the message at that place among the turns."""
+        """(number of the wording that is shown, how many there are) of the message at a position."""
         node = self._path.get(position)
         beside = self._branches.beside(node.ask) if node else []
         return (beside.index(node.ask) + 1, len(beside)) if node else (1, 1)
 
     def asked(self, position: int) -> int | None:
-        """The ask that the answer at that place among the turns is of."""
+        """The ask that the answer at a position belongs to."""
         node = self._path.get(position - 1)
         return node.ask if node else None
 
     @property
     def branched(self) -> bool:
-        """A message that is shown has more than one variant."""
+        """Some message on the screen has more than one wording."""
         return self._branched
 
     def turn_to(self, position: int, step: int) -> None:
-        """Goes `step` variants on (or back) at a message, to what was last said after it."""
+        """Shows the wording `step` places on (or back) of a message, with its newest continuation."""
         node = self._node(position)
         beside = self._branches.beside(node.ask)
         at = beside.index(node.ask) + step
@@ -153,18 +152,18 @@ class Session(Judging):
         self.open(self.conversation, self._branches.end(beside[at]))
 
     def _node(self, position: int) -> TreeNode:
-        """The ask of the message at that place among the turns."""
+        """The ask of the message at a position. Raises VidyaError where there is none."""
         if position not in self._path:
             raise VidyaError("there is no message of yours there", "choose one of yours")
         return self._path[position]
 
     def new(self) -> None:
-        """Begins another conversation; it is in the journal with its first message."""
+        """Begins another conversation; the journal has it from its first message on."""
         self._leave()
         self.conversation = None
 
     def open(self, conversation: int, at: int | None = None) -> None:
-        """Goes on with an earlier conversation, at an ask of it or at what was asked last.
+        """Opens an earlier conversation. at: the ask to show; None: the newest.
 
         Where its last message has no candidates, `recover` or `regenerate` asks for them.
         Raises NotFound.
@@ -189,7 +188,7 @@ class Session(Judging):
         self._broken = not self.cards
 
     def reopen(self, ask: Ask) -> None:
-        """Goes back to one ask and its candidates, to judge it; later ones are passed over."""
+        """Opens one ask with its candidates, to judge it; what came after it is not shown."""
         self._leave()
         self.conversation = ask.conversation
         self._look_around(ask)
@@ -200,7 +199,7 @@ class Session(Judging):
         self._in_book = self._for_book()
 
     def take_surest(self) -> str | None:
-        """Makes the surest candidate the answer, unjudged, where none is chosen yet; the answer."""
+        """Makes the surest candidate the answer, unjudged, unless one is chosen; returns the answer."""
         card = self._now.surest() if self._now and self.answer is None else None
         if self._now and card:
             self.journal.set_answer(self._now.ask.id, card.said)
@@ -221,11 +220,11 @@ class Session(Judging):
         return ask
 
     def _words(self, turns: Turns) -> tuple[Lesson, ...]:
-        """What the owner's own message teaches."""
+        """The lessons that the owner's own message teaches."""
         return (learn_from_human(turns),) if self.owner_words else ()
 
     def _look_around(self, ask: Ask, branches: ConversationTree | None = None) -> None:
-        """The branches of the conversation, and the way to an ask."""
+        """Reads the branches of the conversation and the path to an ask."""
         self._branches = branches or self.journal.branches(ask.conversation)
         self._path = {node.turns - 1: node for node in self._branches.path(ask.id)}
         beside = self._branches.beside
@@ -243,7 +242,7 @@ class Session(Judging):
         self.teacher.send(Generate(ask.id, ask.turns, count, ask.sampling, ask.seed))
 
     def _go_on(self) -> None:
-        """Takes the surest candidate, because the owner went on without judging."""
+        """Makes the surest candidate the answer: the owner went on without judging."""
         if self._now is None or not self.waiting:
             return
         card = self._now.surest()
@@ -254,8 +253,8 @@ class Session(Judging):
         self.stop()
 
     def _continuation(self, ask: Ask, card: Card) -> tuple[Lesson, ...]:
-        """What going on with a card teaches: nothing unless the owner wants that, and never what was
-        taught otherwise or taken back. Half a text is what was said, but nothing to learn."""
+        """The lessons of going on from an unjudged answer: none unless the owner switched that on, none for
+        a text that was cut short, and none that contradicts a judgement or was undone."""
         whole = card.state == "done" and card.ending != "cancelled"
         if not self.left_standing or not whole:
             return ()
@@ -275,25 +274,25 @@ class Session(Judging):
     # ------------------------------------------------------------ what the teacher says
 
     def handle(self, event: Event) -> None:
-        """Takes every event of the teacher, in order; those of no concern pass.
+        """Takes every event of the teacher, in order, and ignores those about other things.
 
         Raises JournalError or DataError where what came cannot be written: a candidate is then
         shown but not journaled, and `recover` makes up for a lesson that was not.
         """
         match event:
-            case CandidateText():
+            case CandidateTexts():
                 self._more(event)
             case CandidateReset():
                 self._again(event)
             case CandidateDone():
-                self._done(event)
+                self._done(event.candidate)
             case AskDone():
                 self._ended(event.ask)
             case Failed(ask=int() as ask):
                 self._ended(ask)
                 if self._now and self._now.ask.id == ask and not self._now.surest():
-                    self._now.cards = []  # nothing came: there is nothing to choose among
-            case WorkerLost() | ModelChanging():
+                    self._now.cards = []  # no text came
+            case TeacherEnded():
                 self._broken = self._broken or (self.waiting and self.streaming)
                 for ask in {*self._early, *([self._now.ask.id] if self._now else [])}:
                     self._ended(ask)
@@ -303,47 +302,38 @@ class Session(Judging):
                 pass
 
     def _exchange(self, ask: int) -> Exchange | None:
-        """The one that is open, or one left behind that is still being written."""
+        """The open exchange, or an earlier one whose pick still streams; None: neither."""
         return self._now if self._now and self._now.ask.id == ask else self._early.get(ask)
 
-    def _more(self, event: CandidateText) -> None:
+    def _more(self, event: CandidateTexts) -> None:
         if exchange := self._exchange(event.ask):
-            exchange.add(event.index, event.delta)
-            early, card = exchange.early, exchange.card(event.index)
-            if exchange is self._now and early and card and early.pick.index == card.index:
+            for delta in event.deltas:
+                exchange.add(delta.index, delta.text)
+            card = exchange.card(exchange.early.pick.index) if exchange.early else None
+            if exchange is self._now and card:
                 self.answer = card.said
 
     def _again(self, event: CandidateReset) -> None:
         exchange = self._exchange(event.ask)
         if exchange and exchange.early and exchange.early.pick.index == event.index:
-            # picked in the moment it was thrown away: what was seen is what was meant
+            # picked just before the reset arrived: the owner meant the text that was shown
             self._settle(exchange, exchange.early, exchange.early.seen)
             self.teacher.send(Cancel(event.ask))
         elif exchange:
             exchange.draw_anew(event.index)
 
-    def _done(self, event: CandidateDone) -> None:
-        candidate = Candidate(
-            event.ask,
-            event.index,
-            event.text,
-            event.tokens,
-            event.logprobs,
-            event.ending,
-            event.version,
-            event.certainty,
-        )
-        exchange = self._exchange(event.ask)
+    def _done(self, candidate: Candidate) -> None:
+        exchange = self._exchange(candidate.ask)
         if exchange:
             exchange.finish(candidate)
-        with contextlib.suppress(NotFound):  # its ask may be forgotten meanwhile
+        with contextlib.suppress(NotFound):  # its ask may have been erased meanwhile
             self.journal.add_candidates([candidate])
-        if exchange and exchange.early and exchange.early.pick.index == event.index:
-            whole, seen = event.text.strip(), exchange.early.seen
+        if exchange and exchange.early and exchange.early.pick.index == candidate.index:
+            whole, seen = candidate.text.strip(), exchange.early.seen
             self._settle(exchange, exchange.early, whole if whole.startswith(seen) else seen)
 
     def _ended(self, ask: int) -> None:
-        """Nothing more will come for an ask."""
+        """Ends the streams of an ask."""
         if exchange := self._exchange(ask):
             exchange.stop()
             if early := exchange.early:
@@ -351,7 +341,7 @@ class Session(Judging):
                 self._settle(exchange, early, card.said if card and card.said else early.seen)
 
     def _settle(self, exchange: Exchange, early: EarlyPick, text: str) -> None:
-        """The text of an early pick is whole now: its lesson begins."""
+        """The text of an early pick is complete: journals its lesson and has it learned."""
         ask = exchange.ask
         lesson = learn_from_selection(ask, early.pick, exchange.as_seen(early.pick.index, text))
         self._early.pop(ask.id, None)
@@ -363,7 +353,7 @@ class Session(Judging):
             self.teacher.send(Learn())
 
     def _undone(self, number: int) -> None:
-        """The teacher took a lesson out of the weights."""
+        """The teacher undid a lesson in the weights."""
         if number in self._undoing:
             self._undoing.discard(number)
         else:
@@ -373,7 +363,7 @@ class Session(Judging):
     # ------------------------------------------------------------ after a crash
 
     def recover(self) -> None:
-        """After a start, or when the teacher was started anew: finishes what was left undone.
+        """After a start, or after the teacher was restarted: finishes what was interrupted.
 
         Judgements get the lessons they lack, lessons taken back leave the weights, streams that
         broke off begin again if nothing was picked, the teacher hears of lessons that wait, and

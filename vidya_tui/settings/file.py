@@ -1,7 +1,6 @@
-"""settings.toml: what the owner may set, checked as it is read; what is saved leaves the rest of the
-file as the owner wrote it.
+"""settings.toml: all settings, validated on reading. Saving keeps the rest of the file as it is.
 
-Knows the values and their bounds; which themes and models exist, those who use them know.
+Knows values and bounds. Left out: which themes and models exist; the code that uses them checks that.
 """
 
 from __future__ import annotations
@@ -24,52 +23,52 @@ _DRAWN = Sampling()
 
 
 EAGER = ("at once", "in pauses")
-"""When lessons are learned."""
+"""Values of `eager`: when to learn lessons."""
 
 
 class SettingsError(VidyaError):
-    """A setting that is unknown, of the wrong kind, or out of its bounds."""
+    """A setting that is unknown, of the wrong type, or out of bounds; or an unreadable file."""
 
     def __init__(self, what: str, next_step: str = "", *, key: str = "") -> None:
         super().__init__(what, next_step)
         self.key = key
-        """Which setting; empty where it is the file."""
+        """Name of the setting; empty if the file itself is at fault."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """All settings with their defaults."""
+    """All settings with their defaults. Raises SettingsError for a value out of bounds."""
 
     candidates: int = 5
-    """Answers to choose among, 1 to 9; 1 is plain chat."""
+    """Candidates per message, 1 to 9; 1 is plain chat."""
     temperature: float = _DRAWN.temperature
-    """How freely answers are drawn, 0 to 10; 0 is always the likeliest word."""
+    """Sampling temperature, 0 to 10; 0 always takes the likeliest token."""
     top_p: float = _DRAWN.top_p
-    """Only the likeliest words that together have this probability, above 0 and at most 1."""
+    """Nucleus sampling: only the likeliest tokens with this total probability, above 0 and at most 1."""
     max_tokens: int = _DRAWN.max_tokens
     """Longest answer in tokens, 1 to 4096."""
     learning: bool = True
     """Whether Vidya learns while you talk; lessons wait while it is off."""
     eager: str = EAGER[0]
-    """When: "at once", or "in pauses" of the owner."""
+    """When to learn: "at once", or "in pauses" of the owner."""
     left_standing: bool = False
-    """Whether answers that the owner goes on with unjudged are learned too, as weak lessons."""
+    """Whether to learn, weakly, from answers after which the owner went on without judging them."""
     owner_words: bool = False
-    """Whether the owner's own messages are learned too, as very weak lessons."""
+    """Whether to learn, very weakly, from the owner's messages."""
     keep_unchosen: bool = True
-    """Whether candidates that were not chosen stay in the journal once the talk has gone on."""
+    """Whether to keep candidates that were not chosen in the journal after the conversation went on."""
     idle_practice: int = 0
-    """Minutes without a key after which `practice_task` is practised, to 240; 0: never."""
+    """Minutes without a key press after which to practise `practice_task`, at most 240; 0: never."""
     practice_task: str = "chain_sum"
-    """What is practised in idle hours; `vidya practice --list` names the tasks."""
+    """Task of idle practice; `vidya practice --list` shows the names."""
     theme: str = ""
-    """Name of a theme; empty follows the terminal."""
+    """Name of a theme; empty: light or dark like the terminal."""
     motion: bool = True
-    """Whether anything on the screen glides."""
+    """Whether to animate the screen."""
     model: str = "10m"
     """Name of a model in the home, or the path of one."""
     keys: Mapping[str, str] = field(default_factory=dict)
-    """Command -> its keys, where they are not the usual ones."""
+    """Name of a command or key -> its keys, if changed by the owner."""
 
     def __post_init__(self) -> None:
         """Raises SettingsError."""
@@ -101,7 +100,7 @@ class Settings:
 
     @property
     def sampling(self) -> Sampling:
-        """How answers are drawn."""
+        """The sampling parameters."""
         return _DRAWN.with_(
             temperature=float(self.temperature), top_p=float(self.top_p), max_tokens=self.max_tokens
         )
@@ -111,12 +110,12 @@ _HEAD = "# Settings of vidya; /settings in the app changes them too."
 
 
 Warn = Callable[[SettingsError], None]
-"""Hears of what in the file counts for nothing."""
+"""Called for each entry of the file that is ignored."""
 
 
 def load(path: Path, warn: Warn | None = None) -> Settings:
-    """The settings in a file; defaults where it or a key is missing. What is no setting, of another
-    version perhaps, is passed over and told to `warn`. Raises SettingsError."""
+    """Reads the settings; defaults for a missing file or key. Unknown keys, perhaps of another version, are
+    ignored and passed to `warn`. Raises SettingsError."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
         raw = tomllib.loads(text)
@@ -146,7 +145,7 @@ def load(path: Path, warn: Warn | None = None) -> Settings:
 
 
 def placed(path: Path, error: SettingsError) -> SettingsError:
-    """The error with the line of the file on which its setting stands."""
+    """The error with the number of the line that has the setting."""
     try:
         return _at_line(path, path.read_text("utf-8-sig"), error)
     except (OSError, UnicodeError):
@@ -154,9 +153,9 @@ def placed(path: Path, error: SettingsError) -> SettingsError:
 
 
 def save(path: Path, settings: Settings) -> None:
-    """Writes what changed; comments, order and whatever else is in the file stay. A crash leaves the
-    old file or the new one. Raises SettingsError."""
-    import tomlkit  # takes longer than a frame, and few sessions save
+    """Writes the settings that changed; keeps comments, order and everything else in the file. A crash
+    leaves the old or the new file. Raises SettingsError."""
+    import tomlkit  # imported here: takes longer than a frame, and few sessions save
     from tomlkit.exceptions import ParseError
 
     fresh, defaults = not path.exists(), Settings()
@@ -167,7 +166,7 @@ def save(path: Path, settings: Settings) -> None:
             if key in document:
                 old = document[key]
                 changed = (old.unwrap() if hasattr(old, "unwrap") else old) != value
-                # to Python, 1 is True
+                # in Python, 1 == True
                 if changed or isinstance(value, bool) is not isinstance(old, bool):
                     document[key] = value
             elif (fresh and value != {}) or value != getattr(defaults, key):
@@ -185,7 +184,7 @@ def _at_line(path: Path, text: str, error: SettingsError) -> SettingsError:
 
 
 def _line(text: str, key: str) -> int:
-    """The line of a file on which a setting, or a key of [keys] as "keys.name", stands, from 1."""
+    """Line number, from 1, of a setting; "keys.name" means a key in the table [keys]."""
     name = key.removeprefix("keys.")
     place = _place(text, "keys" if name != key else key)
     if name != key:
@@ -194,7 +193,7 @@ def _line(text: str, key: str) -> int:
 
 
 def _place(text: str, key: str, start: int = 0, before: str = r"\[[ \t]*") -> int:
-    """Where a line begins with `key`, from `start` on; `start` where none does."""
+    """Offset of the first line from `start` on that begins with `key`; `start` if there is none."""
     names = "|".join(map(re.escape, {key, _toml(key), f"'{key}'"}))
     line = re.compile(rf"^[ \t]*(?:{before})?(?:{names})[ \t]*[=.\]]", re.MULTILINE)
     found = line.search(text, start)
@@ -208,7 +207,7 @@ def _one_of(key: str, value: Any, known: tuple[str, ...]) -> None:
 
 
 def _whole_number(key: str, value: Any, low: int, high: int) -> None:
-    # to Python, True is a number
+    # in Python, True is an int
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
         raise _wrong(key, f"is {_shown(value)}", f"write a whole number, {low} to {high}")
 
@@ -223,7 +222,7 @@ def _wrong(key: str, what: str, next_step: str, place: str | None = None) -> Set
 
 
 def _shown(value: Any) -> str:
-    """A value as it stands in the file, shortened to a line."""
+    """A value in TOML, shortened to 40 characters."""
     try:
         text = _toml(value)
     except TypeError:
@@ -236,5 +235,5 @@ def _name(key: str) -> str:
 
 
 def _toml(value: Any) -> str:
-    """A value in TOML. JSON's numbers, true, false and texts are TOML's, but for one character."""
+    """A value in TOML. Numbers, booleans and texts are written as in JSON, except for DEL."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,5 +1,6 @@
-"""What the settings screen lists: one row for each setting, with its words and the values it steps
-through. Pure; the bounds are in settings.py.
+"""The rows of the settings screen: one per setting, with its texts and its choices.
+
+Pure; the bounds of the values are in settings/file.py.
 """
 
 from __future__ import annotations
@@ -23,22 +24,23 @@ class SettingRow:
     label: str
     help: str
     choices: tuple[Value, ...] = ()
-    """All values, in order; none: a number or a text that is typed."""
+    """All values, in order; empty: the owner types a number or a text."""
     step: float = 0.0
-    """How far an arrow moves a number; 0: it is only typed."""
+    """Change per arrow key; 0: the value can only be typed."""
     unit: str = ""
     words: Callable[[Value], str] = str
-    """How a value is shown."""
+    """Formats a value."""
     warning: str = ""
-    """Shown while it is not at its default."""
+    """Shown while the value is not the default."""
 
     def shown(self, settings: Settings) -> str:
-        """Its value, as the owner reads it."""
+        """The current value, formatted, with its unit."""
         value = getattr(settings, self.key)
         return f"{self.words(value)} {self.unit}".rstrip()
 
     def next(self, settings: Settings, direction: int, *, round_trip: bool = False) -> Value | None:
-        """The value an arrow leads to; None at the end. round_trip: the first after the last."""
+        """The value after an arrow key (direction: 1 or -1); None at the end. round_trip: continue with the
+        first value after the last."""
         value: Value = getattr(settings, self.key)
         if self.choices:
             at = (self.choices.index(value) if value in self.choices else -1) + direction
@@ -52,7 +54,7 @@ class SettingRow:
         return new if self._fits(settings, new) else None
 
     def read(self, text: str, settings: Settings) -> Value:
-        """What was typed, as a value. Raises SettingsError."""
+        """Parses a typed value. Raises SettingsError if the setting cannot have it."""
         old: Value = getattr(settings, self.key)
         value: Value = text.strip()
         if not isinstance(old, str):
@@ -90,7 +92,7 @@ def _minutes(value: Value) -> str:
 
 
 def groups(themes: Sequence[str]) -> tuple[SettingGroup, ...]:
-    """All rows. themes: names that Textual knows."""
+    """All rows, in groups. themes: names of Textual's themes."""
     looks = ("", *NAMES, *sorted(set(themes) - set(NAMES.values()) - set(NAMES)))
     return (
         SettingGroup(

@@ -1,4 +1,4 @@
-"""Names of the looks, and which one is meant. The themes themselves are in vidya_tui.app.themes."""
+"""Names of themes in the settings, and their Textual names. The themes are in vidya_tui.app.themes."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ NAMES = {
     "terminal": "ansi-dark",
     "terminal-light": "ansi-light",
 }
-"""What settings may call a theme -> Textual's name."""
+"""Name in the settings -> Textual's name."""
 
 
 def theme_name(wanted: str, available: Collection[str], env: Mapping[str, str]) -> str:
-    """The theme for a name from the settings. An empty or unknown one follows the terminal."""
+    """Textual's theme for a name in the settings. An empty or unknown name gives light or dark, like the
+    terminal."""
     name = NAMES.get(wanted, wanted)
     return name if name in available else NAMES["light" if is_light(env) else "dark"]
 
 
 def is_light(env: Mapping[str, str]) -> bool:
-    """Whether the terminal says that its background is light (`COLORFGBG`, as rxvt, konsole and
-    iTerm set it). A terminal that says nothing is taken for a dark one."""
+    """True if `COLORFGBG` (set by rxvt, Konsole and iTerm) says that the background is light. Without it
+    the terminal counts as dark."""
     return env.get("COLORFGBG", "").rpartition(";")[2] in ("7", "15")

@@ -1,6 +1,6 @@
-"""Finding words in what was said: where they stand, and going from one place to the next. Pure.
+"""Finds words in the messages of a conversation. Pure.
 
-Left out: how it is shown (widgets/find_bar.py, widgets/entry.py).
+Left out: how the places are shown (widgets/found.py, widgets/message.py).
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Place:
-    """Where words stand."""
+    """One place where the words stand."""
 
     position: int
-    """Of the message."""
+    """Index of the message."""
     start: int
     end: int
-    """Characters of its text."""
+    """Characters of the message, [start, end)."""
 
 
 def pattern(words: str) -> re.Pattern[str] | None:
-    """What finds the words as they were typed, whatever their case and the white space between them;
-    None where nothing is looked for."""
+    """A pattern for the words in this order, in any case and with any white space between them; None for
+    no words."""
     pieces = words.split()
     if not pieces:
         return None

@@ -1,16 +1,16 @@
-"""A larger model that is being made: known from the request to its end, whoever looks."""
+"""A larger model that is being made, from the request to the end."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from learning.protocol.events import Event, Failed, Grown, ModelChanging, WorkerLost
+from learning.protocol.events import Event, Failed, Grown, TeacherEnded
 from vidya_tui.text.numbers import seconds
 
 
 @dataclass(frozen=True)
 class Growing:
-    """It is under way."""
+    """A model that is being made."""
 
     name: str
     """Of the larger model."""
@@ -18,11 +18,11 @@ class Growing:
     """time.monotonic() of the request."""
 
     def short(self) -> str:
-        """For the learning line."""
+        """A few words for the learning line."""
         return f"growing to {self.name}"
 
     def words(self, now: float, *, waits: bool) -> str:
-        """What goes on. now: time.monotonic(); waits: a training comes first."""
+        """A sentence for the model screen. now: time.monotonic(); waits: a book training runs first."""
         so_far = f"growing to {self.name} \u00b7 {seconds(round(now - self.since))} so far"
         return f"{so_far} \u00b7 it begins after the training" if waits else so_far
 
@@ -30,6 +30,6 @@ class Growing:
 def after(now: Growing | None, event: Event) -> Growing | None:
     """What is known after an event."""
     match event:
-        case Grown() | Failed(where="grow") | WorkerLost() | ModelChanging():
+        case Grown() | Failed(where="grow") | TeacherEnded():
             return None
     return now

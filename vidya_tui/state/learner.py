@@ -1,4 +1,4 @@
-"""What the learner does, in plain words: a few lines of text of what is known of it.
+"""What is known of the learner, and the sentences that say it.
 
 Pure functions of frozen values, so that every sentence can be tested without a screen. Left out: how the
 lines are drawn (widgets/learner_panel.py).
@@ -35,7 +35,7 @@ PHASES = {
 
 @dataclass(frozen=True)
 class Learning:
-    """What is known of the learner; the newest event of each kind."""
+    """What is known of the learner, from the newest event of each kind."""
 
     model: str = ""
     version: int = 0
@@ -43,21 +43,21 @@ class Learning:
     lost: bool = False
     """The model's process ended and will not come back."""
     state: LearnerState | None = None
-    """None until it has said something."""
+    """The newest report of the learner; None before the first."""
     outcome: str = ""
-    """What became of the last lesson."""
+    """The outcome of the last lesson, or of the last book training, in words."""
     training: TrainProgress | None = None
-    """Set from the start of book training to its end."""
+    """The newest report of a book training that runs; else None."""
     stopping: bool = False
     """Book training was asked to stop, and has not yet."""
     recall: float | None = None
     """Recall of the book, 0 to 1."""
     practice: str = ""
-    """What is being practised, in words; empty where nothing is."""
+    """The practice that runs, or the model that is being made, in words; else empty."""
 
 
 def outcome(done: LessonDone) -> str:
-    """What became of a lesson."""
+    """The outcome of a lesson, in words."""
     if done.rolled_back:
         return "rolled back: it would have cost too much of what was known"
     if done.state == "undone":
@@ -72,7 +72,7 @@ def outcome(done: LessonDone) -> str:
 
 
 def cut(event: MessageCut) -> str:
-    """That a message is longer than what the model can read at once, and what it reads of it."""
+    """Says that a message is longer than the model's context, and how much of it the model reads."""
     read = event.characters - event.left_out
     return (
         f"the message is too long for this model: of its {counted(event.characters, 'character')} "
@@ -109,13 +109,13 @@ def _trained(done: TrainDone) -> str:
 
 
 def fraction(progress: TrainProgress) -> float:
-    """How much of the training is done, 0 to 1, where it goes to the limit of epochs; that is seldom
-    needed. What was done before this program began counts."""
+    """Share of the steps up to the limit of epochs that is done, 0 to 1; training usually ends earlier.
+    Steps that an earlier run of the program took are counted."""
     return min(1.0, max(0.0, progress.step / progress.steps)) if progress.steps > 0 else 0.0
 
 
 def learning_book(progress: TrainProgress, *, stopping: bool = False) -> str:
-    """What a book training does now."""
+    """What a book training does at the moment, in words."""
     asked = "" if progress.asked is None else f", {percent(progress.asked)}"
     if stopping and asked and progress.step > progress.begun:
         return f"stopping: asking every line what was learned{asked}"
@@ -137,12 +137,12 @@ def learning_book(progress: TrainProgress, *, stopping: bool = False) -> str:
 
 
 def lines_known(progress: TrainProgress) -> str:
-    """ "1 of 2 known", of the lines of the book that is trained; empty where they were not counted."""
+    """How many lines of the trained book are known: "1 of 2 known"; empty where they were not counted."""
     return f"{progress.known} of {progress.entries} known" if progress.entries else ""
 
 
 def doing(now: Learning) -> str:
-    """What it does now: "gathering 9 of 32", "learning, loss 0.41", "learned in 2.1 s"."""
+    """What the learner does at the moment: "gathering 9 of 32", "learning, loss 0.41", "learned in 2.1 s"."""
     if now.lost:
         return "the model is gone"
     if not now.loaded:
@@ -176,12 +176,12 @@ def recall(now: Learning) -> str:
 
 
 def model(now: Learning) -> str:
-    """Which weights answer."""
+    """Name and version of the weights that answer."""
     return f"{now.model}, version {now.version}" if now.model else ""
 
 
 def short(now: Learning) -> str:
-    """All of it on one line."""
+    """Activity, waiting lessons and recall on one line."""
     parts = (doing(now), waiting(now), recall(now))
     return " \u00b7 ".join(part for part in parts if part)
 
@@ -192,8 +192,8 @@ def after(now: Learning, event: Event) -> Learning:
         Failed,
         LearnerState,
         LessonDone,
-        ModelChanging,
         Ready,
+        TeacherEnded,
         TrainDone,
         TrainProgress,
         UndoDone,
@@ -231,7 +231,7 @@ def after(now: Learning, event: Event) -> Learning:
             )
         case Failed(where="train"):
             return replace(now, training=None, stopping=False)
-        case WorkerLost() | ModelChanging():
+        case TeacherEnded():
             return replace(
                 now,
                 loaded=False,

@@ -1,6 +1,7 @@
-"""What was taught, in plain words: for the list of lessons, the line mode and their notes.
+"""Sentences about lessons, for the list of lessons and for line mode.
 
-Pure functions. Texts of people and models go through `one_line`, so that nothing in them is obeyed.
+Pure functions. Texts of people and models go through `one_line`, so that no control character in them
+reaches the terminal.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ KINDS = {
     "continuation": "left",
     "owner_words": "own words",
 }
-"""Where it comes from; at most nine characters."""
+"""Where a lesson comes from; at most nine characters."""
 LONG_KINDS = KINDS | {
     "continuation": "left standing, not judged",
     "owner_words": "your own words, not judged",
@@ -45,30 +46,30 @@ LONG_STATES: dict[State, str] = {
 
 
 def quote(text: str, limit: int = 60) -> str:
-    """A text within a sentence."""
+    """A text in quotation marks, for use in a sentence."""
     return f"\u201c{one_line(text, limit)}\u201d"
 
 
 def when(seconds: float, now: float) -> str:
-    """Twelve characters: the time today, else the date."""
+    """Twelve characters: the time where it is today, else the date. Arguments: seconds since the epoch."""
     then = time.localtime(seconds)
     today = time.strftime("%Y%j", then) == time.strftime("%Y%j", time.localtime(now))
     return time.strftime("today %H:%M" if today else "%Y-%m-%d", then).ljust(12)
 
 
 def when_short(seconds: float, now: float) -> str:
-    """Five characters: the time today, else month and day."""
+    """Five characters: the time where it is today, else month and day."""
     said = when(seconds, now).strip()
     return said.rpartition(" ")[2] if " " in said else said[-5:]
 
 
 def question(lesson: Lesson) -> str:
-    """What was said last before the answer."""
+    """The message that the lesson answers; empty where there is none."""
     return lesson.prompt[-1].text if lesson.prompt else ""
 
 
 def understood(lesson: Lesson) -> str:
-    """What the lesson asks of the model, in a sentence."""
+    """What the model is to do after the lesson, in words."""
     if lesson.kind == "owner_words":
         return f"expects you to say {quote(lesson.answer, 120)}"
     if lesson.kind == "continuation":
@@ -85,8 +86,8 @@ def understood(lesson: Lesson) -> str:
 
 
 def short(lesson: Lesson, room: int = 0) -> str:
-    """Question and answer on one line; of the owner's own words, these. room: columns for both; a long
-    question leaves at least half of them to the answer. 0: as long as they are."""
+    """Question and answer on one line; for the owner's own words, only these. room: columns for both; a long
+    question is cut so that at least half of them are left to the answer; 0: no limit."""
     if lesson.kind == "owner_words":
         return one_line(lesson.answer)
     asked = one_line(question(lesson))
@@ -97,25 +98,25 @@ def short(lesson: Lesson, room: int = 0) -> str:
 
 
 def named(lesson: Lesson) -> str:
-    """A lesson within a sentence, by what was said."""
+    """A lesson named by its question and answer, for use in a sentence."""
     said = quote(lesson.answer, 50) if lesson.answer else f"not {quote(lesson.rejected[0], 50)}"
     return f"{quote(question(lesson), 50)}{ARROW}{said}" if question(lesson) else said
 
 
 def state(taught: Taught) -> str:
-    """One or two words, at most ten characters."""
+    """The lesson's state in one or two words, at most ten characters."""
     return "replaced" if taught.replaced_by else STATES[taught.state]
 
 
 def long_state(taught: Taught) -> str:
-    """What became of it, in words."""
+    """The lesson's state in words."""
     if taught.unjudged and taught.state == "waiting":
         return "learned along with your next lesson, while /settings says so"
     return LONG_STATES[taught.state]
 
 
 def mark(known: bool | None, due: bool) -> str:
-    """One character: whether it is known now. due: it ought to be."""
+    """One character for whether the lesson is known now. due: it ought to be."""
     if not due:
         return "\u00b7"
     return "?" if known is None else "\u2713" if known else "\u2717"
@@ -129,5 +130,5 @@ def known_words(known: bool | None, due: bool, weak: bool = False) -> str:
 
 
 def due(taught: Taught) -> bool:
-    """It ought to be known: the owner judged it, and it is neither taken back nor replaced."""
+    """Whether the model ought to know it: the owner judged it, and it was neither undone nor replaced."""
     return not taught.unjudged and taught.state != "taken_back" and not taught.replaced_by

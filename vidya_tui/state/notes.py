@@ -1,4 +1,4 @@
-"""The quiet line under an answer: how it was judged and what became of the lesson."""
+"""The note under an answer: how it was judged, and what became of the lesson."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # the first frame waits for no more than it needs
 
 @dataclass
 class Note:
-    """What is shown under an answer."""
+    """The parts of a note."""
 
     judgement: str = ""
     rating: str = ""
@@ -32,7 +32,7 @@ class Note:
 
 
 def note_of(answer: str, standing: Sequence[Judged], numbers: Callable[[], list[int]]) -> Note:
-    """What was understood of the judgements of an answer that stand.
+    """The note for the judgements of an answer that were not withdrawn.
 
     numbers: of all candidates that the answer was among.
     """
@@ -48,7 +48,7 @@ def note_of(answer: str, standing: Sequence[Judged], numbers: Callable[[], list[
         elif isinstance(judgement, Correction):
             said = one_line(judgement.text, 60)
             note.judgement, note.made = f"will answer \u201c{said}\u201d", judged.id
-        elif judged.answer == answer:  # a rating is of the text it was given to
+        elif judged.answer == answer:  # a rating counts only for the text that was rated
             value = judgement.value
             note.rating = f"rated {value}" if value else "rating withdrawn"
             note.rated = judged.id
@@ -56,24 +56,24 @@ def note_of(answer: str, standing: Sequence[Judged], numbers: Callable[[], list[
 
 
 class Notes:
-    """What was understood of the owner's judgements, by the answer's position among the turns."""
+    """The notes of the open conversation, by the answer's index among the turns."""
 
     def __init__(self, recall: Callable[[int], Note]) -> None:
-        """recall: the note of an answer of which nothing was heard since the conversation is shown."""
+        """recall: reads the note of an answer from the journal; called for answers without one here."""
         self._recall = recall
         self._notes: dict[int, Note] = {}
         self._outcomes: dict[int, str] = {}
-        """What became of judgements, by their number: one that comes back has it still."""
+        """Outcomes by the number of the judgement, kept for notes that are made again."""
 
     def __len__(self) -> int:
         return len(self._notes)
 
     def clear(self) -> None:
-        """Forgets all: another conversation is shown."""
+        """Drops all notes: another conversation is shown."""
         self._notes.clear()
 
     def cut(self, length: int) -> None:
-        """Forgets those of answers that are no longer among the first `length` turns."""
+        """Drops the notes of answers from turn `length` on."""
         self._notes = {at: note for at, note in self._notes.items() if at < length}
 
     def at(self, position: int) -> str:
@@ -84,13 +84,12 @@ class Notes:
         return self._notes[position].words()
 
     def judged(self, position: int, note: Note) -> None:
-        """Tells of the judgements of an answer that stand now, and of no other."""
+        """Replaces the note of an answer."""
         note.outcome = self._outcomes.get(note.rated or note.made, "")
         self._notes[position] = note
 
     def taken_back(self, judgement: int) -> None:
-        """The same for an answer that the talk went on from: it is what was said, whatever became of
-        the judgement."""
+        """Marks a judgement as taken back. The answer itself stays where the conversation went on from it."""
         for note in self._notes.values():
             if judgement == note.made:
                 note.judgement, note.made = "taken back", 0
@@ -104,7 +103,7 @@ class Notes:
         self._notes[position] = Note(judgement="went on with this one, unjudged")
 
     def outcome(self, lesson: Lesson, turns: Turns, words: str) -> None:
-        """Puts what became of a lesson under the answer that it is about."""
+        """Adds the outcome of a lesson to the note of the answer that it is about."""
         if lesson.judgement is not None:
             self._outcomes[lesson.judgement] = words
             for note in self._notes.values():
@@ -119,11 +118,11 @@ class Notes:
 
 
 BECAME = {"learned": "learned", "needs_practice": "needs practice"}
-"""A lesson's state as it is told."""
+"""States of a lesson that a note mentions."""
 
 
 def recalled(journal: Journal, session: Session, position: int) -> Note:
-    """The note of the answer at that place among the turns."""
+    """The note of the answer at a position, from the journal."""
     ask = session.asked(position)
     if ask is None:
         return Note()
@@ -134,7 +133,7 @@ def recalled(journal: Journal, session: Session, position: int) -> Note:
     if not note.words():
         if any(_made(judged, text) for judged in given):
             note.judgement = "taken back"
-        elif journal.candidates(ask):  # else it comes from elsewhere, and nobody had a choice
+        elif journal.candidates(ask):  # an imported answer had no candidates
             note.judgement = "went on with this one, unjudged"
     lessons = journal.lessons_of(note.rated or note.made) if note.rated or note.made else []
     note.outcome = next((BECAME[one.state] for one in lessons if one.state in BECAME), "")
@@ -142,7 +141,7 @@ def recalled(journal: Journal, session: Session, position: int) -> Note:
 
 
 def _made(judged: Judged, text: str) -> bool:
-    """Whether this judgement, which may be withdrawn, made the text the answer."""
+    """Whether this judgement, withdrawn or not, made the text the answer."""
     from learning.protocol.records import Rating
 
     return not isinstance(judged.judgement, Rating) and judged.answer == text

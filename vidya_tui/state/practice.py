@@ -1,21 +1,19 @@
-"""Practice as it is shown: what is known after each event, and its lines. Pure functions of frozen
-values; the screen only places them."""
+"""What is known of a practice, and the lines that show it. Pure functions of frozen values."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from learning.practice.report import Gain
+from learning.practice.report import Gain, together
 from learning.protocol.events import (
     Event,
     Failed,
-    ModelChanging,
     PracticeDone,
     PracticeSample,
     PracticeStage,
     PracticeStep,
-    WorkerLost,
+    TeacherEnded,
 )
 from vidya_tui.text.numbers import counted, percent, seconds
 from vidya_tui.text.sanitise import one_line
@@ -24,6 +22,8 @@ KEPT = 12
 """Samples that are shown."""
 RECENT = 8
 """Steps whose mean says how long the next ones will take."""
+WARM_UP = "warm-up"
+"""What follows the task in a command that begins with worked examples."""
 BARS = "\u2581\u2582\u2583\u2584\u2585\u2586\u2587\u2588"
 
 
@@ -35,23 +35,26 @@ class Practising:
     running: bool = False
     idle: bool = False
     stage: str = ""
-    """What it goes through, in words."""
+    """The stage it is in, in words."""
     steps: tuple[PracticeStep, ...] = ()
     samples: tuple[PracticeSample, ...] = ()
     """The newest first."""
     looks: tuple[PracticeStage, ...] = ()
-    """Those with an accuracy, in order."""
+    """Stages at which accuracy was measured, in order."""
     alarm: str = ""
     warming: PracticeStage | None = None
-    """The newest moment of warm-up, while that lasts."""
+    """The newest report of warm-up, while that lasts."""
     stopping: bool = False
     """It was asked to end, and has not yet."""
     done: PracticeDone | None = None
+    idle_runs: tuple[PracticeDone, ...] = ()
+    """Idle practices that have ended since the owner was here last."""
 
 
-def begun(task: str, *, idle: bool = False) -> Practising:
-    """A practice that was just asked for."""
-    return Practising(task, True, idle, "beginning: looking at book and problems")
+def begun(task: str, *, idle_runs: tuple[PracticeDone, ...] | None = None) -> Practising:
+    """A practice that was just requested. idle_runs: for an idle one, those before it; else None."""
+    words, idle = "beginning: looking at book and problems", idle_runs is not None
+    return Practising(task, True, idle, words, idle_runs=idle_runs or ())
 
 
 def after(now: Practising, event: Event) -> Practising:
@@ -73,18 +76,20 @@ def after(now: Practising, event: Event) -> Practising:
         case PracticeSample():
             return replace(now, samples=(event, *now.samples)[:KEPT])
         case PracticeDone():
-            return replace(now, running=False, stopping=False, done=event, stage="ended")
+            runs = (*now.idle_runs, event) if event.idle else now.idle_runs
+            ended = replace(now, running=False, stopping=False, done=event, stage="ended")
+            return replace(ended, idle_runs=runs)
         case Failed(where="practise" | "worker"):
             return replace(now, running=False, stopping=False, stage="could not be done")
-        case WorkerLost() | ModelChanging() if now.running:
+        case TeacherEnded() if now.running:
             lost = "the model was lost; what was saved is kept"
             return replace(now, running=False, stopping=False, stage=lost)
     return now
 
 
 def share(now: Practising) -> float:
-    """How much of the steps is done, 0 to 1, or of those that warm-up may take; all of it where no more
-    are needed."""
+    """Share of the steps that is done, 0 to 1; during warm-up, of the steps that it may take. 1 where the
+    task was solved earlier."""
     if now.done is not None and now.done.ended in ("steps", "solved"):
         return 1.0
     if now.warming is not None:
@@ -93,7 +98,7 @@ def share(now: Practising) -> float:
 
 
 def left(now: Practising) -> str:
-    """The time that is left if all steps are taken; empty where that is not known."""
+    """The time left if all steps are taken; empty where it cannot be estimated yet."""
     warming = now.warming
     if now.running and warming is not None and warming.step and warming.steps:
         each = warming.seconds / warming.step
@@ -126,7 +131,7 @@ def short(now: Practising) -> str:
 
 
 def figures(now: Practising) -> list[tuple[str, str]]:
-    """(name, value) of the newest step and look."""
+    """(name, value) rows about the newest step and measurement."""
     rows: list[tuple[str, str]] = []
     if now.looks:
         first, last = now.looks[0], now.looks[-1]
@@ -167,7 +172,7 @@ def samples(now: Practising, width: int) -> str:
 
 
 def staged(event: PracticeStage) -> str:
-    """What a look or a moment of warm-up says; empty where it says nothing new."""
+    """One measurement or report of warm-up on one line; empty where it holds no figure."""
     known = []
     if event.success is not None:
         known.append(f"{percent(event.success)} of its answers are right")
@@ -215,7 +220,7 @@ def stepped(event: PracticeStep) -> str:
 
 
 def sampled(event: PracticeSample, width: int = 100) -> str:
-    """A sample and what it was paid for."""
+    """A sample and its reward, with the components."""
     parts = ", ".join(f"{name} {value:g}" for name, value in event.components.items())
     judged = f"not judged: {event.failed}" if event.failed else f"{event.reward:.2f} ({parts})"
     cut = " (cut off)" if event.truncated else ""
@@ -223,15 +228,25 @@ def sampled(event: PracticeSample, width: int = 100) -> str:
     return f"{judged}\n  {asked}\n  {said}{cut}"
 
 
+def away(now: Practising) -> str:
+    """The idle practices since the owner was here last, told as one; there must be at least one."""
+    return done(together(now.idle_runs))
+
+
+def warm_up(event: PracticeDone) -> str:
+    """The command that practises the task with a warm-up."""
+    return f"/practice {event.task} {WARM_UP}"
+
+
 def advice(event: PracticeDone, how: str) -> str:
-    """What to do after it; how: to warm it up, where the owner is. Empty where there is nothing to say."""
+    """What to try next; empty: nothing. how: the command for a warm-up, in the app or in the shell."""
     if event.ended == "too_hard" and not event.warm_up_steps:
         return f"{how} begins with worked examples"
     return ""
 
 
 def done(event: PracticeDone) -> str:
-    """What practice came to, in a sentence or two."""
+    """The result of a practice in a sentence or two."""
     if event.accuracy_before is None or event.accuracy_after is None:
         return f"{event.task}: {event.why or 'nothing was measured'}"
     before = event.accuracy_before if event.accuracy_warm is None else event.accuracy_warm

@@ -1,35 +1,34 @@
-"""What a book training has shown so far: the curve of its loss, recall before and now, how it ended.
+"""What is known of a book training: the curve of its loss, recall before and now, how it ended.
 
-Kept from the first event on, whether anybody looks or not. Pure; drawn by screens/train.py.
+Pure. Left out: the screen that draws it (screens/train.py).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 from learning.protocol.events import (
     Event,
     Failed,
     LearnerState,
-    ModelChanging,
+    TeacherEnded,
     TrainDone,
     TrainProgress,
-    WorkerLost,
 )
 from vidya_tui.state import learner as words
 from vidya_tui.text.numbers import percent, seconds
 
 MOST_POINTS = 1200
-"""Points of the curve; beyond it every second one goes."""
+"""Most points of the curve; beyond it every second one is dropped."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class TrainingLog:
     """The training that runs, or the last one."""
 
-    losses: list[tuple[int, float]] = field(default_factory=list)
+    losses: tuple[tuple[int, float], ...] = ()
     """(step, loss), in order."""
-    recalls: list[tuple[int, float]] = field(default_factory=list)
+    recalls: tuple[tuple[int, float], ...] = ()
     """(step, recall of the book 0 to 1) at the end of each epoch."""
     before: float | None = None
     """Recall of the book when it began."""
@@ -40,60 +39,45 @@ class TrainingLog:
     stopping: bool = False
     """It was asked to stop."""
 
-    def begin(self) -> None:
-        """A new training was asked for."""
-        self.__init__(running=True)  # type: ignore[misc]
-
-    def stop(self) -> None:
+    def stopped(self) -> TrainingLog:
         """It was asked to stop."""
-        self.stopping = self.running
+        return replace(self, stopping=self.running)
 
-    def hear(self, event: Event) -> None:
-        """Takes every event; those of no concern pass."""
+    def after(self, event: Event) -> TrainingLog:
+        """What is known after an event."""
         match event:
             case TrainProgress():
-                self._moved(event)
+                return _moved(self if self.running else BEGUN, event)
             case LearnerState(book_recall=float() as recall) if self.running and not self.losses:
-                self.before = recall
+                return replace(self, before=recall)
             case TrainDone():
-                self.before = event.recall_before
-                self.result, self.running, self.stopping = event, False, False
+                before = event.recall_before
+                ended = replace(self, before=before, result=event)
+                return replace(ended, running=False, stopping=False)
             case Failed(where="train"):
-                self._end(f"{event.what}; {event.next_step}" if event.next_step else event.what)
-            case WorkerLost() | ModelChanging():
-                if self.running:
-                    self._end("the model was started anew meanwhile; /train goes on where it was")
-            case _:
-                pass
+                return self._ended(
+                    f"{event.what}; {event.next_step}" if event.next_step else event.what
+                )
+            case TeacherEnded() if self.running:
+                return self._ended(
+                    "the model was started anew meanwhile; /train goes on where it was"
+                )
+        return self
 
-    def _moved(self, event: TrainProgress) -> None:
-        if not self.running:
-            self.begin()
-        self.progress = event
-        if event.recall is not None and event.step <= event.begun:
-            self.before = event.recall
-        elif event.recall is not None and event.epoch_ended:
-            self.recalls.append((event.step, event.recall))
-        made = event.asked is None and event.step > event.begun
-        if made and (not self.losses or event.step > self.losses[-1][0]):
-            self.losses.append((event.step, event.loss))
-        if len(self.losses) > MOST_POINTS:
-            self.losses = self.losses[::2]
-
-    def _end(self, words: str) -> None:
-        self.failure, self.running, self.stopping = words, False, False
+    def _ended(self, words: str) -> TrainingLog:
+        return replace(self, failure=words, running=False, stopping=False)
 
     # ------------------------------------------------------------ in words
 
     @property
     def share(self) -> float:
-        """How much of it is done, 0 to 1."""
+        """Share that is done, 0 to 1."""
         if self.result is not None and not self.result.cancelled:
             return 1.0
         return words.fraction(self.progress) if self.progress else 0.0
 
     def state(self) -> str:
-        """What it does now, or what came of it."""
+        """What it does at the moment, or how it ended, in words."""
         if self.failure:
             return self.failure
         if self.result is not None:
@@ -109,7 +93,7 @@ class TrainingLog:
         return f"about {left} left, sooner where all is known before"
 
     def facts(self) -> list[tuple[str, str]]:
-        """(name, value) of what can be said."""
+        """(name, value) rows about the newest step."""
         made: list[tuple[str, str]] = []
         if (now := self.progress) is not None and now.step:
             made.append(("epoch", f"{now.epoch} of {now.epochs}"))
@@ -120,10 +104,28 @@ class TrainingLog:
         return made
 
     def recall(self) -> str:
-        """Recall of the book, before and now, where it was measured, and how many lines that is."""
+        """Recall of the book before and now, as far as it was measured, and the number of known lines."""
         recalls = [self.before] if self.before is not None else []
         newest = self.result.recall_after if self.result else None
         recalls += [newest] if newest is not None else [r for _, r in self.recalls[-1:]]
         shown = " \u2192 ".join(map(percent, recalls))
         lines = words.lines_known(self.progress) if self.progress and self.running else ""
         return f"{shown}, {lines}" if shown and lines else shown or lines
+
+
+def _moved(now: TrainingLog, event: TrainProgress) -> TrainingLog:
+    before, recalls, losses = now.before, now.recalls, now.losses
+    if event.recall is not None and event.step <= event.begun:
+        before = event.recall
+    elif event.recall is not None and event.epoch_ended:
+        recalls = (*recalls, (event.step, event.recall))
+    made = event.asked is None and event.step > event.begun
+    if made and (not losses or event.step > losses[-1][0]):
+        losses = (*losses, (event.step, event.loss))
+    if len(losses) > MOST_POINTS:
+        losses = losses[::2]
+    return replace(now, progress=event, before=before, recalls=recalls, losses=losses)
+
+
+BEGUN = TrainingLog(running=True)
+"""A training that was just requested."""

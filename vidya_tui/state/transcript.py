@@ -1,6 +1,6 @@
-"""What the chat shows of a session: the entries of the log, the notes under them, what works now.
+"""What the chat shows of a session: the entries of the log, and which commands work now.
 
-Pure functions and one small collection; no widgets. Left out: drawing (chat/screen.py).
+No widgets. Left out: drawing (screens/chat/screen.py).
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ if TYPE_CHECKING:  # the first frame waits for no more than it needs
     from vidya_tui.session.candidate import Card
     from vidya_tui.session.session import Session
 
+NAMES: dict[str, str] = {"user": "You", "assistant": "Vidya"}
+"""The names of the two speakers."""
+
 
 @dataclass(frozen=True)
 class LogEntry:
@@ -25,7 +28,7 @@ class LogEntry:
     role: Role
     text: str
     note: str = ""
-    """A quiet line under it: what was understood of a judgement, or which variant it is."""
+    """The line under it: how it was judged, or which wording of the message it is."""
     streaming: bool = False
 
 
@@ -37,7 +40,7 @@ def running_card(session: Session) -> Card | None:
 
 
 class Log(Sequence[LogEntry]):
-    """What the conversation shows; each entry is made when it is looked at, for few are seen."""
+    """The entries of a conversation. Each is made when it is read, since few are on the screen."""
 
     def __init__(self, session: Session, notes: Notes) -> None:
         self._session, self._notes = session, notes

@@ -1,4 +1,4 @@
-"""What an undo would take back, and what it took back, by name. Left out: taking it back (judging.py)."""
+"""Names the lesson that an undo would undo, or has undone. Left out: undoing it (session/judging.py)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from vidya_tui.state.lessons import named
 
 
 def elsewhere(journal: Journal, conversation: int | None) -> str:
-    """In a sentence, what the last lesson is, where it is of another conversation than this one; else
-    "". A lesson of no conversation (from a file, of practice) is of none that could be touched."""
+    """A sentence that names the last lesson, where it belongs to another conversation than this one; else
+    "". Also "" for a lesson that belongs to none (one from a file, or a practice)."""
     from learning.journal.lesson_list import taught  # loaded when it is first needed
 
     lesson = journal.last_lesson()
@@ -25,7 +25,7 @@ def elsewhere(journal: Journal, conversation: int | None) -> str:
 
 
 def taken_back(journal: Journal, event: UndoDone) -> str:
-    """What was taken back, by name."""
+    """A sentence that says which lesson was undone."""
     with contextlib.suppress(VidyaError):  # a lesson that was forgotten meanwhile
         if event.lesson is not None:
             return f"{event.what} \u00b7 {named(journal.lesson(event.lesson))}"

@@ -1,7 +1,7 @@
-"""The first minutes: one question, one pick, one correction, and seeing that it was learned.
+"""Hints for a new owner: ask a question, pick an answer, correct one, and see that it was learned.
 
-Looks at what the session has and says what to do next; nobody has to do it. Pure. Left out: the mark
-in the home that it was seen, and how it looks (widgets/welcome_hint.py).
+Each hint follows from what the journal holds. Pure. Left out: the mark in the home that the hints were seen,
+and how they are drawn (widgets/welcome_hint.py).
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ EXAMPLE = "What is your name?"
 
 @dataclass(frozen=True)
 class WelcomeState:
-    """What there is so far."""
+    """What the owner has done so far."""
 
     asked: bool = False
-    """Something was asked, and ..."""
+    """A message was sent."""
     picked: bool = False
-    """... an answer was chosen."""
+    """An answer was chosen."""
     correction: Lesson | None = None
-    """The last that was typed."""
+    """The last correction; None: there was none."""
     again: bool = False
-    """Its question was asked once more since."""
+    """The corrected question was asked more than once."""
 
 
 @dataclass(frozen=True)
 class Advice:
-    """What to do now."""
+    """A hint."""
 
     step: int
     """1 to 4."""
     words: str
     last: bool = False
-    """There is nothing more to show."""
+    """It is the last hint."""
 
 
 STEPS = 4
@@ -47,8 +47,8 @@ STEPS = 4
 def seen(
     lessons: Sequence[Lesson], questions: Sequence[str], *, chosen: bool = False
 ) -> WelcomeState:
-    """What there is so far. lessons: all, in order; questions: what was asked, in order. chosen: an
-    answer is, be it still being written."""
+    """What the owner has done. lessons: all, oldest first; questions: all messages, oldest first. chosen: an
+    answer is chosen, even if it still streams."""
     taught = [lesson for lesson in lessons if lesson.kind == "correction"]
     correction = taught[-1] if taught else None
     question = correction.prompt[-1].text if correction else ""
@@ -61,7 +61,7 @@ def seen(
 
 
 def advice(now: WelcomeState, keys: Keymap | None = None) -> Advice:
-    """The next step. keys: None: the usual ones."""
+    """The next hint. keys: None: the default keys."""
     correct, more = (way(keys or usual(), name) for name in ("correct", "help"))
     if not now.asked:
         return Advice(1, f"Ask something, for example \u201c{EXAMPLE}\u201d, and press Enter.")

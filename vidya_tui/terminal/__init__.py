@@ -1,4 +1,4 @@
-"""Facts about terminals: first frame, clipboard, editor, paste, garbage collection.
+"""Code for terminals: first frame, clipboard, editor, paste; also garbage collection.
 
 Imports text.
 """

@@ -1,7 +1,7 @@
-"""The clipboard of this computer, beside that of the terminal: some terminals pass over OSC 52.
+"""Copies to the system clipboard, in addition to the terminal's own (OSC 52), which some terminals ignore.
 
-pyperclip does it, in a process of its own: the programs that it calls may never answer, and may write
-over the screen. Where the owner sits at another computer (SSH) only the terminal can do it.
+Uses pyperclip in a separate process, because the programs that it calls may hang or write to the screen.
+Over SSH only the terminal can reach the owner's clipboard.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ text = sys.stdin.buffer.read().decode()
 pyperclip.copy(text)
 sys.exit(pyperclip.paste().split() != text.split())
 """
-"""Looks whether it is there: pyperclip does not ask the program that it calls."""
+"""Copies and reads back, because pyperclip does not check the result of the program that it calls."""
 PATIENCE = 5.0
-"""Seconds that it may take."""
+"""Time limit for one copy, in seconds."""
 
 
 def is_here(env: Mapping[str, str]) -> bool:
-    """Whether the owner sits at this computer."""
+    """True if the owner uses this computer directly, not over SSH."""
     return not (env.get("SSH_CONNECTION") or env.get("SSH_TTY"))
 
 
 def put(text: str) -> bool:
-    """Puts a text there and waits; whether it is there now."""
+    """Copies a text and waits; True if the clipboard now has it."""
     try:
         done = subprocess.run(
             [sys.executable, "-P", "-c", COPY],
@@ -36,7 +36,7 @@ def put(text: str) -> bool:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             timeout=PATIENCE,
-            start_new_session=True,  # what holds the text goes on when the terminal is closed
+            start_new_session=True,  # the process that owns the clipboard outlives the terminal
             check=False,
         )
     except (OSError, subprocess.SubprocessError):
@@ -45,14 +45,14 @@ def put(text: str) -> bool:
 
 
 class Clipboard:
-    """Takes texts and returns at once; of several in a row the last one stays."""
+    """Copies texts in the background; of several in quick succession, the last one wins."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._newest = 0
 
     def copy(self, text: str, done: Callable[[], object]) -> None:
-        """done: called, in a thread, when the text is there."""
+        """Returns at once. done: called from a thread once the clipboard has the text."""
         self._newest += 1
         threading.Thread(
             target=self._copy, args=(self._newest, text, done), name="clipboard", daemon=True

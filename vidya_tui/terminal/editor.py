@@ -1,6 +1,6 @@
-"""The owner's own editor for a long message: $VISUAL, else $EDITOR, else what there is.
+"""Opens the owner's editor for a long message: $VISUAL, else $EDITOR, else a usual one that is installed.
 
-Left out: giving it the terminal (the app suspends itself around `edit`).
+Left out: handing over the terminal (the app suspends itself around `edit`).
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from engine.errors import VidyaError
 
 USUAL = ("nano", "vim", "vi", "notepad")
 SOON = 0.5
-"""Seconds after the editor in which the app may still be told of a ctrl+c that was pressed in it."""
+"""Seconds after the editor has closed in which a ctrl+c may still have been meant for it."""
 _left: float | None = None
-"""When the last editor was left."""
+"""time.monotonic() at which the last editor closed."""
 
 
 def editor(env: Mapping[str, str]) -> list[str]:
-    """The command line of the editor, without a file. Raises VidyaError."""
+    """The editor's command line without a file. Raises VidyaError if there is no editor."""
     advice = "set VISUAL or EDITOR to the name of an editor that is installed"
     for name in ("VISUAL", "EDITOR"):
         wanted = env.get(name, "").strip()
@@ -44,8 +44,8 @@ def editor(env: Mapping[str, str]) -> list[str]:
 
 
 def edit(text: str, command: list[str]) -> str:
-    """What stands in the file when the editor is left, or is ended by a signal, without line breaks at
-    the end. Nobody else can read the file, and it is gone afterwards. Raises VidyaError."""
+    """Lets the owner edit a text; returns the saved file without trailing line breaks, also if a signal
+    ended the editor. Uses a private temporary file, which is removed. Raises VidyaError."""
     global _left
     number, name = tempfile.mkstemp(prefix="vidya-", suffix=".txt")
     path = Path(name)
@@ -53,7 +53,7 @@ def edit(text: str, command: list[str]) -> str:
         with os.fdopen(number, "w", encoding="utf-8", errors="replace") as file:
             file.write(text)
         status = subprocess.run([*command, name], check=False).returncode
-        if status > 0:  # as by vim's :cq
+        if status > 0:  # for example vim's :cq
             raise VidyaError(
                 f"{command[0]} ended with status {status}", "your message is as it was before"
             )
@@ -68,5 +68,5 @@ def edit(text: str, command: list[str]) -> str:
 
 
 def just_left() -> bool:
-    """Whether ctrl+c may have been meant for the editor: it reaches whoever runs in the terminal."""
+    """True if a ctrl+c may have been meant for the editor: every program in the terminal receives it."""
     return _left is not None and time.monotonic() - _left < SOON

@@ -1,9 +1,9 @@
-"""The last start's first frame, painted again while the app is still being loaded.
+"""Shows the first frame of the previous start while the app loads.
 
-Loading Textual takes most of the time to the first frame, and that frame is the same at every start: it
-is painted before the journal is opened, so nothing that the owner said is in it. It is kept in the home
-and shown at once where terminal, size, settings and version are what they were. What is typed meanwhile
-waits (terminal_mode) and comes to the prompt in its order.
+Loading Textual takes most of the time to the first frame, and that frame is the same at every start: the
+app draws it before it opens the journal, so it contains nothing that the owner said. The frame is saved in
+the home and shown at once if terminal, size, settings and version are unchanged. Keys typed meanwhile wait
+(tty.py) and reach the prompt in order.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from learning.home import Home
 from vidya_tui import __version__
 
 ENTER = "\x1b[?1049h\x1b[?25l"
-"""The alternate screen, no cursor: as Textual begins."""
+"""Switches to the alternate screen and hides the cursor, as Textual does."""
 LEAVE = "\x1b[?1049l\x1b[?25h"
 _COLOURS = ("TERM", "COLORTERM", "TERM_PROGRAM", "NO_COLOR", "COLORFGBG", "TEXTUAL_COLOR_SYSTEM")
-"""Variables by which terminals say what they can show."""
+"""Environment variables that tell which colours a terminal supports."""
 _shown = False
 
 
 @contextlib.contextmanager
 def shown(home: Home) -> Iterator[None]:
-    """Paints the kept frame, if there is one for this terminal. Where the app does not come to take
-    the screen over, the terminal is at the end as it was."""
+    """Shows the saved frame, if there is one for this terminal. Restores the terminal at the end unless
+    the app has taken it over."""
     global _shown
     kept = _kept(home)
     if kept:
@@ -45,13 +45,13 @@ def shown(home: Home) -> Iterator[None]:
 
 
 def taken_over() -> None:
-    """The app has the screen and will give it back itself."""
+    """Call when the app has taken the screen over; it then restores the terminal itself."""
     global _shown
     _shown = False
 
 
 def keep(home: Home, frame: str) -> None:
-    """Keeps the frame for the next start; a full disk costs only that."""
+    """Saves the frame for the next start. Ignores OSError, for example a full disk."""
     text = _mark(home) + "\n" + frame
     path = home.first_frame_path
     with contextlib.suppress(OSError):
@@ -68,7 +68,7 @@ def _kept(home: Home) -> str:
 
 
 def _mark(home: Home) -> str:
-    """Hash of all that decides what the frame looks like."""
+    """Hash of everything that determines the frame: version, size, colours, settings."""
     try:
         settings = home.settings_path.read_bytes()
     except OSError:
@@ -80,6 +80,6 @@ def _mark(home: Home) -> str:
 
 
 def _write(text: str) -> None:
-    with contextlib.suppress(OSError):  # the terminal is gone: the app will find that out
+    with contextlib.suppress(OSError):  # the terminal is gone; the app will notice
         sys.stdout.write(text)
         sys.stdout.flush()

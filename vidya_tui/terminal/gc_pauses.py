@@ -1,8 +1,8 @@
-"""Garbage is collected while nobody acts.
+"""Runs full garbage collections while the owner is not doing anything.
 
-Looking through everything that lives takes 60 to 90 ms once a long conversation was opened, and Python
-does it in the middle of a word or a page, every other second of scrolling. So it is left to the rests;
-what died young is collected at any time, in a few milliseconds.
+A full collection takes 60 to 90 ms once a long conversation is open, and Python would run it in the middle
+of typing, or every other second of scrolling. So it runs in rests. Young generations, which take a few
+milliseconds, are collected as usual.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ import time
 from collections.abc import Callable, Iterator
 
 REST = 3.0
-"""Seconds without anything happening after which it is time ..."""
+"""Seconds without activity after which to collect."""
 LATEST = 30.0
-"""... or so many after the first of what happened, where there is no rest."""
+"""Seconds after the first activity after which to collect even without a rest."""
 _NEVER = 1_000_000
 
 
 def collect_again() -> None:
-    """Ends the rest from garbage collection in which the app is loaded and built (vidya_tui.start). What
-    is loaded by then is not looked through again: that takes longer than a frame, in the middle of a word."""
+    """Enables the collector again, which vidya_tui.start disables while the app loads. Objects loaded by
+    then are frozen: scanning them again would take longer than a frame."""
     if not gc.isenabled():
         gc.freeze()
         gc.enable()
@@ -29,7 +29,7 @@ def collect_again() -> None:
 
 @contextlib.contextmanager
 def by_hand() -> Iterator[None]:
-    """Python does not look through what is old by itself meanwhile."""
+    """Disables Python's automatic collections of the oldest generation while this is held."""
     young, middle, old = gc.get_threshold()
     gc.set_threshold(young, middle, _NEVER)
     try:
@@ -39,7 +39,7 @@ def by_hand() -> Iterator[None]:
 
 
 class Rests:
-    """Collects in the rests between what happens. Costs nothing while nothing does."""
+    """Collects after activity, in the next rest. Costs nothing while there is no activity."""
 
     def __init__(
         self,
@@ -48,13 +48,13 @@ class Rests:
         now: Callable[[], float] = time.monotonic,
         collect: Callable[[], object] = gc.collect,
     ) -> None:
-        """after(seconds, what) calls `what` later, once."""
+        """after(seconds, f): calls f once after that time. now, collect: replaced in tests."""
         self._after, self._now, self._collect = after, now, collect
         self._first: float | None = None
         self._last = 0.0
 
     def happened(self) -> None:
-        """The owner did something, or something was painted."""
+        """Records activity: input, or a redraw."""
         self._last = self._now()
         if self._first is None:
             self._first = self._last

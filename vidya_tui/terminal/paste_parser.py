@@ -1,10 +1,10 @@
-"""What the terminal sends, with each paste in one piece.
+"""Parses terminal input and delivers each paste in one piece.
 
-Textual's parser (8.2.8) reads escape sequences inside a bracketed paste too: of those that it does not
-know it makes key presses. A pasted line of a coloured log so answered, sent and rearranged what stood in
-the prompt. Here a paste is taken out before the parser sees it. Nor does it know the way in which xterm
-and tmux send Alt+Enter, escape and a carriage return: it sent the message that was half written. Left
-out: what is done with a paste.
+Textual's parser (8.2.8) also reads escape sequences inside a bracketed paste and turns unknown ones into
+key presses, so a pasted line of a coloured log could pick an answer, send the prompt or rearrange it. This
+parser removes pastes before Textual's parser sees them. It also translates Alt+Enter as xterm and tmux send
+it (escape, carriage return), which Textual takes for Enter, sending a half-written message. Left out: what
+the app does with a paste.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from textual.driver import Driver
 from textual.message import Message
 
 ALT_ENTER = "\x1b[13;3u"
-"""As terminals send it that have a sequence of its own for it."""
+"""Alt+Enter in the encoding of terminals that have a sequence for it."""
 _ENDS = len(BRACKETED_PASTE_END) - 1
 
 
 class PasteParser(XTermParser):
-    """Textual's parser, which never sees what was pasted."""
+    """Textual's parser without the text of pastes."""
 
     def __init__(self, debug: bool = False) -> None:
         super().__init__(debug)
         self._pasted: list[str] | None = None
-        """The paste that has begun; None: none has."""
+        """Pieces of the current paste; None outside a paste."""
         self._held, self._held_since = "", 0.0
-        """What may be the beginning of a paste's first mark."""
+        """Input that may be the start of a paste's opening mark, and since when it waits."""
 
     def feed(self, data: str) -> Iterable[Message]:
         if not data:
@@ -56,12 +56,12 @@ class PasteParser(XTermParser):
             held, self._held = self._held, ""
             yield from super().feed(held)
             if self._timeout_time is not None:
-                self._timeout_time = get_time()  # it has waited long enough here
+                self._timeout_time = get_time()  # the escape has waited here already
         yield from super().tick()
 
     def _paste(self, pasted: list[str], data: str) -> Generator[Message, None, str]:
-        """Takes more of the paste; what follows it, where it ends here, is returned."""
-        before = "".join(pasted[-_ENDS:])[-_ENDS:]  # the mark may come in two pieces
+        """Adds data to the paste and yields it when complete; returns the input after it."""
+        before = "".join(pasted[-_ENDS:])[-_ENDS:]  # the closing mark may arrive in two pieces
         text, mark, rest = (before + data).partition(BRACKETED_PASTE_END)
         if not mark:
             pasted.append(data)
@@ -74,7 +74,7 @@ class PasteParser(XTermParser):
 
 
 def _split(keys: str) -> tuple[str, str]:
-    """(keys, what at their end may begin a paste)."""
+    """Splits off the end of the input that may be the start of a paste's opening mark."""
     for length in range(len(BRACKETED_PASTE_START) - 1, 0, -1):
         if keys.endswith(BRACKETED_PASTE_START[:length]):
             return keys[:-length], keys[-length:]
@@ -82,7 +82,7 @@ def _split(keys: str) -> tuple[str, str]:
 
 
 def whole_pastes(driver: type[Driver]) -> type[Driver]:
-    """The driver, reading with `PasteParser`: drivers make the parser that their module names."""
+    """Makes a driver use PasteParser, by replacing the parser class in the driver's module."""
     for name in (driver.__module__, "textual.drivers.win32"):
         module = sys.modules.get(name)
         if hasattr(module, "XTermParser"):

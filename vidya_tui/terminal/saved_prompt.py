@@ -1,5 +1,5 @@
-"""What stood in the prompt when the app was left: a small file in the home, until the next start has
-put it back there.
+"""Saves the text in the prompt when the app closes, in a small file in the home, and restores it at the
+next start.
 """
 
 from __future__ import annotations
@@ -12,25 +12,25 @@ from learning.home import Home, HomeError
 
 
 class Unsent:
-    """Of one home."""
+    """The saved prompt of one home."""
 
     def __init__(self, home: Home) -> None:
         self._path = home.unsent_path
         self._kept = False
 
     def read(self) -> str:
-        """The text; empty where there is none, or it cannot be read."""
+        """The saved text; empty if there is none or it cannot be read."""
         with contextlib.suppress(OSError):
             return self._path.read_text("utf-8", "replace")
         return ""
 
     def holds(self, text: str) -> bool:
-        """Whether a text is in it, whatever its case."""
+        """True if the saved text contains `text`, in any case."""
         return text.casefold() in self.read().casefold()
 
     def keep(self, text: str) -> None:
-        """Keeps a text, once, behind one that was not put back yet. Errors are passed over: the owner
-        leaves."""
+        """Saves a text, once, after an earlier one that was not restored yet. Ignores OSError, because the
+        app is closing."""
         if self._kept or not text.strip():
             return
         self._kept = True
@@ -39,14 +39,14 @@ class Unsent:
             write_atomically(self._path, f"{earlier}\n{text}" if earlier else text)
 
     def put_back(self, into: Callable[[str], None]) -> None:
-        """Puts the text where it was, and removes it here."""
+        """Passes the saved text to `into` and removes the file."""
         if text := self.read():
             into(text)
             with contextlib.suppress(HomeError):
                 self.remove()
 
     def remove(self) -> None:
-        """It is in the prompt again, or is to be forgotten. Raises HomeError."""
+        """Removes the file. Raises HomeError."""
         try:
             self._path.unlink(missing_ok=True)
         except OSError as error:

@@ -1,7 +1,7 @@
-"""What the terminal does with the keys that are struck before the app has taken it over.
+"""Controls what the terminal does with keys that are pressed before the app has taken it over.
 
-Left to itself it shows them, wherever the cursor is, and makes a line feed of Enter. Does nothing where
-there is no terminal, or none of POSIX.
+By default a terminal echoes them at the cursor and turns Enter into a line feed. Does nothing if stdin is
+not a terminal, or without termios (Windows).
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ except ImportError:  # Windows
     termios = None  # type: ignore[assignment]
 
 INPUT, LOCAL = 0, 3
-"""Places in what `termios.tcgetattr` gives."""
+"""Indices in the result of `termios.tcgetattr`."""
 _found: list[Any] = []
-"""The terminal's own settings, while they are others."""
+"""The terminal's original settings, while they are changed."""
 
 
 @contextlib.contextmanager
 def waiting_for_the_app() -> Iterator[None]:
-    """Within, keys are kept as they are until somebody reads them. ctrl+c still interrupts."""
+    """Makes the terminal keep keys unchanged, without echo, until they are read; ctrl+c interrupts."""
     if termios is None or not sys.stdin.isatty():
         yield
         return
@@ -42,7 +42,7 @@ def waiting_for_the_app() -> Iterator[None]:
 
 @contextlib.contextmanager
 def as_it_was() -> Iterator[None]:
-    """Within, another program gets the terminal as the owner has it."""
+    """Restores the owner's terminal settings while another program uses the terminal."""
     if not _found:
         yield
         return

@@ -1,7 +1,7 @@
-"""Makes any text harmless to show: what models and people write is never a command to a terminal.
+"""Makes any text safe to print: no text of a model or a person can control the terminal.
 
-Control characters become visible pictures (ESC is shown as ␛), and characters that reorder or hide
-other text are dropped. Left out: markup, which needs no escaping because widgets take text as text.
+Control characters become visible symbols (ESC becomes ␛). Characters that reorder or hide other text
+are dropped. Left out: markup; it needs no escaping, because widgets take plain text.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from types import MappingProxyType
 def _table() -> dict[int, str | None]:
     table: dict[int, str | None] = {code: chr(0x2400 + code) for code in range(0x20)}
     table[0x7F] = "\u2421"
-    table.update(dict.fromkeys(range(128, 160), "�"))  # C1: 0x9b starts a sequence too
-    table.update(dict.fromkeys(range(55296, 57344), "�"))  # half characters
+    table.update(dict.fromkeys(range(128, 160), "�"))  # C1: 0x9b also starts an escape sequence
+    table.update(dict.fromkeys(range(55296, 57344), "�"))  # lone surrogates
     dropped = [0xAD, 0x61C, 0x180E, 0xFEFF, 0x200B, 0x200E, 0x200F, 0xFFFE, 0xFFFF]
     dropped += range(0x202A, 0x202F)  # bidi embeddings and overrides
     dropped += range(0x2060, 0x2070)  # bidi isolates, invisible operators
@@ -29,11 +29,12 @@ _TABLE: Mapping[int, str | None] = MappingProxyType(_table())
 
 
 def plain(text: str) -> str:
-    """The text with nothing in it that a terminal obeys; line breaks stay, tabs become spaces."""
+    """The text without anything that controls a terminal. Line breaks stay; a tab becomes 4 spaces."""
     return text.replace("\r\n", "\n").replace("\r", "\n").translate(_TABLE)
 
 
 def one_line(text: str, limit: int = 0) -> str:
-    """`plain` on a single line, cut with an ellipsis after `limit` characters (0: not cut)."""
+    """`plain` on a single line. limit: longest length in characters, with the ellipsis that marks a
+    cut; 0: no limit."""
     flat = " ".join(plain(text).split())
     return flat[: limit - 1].rstrip() + "\u2026" if limit and len(flat) > limit else flat

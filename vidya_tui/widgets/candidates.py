@@ -46,21 +46,21 @@ class CardView(Widget):
         self.number = number
         self.card = Card(index=number)
         self.lines = 3
-        """Lines of text it may take, unless it is highlighted."""
+        """Most lines of text that it shows, unless it is highlighted."""
         self.boxed = False
         self.held = False
-        """A digit picks it in a moment."""
+        """A digit was pressed and will pick it."""
         self.rows = 0
-        """Lines it takes at least: side by side, all are as high as the highest."""
+        """Least height in lines: cards side by side are as high as the highest of them."""
         self._wrapped: tuple[tuple[int, bool], list[Content]] | None = None
-        """What `wrapped` made last, and of what: it is asked several times for each frame."""
+        """Cache of `wrapped`, which is called several times a frame."""
 
     def watch_highlighted(self, highlighted: bool) -> None:
         self.set_class(highlighted, "-highlighted")
         self.clear_cached_dimensions()
 
     def hold(self, held: bool) -> None:
-        """Shows that a digit picks it in a moment."""
+        """Shows that a digit was pressed and will pick it."""
         self.held = held
         self.set_class(held, "-held")
         self.border_title = self._title()
@@ -81,14 +81,14 @@ class CardView(Widget):
         self.border_title = self._title()
         self._tell()
         self.set_class(card.state == "done", "-done")
-        # most of what streams needs no new arrangement; what was hidden has had no width to say
+        # most streamed text needs no new layout; a hidden card has had no width yet
         moves = not self.content_size.width or was != (boxed, self._height())
         if moves:
             self.clear_cached_dimensions()
         self.refresh(layout=moves)
 
     def _height(self) -> int:
-        """Lines that it takes at the width it has."""
+        """Lines that it takes at its width."""
         return self.get_content_height(self.size, self.size, self.content_size.width)
 
     def on_resize(self) -> None:
@@ -100,7 +100,7 @@ class CardView(Widget):
         self.border_subtitle = self.card.facts(room if room > 0 else 80) if self.boxed else None
 
     def wrapped(self, width: int) -> list[Content]:
-        """The lines to show at that width; the last has an ellipsis where some are left out."""
+        """The lines shown at a width; the last ends with an ellipsis where more follow."""
         asked = (width, self.highlighted)
         if self._wrapped is None or self._wrapped[0] != asked:
             self._wrapped = (asked, self._wrap(width))
@@ -140,8 +140,8 @@ class CardView(Widget):
         return Content("\n").join([first, *rest])
 
     def _facts_room(self, width: int) -> int:
-        """Columns that a stacked card keeps free on its right. It does not hang on what the facts
-        are now: a text that is wrapped anew while it streams cannot be read."""
+        """Columns that a stacked card keeps free on its right. They do not depend on the facts, so that the
+        text is not wrapped anew while it streams."""
         return FACTS if width >= ROOM_FOR_FACTS else 0
 
 
@@ -162,17 +162,17 @@ class CandidatePanel(VerticalScroll, can_focus=True):
             super().__init__()
             self.index = index
             self.typed = typed
-            """The digit, where it was a key: it picks only where it can mean nothing else."""
+            """The digit, where a key was pressed: then it picks only if nothing else is typed."""
 
     class Chosen(Message):
-        """A click chose candidate `index`, and nothing is picked yet; None: it is chosen no more."""
+        """A click chose candidate `index`; a second one picks it. None: no candidate is chosen any more."""
 
         def __init__(self, index: int | None) -> None:
             super().__init__()
             self.index = index
 
     class Typed(Message):
-        """The owner began to type: the words belong into the prompt."""
+        """The owner began to type, and the text belongs in the prompt."""
 
         def __init__(self, text: str) -> None:
             super().__init__()
@@ -185,14 +185,14 @@ class CandidatePanel(VerticalScroll, can_focus=True):
         super().__init__(id=id)
         self._views = [CardView(number) for number in range(1, count + 1)]
         self._cards: list[Card] = []
-        """By their numbers."""
+        """Cards by their numbers."""
         self._order: list[int] = []
-        """Numbers from the top, or from the left."""
+        """Numbers of the cards from the top, or from the left."""
         self._lines = 3
         self._boxed = False
         self._highlight: int | None = None
         self._clicked: int | None = None
-        """Number of the card that a click chose; another click on it picks it."""
+        """Number of the card that was clicked once; a second click picks it."""
         self.display = False
 
     def compose(self) -> ComposeResult:
@@ -204,7 +204,7 @@ class CandidatePanel(VerticalScroll, can_focus=True):
         return self._highlight
 
     def show(self, cards: Sequence[Card], lines: int, boxed: bool) -> None:
-        """Shows these cards in this order, each on at most `lines` lines; none hides the panel."""
+        """Shows these cards in this order, each on at most `lines` lines; hides the panel for none."""
         self._cards = sorted(cards, key=lambda card: card.index)
         self._lines, self._boxed = lines, boxed
         self.display = bool(cards)
@@ -225,7 +225,7 @@ class CandidatePanel(VerticalScroll, can_focus=True):
             self._level()
 
     def _arrange(self, order: list[int]) -> None:
-        """Moves cards where others stand now; each keeps its number."""
+        """Puts the cards in another order; each keeps its number."""
         if order == self._order:
             return
         self._order = order
@@ -238,7 +238,7 @@ class CandidatePanel(VerticalScroll, can_focus=True):
             )
 
     def place(self, number: int) -> tuple[str, Region] | None:
-        """(text, where on the screen) of a card that is shown."""
+        """(text, region of the screen) of a card that is shown."""
         view = next((v for v in self._views if v.number == number and v.display), None)
         if view is None or not self.display:
             return None
@@ -279,13 +279,13 @@ class CandidatePanel(VerticalScroll, can_focus=True):
             self.post_message(self.Chosen(None))
 
     def hold(self, number: int | None) -> None:
-        """Shows which card a digit picks in a moment."""
+        """Shows which card a pressed digit will pick."""
         for view in self._views:
             if view.held != (view.number == number):
                 view.hold(view.number == number)
 
     def click(self, number: int) -> None:
-        """Chooses a card; where a click chose it before, picks it."""
+        """Chooses a card, or picks it where it is chosen already."""
         if not 1 <= number <= len(self._cards) or not self._cards[number - 1].text:
             return
         if self._clicked == number:
@@ -313,7 +313,7 @@ class CandidatePanel(VerticalScroll, can_focus=True):
 
     def on_click(self, event: events.Click) -> None:
         if self.screen.get_selected_text():
-            return  # it was the end of marking a text with the mouse
+            return  # the mouse was marking a text
         for view in self._views:
             if event.widget is view and view.display:
                 self.click(view.number)
@@ -343,11 +343,11 @@ class CandidatePanel(VerticalScroll, can_focus=True):
 
 
 BOX = 22
-"""Columns of a card in a box, at least; four of them are its border."""
+"""Least width of a card in a box, in columns; four of them are its border."""
 
 
 def side_by_side(width: int, count: int) -> bool:
-    """Whether each of so many cards has room for some words in a box of its own."""
+    """Whether so many cards have room for boxes side by side."""
     return width // max(1, count) >= BOX
 
 

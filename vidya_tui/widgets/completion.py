@@ -11,15 +11,15 @@ from textual.widgets import Static
 from vidya_tui.commands.parse import Completion, complete
 
 LINES = 8
-"""Lines of the list, where the screen has so many."""
+"""Most lines of the list."""
 EDGES = 8
-"""Columns around it: margin, border, padding."""
+"""Columns that margin, border and padding take."""
 GAP = 2
 """Columns between a name and what it does."""
 
 
 class CompletionList(Static):
-    """Shows what a line could become, with one highlighted."""
+    """Shows the completions of a line, one of them highlighted."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__("", markup=False, id=id)
@@ -34,7 +34,7 @@ class CompletionList(Static):
         return bool(self._completions)
 
     def offer(self, line: str) -> None:
-        """Shows what the line could become; nothing hides the list."""
+        """Shows the completions of the line; hides the list where there are none."""
         if line != self._closed_for:
             self._closed_for = ""
         completions = [] if self._closed_for else complete(line)
@@ -52,8 +52,8 @@ class CompletionList(Static):
         self._draw()
 
     def take(self, line: str) -> str | None:
-        """The line with the highlighted completion; None where nothing is offered, and where the line
-        is complete and the owner went to no other."""
+        """The line with the highlighted completion; None where there is none, or where the line is complete
+        already and the owner moved to no other."""
         if not self._completions:
             return None
         done = any(item.text.strip() == line.strip() for item in self._completions)
@@ -86,7 +86,7 @@ class CompletionList(Static):
 
 
 def around(heights: Sequence[int], at: int, most: int) -> range:
-    """The rows around one of them that have room together, as far as can be with some before it."""
+    """The rows around `at` that fit into `most` lines, some of them before it where possible."""
     first, last, used = at, at, heights[at]
     while True:
         before, after = first > 0, last + 1 < len(heights)

@@ -1,4 +1,4 @@
-"""One line at the foot of a screen: a question that is answered by one key, or what was just done."""
+"""The line at the foot of a screen: a question answered by one key, or a message."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class ConfirmLine(Static, can_focus=True):
     """`ask` takes the keys until it is answered: y is yes, any other key is no."""
 
     class Typed(Message):
-        """The answer was a letter of a message, and so no; where there is a prompt it goes there."""
+        """The key pressed was text, which means no; a screen with a prompt puts it there."""
 
         def __init__(self, text: str) -> None:
             super().__init__()
@@ -34,7 +34,7 @@ class ConfirmLine(Static, can_focus=True):
 
     @property
     def open(self) -> bool:
-        """A question waits for its answer."""
+        """Whether a question waits for its answer."""
         return self._then is not None
 
     def ask(self, words: str, then: Callable[[], None]) -> None:

@@ -1,7 +1,7 @@
-"""The scrolling log of what was said. Shows entries, keeps to the end unless the owner reads back.
+"""The scrolling log of the conversation. It follows the end unless the owner reads back.
 
-Only some of the entries are mounted; the window of those moves before an edge is reached. Left out:
-which are mounted (log_window.py), an entry itself (message.py), and where entries come from.
+Only some entries are mounted; that window moves before its edge is reached. Left out: which are mounted
+(log_window.py), one entry (message.py), and where entries come from (state/transcript.py).
 """
 
 from __future__ import annotations
@@ -22,21 +22,20 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from vidya_tui.state.transcript import LogEntry
-from vidya_tui.widgets.found import Found
+from vidya_tui.widgets.found import FoundPlaces
 from vidya_tui.widgets.log_window import STEP, LogWindow, Marks
 
 AHEAD = 30
-"""Lines from an edge at which the window moves, before anybody waits for what is beyond it; a screenful,
-where that is more."""
+"""Distance from an edge, in lines, at which the window moves; at least a screenful."""
 BESIDE = 3
-"""Lines by which a chosen message can be out of view without anybody having scrolled."""
+"""Lines by which a chosen message can leave the view through a change of layout alone."""
 LATER = 0.05
-"""Seconds until the window is looked at again that could not be moved."""
+"""Seconds until a window that could not be moved is tried again."""
 WIDEST = 108
-"""Columns of text; longer lines are tiring to read."""
+"""Most columns of text; longer lines are tiring to read."""
 
 
-class ConversationView(Found, VerticalScroll, can_focus=False):
+class ConversationView(VerticalScroll, can_focus=False):
     """The log. `show` replaces what is shown with as few changes as possible.
 
     It takes the keys only while a message is chosen (`choose`), to be copied, edited or turned to
@@ -63,21 +62,21 @@ class ConversationView(Found, VerticalScroll, can_focus=False):
             self.following = following
 
     class Used(Message):
-        """The owner wants to say the message at `position` in other words."""
+        """The owner wants to reword the message at `position`."""
 
         def __init__(self, position: int) -> None:
             super().__init__()
             self.position = position
 
     class Turned(Message):
-        """The owner wants another variant of the message at `position`."""
+        """The owner wants another wording of the message at `position` shown."""
 
         def __init__(self, position: int, step: int) -> None:
             super().__init__()
             self.position, self.step = position, step
 
     class Typed(Message):
-        """The owner began to type: the words belong into the prompt."""
+        """The owner began to type, and the text belongs in the prompt."""
 
         def __init__(self, text: str) -> None:
             super().__init__()
@@ -89,11 +88,13 @@ class ConversationView(Found, VerticalScroll, can_focus=False):
     def __init__(self, welcome: str, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._window = LogWindow(self, self._marks)
+        self.found = FoundPlaces(self, self._window)
+        """The places of the words that are searched for."""
         self._chosen: int | None = None
         self._followed = True
         """Whether it followed before a message was chosen."""
         self._waiting = False
-        """The window could not be moved, and is looked at again."""
+        """A timer will try again to move the window."""
         self._arranged: DockArrangeResult | None = None
         self._welcome = Static(welcome, markup=False, id="welcome")
 
@@ -106,11 +107,11 @@ class ConversationView(Found, VerticalScroll, can_focus=False):
 
     @property
     def count(self) -> int:
-        """How many entries there are, seen or not."""
+        """How many entries there are, mounted or not."""
         return len(self._window.entries)
 
     def last_region(self) -> Region | None:
-        """Where on the screen the last entry's text begins; None where it is not to be seen."""
+        """Region of the screen of the last entry's text; None where it is not in view."""
         if not self._window.views or not self.following:
             return None
         region = self._window.views[-1].body_region
@@ -122,14 +123,14 @@ class ConversationView(Found, VerticalScroll, can_focus=False):
         self._window.entries = entries
         self._welcome.display = not entries
         if len(entries) < before or self.following:
-            # A shorter log is another conversation or one that was taken back: go to its end.
+            # A shorter log is another conversation, or a message was taken back: show its end.
             self.following = self.following or len(entries) < before
             self._window.to_end()
             self.call_after_refresh(self._stick)
         else:
             self._window.stay()
-        if self.finding and len(entries) != before:
-            self._found_again()
+        if self.found.active and len(entries) != before:
+            self.found.entries_changed()
         if self._chosen is not None:
             if self._chosen >= len(entries):
                 self._chosen = len(entries) - 1 if entries else None
@@ -141,11 +142,11 @@ class ConversationView(Found, VerticalScroll, can_focus=False):
 
     @property
     def chosen(self) -> int | None:
-        """Position of the message that the keys are about."""
+        """Index of the message that the keys act on; None: no message is chosen."""
         return self._chosen
 
     def choose(self, position: int) -> None:
-        """Takes the keys for the message at a position; nothing where there is none."""
+        """Chooses the message at an index and takes the focus; does nothing where there is none."""
         if not 0 <= position < len(self._window.entries):
             return
         if self._chosen is None:
@@ -183,7 +184,7 @@ class ConversationView(Found, VerticalScroll, can_focus=False):
 
     def on_blur(self) -> None:
         if not self.app.app_focus:
-            return  # the owner looks at another window, and will be back
+            return  # another window of the desktop has the focus
         self._chosen = None
         self.can_focus = False
         self.post_message(self.FollowingChanged(self.following))
@@ -203,16 +204,16 @@ class ConversationView(Found, VerticalScroll, can_focus=False):
 
     def on_click(self, event: events.Click) -> None:
         if self.screen.get_selected_text():
-            return  # it was the end of marking a text with the mouse
+            return  # the mouse was marking a text
         for position, view in self._window.placed():
             if event.widget is view:
                 self.choose(position)
 
     def _marks(self, position: int) -> Marks:
-        return position == self._chosen, self._found_in(position)
+        return position == self._chosen, self.found.marks(position)
 
     def _show_chosen(self, tries: int = 10) -> None:
-        """Brings it into view, and once more when what was mounted or opened has its room."""
+        """Scrolls to it, and once more when newly mounted entries have their height."""
         view = self._window.view_at(self._chosen)
         if not self.is_attached or view is None:
             return
@@ -224,8 +225,7 @@ class ConversationView(Found, VerticalScroll, can_focus=False):
             self.call_after_refresh(self._show_chosen, tries - 1)
 
     def _keep_chosen(self) -> None:
-        """In view still, where a line above or below the log has taken the room; not where the owner
-        has gone on reading elsewhere."""
+        """Scrolls back to the chosen message after a change of layout, unless the owner has scrolled away."""
         view = self._window.view_at(self._chosen)
         if self.is_attached and view is not None:
             near = self.region.grow((BESIDE, 0, BESIDE, 0)).overlaps(view.region)
@@ -235,7 +235,7 @@ class ConversationView(Found, VerticalScroll, can_focus=False):
     # ------------------------------------------------------------ scrolling
 
     def jump_to_end(self) -> None:
-        """Follows again, from wherever the owner was reading."""
+        """Shows the end and follows it again."""
         if self._chosen is not None:
             self._followed = True
             self.post_message(self.Left())
@@ -244,7 +244,7 @@ class ConversationView(Found, VerticalScroll, can_focus=False):
         self.show(self._window.entries)
 
     def page(self, pages: int) -> None:
-        """Reads back (negative) or on by a screenful, less a line that helps to find the place."""
+        """Scrolls by screenfuls, back where negative; one line of each stays in view."""
         self._beyond(pages)
         height = max(1, self.scrollable_content_region.height - 1)
         self.scroll_to(y=self.scroll_target_y + pages * height, animate=False)
@@ -256,7 +256,7 @@ class ConversationView(Found, VerticalScroll, can_focus=False):
         self._beyond(1)
 
     def _beyond(self, step: int) -> None:
-        """At an edge already, nothing scrolls, so that nobody would notice that there is more."""
+        """Moves the window where the view is at its edge: nothing scrolls then, and no scroll event comes."""
         if step < 0 and self.scroll_y <= 0 and self._window.start > 0:
             self._window.move(-STEP)
         if step > 0 and self.scroll_y >= self.max_scroll_y:
@@ -274,14 +274,14 @@ class ConversationView(Found, VerticalScroll, can_focus=False):
         if new_value < old_value and not at_end and not self._window.moving:
             self.following = False
         if at_end and new_value > old_value and not self._window.more and not self._window.moving:
-            held = self._chosen is not None or self.finding
+            held = self._chosen is not None or self.found.active
             self.following = self.following or not held
         if not self.following:
             self.call_after_refresh(self._ahead, new_value < old_value)
 
     def _ahead(self, back: bool) -> None:
-        """Moves the window while the owner reads what is there. Lines are counted anew then, so not
-        while something scrolls to a line that it was told before."""
+        """Moves the window before its edge comes into view. Not during an animated scroll or a drag of the
+        scrollbar: their target is a line number, and moving the window renumbers lines."""
         if self.following or self._window.moving or self._waiting or not self.is_attached:
             return
         left = self.scroll_y if back else self.max_scroll_y - self.scroll_y
@@ -300,7 +300,7 @@ class ConversationView(Found, VerticalScroll, can_focus=False):
         self._ahead(back)
 
     def arrange(self, size: Size, optimal: bool = False) -> DockArrangeResult:
-        """Whatever comes, goes or grows above the line that is being read does not move it."""
+        """Keeps the line that is being read in place when entries above it come, go or grow."""
         old, new = self._arranged, super().arrange(size, optimal)
         self._arranged = new
         if new is not old and self._window.moving:
@@ -320,7 +320,7 @@ class ConversationView(Found, VerticalScroll, can_focus=False):
         return new
 
     def _shift(self, lines: int) -> None:
-        """While things are being arranged: no other arrangement is asked for, nothing is told."""
+        """Scrolls during layout: without asking for another layout, and without events."""
         if lines:
             y = max(0.0, self.scroll_y + lines)
             self.set_reactive(Widget.scroll_y, y)
@@ -329,7 +329,7 @@ class ConversationView(Found, VerticalScroll, can_focus=False):
             self.vertical_scrollbar.refresh()
 
     def on_resize(self, event: events.Resize) -> None:
-        # A limit on the entries themselves would be passed over by `layout: stream`.
+        # `layout: stream` ignores a width limit on the entries themselves.
         self.styles.padding = (0, max(1, event.size.width - WIDEST), 0, 1)
         if self.following:
             self.call_after_refresh(self._stick)
@@ -337,7 +337,7 @@ class ConversationView(Found, VerticalScroll, can_focus=False):
             self.call_after_refresh(self._keep_chosen)
 
     def watch_virtual_size(self) -> None:
-        """What was mounted may be arranged later than `show` looked for its end."""
+        """Mounted entries may get their height after `show` has scrolled to the end."""
         if self.following:
             self.call_after_refresh(self._stick)
 

@@ -1,4 +1,4 @@
-"""The line in which one looks for words in the conversation that is open."""
+"""The line in which the owner types words to find in the open conversation."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from vidya_tui.widgets.line_field import LineField
 
 
 class _Field(LineField):
-    """What the words are typed in. The keys are here: those of a field that scrolls come before the
-    keys of what is around it."""
+    """The field. The keys are bound here and not on FindBar: the field's own bindings would come first."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "step(-1)", "earlier"),
@@ -37,24 +36,24 @@ class _Field(LineField):
 
 
 class FindBar(Horizontal):
-    """Hidden until `open`; goes when the keys go elsewhere."""
+    """Hidden until `open`; closes when it loses the focus."""
 
     class Wanted(Message):
-        """These words are looked for."""
+        """The owner typed these words."""
 
         def __init__(self, words: str) -> None:
             super().__init__()
             self.words = words
 
     class Stepped(Message):
-        """The owner goes to an earlier (-1) or a later (1) place."""
+        """The owner wants the next earlier (-1) or later (1) place."""
 
         def __init__(self, step: int) -> None:
             super().__init__()
             self.step = step
 
     class Closed(Message):
-        """The owner has found it."""
+        """The owner closed the line."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -67,7 +66,7 @@ class FindBar(Horizontal):
         yield self.count
 
     def open(self, words: str = "") -> None:
-        """Takes the keys. words: what to look for; "": what was looked for last, marked."""
+        """Takes the focus. words: what to find; "": the last words, selected."""
         self.display = True
         if words:
             self.field.value = words
@@ -76,7 +75,7 @@ class FindBar(Horizontal):
         self.post_message(self.Wanted(self.field.value))
 
     def show(self, which: int, many: int) -> None:
-        """which: the place that is shown, from 1; of how many."""
+        """Shows how many places there are. which: the one in view, from 1."""
         words = (
             ""
             if not self.field.value.strip()

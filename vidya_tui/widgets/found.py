@@ -1,7 +1,6 @@
-"""Words that were found in the conversation: marked where they stand, and brought into view one by one.
+"""The places of searched words in the conversation: marks them and scrolls to one of them.
 
-Mixed into the conversation, whose window it uses. Left out: where they are typed (find_bar.py), and
-what finds them (state/finding.py).
+Left out: where the words are typed (find_bar.py), and what finds them (state/finding.py).
 """
 
 from __future__ import annotations
@@ -17,36 +16,34 @@ from vidya_tui.widgets.log_window import LogWindow
 from vidya_tui.widgets.message import shown_text
 
 if TYPE_CHECKING:
-    from textual.containers import VerticalScroll as Base
-else:  # a base that is a widget would come before the one that this is mixed into
-    Base = object
+    from vidya_tui.widgets.conversation import ConversationView
 
 MARGIN = 1
-"""Lines that are seen above and below a place that was found."""
+"""Lines kept in view above and below a place."""
 
 
-class Found(Base):
-    """`find` looks for words, `find_next` goes on, `find_no_more` ends it and stays where it is."""
+class FoundPlaces:
+    """`find` searches, `step` goes to the next place, `end` stops and leaves the view where it is."""
 
-    following: bool
-    _window: LogWindow
-    _places: Sequence[Place] = ()
-    _at: int = -1
-    """Which of the places is shown; -1: none."""
-    _words = ""
+    def __init__(self, log: ConversationView, window: LogWindow) -> None:
+        self._log, self._window = log, window
+        self._places: Sequence[Place] = ()
+        self._at = -1
+        """Which of the places is shown; -1: none."""
+        self._words = ""
 
     @property
-    def finding(self) -> bool:
-        """Whether words are looked for, so that what comes does not move what is read."""
+    def active(self) -> bool:
+        """Whether a search is open; the view does not follow new entries then."""
         return bool(self._words)
 
     @property
-    def found(self) -> tuple[int, int]:
+    def count(self) -> tuple[int, int]:
         """(which place is shown, from 1; 0: none, how many there are)."""
         return self._at + 1, len(self._places)
 
     def find(self, words: str) -> None:
-        """Looks for words, and shows the last place up to where the owner was reading."""
+        """Searches for words, and shows the last place before the current one, or the last of all."""
         before = self._places[self._at] if self._at >= 0 else None
         self._words = words.strip()
         self._look()
@@ -55,45 +52,45 @@ class Found(Base):
         self._at = earlier[-1] if earlier else len(self._places) - 1
         self._show_place()
 
-    def find_next(self, step: int) -> None:
-        """Goes to a later (1) or an earlier (-1) place, and round at the ends."""
+    def step(self, step: int) -> None:
+        """Goes to a later (1) or an earlier (-1) place, and from the last to the first."""
         if self._places:
             self._at = (self._at + step) % len(self._places)
             self._show_place()
 
-    def find_no_more(self) -> None:
-        """What was found is marked no longer."""
+    def end(self) -> None:
+        """Ends the search and removes the marks."""
         self._words, self._places, self._at = "", (), -1
         self._window.mark()
 
-    def _look(self) -> None:
-        self._places = places(
-            [shown_text(entry.text) for entry in self._window.entries], self._words
-        )
-
-    def _found_again(self) -> None:
-        """The entries are others now."""
+    def entries_changed(self) -> None:
+        """Searches again; stays at the same place where that still exists."""
         now = self._places[self._at] if self._at >= 0 else None
         self._look()
         self._at = self._places.index(now) if now in self._places else len(self._places) - 1
         self._window.mark()
 
-    def _found_in(self, position: int) -> tuple[list[tuple[int, int]], int]:
+    def marks(self, position: int) -> tuple[list[tuple[int, int]], int]:
         """(spans of what was found in an entry, which of them is shown; -1: none)."""
         here = [n for n, at in enumerate(self._places) if at.position == position]
         spans = [(self._places[n].start, self._places[n].end) for n in here]
         return spans, here.index(self._at) if self._at in here else -1
 
+    def _look(self) -> None:
+        texts = [shown_text(entry.text) for entry in self._window.entries]
+        self._places = places(texts, self._words)
+
     def _show_place(self) -> None:
         if self._at >= 0:
-            self.following = False
+            self._log.following = False
             self._window.bring(self._places[self._at].position)
         self._window.mark()
-        self.call_after_refresh(self._scroll_to_place)
+        self._log.call_after_refresh(self._scroll_to_place)
 
     def _scroll_to_place(self, tries: int = 10) -> None:
-        """Brings the line into view; tries again until a text that was just opened has its room."""
-        if not self.is_attached or self._at < 0 or self._at >= len(self._places):
+        """Scrolls to the line; tries again until a text that was just expanded has its height."""
+        log = self._log
+        if not log.is_attached or self._at < 0 or self._at >= len(self._places):
             return
         place = self._places[self._at]
         view = self._window.view_at(place.position)
@@ -105,8 +102,8 @@ class Found(Base):
             lines = Content(text[: place.start] + word).wrap(width)
             y = view.virtual_region.y + view.gutter.top + len(lines) - 1
             region = Region(0, max(0, y - MARGIN), 1, 1 + 2 * MARGIN)
-            self.scroll_to_region(region, animate=False, immediate=True, force=True)
-            if self.scroll_offset.y <= y < self.scroll_offset.y + self.size.height:
-                tries = min(tries, 1)  # else a text that was just opened has no room yet
+            log.scroll_to_region(region, animate=False, immediate=True, force=True)
+            if log.scroll_offset.y <= y < log.scroll_offset.y + log.size.height:
+                tries = min(tries, 1)  # else a text that was just expanded has no height yet
         if tries:
-            self.call_after_refresh(self._scroll_to_place, tries - 1)
+            log.call_after_refresh(self._scroll_to_place, tries - 1)

@@ -16,11 +16,11 @@ from textual.widgets import Footer
 from textual.widgets._footer import FooterKey, FooterLabel, KeyGroup
 
 PAUSE = 0.05
-"""Seconds in which what works may change some more before it is told."""
+"""Seconds to wait for further changes before it is drawn."""
 OFTEN = 20
-"""Times that it is made anew before what is gone is let go of."""
+"""Redraws after which references to removed keys are dropped."""
 KEPT = ("shown('help')", "help", "quit", "leave", "dismiss")
-"""Actions that are shown whatever else has no room: help, and the ways out."""
+"""Actions that are shown however little room there is: help, and the ways out."""
 PALETTE = 4
 """Columns around the words of the palette's key."""
 
@@ -74,7 +74,7 @@ class KeyLine(Footer):
             self.mutate_reactive(Footer.compact)  # looks through those who listen; drops the gone
 
     def _words(self) -> Said:
-        """How wide it is; key, what it does, and whether it works, of each."""
+        """What the line shows: its width, and of each key its name, description and whether it works."""
         return self.size.width, tuple(
             (self._key(one.binding), one.binding.description, one.enabled) for one in self._all()
         )

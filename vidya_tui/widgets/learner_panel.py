@@ -17,8 +17,8 @@ BAR = 24
 
 
 def fitting(words: str, room: int) -> str:
-    """As many whole parts of a line as have room: those behind are left out first. Only where not even
-    the first has room is it cut."""
+    """The first parts of a line that fit into so many columns; where not even the first one fits, it is
+    cut."""
     for mark in (" \u00b7 ", ", "):
         while Content(words).cell_length > room and mark in words:
             words = words.rpartition(mark)[0]

@@ -1,8 +1,8 @@
 """Which entries of the log are mounted: a window of about fifty.
 
-Typing slows down with every widget that a screen holds, and mounting is what takes longest; so views
-that would go show what comes instead. Left out: when the window moves (conversation.py), and an entry
-itself (message.py).
+Typing slows down with every widget on the screen, and mounting is slow; so views that leave the window are
+used again for entries that enter it. Left out: when the window moves (conversation.py), and one entry
+(message.py).
 """
 
 from __future__ import annotations
@@ -16,10 +16,9 @@ from vidya_tui.state.transcript import LogEntry
 from vidya_tui.widgets.message import EntryView
 
 WINDOW = 50
-"""Entries that are mounted while the owner is at the end; as many as there are lines, where those are
-more."""
+"""Entries that are mounted at the end of the log; at least as many as the screen has lines."""
 STEP = 24
-"""How many entries the window moves at a time; so many more are mounted while the owner reads back."""
+"""Entries by which the window moves, and by which it grows while the owner reads back."""
 
 Marks = tuple[bool, tuple[list[tuple[int, int]], int]]
 """How an entry is marked: what EntryView.mark takes."""
@@ -32,15 +31,15 @@ class LogWindow:
         """marks: how the entry at a position is marked."""
         self._log, self._marks = log, marks
         self.entries: Sequence[LogEntry] = ()
-        """All, seen or not."""
+        """All entries, mounted or not."""
         self.views: list[EntryView] = []
-        """Of those that are mounted."""
+        """Views of the mounted entries."""
         self.start = 0
         """Position of the first that is mounted."""
         self.moving = False
-        """It was moved and is not arranged yet."""
+        """It was moved, and the layout has not followed yet."""
         self.back = True
-        """Whether it was moved to earlier entries."""
+        """Whether the last move was towards earlier entries."""
 
     @property
     def end(self) -> int:
@@ -49,7 +48,7 @@ class LogWindow:
 
     @property
     def size(self) -> int:
-        """How many are mounted where nobody reads back."""
+        """How many entries are mounted at the end of the log."""
         return max(WINDOW, self._log.size.height)  # an entry has at least one line
 
     @property
@@ -77,7 +76,7 @@ class LogWindow:
         self.place(max(0, len(self.entries) - self.size), len(self.entries))
 
     def stay(self) -> None:
-        """Shows the entries where the window is; it grows where it is not full."""
+        """Updates the mounted entries; mounts more where the window is not full."""
         count = len(self.entries)
         end = max(self.end, min(count, self.start + self.size))
         self.place(min(self.start, count), min(end, count))
@@ -90,8 +89,8 @@ class LogWindow:
             self.place(start, min(count, start + size))
 
     def move(self, step: int) -> None:
-        """Mounts entries beyond an edge, and lets go of those far behind it; nothing while it moves
-        already. step: how many, negative: earlier ones."""
+        """Mounts entries beyond an edge and unmounts those far from it; does nothing while a move is being
+        laid out. step: number of entries, negative for earlier ones."""
         if self.moving:
             return
         self.moving, self.back = True, step < 0
@@ -105,8 +104,8 @@ class LogWindow:
             self.place(max(self.start, stop - most), stop)
 
     def place(self, start: int, end: int) -> None:
-        """Makes the mounted window [start, end). Views that stay are left where they are, and those
-        that would go show what is new instead: mounting takes far longer."""
+        """Makes the mounted window [start, end). Views of entries that stay are left alone; the others show
+        the new entries, because mounting a view takes far longer."""
         old_start, old_end = self.start, self.end
         keep_from, keep_to = max(start, old_start), min(end, old_end)
         if keep_from >= keep_to:
@@ -131,7 +130,7 @@ class LogWindow:
             self.mark()
 
     def _view(self, position: int, free: list[EntryView]) -> EntryView:
-        """One of the free views, which is taken out of them, or a new one, with an entry."""
+        """A view of an entry: one of the free ones, removed from the list, or a new one."""
         entry = self.entries[position]
         view = next((view for view in free if view.entry.role == entry.role), None)
         if view is None:

@@ -6,7 +6,7 @@ A long text shows its beginning until it is chosen. Left out: where entries come
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
@@ -15,16 +15,12 @@ from textual.geometry import Region
 from textual.strip import Strip
 from textual.widgets import Static
 
-from vidya_tui.state.transcript import LogEntry
+from vidya_tui.state.transcript import NAMES, LogEntry
 from vidya_tui.text.numbers import counted
 from vidya_tui.text.sanitise import plain
 
-if TYPE_CHECKING:  # the first frame waits for no more than it needs
-    from learning.protocol.records import Role
-
 LONG_LINES, LONG = 40, 4000
 """Lines and characters from which only the beginning of a text is shown."""
-NAMES: dict[Role, str] = {"user": "You", "assistant": "Vidya"}
 
 
 class EntryView(Static):

@@ -1,4 +1,4 @@
-"""One quiet line above the prompt: what just happened, or why something could not be done."""
+"""The line above the prompt: says what just happened, or why something could not be done."""
 
 from __future__ import annotations
 

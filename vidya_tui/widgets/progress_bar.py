@@ -1,4 +1,4 @@
-"""How much of something is done: a bar of text that is as wide as its place."""
+"""A progress bar made of text, as wide as its place."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from textual.widgets import Static
 
 
 def bar(share: float, width: int) -> str:
-    """A bar of text; it needs no colours to be read."""
+    """A bar of text, readable without colours."""
     full = round(share * width)
     return "\u2501" * full + "\u2500" * (width - full)
 

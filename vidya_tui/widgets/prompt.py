@@ -1,4 +1,4 @@
-"""Where the owner types. Enter sends; digits pick only where they can mean nothing else.
+"""The prompt. Enter sends; a digit picks only where it cannot be the beginning of a message.
 
 A digit that could pick is held for a moment: where another letter follows, it was the beginning of a
 message ("2 apples"), and both are typed.
@@ -28,9 +28,9 @@ from vidya_tui.widgets.text_field import TextField
 PICK = Binding.Group("pick", compact=True)
 DIGITS = "123456789"
 HOLD = 0.3
-"""Seconds without another letter after which a digit picks."""
+"""Seconds without another key after which a digit picks."""
 LONG_LINES, LONG = 6, 600
-"""Lines and characters from which the size of a text is shown."""
+"""Lines and characters from which the prompt shows the size of its text."""
 
 
 class PromptHost(Protocol):
@@ -72,23 +72,23 @@ class Prompt(TextField):
             super().__init__()
             self.text = text
             self.edited = edited
-            """It is an earlier message in other words."""
+            """It rewords an earlier message."""
 
     class EditLeft(Message):
-        """The owner gave up saying an earlier message in other words."""
+        """The owner gave up rewording an earlier message."""
 
     class Active(Message):
         """A key was pressed."""
 
     class Held(Message):
-        """A digit will pick this candidate in a moment; None: no longer."""
+        """A digit was pressed and will pick this candidate; None: it will not any more."""
 
         def __init__(self, number: int | None) -> None:
             super().__init__()
             self.number = number
 
     class Clicked(Message):
-        """The digit of this candidate was clicked, in the line of keys."""
+        """The digit of this candidate was clicked in the line of keys."""
 
         def __init__(self, number: int) -> None:
             super().__init__()
@@ -119,7 +119,7 @@ class Prompt(TextField):
         self._host = host
         self._invitation = placeholder
         self._held = 0
-        """The digit that picks in a moment; 0: none."""
+        """The pressed digit that will pick; 0: none."""
         self._hold: Timer | None = None
         keys = keys or keymap({})
         for name, action in self.ACTIONS.items():
@@ -127,7 +127,7 @@ class Prompt(TextField):
                 self._bindings.key_to_bindings[key] = [Binding(key, action, show=False)]
         self._load: Callable[[], Sequence[str]] | None = None
         self._aside: str | None = None
-        """What was typed before an earlier message was taken up to be edited; None: none is."""
+        """What was typed before an earlier message was opened for rewording; None: none is open."""
         self._taken_up = ""
         """That message."""
         self._past: list[str] = []
@@ -138,17 +138,17 @@ class Prompt(TextField):
     # ------------------------------------------------------------ what the screen may do
 
     def remember(self, load: Callable[[], Sequence[str]]) -> None:
-        """What was said in earlier sessions, oldest first; asked for when it is first wanted."""
+        """load: reads the messages of earlier sessions, oldest first; called when they are first needed."""
         self._load = load
 
     @property
     def editing(self) -> bool:
-        """An earlier message is being said in other words."""
+        """Whether an earlier message is being reworded."""
         return self._aside is not None
 
     @property
     def unsent(self) -> str:
-        """All that was typed and not sent, what was put aside for something else first."""
+        """All that was typed and not sent; text that was put aside comes first."""
         recalled = self._at < len(self._past)
         held = str(self._held or "")
         aside = (self._aside or "", self._draft if recalled else "", held)
@@ -159,7 +159,7 @@ class Prompt(TextField):
         return "\n".join(parts)
 
     def begin_edit(self, text: str, title: str) -> None:
-        """Takes an earlier message up; what was typed so far comes back afterwards."""
+        """Opens an earlier message for rewording; what was typed so far comes back afterwards."""
         if self._aside is None:
             self._aside = self.text
         self.border_title = Content(title)
@@ -185,14 +185,14 @@ class Prompt(TextField):
             self.select_all()
 
     def put_back(self, text: str) -> None:
-        """Returns a text that could not be sent, before whatever was typed since."""
+        """Puts back a text that could not be sent, before what was typed since."""
         if self._past and self._past[-1] == text:
             self._past.pop()
             self._at = len(self._past)
         self._fill(f"{text}\n{self.text}" if self.text else text)
 
     def replace_all(self, text: str) -> None:
-        """Another text in place of what stands here; ctrl+z brings that back."""
+        """Replaces the text; ctrl+z brings the old one back."""
         self._fill(text)
         self.screen.set_focus(self)
 
@@ -210,7 +210,7 @@ class Prompt(TextField):
     # ------------------------------------------------------------ a digit that may pick
 
     def hold(self, number: int) -> None:
-        """Picks a candidate in a moment, unless something else is typed. Shown meanwhile."""
+        """Picks a candidate after HOLD seconds, unless something is typed; shows that meanwhile."""
         self._held = number
         self._hold = self.set_timer(HOLD, self.settle)
         self.placeholder = str(number)
@@ -218,7 +218,7 @@ class Prompt(TextField):
         self.post_message(self.Held(number))
 
     def settle(self) -> None:
-        """The digit that is held picks now; where there is nothing left to pick, it is text."""
+        """The held digit picks now; where that cannot be picked any more, it is typed."""
         if number := self._held:
             if not self._host.can_pick(number):
                 self.as_text()
@@ -227,13 +227,13 @@ class Prompt(TextField):
             self._host.pick(number)
 
     def as_text(self) -> None:
-        """The digit that is held was the beginning of a message."""
+        """Types the held digit: it was the beginning of a message."""
         if number := self._held:
             self._let_go()
             self.insert(str(number))
 
     def _let_go(self) -> None:
-        """Nothing is held any more."""
+        """Forgets the held digit."""
         if self._hold is not None:
             self._hold.stop()
         self._held, self._hold = 0, None
@@ -242,7 +242,7 @@ class Prompt(TextField):
         self.post_message(self.Held(None))
 
     def _after_held(self, event: events.Key) -> bool:
-        """What a key makes of the digit that is held; whether that was all it did."""
+        """Decides about the held digit when a key is pressed; returns whether the key is used up."""
         if event.is_printable:
             self.as_text()
             return False
@@ -283,7 +283,7 @@ class Prompt(TextField):
             self.post_message(self.Clicked(number))
 
     def may_pick(self, number: int) -> bool:
-        """Whether that digit can mean a pick."""
+        """Whether that digit can pick now."""
         free = not (self.text or self.editing or self._held)
         return free and self._host.can_pick(number)
 
@@ -312,7 +312,7 @@ class Prompt(TextField):
             super().action_cursor_down(select)
 
     def on_text_area_changed(self) -> None:
-        """A text that is longer than what is seen of it says how long."""
+        """Shows the size of a text that is longer than what is in view."""
         text = self.text
         lines = text.count("\n") + 1
         long = lines > LONG_LINES or len(text) > LONG
@@ -339,7 +339,7 @@ class Prompt(TextField):
         self.end_edit()
 
     def _keep(self, text: str) -> None:
-        """Puts a text at the end of the history."""
+        """Appends a text to the history."""
         if not self._past or self._past[-1] != text:
             self._past.append(text)
         self._at = len(self._past)
@@ -365,7 +365,7 @@ class Prompt(TextField):
         if self._at == len(self._past):
             self._draft = self.text
         elif self.text != self._past[self._at]:
-            # An edited line from the history is a draft too: leaving it must not lose it.
+            # An edited line of the history is a draft too, and must not be lost.
             self._past[self._at] = self.text
         self._at = at
         self._fill(self._draft if at == len(self._past) else self._past[at])

@@ -1,4 +1,4 @@
-"""A list of any length: only the rows in sight are read and drawn, one line each.
+"""A list of any length: only the visible rows are read and drawn, one line each.
 
 `show` takes the keys of all rows; `fetch` is asked for what stands behind some of them, a page at a
 time, and what it gave is kept until `forget`. Left out: what a row means, and how the keys are found.
@@ -23,7 +23,7 @@ from textual.visual import Visual
 from vidya_tui.widgets.ordered_keys import at_once
 
 PAGE = 64
-"""Rows that are read at once."""
+"""Rows that are read in one go."""
 
 Row = TypeVar("Row")
 
@@ -45,7 +45,7 @@ class RowList(ScrollView, Generic[Row], can_focus=True):
     hover: reactive[int] = reactive(-1)
 
     class Moved(Message):
-        """Another row is under the cursor, or other rows came into sight."""
+        """The cursor moved, or other rows became visible."""
 
     class Chosen(Message):
         """A row was clicked twice."""

@@ -19,7 +19,7 @@ from vidya_tui.widgets.ordered_keys import at_once
 
 
 async def edited(field: Widget, event: events.Key) -> None:
-    """What a key does in a field, but for what it types."""
+    """Handles keys in a field, except the text that they type."""
     if "+" in event.key and event.key in field.screen._bindings.key_to_bindings:
         event.prevent_default()  # alt+x carries a letter, but the owner gave it a meaning
     elif not event.is_printable:

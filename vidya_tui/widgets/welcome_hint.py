@@ -1,4 +1,4 @@
-"""One or two quiet lines above the prompt that show somebody new what to do next."""
+"""One or two lines above the prompt that tell a new owner what to do next."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from textual.widgets import Static
 from vidya_tui.state.welcome import STEPS, Advice
 
 EVERY = 0.25
-"""Seconds between two looks at what was done."""
+"""Seconds between two checks of what the owner has done."""
 STAYS = 20.0
-"""Seconds for which the last words stay."""
+"""Seconds for which the last hint stays."""
 
 
 class Guide(Static):
-    """Looks again and again; removes itself at the end. Escape ends it (app.py)."""
+    """Updates itself, and removes itself after the last hint. Escape removes it too (app.py)."""
 
     def __init__(self, look: Callable[[], Advice], over: Callable[[], None]) -> None:
-        """over: it was seen to its end."""
+        """over: called when the last hint was shown."""
         super().__init__("", markup=False, id="guide")
         self._look, self._over = look, over
         self._shown: Advice | None = None

@@ -1,4 +1,4 @@
-"""Environment that torch has to find when it is loaded. Imports no torch."""
+"""Environment variables that must be set before torch is loaded. Imports no torch."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ MEMORY = (
     "glibc.malloc.hugetlb=1"
     f":glibc.malloc.mmap_threshold={32 * _MB}:glibc.malloc.trim_threshold={256 * _MB}",
 )
-"""Huge pages, and up to 256 MB of what is free stay with the process: given back after every operation
-and asked for again, they are filled with zeros each time, which took a tenth of a step. Read when a
-process starts, so it works for a child only."""
+"""Lets malloc use huge pages and keep up to 256 MB of freed memory. If malloc returns memory to the kernel
+after every operation, the kernel zeroes it again each time, which took a tenth of a step. Read at process
+start, so it affects child processes only."""
 WAITING_THREADS = ("OMP_WAIT_POLICY", "passive")
-"""Torch's threads soon sleep while they wait for each other. Spinning, they keep the core that the
-thread they wait for needs: beside one other busy process a step took 40 times as long."""
+"""Makes torch's threads sleep soon while they wait for each other. A spinning thread occupies the core that
+the thread it waits for needs: beside one other busy process a step took 40 times as long."""
 SPINS = ("GOMP_SPINCOUNT", "1000")
-"""How often they look before they sleep, in GNU's OpenMP, which torch has on Linux. Small steps of the
-10M on two cores, alone and beside a busy process: 0.75 and 0.67 s without a look, 0.44 and 0.95 with a
-thousand, 0.38 and 3.0 with ten thousand, 0.41 and 24 as torch does by itself."""
+"""Spins before sleeping, in GNU's OpenMP, which torch uses on Linux. Time of small steps of the 10M model on
+two cores, alone and beside a busy process: 0.75 and 0.67 s with 0 spins, 0.44 and 0.95 s with 1,000, 0.38
+and 3.0 s with 10,000, 0.41 and 24 s with torch's default."""
 
 KEPT_SHAPES = (("LRU_CACHE_CAPACITY", "64"), ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64"))
-"""How many products torch and oneDNN, below it, each keep ready: one for each shape met in bfloat16,
-1,024 each by themselves. Lessons have ever new shapes: 400 batches of them came to 1.9 GB at 10M, to
-1.1 with either cache bounded, to 0.4 with both, and took no longer. A model's own are some 20."""
+"""Sizes of the caches in torch and oneDNN for prepared matrix products, one per shape in bfloat16; the
+default is 1,024 each. Lessons keep producing new shapes: after 400 batches at 10M the process used 1.9 GB,
+1.1 GB with one cache bounded, 0.4 GB with both, at the same speed. A model itself needs about 20."""
 
 
 def prepare(environment: MutableMapping[str, str]) -> None:
-    """Sets all of them where the owner did not."""
+    """Sets all of these variables that are not set already."""
     threads = () if WAITING_THREADS[0] in environment else (SPINS, WAITING_THREADS)
     for name, value in (MEMORY, *KEPT_SHAPES, *threads):
         environment.setdefault(name, value)

@@ -1,4 +1,4 @@
-"""Appends to the log in the home: what went wrong, for whoever mends it."""
+"""Appends errors to the log in the home, for debugging."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 LARGEST = 4_000_000
-"""Bytes; a larger log is put aside as `.old` when it is opened next."""
+"""Bytes. A larger log is renamed to `.old` when it is next opened."""
 
 
 def open_log(path: Path) -> BinaryIO:
-    """The log, open for appending, readable by its owner only. Raises OSError."""
+    """Opens the log for appending, readable by its owner only. Raises OSError."""
     with contextlib.suppress(OSError):
         if path.stat().st_size > LARGEST:
             path.replace(path.with_name(path.name + ".old"))
@@ -22,7 +22,7 @@ def open_log(path: Path) -> BinaryIO:
 
 
 def write_log(path: Path, text: str) -> None:
-    """Adds an entry. A log that cannot be written is no reason to stop: errors are passed over."""
+    """Adds an entry with the time. Ignores OSError."""
     stamp = time.strftime("%Y-%m-%d %H:%M:%S")
     with contextlib.suppress(OSError), open_log(path) as log:
         log.write(f"{stamp} {text.rstrip()}\n".encode("utf-8", "backslashreplace"))

@@ -1,7 +1,7 @@
-"""The worker process: requests from stdin go to the teacher, its events go to stdout.
+"""The worker process: passes requests from stdin to the teacher, and its events to stdout.
 
-One JSON object a line, both ways. Ends when it is told to, or when stdin closes, that is, when the
-interface is gone. This is the only module of vidya_tui that imports torch, and only inside main().
+One JSON object per line, both ways. Ends on Shutdown, or when stdin closes because the interface is gone.
+This is the only module of vidya_tui/worker that loads torch, and only inside main().
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from learning.protocol.requests import Shutdown
 from vidya_tui.worker.supervisor import CANNOT_LOAD
 
 LAST_SECONDS = 15.0
-"""How long saving may take once the interface is gone."""
+"""Time limit for saving after Shutdown or the end of stdin."""
 
 
 class EventWriter:
-    """Writes events, whole lines, from any thread."""
+    """Writes events as whole lines. Thread-safe."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -36,14 +36,14 @@ class EventWriter:
 
     def __call__(self, event: Event) -> None:
         line = encode(event) + "\n"
-        # The interface may be gone: then stdin closes as well, and that ends us in order.
+        # if the interface is gone, stdin closes too, which ends this process in order
         with self._lock, contextlib.suppress(OSError, ValueError):
             self._stream.write(line)
             self._stream.flush()
 
 
 def take_stdout() -> TextIO:
-    """The real stdout, for events alone; whatever else prints to stdout lands on stderr."""
+    """Takes the real stdout for events only; redirects all other output on stdout to stderr."""
     stream = os.fdopen(os.dup(1), "w", encoding="ascii")
     os.dup2(2, 1)
     sys.stdout = sys.stderr
@@ -51,7 +51,7 @@ def take_stdout() -> TextIO:
 
 
 def serve(requests: Iterable[str], teacher: TeacherPort, report: EventWriter) -> None:
-    """Passes requests on until Shutdown or the end of them."""
+    """Passes requests to the teacher until Shutdown or the end of input."""
     for line in requests:
         if not line.strip():
             continue
@@ -69,7 +69,7 @@ def serve(requests: Iterable[str], teacher: TeacherPort, report: EventWriter) ->
 
 
 def load(options: argparse.Namespace, report: EventWriter) -> TeacherPort | None:
-    """The teacher, or None after reporting why there is none."""
+    """Opens the teacher; on failure reports the reason and returns None."""
     try:
         from learning.teacher.teacher import open_teacher
 
@@ -103,7 +103,7 @@ def main(arguments: list[str] | None = None) -> int:
         return CANNOT_LOAD
     with os.fdopen(os.dup(0), "r", encoding="utf-8", errors="replace") as requests:
         serve(requests, teacher, report)
-    # A teacher that hangs must not outlive the interface.
+    # a teacher that hangs must not outlive the interface
     watchdog = threading.Timer(LAST_SECONDS, os._exit, args=(1,))
     watchdog.daemon = True
     watchdog.start()

@@ -1,8 +1,8 @@
-"""The teacher in a process of its own: starts it, carries messages, restarts it when it dies.
+"""Runs the teacher in a separate process: starts it, passes messages, restarts it when it dies.
 
-A crash of the model must not end the conversation, and the interface's process has no torch.
-Left out: what is lost when the process dies. The session knows what was asked and never answered,
-and asks again (`Session.recover`) when it hears of WorkerLost.
+So a crash of the model does not end the conversation, and the interface's process loads no torch.
+Left out: recovering lost answers. The session asks again for what was not answered (`Session.recover`) when
+it receives WorkerLost.
 """
 
 from __future__ import annotations
@@ -29,15 +29,16 @@ from vidya_tui.worker.environment import prepare
 from vidya_tui.worker.log import open_log, write_log
 
 RESTARTS = 3
-"""Restarts within WINDOW seconds after which the worker is given up."""
+"""Most restarts within WINDOW."""
 WINDOW = 60.0
+"""Seconds."""
 CANNOT_LOAD = 3
-"""Exit status of a worker that said what is wrong: starting it again would not help."""
+"""Exit status of a worker that cannot load its model and has reported why; it is not restarted."""
 Process = subprocess.Popen[bytes]
 
 
 class WorkerTeacher:
-    """A TeacherPort whose teacher runs in another process. Returns from its constructor at once."""
+    """A TeacherPort whose teacher runs in another process. The constructor returns at once."""
 
     def __init__(
         self,
@@ -50,8 +51,8 @@ class WorkerTeacher:
         command: Sequence[str] | None = None,
         patience: float = 10.0,
     ) -> None:
-        """`command` replaces the worker's command line in tests. `patience` is how many seconds
-        `close` waits for the worker to save before it is ended."""
+        """command: replaces the worker's command line in tests. patience: seconds that `close` waits for the
+        worker to save."""
         self._home = home
         self._on_event = on_event
         self._command = list(command or worker_command(home.path, model, device, seed))
@@ -71,12 +72,13 @@ class WorkerTeacher:
 
     @property
     def pid(self) -> int | None:
-        """Process number of the worker; None while it is down."""
+        """Process id of the worker; None while it is down."""
         with self._changed:
             return self._process.pid if self._process is not None else None
 
     def send(self, request: Request) -> None:
-        """Queues a request; it waits there while the worker is down."""
+        """Queues a request; returns at once. Requests wait while the worker is down; after it was given up
+        they fail with an event."""
         with self._changed:
             if self._closing:
                 return
@@ -94,7 +96,7 @@ class WorkerTeacher:
             self._emit(Failed("worker", what, "quit and start vidya again; nothing is lost", ask))
 
     def close(self) -> None:
-        """Asks the worker to save and stop, and waits; ends it where it does not. Idempotent."""
+        """Asks the worker to save and stop, and waits; kills it after `patience`. Idempotent."""
         with self._changed:
             first, self._closing = not self._closing, True
             process = self._process
@@ -108,8 +110,8 @@ class WorkerTeacher:
                 thread.join(timeout=2.0)
 
     def end(self) -> None:
-        """Ends the worker now, without saving: what it was to learn is in the journal. From any thread,
-        without waiting for a lock."""
+        """Kills the worker at once, without saving; waiting lessons are in the journal. Can be called from
+        any thread; takes no lock."""
         self._closing = True
         if (process := self._process) is not None:
             with contextlib.suppress(OSError):
@@ -143,7 +145,7 @@ class WorkerTeacher:
                 return
 
     def _start(self) -> tuple[Process | None, str]:
-        """A new process, or why there is none."""
+        """Starts a process: (process, "") or (None, reason)."""
         try:
             with open_log(self._home.log_path) as log:
                 process = subprocess.Popen(
@@ -152,7 +154,7 @@ class WorkerTeacher:
                     stdout=subprocess.PIPE,
                     stderr=log,
                     env=worker_environment(os.environ),
-                    start_new_session=True,  # ctrl+c in the terminal is for the interface alone
+                    start_new_session=True,  # ctrl+c in the terminal must reach the interface only
                 )
         except OSError as error:
             return None, f"the model's process could not be started ({error.strerror})"
@@ -160,7 +162,7 @@ class WorkerTeacher:
             self._process = process
             closing = self._closing
             self._changed.notify_all()
-        if closing:  # close() came between two processes and has seen none
+        if closing:  # close() was called between two processes and found none
             process.terminate()
         return process, ""
 
@@ -196,7 +198,7 @@ class WorkerTeacher:
     # ------------------------------------------------------------ writing
 
     def _write(self) -> None:
-        """Hands the queue over. A thread of its own: a pipe that is full blocks whoever writes."""
+        """Writes the queued requests to the worker. Has its own thread, because a full pipe blocks."""
         broken: Process | None = None
         while True:
             with self._changed:
@@ -210,7 +212,7 @@ class WorkerTeacher:
             assert process.stdin is not None
             try:
                 _put(process.stdin, encode(request) + "\n")
-            except (OSError, ValueError):  # it died; the request stays for its successor
+            except (OSError, ValueError):  # the worker died; keep the request for the next one
                 broken = process
                 continue
             with self._changed:
@@ -223,8 +225,8 @@ class WorkerTeacher:
 
 
 def queued(request: Request, queue: Iterable[Request]) -> bool:
-    """Whether the same request waits already: after a loss the session asks again for what it
-    misses, and what it asked while there was no teacher is still in the queue."""
+    """True if the same request waits already. After WorkerLost the session sends missing requests again,
+    some of which may still be queued."""
     if isinstance(request, Generate):
         return any(isinstance(r, Generate) and r.ask == request.ask for r in queue)
     return isinstance(request, Learn | SetLearning | OwnerActive) and request in queue
@@ -234,7 +236,7 @@ def worker_command(
     home: Path, model: str | None, device: str | None, seed: int | None
 ) -> list[str]:
     """The command line of the worker."""
-    # -P: a file of the folder that vidya happens to be started in must not be imported.
+    # -P: do not import files of the folder in which vidya was started
     command = [sys.executable, "-P", "-m", "vidya_tui.worker.main", "--home", str(home)]
     options = {"--model": model, "--device": device, "--seed": seed}
     for name, value in options.items():
@@ -244,7 +246,7 @@ def worker_command(
 
 
 def worker_environment(ours: Mapping[str, str]) -> dict[str, str]:
-    """The worker's environment: ours, made ready for torch, and this program's code."""
+    """The worker's environment: ours, the variables for torch, and this program on PYTHONPATH."""
     env = dict(ours)
     prepare(env)
     root = str(Path(__file__).resolve().parents[2])
@@ -260,7 +262,7 @@ def _put(pipe: IO[bytes], line: str) -> None:
 
 
 def _end(process: Process, patience: float) -> None:
-    """Waits for the process to end; then asks the system, ever more firmly."""
+    """Waits `patience` seconds for the process to end; then terminates it, then kills it."""
     for last_word in (process.terminate, process.kill, None):
         try:
             process.wait(timeout=patience)

@@ -1,7 +1,7 @@
-"""A teacher that can be exchanged for one with another model, or with other weights, while the app
-goes on: the old one saves and stops, something may be done to the models, the new one begins.
+"""Replaces the teacher by one with another model or other weights while the app runs: the old one saves and
+stops, some work on the models may follow, then the new one starts.
 
-Requests that come in between wait. Left out: what the talk makes of it (Session on ModelChanging).
+Requests wait meanwhile. Left out: how the session reacts (Session on ModelChanging).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from vidya_tui.worker.supervisor import queued
 
 
 class MakeTeacher(Protocol):
-    """Starts a teacher; model: name or path, None: the usual one. Raises VidyaError."""
+    """Starts a teacher. model: name or path; None: the default one. Raises VidyaError."""
 
     def __call__(
         self, on_event: Callable[[Event], None], model: str | None = None, /
@@ -26,7 +26,7 @@ class MakeTeacher(Protocol):
 
 
 class SwitchingTeacher:
-    """A TeacherPort around whichever teacher it is now."""
+    """A TeacherPort that passes requests to the current teacher."""
 
     def __init__(self, make: MakeTeacher, on_event: Callable[[Event], None]) -> None:
         self._make, self._on_event = make, on_event
@@ -39,11 +39,11 @@ class SwitchingTeacher:
 
     @property
     def changing(self) -> bool:
-        """Whether it is being exchanged."""
+        """True while the teacher is being replaced."""
         return self._changing is not None
 
     def send(self, request: Request) -> None:
-        """Hands a request over; returns at once."""
+        """Passes a request to the teacher, or keeps it while there is none; returns at once."""
         with self._lock:
             if self._changing is not None or self._now is None:
                 if not isinstance(request, OwnerActive) and not queued(request, self._waiting):
@@ -52,8 +52,8 @@ class SwitchingTeacher:
         self._now.send(request)
 
     def change(self, model: str, work: Callable[[], object] = lambda: None) -> None:
-        """Exchanges it, in a thread; `work` is done while there is none. Where work fails, the one
-        that was there comes back. Returns at once. Raises VidyaError while it is being exchanged."""
+        """Replaces the teacher, in a thread, and runs `work` while there is none. If `work` fails, the
+        previous model comes back. Returns at once. Raises VidyaError during another change."""
         with self._lock:
             if self._changing is not None:
                 raise VidyaError("the model is being changed already", "wait until it is there")
@@ -66,7 +66,7 @@ class SwitchingTeacher:
         self._changing.start()
 
     def close(self) -> None:
-        """Stops whichever it is; returns when it has saved and stopped."""
+        """Stops the current teacher; returns when it has saved and stopped."""
         with self._lock:
             self._closed, changing = True, self._changing
         if changing is not None:
@@ -75,7 +75,7 @@ class SwitchingTeacher:
             self._now.close()
 
     def end(self) -> None:
-        """Ends whichever it is, now, without saving; from any thread, without waiting for a lock."""
+        """Kills the current teacher at once, without saving. Can be called from any thread; takes no lock."""
         self._closed = True
         if end := getattr(self._now, "end", None):
             end()

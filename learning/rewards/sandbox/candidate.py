@@ -1,7 +1,8 @@
-"""The process that holds a program nobody trusts: runs it once, then calls what it is asked to call.
+"""The process that holds an untrusted program: executes it once, then serves calls into it.
 
-Neither the tests nor the secret ever come here: over the link come the program and the arguments of
-each call, back go plain data. Whatever the program does to this process changes only what it answers.
+The tests and the secret never enter this process. The link carries the program and the arguments of
+each call one way, plain data the other way. Whatever the program does to this process can change only
+its own results.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from typing import Any
 from learning.rewards.sandbox import wire as wire
 
 NAME = "program"
-"""What the program sees as its __name__; `if __name__ == "__main__"` stays out."""
+"""The program's __name__, so that `if __name__ == "__main__"` blocks do not run."""
 
 
 def serve(link: socket.socket) -> None:
-    """Answers until the other side is gone."""
+    """Serves requests until the other side closes the link."""
     module = types.ModuleType(NAME)
     sys.modules[NAME] = module
     kept: list[Any] = []

@@ -1,12 +1,12 @@
-"""What runs inside the sandbox: a watcher, and a warm Python that forks one process for each job.
+"""Runs inside the sandbox: a watcher, and a warm Python process that forks children for each job.
 
     vidya --- watcher (leaves the host, ends with vidya) --- template (process 1)
                                                               |- judge      (tests)    } a world of
                                                               |- candidate  (program)  } their own
 
-The template reads neither programs nor tests: each child reads its own from a socket that nobody else
-holds, so nothing of an earlier job can be found in the memory of a later one.
-Left out: deadlines. vidya keeps them, and kills what does not answer.
+The template reads neither programs nor tests. Each child reads its own from a socket that no other
+process holds, so a job leaves nothing in the memory of a later one.
+Left out: deadlines. vidya enforces them and kills a job that does not answer in time.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ UNCONFINED = 99
 
 
 def main() -> None:
-    """Entry: argv[1] is {"parent", "control", "shown", "path", "limits"}.
+    """Entry point. argv[1] is JSON: {"parent", "control", "shown", "path", "limits"}.
 
-    sys.path must begin with the folder of this package, which is not shown to any program.
+    sys.path must begin with the folder of this package. No program can see that folder.
     """
     order = json.loads(sys.argv[1])
     own = sys.path[1:]
-    if sys.base_prefix not in ("/", "/usr"):  # its modules may load libraries from beside them
+    if sys.base_prefix not in ("/", "/usr"):  # Python's modules may load libraries from its own lib
         order["shown"].append(f"{sys.base_prefix}/lib")
     control = socket.socket(fileno=order["control"])
     try:
         watched = os.pidfd_open(order["parent"])
         if os.getppid() != order["parent"]:
             return
-        with contextlib.suppress(OSError):  # where memory runs out, the first to go
+        with contextlib.suppress(OSError):  # if memory runs out, the kernel kills this first
             Path("/proc/self/oom_score_adj").write_text("1000")
         sys.dont_write_bytecode = True
         watcher = os.getpid()
@@ -72,7 +72,7 @@ def main() -> None:
 
 
 def _watch(parent: int, template: int) -> None:
-    """Ends with the first of the two; what is left of the other ends too."""
+    """Waits until the parent or the template ends, then kills the template and exits."""
     poll = select.poll()
     poll.register(parent, select.POLLIN)
     poll.register(os.pidfd_open(template), select.POLLIN)
@@ -148,7 +148,7 @@ class _Template:
         return child
 
     def wait(self, child: int) -> None:
-        """Until it ends, or vidya says stop or is gone."""
+        """Waits until the child ends, or vidya sends a message or is gone."""
         poll = select.poll()
         fd = os.pidfd_open(child)
         poll.register(fd, select.POLLIN)
@@ -158,8 +158,8 @@ class _Template:
 
 
 def _end(children: list[int]) -> tuple[list[int | None], float]:
-    """Kills what still runs. Of each, how it had ended: exit status, -signal, or None: it had not. And
-    the seconds of processor time of all together."""
+    """Kills the children that still run. Returns how each had ended before (exit status, -signal, or
+    None if it still ran) and the processor time of all together in seconds."""
     how = os.WEXITED | os.WNOHANG | os.WNOWAIT
     over = [os.waitid(os.P_PID, child, how) is not None for child in children]
     ends: list[int | None] = []
@@ -174,7 +174,7 @@ def _end(children: list[int]) -> tuple[list[int | None], float]:
 
 
 def _call(sock: Any) -> None:
-    """A trusted function over text nobody trusts: {"target", "arguments"} -> {"value"}."""
+    """Calls a trusted function on untrusted text: {"target", "arguments"} -> {"value"}."""
     order = wire.receive(sock)
     try:
         module, _, name = order["target"].partition(":")

@@ -1,8 +1,9 @@
-"""The process that runs the tests: every name that is the program's becomes a call over the link.
+"""The process that runs the tests. Every use of the program's names is a call over the link.
 
-What comes back is plain data of exact built-in types, or a `Thing`: an object of the program's that
-can be passed on, asked for attributes and called, that has no truth and equals nothing but itself.
-The secret is sent after the last test, from a process in which nothing of the program ever ran.
+A call returns plain data of exact built-in types, or a `Thing`: a proxy for an object in the program's
+process that can be passed on, called and read, has no truth value and equals only itself.
+The secret that reports success is sent after the last test, from this process, in which no code of the
+program ever ran.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from learning.rewards.sandbox import wire as wire
 
 
 class TestFailed(BaseException):
-    """The program is gone or does not behave; no `except Exception` in a test holds it."""
+    """The program ended or broke the protocol. A BaseException, so that no test catches it."""
 
     def __init__(self, reason: str, detail: str = "") -> None:
         super().__init__(detail)
@@ -25,7 +26,7 @@ class TestFailed(BaseException):
 
 
 def serve(verdict: Any, link: Any) -> None:
-    """Reads the order, runs the tests, sends the verdict."""
+    """Receives the order, runs the tests and sends the verdict."""
     order = wire.receive(verdict)
     try:
         _judge(order, Program(link))
@@ -50,7 +51,7 @@ def _judge(order: dict[str, Any], program: Program) -> None:
 
 
 def free_names(source: str, known: set[str]) -> set[str]:
-    """Names that the tests use and nobody has defined: the program's. A builtin never is."""
+    """Names that the tests use but neither define nor find in `known` or builtins: the program's."""
     top = symtable.symtable(source, "tests", "exec")
     used: set[str] = set()
     for table in _tables(top):
@@ -68,14 +69,16 @@ def _tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
 
 
 class Program:
-    """The far end of the link."""
+    """The program, at the other end of the link."""
 
     def __init__(self, link: Any) -> None:
         self.link = link
         self.things: dict[int, Thing] = {}
 
     def ask(self, **request: Any) -> Any:
-        """One question, one answer. Raises Failed, or what the program raised by its built-in name."""
+        """Sends one request and returns the result. Raises TestFailed if the program is gone or sends
+        garbage; a built-in exception that the program raised is raised again here, any other as
+        RuntimeError."""
         try:
             wire.send(self.link, request)
             reply = wire.receive(self.link)
@@ -97,20 +100,20 @@ class Program:
         if isinstance(known, type) and issubclass(known, Exception) and not ends_a_loop:
             try:
                 raised = known(text)
-            except TypeError:  # UnicodeDecodeError wants more than a text
+            except TypeError:  # UnicodeDecodeError needs more arguments than a text
                 raised = RuntimeError(f"{kind}: {text}")
             raise raised
         raise RuntimeError(f"{kind}: {text}")
 
     def thing(self, number: int) -> Thing:
-        """The one Thing for an object of the program's."""
+        """The Thing for one object in the program's process; the same one each time."""
         if not isinstance(number, int):
             raise ValueError("not a number of an object")
         return self.things.setdefault(number, Thing(self, number))
 
 
 class Thing:
-    """Something of the program's that is no plain data: a function, a class, an object."""
+    """Proxy for what is not plain data in the program's process: a function, a class, an object."""
 
     __slots__ = ("_on", "_program")
 

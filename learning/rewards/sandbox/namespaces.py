@@ -1,10 +1,10 @@
-"""The walls of the sandbox, by the kernel's own calls: namespaces, a bare read-only root, limits.
+"""Isolation by kernel calls: namespaces, a minimal read-only root file system, resource limits.
 
-`leave_host` takes a process out of the host for good: another user, no network, no other processes
-in sight, and of the files only the folders it is given, read-only. `confine` does the rest for one
-program: an empty folder of its own that vanishes with it, no capability, limits, the call filter.
-An ordinary user gets there through a user namespace; root first stops being root, then does the same.
-Left out: control groups (an ordinary user has none); what is limited is limited per process.
+`leave_host` removes a process from the host for good: another user, no network, no view of other
+processes, and no files but the given folders, read-only. `confine` prepares one process for a program:
+an empty private folder that disappears with it, no capabilities, resource limits, the seccomp filter.
+An ordinary user needs a user namespace for this; root first drops its privileges, then does the same.
+Left out: control groups (an ordinary user has none), so all limits are per process.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from pathlib import Path
 from learning.rewards.sandbox import seccomp
 
 NOBODY = 65534
-"""User and group inside, and outside as well where root starts the sandbox."""
+"""User and group inside; outside as well if root starts the sandbox."""
 LIBRARIES = (
     "/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache", "/nix/store",
 )  # fmt: skip
-"""What Python's own modules may load, besides its own folders."""
+"""What Python's modules may load from outside Python's own folders."""
 ROOM = "/room"
-"""A program's own folder; not /tmp, where an installation may be that has to be seen."""
+"""A program's private folder. Not /tmp: Python may be installed there and must stay visible."""
 DEVICES = ("null", "zero", "random", "urandom")
 
 _NEWNS, _NEWCGROUP, _NEWUTS, _NEWIPC = 0x20000, 0x2000000, 0x4000000, 0x8000000
@@ -38,29 +38,29 @@ _NEWUSER, _NEWPID, _NEWNET = 0x10000000, 0x20000000, 0x40000000
 _RDONLY, _NOSUID, _NODEV, _NOEXEC, _REMOUNT = 1, 2, 4, 8, 32
 _BIND, _REC, _PRIVATE, _DETACH = 4096, 16384, 1 << 18, 2
 _KEPT = {"nodev": _NODEV, "noexec": _NOEXEC, "noatime": 1024, "nodiratime": 2048}
-"""Options that a remount inside a user namespace must not take away."""
+"""Mount options that a remount inside a user namespace must keep."""
 _PDEATHSIG, _CAPBSET_DROP, _NO_NEW_PRIVS = 1, 24, 38
 _CAPABILITIES = 64
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one process inside may use."""
+    """Resource limits of one process inside."""
 
     memory: int = 512 << 20
     """Address space, bytes."""
     seconds: int = 60
-    """Processor time; the parent's deadline comes first, this holds where the parent is gone."""
+    """Processor time. The parent enforces an earlier deadline; this one holds if the parent is gone."""
     disk: int = 16 << 20
-    """The private folder and the largest file, bytes."""
+    """Size of the private folder and of the largest file, bytes."""
     threads: int = 64
-    """Tasks at a time of this sandbox's user."""
+    """Tasks (threads and processes) of this sandbox's user at a time."""
     files: int = 64
-    """Open descriptors."""
+    """Open file descriptors."""
 
 
 class Kernel:
-    """The C library's calls that Python 3.11 does not have. Every method raises OSError."""
+    """C library calls that Python 3.11 does not offer. Every method raises OSError on failure."""
 
     def __init__(self) -> None:
         self.libc = ctypes.CDLL(None, use_errno=True)
@@ -84,17 +84,17 @@ class Kernel:
 
 
 def die_with(parent: int) -> None:
-    """Has the kernel kill this process when the parent's thread that forked it ends."""
+    """Makes the kernel kill this process when the parent thread that forked it ends."""
     Kernel()("prctl", _PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() not in (parent, 0):  # 0: a parent that this namespace does not show
+    if os.getppid() not in (parent, 0):  # 0: the parent is outside this PID namespace
         os._exit(0)
 
 
 def leave_host(shown: Iterable[str]) -> int:
-    """Leaves the host's users, files, network and processes; children see only each other.
+    """Leaves the host's user, mount, network and PID namespaces; children see only each other.
 
-    shown: folders that stay to be read. Returns a descriptor of the host's /proc, to be closed.
-    Raises OSError where this kernel, or its owner, does not allow it.
+    shown: folders that stay readable. Returns a descriptor of the host's /proc; the caller closes it.
+    Raises OSError if this kernel or its configuration does not allow it.
     """
     kernel = Kernel()
     proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY)
@@ -127,7 +127,7 @@ def _write(proc: int, name: str, text: str) -> None:
 
 
 def _bare_root(kernel: Kernel, proc: int, shown: Iterable[str]) -> None:
-    """Makes / a small read-only file system that shows nothing but `shown`, libraries and devices."""
+    """Makes / a small read-only file system with only `shown`, libraries and devices in it."""
     kernel.mount("none", "/", "", _REC | _PRIVATE)
     kernel.mount("tmpfs", "/tmp", "tmpfs", _NOSUID | _NODEV, "size=1m,mode=755")
     os.mkdir("/tmp/old")
@@ -150,7 +150,7 @@ def _bare_root(kernel: Kernel, proc: int, shown: Iterable[str]) -> None:
 
 
 def _show(kernel: Kernel, path: str) -> None:
-    """Binds /old/PATH to /new/PATH, unless a folder above shows it already."""
+    """Bind-mounts /old/PATH at /new/PATH, unless a parent folder is mounted already."""
     old, new = Path("/old" + path), Path("/new" + path)
     if new.exists() or new.is_symlink() or not (old.exists() or old.is_symlink()):
         return
@@ -166,7 +166,7 @@ def _show(kernel: Kernel, path: str) -> None:
 
 
 def _read_only(kernel: Kernel, proc: int) -> None:
-    """Remounts everything under /new read-only, with what was forbidden there before."""
+    """Remounts everything under /new read-only and keeps the restrictions of each mount."""
     table = os.open("self/mountinfo", os.O_RDONLY, dir_fd=proc)
     with open(table, encoding="utf-8", errors="surrogateescape") as file:
         rows = [line.split() for line in file]
@@ -183,12 +183,12 @@ def _read_only(kernel: Kernel, proc: int) -> None:
 
 
 def own_processes(proc: int) -> int:
-    """A descriptor of this process's own process namespace, for `fork_apart` to come back to."""
+    """A descriptor of this process's PID namespace, to which `fork_apart` returns."""
     return os.open("self/ns/pid", os.O_RDONLY, dir_fd=proc)
 
 
 def fork_apart(kernel: Kernel, home: int) -> int:
-    """os.fork(), the child being process 1 of a world of its own: with it dies all it started."""
+    """Like os.fork(), but the child is process 1 of a new PID namespace: its children die with it."""
     kernel("unshare", _NEWPID)
     child = -1
     try:
@@ -200,10 +200,10 @@ def fork_apart(kernel: Kernel, home: int) -> int:
 
 
 def confine(kernel: Kernel, keep: list[int], limits: Limits, call_filter: bytes) -> list[int]:
-    """Makes this freshly forked process ready for text that nobody trusts.
+    """Confines this freshly forked process before it reads untrusted text.
 
-    keep: descriptors that stay open; they come back as 3, 4, ... Everything else is closed,
-    standard input, output and error are /dev/null.
+    keep: descriptors that stay open; returns their new numbers 3, 4, ... All others are closed;
+    standard input, output and error become /dev/null. Raises OSError.
     """
     os.setsid()
     kept = _close_all_but(keep)
@@ -222,7 +222,7 @@ def confine(kernel: Kernel, keep: list[int], limits: Limits, call_filter: bytes)
             kernel("prctl", _CAPBSET_DROP, capability, 0, 0, 0)
     kernel("prctl", _NO_NEW_PRIVS, 1, 0, 0, 0)
     _no_capabilities(kernel)
-    # a crash would else be handed to the host's collector of crashes, whatever RLIMIT_CORE says
+    # otherwise the host's crash handler would receive a crash, even with RLIMIT_CORE at 0
     kernel("prctl", seccomp.PR_SET_DUMPABLE, 0, 0, 0, 0)
     seccomp.install(kernel.libc, call_filter)
     return kept

@@ -1,13 +1,12 @@
-"""The sandbox: where everything runs that a model wrote, and whatever evaluates what a model wrote.
+"""The sandbox: runs programs that a model wrote, and functions that evaluate text that a model wrote.
 
     with Sandbox(workers=2) as sandbox:
         sandbox.run(program, tests, seconds=5).passed
         sandbox.call("learning.rewards.verifiers.expression:same", ["1/2", "0.5"], seconds=2).value
 
-`run` is for programs nobody trusts; `call` is for our own functions over text nobody trusts, which may
-hang, crash or evaluate it. Both end at their deadline whatever they do. Where the kernel gives no
-walls, NoSandbox is raised and nothing runs: there is no second-best way.
-What it guards against and what not: docs/practice.md.
+`run` is for untrusted programs. `call` is for trusted functions that evaluate untrusted text, and may
+hang or crash on it. Both end at their deadline. If the kernel cannot isolate them, NoSandbox is raised
+and nothing runs; there is no weaker fallback. docs/practice.md says what it protects against.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ from learning.rewards.sandbox.worker import FAILURES, NoSandbox, SandboxOutcome,
 __all__ = ["FAILURES", "Limits", "NoSandbox", "SandboxOutcome", "Sandbox"]
 
 CALL_LIMITS = Limits(memory=2 << 30)
-"""For trusted functions, whose libraries are large."""
+"""For trusted functions, which import large libraries."""
 
 
 class Sandbox:
-    """A pool of sandboxed processes. Any number of threads may use it at a time."""
+    """A pool of sandboxed processes. Thread-safe."""
 
     def __init__(
         self,
@@ -38,8 +37,8 @@ class Sandbox:
         limits: Limits | None = None,
         packages: Sequence[str] = ("learning", "engine"),
     ) -> None:
-        """workers: jobs at a time. packages: folders that trusted functions may import from,
-        besides what is installed."""
+        """workers: number of parallel jobs. packages: importable by trusted functions, besides the
+        installed ones."""
         self.workers = workers
         self.packages = tuple(packages)
         self.limits = limits or Limits()
@@ -67,26 +66,26 @@ class Sandbox:
         given: str = "",
         names: Iterable[str] = (),
     ) -> SandboxOutcome:
-        """Whether the tests hold for a program that nobody trusts. value: True or False.
+        """Runs the tests against an untrusted program. value: True if they pass, else False.
 
-        tests: statements that raise where something is wrong; the program never sees them.
+        tests: statements that raise if the program is wrong; the program never sees them.
         given: trusted code of the problem (imports, helpers), run beside the tests, not the program.
-        names: what in the tests is the program's; empty: every name that nobody else defines. A
-        builtin is the program's only when it is named. Never raises but for bad arguments.
+        names: names in the tests that the program defines; empty: all that are not defined elsewhere.
+        A builtin is taken from the program only if listed here. Raises only on bad arguments.
         """
         order = {"program": program, "tests": tests, "given": given, "names": sorted(names)}
         return self._programs.use(lambda worker: worker.run(order, seconds))
 
     def call(self, target: str, arguments: Sequence[Any], seconds: float) -> SandboxOutcome:
-        """Our own function "module:function" over text nobody trusts; value: what it returned.
+        """Calls the trusted function "module:function" on untrusted text. value: its result.
 
-        arguments and value: what JSON can say, NaN and infinity not among it, at most a megabyte.
-        The module is imported once a worker, each call runs in a fresh copy of that process.
+        arguments and value: JSON without NaN and infinity, at most 1 MiB. Each worker imports the
+        module once; each call runs in a fresh fork of it.
         """
         return self._calls.use(lambda worker: worker.call(target, list(arguments), seconds))
 
     def map(self, jobs: Iterable[Callable[[Sandbox], SandboxOutcome]]) -> list[SandboxOutcome]:
-        """Does the jobs as many at a time as there are workers; outcomes in their order."""
+        """Runs the jobs, at most `workers` at a time. Outcomes in the order of the jobs."""
         with ThreadPoolExecutor(self.workers) as threads:
             return list(threads.map(lambda job: job(self), jobs))
 
@@ -100,7 +99,7 @@ class _Pool:
         self.size = size
 
     def use(self, job: Callable[[SandboxWorker], SandboxOutcome]) -> SandboxOutcome:
-        """Gives the job to a free worker, starting one where it must; a lost one is not put back."""
+        """Gives the job to a free worker, and starts one if needed. Discards a worker that was lost."""
         worker, kept = self.free.get(), None
         try:
             if worker is not None and not worker.alive():
@@ -122,7 +121,7 @@ class _Pool:
             self.free.put(kept)
 
     def close(self) -> None:
-        """Ends the workers, each after its job; they start anew where there are further jobs."""
+        """Ends each worker after its current job. A later job starts a new one."""
         for worker in [self.free.get() for _ in range(self.size)]:
             if worker is not None:
                 worker.kill()
@@ -151,7 +150,7 @@ def walls(hidden):
 
 
 def probe(sandbox: Sandbox) -> None:
-    """Tries the walls by running into them. Raises NoSandbox where one gives way."""
+    """Runs a program that tries to break out. Raises NoSandbox if it succeeds anywhere."""
     with tempfile.NamedTemporaryFile() as hidden:
         tests = f"found = walls({hidden.name!r})\nassert found == [], found"
         outcome = sandbox.run(_PROBE, tests, 30)

@@ -1,9 +1,9 @@
-"""The system calls that nothing inside the sandbox may make: a seccomp filter of classic BPF.
+"""The system calls that are forbidden inside the sandbox: a seccomp filter in classic BPF.
 
-A program is one process: it may start threads, but no process, no other program and no socket, so
-that fork bombs, daemons and the network end here before the namespaces have to hold them. The rest
-of the list is what has let programs out of namespaces before: mounting, tracing, keys, BPF, io_uring.
-Refused calls give EPERM. Left out: a list of what is allowed, which every new Python would break.
+A program is one process. It may start threads, but no process, no other program and no socket, so
+fork bombs, daemons and network access fail here, before the namespaces have to contain them. The rest
+of the list are calls used in past escapes from namespaces: mounting, tracing, keys, BPF, io_uring.
+Refused calls return EPERM. Left out: a list of allowed calls, which every new Python would break.
 """
 
 from __future__ import annotations
@@ -57,14 +57,14 @@ MACHINES = {
     "x86_64": (0xC000003E, _X86, 56, 157),
     "aarch64": (0xC00000B7, _ARM, 220, 167),
 }
-"""By platform.machine(): the kernel's number of it, the refused calls, the numbers of clone, prctl."""
+"""platform.machine() -> (AUDIT_ARCH number, refused calls, number of clone, number of prctl)."""
 _CLONE3 = 435
 _CLONE_THREAD = 0x10000
 _FIRST_ARGUMENT = 16
-"""Where the filter finds its lower half."""
+"""Offset of the lower half of the first argument in the data that the filter reads."""
 PR_SET_DUMPABLE = 4
 _X32 = 0x40000000
-"""Set in the numbers of the x32 calls, which would pass a list of the others."""
+"""Bit set in the numbers of x32 calls, which would otherwise pass the list of x86-64 numbers."""
 
 _LOAD, _IF_EQUAL, _IF_ANY, _IF_ABOVE, _RETURN = 0x20, 0x15, 0x45, 0x35, 0x06
 _ALLOW, _KILL, _REFUSE = 0x7FFF0000, 0x80000000, 0x00050000
@@ -72,7 +72,7 @@ _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER = 22, 2
 
 
 def program(machine: str | None = None) -> bytes:
-    """The filter for this machine. Raises OSError where its calls are not known."""
+    """The filter for this machine. Raises OSError for an unknown architecture."""
     machine = machine or platform.machine()
     if machine not in MACHINES:
         raise OSError(errno.ENOSYS, f"no system call filter is known for {machine}")
@@ -84,7 +84,7 @@ def program(machine: str | None = None) -> bytes:
     refuse = step(_RETURN, _REFUSE | errno.EPERM)
     lines = [step(_LOAD, 4), step(_IF_EQUAL, architecture, 1, 0), step(_RETURN, _KILL)]
     lines += [step(_LOAD, 0), step(_IF_ABOVE, _X32, 0, 1), refuse]
-    # the C library falls back to clone, whose flags a filter can see
+    # clone3 gets ENOSYS, so the C library falls back to clone, whose flags a filter can read
     lines += [step(_IF_EQUAL, _CLONE3, 0, 1), step(_RETURN, _REFUSE | errno.ENOSYS)]
     for number in sorted(refused.values()):
         lines += [step(_IF_EQUAL, number, 0, 1), refuse]
@@ -100,7 +100,7 @@ class _Filter(ctypes.Structure):
 
 
 def install(libc: ctypes.CDLL, lines: bytes) -> None:
-    """Puts the filter on this process, for good. no_new_privs must be set. Raises OSError."""
+    """Installs the filter on this process for good. Needs no_new_privs. Raises OSError."""
     buffer = ctypes.create_string_buffer(lines, len(lines))
     filter_ = _Filter(len(lines) // 8, ctypes.addressof(buffer))
     if libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(filter_), 0, 0):

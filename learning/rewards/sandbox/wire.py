@@ -1,10 +1,10 @@
 """Messages between vidya and the sandbox, and between the two processes inside: JSON, never pickle.
 
-A frame is four bytes of length and JSON, refused above a bound before it is read. `plain` turns a
-Python value into JSON that keeps its type (tuple or list, int or float), `value` turns it back: only
-exact built-in types come out, so an object with an `__eq__` of its own cannot cross. What is not data
-crosses as a number that means nothing outside the process that gave it.
-Left out: mutation. Arguments go by value, as over any wire.
+A frame is a four-byte length and JSON; one above MOST_BYTES is refused before it is read. `plain` turns
+a Python value into JSON that keeps its type (tuple or list, int or float); `value` turns it back. Only
+exact built-in types come out, so an object with its own `__eq__` cannot cross. Other objects cross as
+a number, a handle that only the process that issued it can resolve.
+Left out: mutation. Arguments are passed by value.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from typing import Any
 MOST_BYTES = 1 << 20
 """Longest frame, in bytes."""
 MOST_ITEMS = 10_000
-"""As many items are taken out of an iterator."""
+"""Longest iterator that is read; a longer one raises TooMuch."""
 SAFE_INT = 1 << 53
-"""Integers from here on cross as hexadecimal: Python refuses to read very long decimal ones."""
+"""Integers of at least this size cross as hexadecimal: Python refuses very long decimal literals."""
 
 
 class TooMuch(Exception):
-    """A frame or an iterator is longer than the bound."""
+    """A frame exceeds MOST_BYTES or an iterator MOST_ITEMS."""
 
 
 class Closed(Exception):
-    """The other side is gone."""
+    """The other side closed the connection."""
 
 
 def send(sock: socket.socket, message: Any) -> None:
-    """Sends one frame. Raises TooMuch, or OSError where the other side is gone."""
+    """Sends one frame. Raises TooMuch, or OSError if the other side is gone."""
     body = json.dumps(message, separators=(",", ":")).encode()
     if len(body) > MOST_BYTES:
         raise TooMuch(f"{len(body)} bytes, at most {MOST_BYTES}")
@@ -45,9 +45,9 @@ def send(sock: socket.socket, message: Any) -> None:
 
 
 def receive(sock: socket.socket, until: float | None = None) -> Any:
-    """The next frame. until: time.monotonic() at which to give up with TimeoutError.
+    """Receives the next frame. until: deadline on time.monotonic(), after which it raises TimeoutError.
 
-    Raises Closed, TooMuch, ValueError where it is no JSON.
+    Raises Closed, TooMuch, or ValueError if the frame is not JSON.
     """
     (length,) = struct.unpack("<I", _exactly(sock, 4, until))
     if length > MOST_BYTES:
@@ -62,7 +62,7 @@ def _exactly(sock: socket.socket, length: int, until: float | None) -> bytes:
     got = bytearray()
     while len(got) < length:
         if until is not None:
-            # what has come already counts, also where this process was stopped past the deadline
+            # data that arrived in time still counts if this process was suspended past the deadline
             sock.settimeout(max(0.0, until - time.monotonic()))
         try:
             piece = sock.recv(min(length - len(got), 1 << 16))
@@ -81,7 +81,7 @@ def _refuse(constant: str) -> Any:
 
 
 def plain(value: Any, keep: Callable[[Any], int]) -> Any:
-    """A value as JSON. keep(object) gives the number under which what is no data stays here."""
+    """A value as JSON. keep(object) stores an object that is not data and returns its handle."""
 
     def all_of(values: Any) -> list[Any]:
         return [plain(item, keep) for item in values]
@@ -149,9 +149,9 @@ _MAKE: dict[str, Callable[[list[Any]], Any]] = {
 
 
 def value(data: Any, found: Callable[[int], Any]) -> Any:
-    """What `plain` wrote. found(number) gives what stands here for an object of the other side.
+    """Inverse of `plain`. found(handle) returns the local stand-in for an object of the other side.
 
-    Raises ValueError, TypeError or KeyError where the other side did not write it with `plain`.
+    Raises ValueError, TypeError or KeyError if `plain` did not write the data.
     """
     if data is None or isinstance(data, bool | int | str):
         return data

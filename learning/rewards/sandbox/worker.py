@@ -1,4 +1,4 @@
-"""vidya's end of one sandboxed Python: starts it, gives it jobs, kills it when it does not answer."""
+"""vidya's side of one sandboxed Python: starts it, sends it jobs, kills it if it does not answer."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from learning.rewards.sandbox.inside import CONTROL_BYTES, UNCONFINED
 from learning.rewards.sandbox.namespaces import Limits
 
 START_SECONDS = 60.0
-"""A sandbox that is not ready by then will not be: the machine may be busy."""
+"""Time limit for starting a sandbox; generous, because the machine may be busy."""
 IMPORT_SECONDS = 180.0
-"""For the modules of trusted functions, once a worker."""
+"""Time limit for importing the modules of trusted functions, once per worker."""
 STOP_SECONDS = 5.0
-"""For the kernel to take down what a job left, once its deadline is over."""
+"""Time limit for ending a job's processes after its deadline."""
 FAILURES = (
     "timeout", "killed", "memory", "crashed", "too much output", "error", "no sandbox",
 )  # fmt: skip
-"""What Outcome.failure may be, besides the empty string."""
+"""Values of SandboxOutcome.failure besides the empty string."""
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
-"""All of the environment for trusted functions; programs get none."""
+"""The whole environment of trusted functions; programs get an empty one."""
 ROOT = Path(__file__).parents[3]
 START = """
 import sys
@@ -45,35 +45,36 @@ main()
 
 
 class NoSandbox(VidyaError):
-    """Text of a model cannot be run or evaluated here, so it is not."""
+    """Model text cannot be isolated on this machine, so it is neither run nor evaluated."""
 
 
 @dataclass(frozen=True)
 class SandboxOutcome:
-    """What became of one job."""
+    """Result of one job."""
 
     value: Any = None
-    """What the function returned; of a program, whether it passed. None where there is a failure."""
+    """Return value of the function, or whether the program passed. None on failure."""
     failure: str = ""
-    """One of FAILURES; empty: it came to its end."""
+    """One of FAILURES; empty if the job completed."""
     detail: str = ""
-    """At most 300 characters about what went wrong. May be the model's own text: show it as text."""
+    """At most 300 characters on what went wrong. May contain model text: never interpret it as markup."""
     seconds: float = 0.0
-    """From the order to the answer."""
+    """Wall-clock time from request to answer."""
     busy: float = 0.0
     """Seconds of processor time."""
 
     @property
     def passed(self) -> bool:
-        """Whether all tests ran and held."""
+        """True if all tests ran and passed."""
         return self.value is True and not self.failure
 
 
 class SandboxWorker:
-    """A long-lived process outside of which no text of a model ever runs."""
+    """One long-lived sandboxed process. Model text runs only inside it."""
 
     def __init__(self, limits: Limits, packages: Iterable[str] | None = None) -> None:
-        """packages: what trusted functions need besides what is installed; None: programs only.
+        """packages: importable by trusted functions besides the installed ones; None: this worker runs
+        programs only.
 
         Raises NoSandbox.
         """
@@ -128,7 +129,7 @@ class SandboxWorker:
             )
 
     def run(self, order: dict[str, Any], seconds: float) -> SandboxOutcome:
-        """One program and its tests: order is {"program", "tests", "given", "names"}."""
+        """Runs one program against its tests. order: {"program", "tests", "given", "names"}."""
         secret = secrets.token_hex(16)
         link = socket.socketpair()
         outcome = self._job("run", {**order, "secret": secret}, seconds, link)
@@ -146,7 +147,7 @@ class SandboxWorker:
         return SandboxOutcome(failure=failed, detail=detail, seconds=outcome.seconds)
 
     def call(self, target: str, arguments: list[Any], seconds: float) -> SandboxOutcome:
-        """A trusted function, by "module:function"."""
+        """Calls a trusted function; target: "module:function"."""
         module = target.partition(":")[0]
         if module not in self.prepared:
             self._tell({"job": "prepare", "modules": [module]})
@@ -167,7 +168,7 @@ class SandboxWorker:
     def _job(
         self, job: str, order: Any, seconds: float, link: tuple[socket.socket, ...]
     ) -> SandboxOutcome:
-        """The raw answer in `value`. Raises wire.Closed or TimeoutError where the worker is lost."""
+        """Returns the raw answer in `value`. Raises wire.Closed or TimeoutError if the worker is lost."""
         started = time.monotonic()
         here, there = socket.socketpair()
         with here:
@@ -227,11 +228,11 @@ class SandboxWorker:
         return answer
 
     def alive(self) -> bool:
-        """Whether its process still runs."""
+        """True while its process runs."""
         return self.process.poll() is None
 
     def kill(self) -> None:
-        """Ends it and everything in it, whatever state it is in."""
+        """Kills the worker and all processes in it, whatever their state."""
         self.control.close()
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
@@ -239,7 +240,7 @@ class SandboxWorker:
 
 
 def _how(end: int | None, detail: str) -> tuple[str, str]:
-    """Of a job without an answer: how its last process ended, None where it had not."""
+    """(failure, detail) of a job without an answer. end: its exit status, -signal, or None if it ran."""
     if end == -signal.SIGKILL:
         return "killed", "by the kernel: too much memory or processor time"
     if end is not None and end < 0:
@@ -248,12 +249,12 @@ def _how(end: int | None, detail: str) -> tuple[str, str]:
 
 
 def _readable(detail: Any) -> str:
-    """Text from inside, without what would move a cursor or cannot be written as UTF-8."""
+    """Text from inside with non-printable characters replaced by spaces, at most 300 characters."""
     return "".join(c if c.isprintable() else " " for c in str(detail)[:300])
 
 
 def _visible(packages: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Folders to show, and sys.path: installed packages whole, of others only what is named."""
+    """(folders to mount, sys.path): all installed packages, and the named ones of this repository."""
     installed = [p for p in sys.path if Path(p).name in ("site-packages", "dist-packages")]
     shown, path = list(installed), list(installed)
     for name in packages:

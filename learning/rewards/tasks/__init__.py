@@ -1,4 +1,4 @@
-"""The tasks themselves, generated or read from data files.
+"""The practice tasks, generated or read from data files.
 
 Imports verifiers, sandbox and rewards.task.
 """

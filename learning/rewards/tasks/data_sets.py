@@ -1,8 +1,8 @@
-"""DataSet sets of problems as tasks: GSM8K, SVAMP, MATH, TriviaQA, HumanEval, MBPP.
+"""Published data sets as tasks: GSM8K, SVAMP, MATH, TriviaQA, HumanEval, MBPP.
 
-Rows are read as their authors publish them, on their sites or on the hub; from a local file or folder
-where one is given. Which problems are held out depends on their words alone (Problem.split), not on
-the files' own splits. Left out: the sets themselves, and prompts with worked examples.
+Rows are read in the format in which their authors publish them, on their sites or on the hub, or from
+a given local file or folder. The text of a problem alone decides whether it is held out
+(Problem.split), not the files' own splits. Left out: the data itself, and few-shot prompts.
 """
 
 from __future__ import annotations
@@ -33,33 +33,35 @@ from learning.rewards.verifiers.verified import (
 
 _STEP = re.compile(r"<<[^<>]*+>>")
 _SECRET = "<unk>"
-"""In place of an answer in the test split of TriviaQA."""
+"""Stands for the withheld answer in the test split of TriviaQA."""
 
 
 @dataclass(frozen=True)
 class DataSettings:
-    """Which problems are taken."""
+    """Which problems are used."""
 
     max_chars: int = 0
-    """Longer questions, and worked answers, are left out; 0: none is."""
+    """Problems with a longer question are skipped, longer worked answers dropped; 0: no limit."""
 
 
 @dataclass(frozen=True)
 class DataSet:
-    """One set: where it is, and how a row becomes a problem."""
+    """One data set: where it is, how to turn a row into a problem and how to check an answer."""
 
     hub: str
+    """Name on the Hugging Face hub."""
     files: Sequence[str]
-    """Patterns of the hub's files."""
+    """Glob patterns of its files on the hub."""
     read: Callable[[Row, str], Problem | None]
-    """A row, and where it is from, as a problem; None where its answer is kept secret. Raises
-    KeyError, TypeError, ValueError, DataError."""
+    """Turns (row, its file and line) into a problem; None if the answer is withheld. Raises KeyError,
+    TypeError, ValueError, DataError."""
     check: Callable[[Lent], Check]
     length: int
+    """Longest answer, in characters, with a "length" component of 1."""
 
 
 def data_set(name: str, options: TaskOptions) -> VerifiedTask:
-    """The task. Raises ConfigError; where there is no data, its problems raise DataError."""
+    """The task. Raises ConfigError. `problems` raises DataError if there is no data."""
     this = SETS[name]
     settings = configure(DataSettings, options, name)
     sandbox = Lent(options.sandbox)
@@ -149,7 +151,7 @@ def _triviaqa(row: Row, source: str) -> Problem | None:
 
 
 def _unbracketed(equation: str) -> str:
-    """Without the pair of brackets around the whole of it: `( 3 + 2 )`, not `( 3 + 2 ) * ( 1 + 1 )`."""
+    """Removes brackets that enclose the whole: from `( 3 + 2 )`, not from `( 3 + 2 ) * ( 1 + 1 )`."""
     text = equation.strip()
     depth = 0
     for i, letter in enumerate(text):
@@ -160,7 +162,7 @@ def _unbracketed(equation: str) -> str:
 
 
 def plain(value: Fraction) -> str:
-    """As people write it: an integer, a decimal with an end, or a fraction."""
+    """The value as people write it: an integer, a finite decimal, or else a fraction."""
     if value.denominator == 1:
         return str(value.numerator)
     short = f"{float(value):.10f}".rstrip("0")
@@ -219,4 +221,4 @@ SETS: dict[str, DataSet] = {
         4_000,
     ),
 }
-"""By the name of the task."""
+"""Task name -> data set."""

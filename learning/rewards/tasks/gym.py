@@ -1,9 +1,9 @@
 """The text tasks of reasoning-gym as tasks: `gym/sudoku`, `gym/maze` and a hundred others.
 
-Its generators execute code, and several of its scorers call `eval` or a parser that evaluates on the
-model's text; so all of it runs in the sandbox (gym_inside.py), and this process never imports it. An
-answer is right where its scorer gives full marks; what it gives otherwise is recorded as "partial".
-Worked answers have no reasoning: the generators write none.
+Its generators execute code, and several of its scorers call `eval`, or a parser that evaluates, on
+model text. So all of it runs in the sandbox (gym_inside.py), and this process never imports it. An
+answer is right if its scorer gives 1; the score itself is recorded as "partial". Worked answers have
+no reasoning, because the generators write none.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from learning.rewards.verifiers.verified import (
 )
 
 MAKE_SECONDS = 120.0
-"""For some problems; sokoban takes 5 s for one on a busy machine."""
+"""Deadline for generating AT_ONCE problems; sokoban takes 5 s for one on a busy machine."""
 SCORE_SECONDS = 10.0
-"""For one answer."""
+"""Deadline for scoring one answer."""
 AT_ONCE = 20
-"""Problems that are made in one go."""
+"""Problems generated per call."""
 LONGEST = 20_000
-"""Characters; a longer answer is wrong and is not given to a scorer."""
+"""Characters. A longer answer is wrong; no scorer sees it."""
 _INSIDE = "learning.rewards.tasks.gym_inside"
 
 
 def gym_task(name: str, options: TaskOptions) -> VerifiedTask:
-    """The task `gym/NAME`. Raises ConfigError where reasoning-gym is missing."""
+    """The task `gym/NAME`. Raises ConfigError if reasoning-gym is missing."""
     if importlib.util.find_spec("reasoning_gym") is None:
         raise ConfigError(f"task {name} needs the package reasoning-gym", INSTALL)
     lent = Lent(options.sandbox)
@@ -61,7 +61,7 @@ def gym_task(name: str, options: TaskOptions) -> VerifiedTask:
 
 
 def _made(lent: Lent, name: str, settings: dict[str, Any], rng: random.Random) -> Iterator[Problem]:
-    """Problems without end. Raises ConfigError for settings that the generator refuses."""
+    """Yields problems without end. Raises ConfigError for settings that the generator refuses."""
     while True:
         seed = rng.randrange(1 << 31)
         outcome = lent.get().call(f"{_INSIDE}:make", [name, settings, seed, AT_ONCE], MAKE_SECONDS)

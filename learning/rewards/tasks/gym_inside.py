@@ -1,8 +1,8 @@
-"""reasoning-gym's generators and scorers. Imported inside the sandbox only: they evaluate texts.
+"""reasoning-gym's generators and scorers. Imported inside the sandbox only, because they evaluate text.
 
-What a scorer raises on an answer makes that answer wrong; what it never returns from is ended outside.
-Walls do not keep a text that is evaluated from changing what its own scorer says, so such scorers get
-literals and plain formulas only; and what a scorer would pay for and should not, it is never shown
+An answer on which a scorer raises is wrong; a scorer that never returns is killed from outside. The
+sandbox cannot stop evaluated text from changing the result of its own scorer, so scorers that evaluate
+get only literals and plain formulas. Answers that a scorer would wrongly reward never reach it
 (gym_refusals.py).
 """
 
@@ -27,8 +27,8 @@ _EVALUATED = (
 
 
 class _NoDrawing(types.ModuleType):
-    """In place of a library that draws: loading it takes half of the time to start and a folder to
-    write into, and text tasks draw nothing."""
+    """Replaces matplotlib, which takes half of the start-up time and needs a folder to write to;
+    text tasks draw nothing."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -49,13 +49,13 @@ from learning.rewards.tasks.gym_refusals import refused  # noqa: E402
 from learning.rewards.verifiers.verified import convert  # noqa: E402
 
 for _module in _EVALUATED:
-    # `eval` of these modules' scorers reads lists; that of a list needs no names and no calls
+    # the scorers of these modules use `eval` only to parse lists, which literal_eval does safely
     importlib.import_module(f"reasoning_gym.{_module}").__dict__["eval"] = ast.literal_eval
 
 
 def make(name: str, settings: dict[str, Any], seed: int, count: int) -> list[dict[str, Any]]:
-    """Items of one generator: question, answer (None where there are many) and metadata. Raises
-    ConfigError, or AssertionError, for settings that it does not have."""
+    """`count` items of one generator: question, answer (None if several are right) and metadata.
+    Raises ValueError, ConfigError or AssertionError for settings that it refuses."""
     dataset = _dataset(name, settings, seed, count)
     return [
         {name: pack(item[name]) for name in ("question", "answer", "metadata")}
@@ -64,20 +64,20 @@ def make(name: str, settings: dict[str, Any], seed: int, count: int) -> list[dic
 
 
 def score(name: str, settings: dict[str, Any], item: dict[str, Any], answer: str) -> float:
-    """What its scorer gives the answer, in [0, 1]; 0 where it raises or gives no number."""
+    """The scorer's result for the answer, clipped to [0, 1]; 0 if it raises or is not finite."""
     item = unpack(item)
     dataset = _dataset(name, settings, 0, 1)
     try:
         if refused(name, item, answer):
             return 0.0
         given = float(dataset.score_answer(answer, entry=item))
-    except Exception:  # whatever a scorer does not expect of an answer is wrong
+    except Exception:  # an answer that its scorer cannot handle is wrong
         return 0.0
     return min(1.0, max(0.0, given)) if math.isfinite(given) else 0.0
 
 
 def pack(value: Any) -> Any:
-    """The value with what JSON would change written out: scorers compare tuples and sets."""
+    """Tags the types that JSON does not keep (tuple, set, Fraction, other keys): scorers compare them."""
     if isinstance(value, tuple | set | frozenset):
         kind = "tuple" if isinstance(value, tuple) else "set"
         return {f"<{kind}>": [pack(one) for one in value]}
@@ -95,7 +95,7 @@ def pack(value: Any) -> Any:
 
 
 def unpack(value: Any) -> Any:
-    """What was packed."""
+    """Inverse of `pack`."""
     if isinstance(value, list):
         return [unpack(one) for one in value]
     if not isinstance(value, dict):

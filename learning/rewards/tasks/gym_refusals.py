@@ -1,7 +1,7 @@
-"""What reasoning-gym's scorers pay for and should not: answers that are refused before they see them.
+"""Refuses answers that reasoning-gym's scorers would wrongly reward, before a scorer sees them.
 
-Found by giving every scorer constants, and formulas that hold for any numbers. Nothing is evaluated
-here but sums of whole numbers. Left out: how nearly right a refused answer is.
+These answers were found by giving every scorer constants and formulas that hold for any numbers.
+Only sums of integers are evaluated here. Left out: partial marks for a refused answer.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _FUNCTIONS = (
     {"sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log", "ln"}
     | {"sqrt", "sec", "csc", "cot", "pi", "Abs"}
 )  # fmt: skip
-"""Not `Integral`, of which the derivative is what was to be integrated."""
+"""Without `Integral`: the derivative of the unevaluated integral is the integrand, so it would pass."""
 _NOT_FINITE = {"nan", "inf", "infinity"}
 _IMAGINARY = {"i", "j"}
 _SUM = re.compile(r"[0-9+\-*/() ]+")
@@ -37,15 +37,15 @@ _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 
 
 def refused(name: str, item: dict[str, Any], answer: str) -> bool:
-    """Whether the answer to an item of the generator `name` is wrong whatever its scorer says.
+    """True if the answer to an item of generator `name` is wrong whatever its scorer says.
 
-    May raise where the answer has not even the right form.
+    May raise if the answer does not have the right form.
     """
     truth = str(item["answer"])
     if truth.lower() in _CHOICES and answer.strip().lower() != truth.lower():
-        return True  # one of its scorers takes whatever is not the other choice
+        return True  # one scorer accepts anything but the other choice
     if _is_not_finite(answer) and answer.strip() != truth:
-        return True  # no distance from it is large
+        return True  # comparisons with NaN or infinity can pass a scorer's tolerance
     must = _MUST.get(name)
     return must is not None and not must(item, answer)
 
@@ -57,14 +57,14 @@ def _is_not_finite(text: str) -> bool:
 
 
 def _is_formula(_: dict[str, Any], answer: str) -> bool:
-    """Nothing but numbers, operators, single letters and functions of school; its scorer evaluates."""
+    """Only numbers, operators, single letters and elementary functions; its scorer evaluates text."""
     if not _FORMULA.fullmatch(answer):
         return False
     return all(len(word) == 1 or word in _FUNCTIONS for word in _WORD.findall(answer))
 
 
 def _makes(item: dict[str, Any], answer: str) -> bool:
-    """The target, exactly, out of all the numbers and of no others."""
+    """Gives exactly the target, using each of the given numbers and no others."""
     data = item["metadata"]
     used = sorted(map(int, re.findall("[0-9]+", answer)))
     if not _SUM.fullmatch(answer) or used != sorted(data["numbers"]):
@@ -84,27 +84,27 @@ def _value(node: ast.expr) -> Fraction:
 
 
 def _is_probability(item: dict[str, Any], answer: str) -> bool:
-    """Right to four decimals, and to a hundredth where it is small; its scorer takes any prefix."""
+    """Right to 1e-4 and to 1 % of the truth; its scorer accepts any prefix of the truth."""
     truth, said = Fraction(item["answer"]), read_number(answer, bare=True)
     far = min(Fraction(1, 10_000), truth / 100)
     return said is not None and any(abs(value - truth) <= far for value in said.values)
 
 
 def _is_sorted(item: dict[str, Any], answer: str) -> bool:
-    """The numbers themselves; its scorer takes those within one of each."""
+    """Exactly the sorted numbers; its scorer accepts each within 1."""
     said = json.loads(answer.replace("'", '"'), parse_float=Decimal)
     truth = item["metadata"]["sorted_numbers"]
     return isinstance(said, list) and [Decimal(one) for one in said] == [Decimal(n) for n in truth]
 
 
 def _meets_a_negative(item: dict[str, Any], answer: str) -> bool:
-    """A negative count exactly; its scorer divides the error by it and takes any number."""
+    """A negative count must match exactly: its scorer divides the error by it and accepts any number."""
     return not item["answer"].startswith("-") or answer.strip() == item["answer"]
 
 
 def _says_none(item: dict[str, Any], answer: str) -> bool:
-    """Where nothing solves the equation, the empty quotes that the question asks for; its scorer
-    takes any words without a number."""
+    """If the equation has no solution, the empty quotes that the question asks for; its scorer
+    accepts any words without a number."""
     return bool(item["answer"]) or answer.strip() in ('""', "''")
 
 
@@ -119,4 +119,4 @@ _MUST: dict[str, Callable[[dict[str, Any], str], bool]] = {
     "puzzle24": _makes,
     "simple_integration": _is_formula,
 }
-"""What must hold for an answer to be right, by generator."""
+"""Generator -> condition that a right answer must meet."""

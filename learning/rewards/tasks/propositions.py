@@ -1,9 +1,9 @@
-"""propositional_logic: statements with letters, and something new that follows from them together.
+"""propositional_logic: statements about letters, and a question what else follows from them.
 
-Right is a letter, or not a letter, that follows from all statements and from none of them alone: so
-repeating one, or joining them, is no answer. Statements never contradict each other. Asked as
-reasoning-gym asks in its generator of this name, in few words; answers may use its symbols. The
-worked answer goes from the fact that is given to the last letter that can be reached.
+A right answer is a literal (a letter or its negation) that follows from all statements together and
+from none of them alone, so repeating or joining statements is not an answer. Statements are always
+consistent. The problems resemble those of reasoning-gym's generator of this name, in fewer words;
+answers may use its symbols. The worked answer goes from the given fact to the last letter of the chain.
 """
 
 from __future__ import annotations
@@ -23,12 +23,11 @@ from learning.rewards.verifiers.verified import VerifiedTask, configure, generat
 
 LETTERS = "PQRSTUVW"
 RULES = ("if", "unless", "or", "iff")
-"""if K then T; if not T then not K; not K or T; K iff T."""
+"""With K known and T new: if K then T; if not T then not K; not K or T; K iff T."""
 Literal = tuple[str, bool]
-"""A letter, and whether it is said to be true."""
+"""(letter, True) for the letter, (letter, False) for its negation."""
 Rule = tuple[str, Literal, Literal]
-"""Kind, and two literals of which it says: if (first then second), or, iff, or fact (the second is
-the first then)."""
+"""(kind, first, second). Kinds: if (first then second), or, iff, fact (first; second repeats it)."""
 _LITERAL = re.compile(
     r"(?:so |therefore |thus |hence )?"
     r"(?P<not>not |¬ ?|~ ?|! ?|it is not the case that )?\(?(?P<letter>[A-Za-z])\)?"
@@ -39,17 +38,18 @@ _LITERAL = re.compile(
 
 @dataclass(frozen=True)
 class PropositionSettings:
-    """How hard it is."""
+    """Difficulty of propositional_logic."""
 
     min_steps: int = 1
     max_steps: int = 2
-    """From the fact to the last new letter."""
+    """Inference steps from the fact to the last letter; fewer than letters."""
     min_others: int = 0
     max_others: int = 1
-    """Statements that do not help."""
+    """Statements outside the chain; 0 to 6."""
     rules: tuple[str, ...] = ("if", "unless", "or")
+    """Kinds of statements, from RULES."""
     letters: int = 5
-    """Letters to choose among."""
+    """Letters to choose from; at most 8."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.min_steps <= self.max_steps < self.letters <= len(LETTERS):
@@ -110,14 +110,14 @@ def propositional_logic(name: str, options: TaskOptions) -> VerifiedTask:
 
 
 def literal_score(truth: Sequence[str], answer: ParsedAnswer) -> float:
-    """1 where the answer is one of the literals, else 0. Never raises."""
+    """1 if the answer is one of the literals, else 0. Never raises."""
     said = answer.said
     found = read_literal(said) if said is not None else None
     return float(found is not None and say_literal(found) in truth)
 
 
 def read_literal(text: str) -> Literal | None:
-    """`Q`, `not Q`, `¬Q`, `Q is false`; None for anything else."""
+    """Parses `Q`, `not Q`, `¬Q`, `Q is false`; None for anything else."""
     if len(text) > 100:
         return None
     match = _LITERAL.fullmatch(" ".join(text.split()).strip(" .$;,"))
@@ -130,7 +130,7 @@ def read_literal(text: str) -> Literal | None:
 
 
 def new_literals(rules: Sequence[Rule]) -> list[Literal]:
-    """What follows from all rules and from none alone, in the order of the letters."""
+    """Literals that follow from all rules together and from none alone, in order of the letters."""
     letters = "".join(sorted({literal[0] for rule in rules for literal in rule[1:]}))
     masks = [_worlds_of(rule, letters) for rule in rules]
     together = functools.reduce(operator.and_, masks)
@@ -143,7 +143,7 @@ def new_literals(rules: Sequence[Rule]) -> list[Literal]:
 
 
 def say(rule: Rule) -> str:
-    """In words, beginning in lower case."""
+    """The rule in words, without a capital at the start."""
     kind, first, second = rule
     one, two = say_literal(first), say_literal(second)
     return {
@@ -160,7 +160,7 @@ def say_literal(literal: Literal) -> str:
 
 
 def holds(rule: Rule, world: dict[str, bool]) -> bool:
-    """Whether the rule is true in the world."""
+    """True if the rule holds in the world (letter -> truth value)."""
     kind, (a, a_true), (b, b_true) = rule
     one, two = world[a] == a_true, world[b] == b_true
     return {"fact": one, "if": two or not one, "or": one or two, "iff": one == two}[kind]
@@ -168,7 +168,7 @@ def holds(rule: Rule, world: dict[str, bool]) -> bool:
 
 @functools.lru_cache(100_000)
 def _worlds_of(rule: Rule, letters: str) -> int:
-    """The worlds of these letters in which the rule is true, one bit for each."""
+    """Bit mask of the worlds over these letters in which the rule holds."""
     bits = 0
     for i, values in enumerate(itertools.product((True, False), repeat=len(letters))):
         bits |= holds(rule, dict(zip(letters, values, strict=True))) << i
@@ -176,7 +176,7 @@ def _worlds_of(rule: Rule, letters: str) -> int:
 
 
 def _rule(kind: str, known: Literal, new: Literal) -> Rule:
-    """A rule that gives `new` where `known` holds."""
+    """A rule of this kind from which `new` follows, given `known`."""
     if kind == "unless":
         return "if", _not(new), _not(known)
     if kind == "or":
@@ -190,7 +190,7 @@ def _other(
     letters: Sequence[str],
     world: dict[str, bool],
 ) -> Rule:
-    """Any rule that is true in the world."""
+    """A random rule that holds in the world."""
     while True:
         one, two = rng.sample(letters, 2)
         kind = rng.choice(settings.rules)

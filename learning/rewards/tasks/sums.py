@@ -1,8 +1,8 @@
-"""chain_sum and basic_arithmetic: sums with the way to the answer, in numbers as small as you like.
+"""chain_sum and basic_arithmetic: integer arithmetic with worked steps, of any difficulty.
 
-The problems are those of reasoning-gym's generators of these names, asked in few words; brackets and
-precedence are as in school, and divisions come out even. The worked answer does one operation after
-the other. Left out: decimals, powers.
+The problems resemble those of reasoning-gym's generators of these names, in fewer words. Brackets and
+precedence have their usual meaning; every division leaves no remainder. The worked answer shows one
+operation at a time. Left out: decimals, powers.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from learning.rewards.verifiers.verified import Draw, VerifiedTask, configure, g
 
 _BINDS = {"+": 1, "-": 1, "*": 2, "/": 2}
 _SHAPE_TRIES = 50
-"""Draws until all divisions come out even and every number on the way is small enough."""
+"""Tries to draw an expression whose divisions leave no remainder and whose values stay in bounds."""
 
 
 @dataclass(frozen=True)
 class ChainSettings:
-    """How hard chain_sum is."""
+    """Difficulty of chain_sum."""
 
     min_terms: int = 2
     max_terms: int = 2
     min_digits: int = 1
     max_digits: int = 1
-    """With two numbers of one digit a model of 10M weights learns it in a quarter of an hour."""
+    """Digits of each number. A model of 10M weights learns sums of two one-digit numbers in 15 min."""
     allow_negation: bool = False
 
     def __post_init__(self) -> None:
@@ -39,7 +39,7 @@ class ChainSettings:
 
 @dataclass(frozen=True)
 class ArithmeticSettings:
-    """How hard basic_arithmetic is."""
+    """Difficulty of basic_arithmetic."""
 
     min_terms: int = 2
     max_terms: int = 3
@@ -49,7 +49,7 @@ class ArithmeticSettings:
     allow_parentheses: bool = True
     allow_negation: bool = False
     max_value: int = 1_000
-    """No number on the way is larger."""
+    """Largest absolute value of any intermediate result."""
 
     def __post_init__(self) -> None:
         _check_range("terms", self.min_terms, self.max_terms, 2, 12)
@@ -65,7 +65,7 @@ class ArithmeticSettings:
 
 @dataclass(frozen=True)
 class SumNode:
-    """An expression: a number, or two of them with an operator."""
+    """An expression: a number, or two expressions joined by an operator."""
 
     value: int
     operator: str = ""
@@ -73,7 +73,7 @@ class SumNode:
     right: SumNode | None = None
 
     def text(self, *, min_binds: int = 0) -> str:
-        """As it is written, with the brackets it needs where what stands around binds so much."""
+        """The expression as text, in brackets if its operator binds less than `min_binds`."""
         if self.left is None or self.right is None:
             return str(self.value)
         binds = _BINDS[self.operator]
@@ -136,15 +136,14 @@ def basic_arithmetic(name: str, options: TaskOptions) -> VerifiedTask:
 
 
 def join(operator: str, left: SumNode, right: SumNode) -> SumNode:
-    """The expression with its value; a division must come out even."""
+    """The combined expression with its value. A division must leave no remainder."""
     a, b = left.value, right.value
     value = {"+": a + b, "-": a - b, "*": a * b}.get(operator)
     return SumNode(a // b if value is None else value, operator, left, right)
 
 
 def steps(node: SumNode) -> list[str]:
-    """`2 * 4 = 8` for each operation, in the order in which they are done: inner ones first, and of
-    those the left one."""
+    """One `2 * 4 = 8` per operation, in order of evaluation: inner ones first, left before right."""
     if node.left is None or node.right is None:
         return []
     done = f"{node.left.value} {node.operator} {node.right.value} = {node.value}"
@@ -152,7 +151,7 @@ def steps(node: SumNode) -> list[str]:
 
 
 def problem(node: SumNode, source: str) -> Problem:
-    """The question, its answer and the way to it."""
+    """The question, its answer and the worked steps."""
     answer = str(node.value)
     return Problem(
         f"What is {node.text()}?", answer, in_format(", ".join(steps(node)), answer), source
@@ -160,7 +159,8 @@ def problem(node: SumNode, source: str) -> Problem:
 
 
 def _last_first(left: SumNode, operator: str, right: SumNode) -> SumNode | None:
-    """`left operator right` written without brackets, where operator binds more than left's last."""
+    """The tree of `left operator right` without brackets, if operator binds tighter than left's last
+    one; None if a division would leave a remainder."""
     if left.left is None or left.right is None or _BINDS[left.operator] == 2:
         if operator == "/" and (right.value == 0 or left.value % right.value):
             return None

@@ -1,11 +1,11 @@
 """syllogism: two statements about kinds of things, and whether a third follows from them.
 
-Problems have the shape of reasoning-gym's generator of this name (a chain A-B, B-C and a conclusion
-on A-C, or one statement turned round), asked in few words. Whether it follows is found by trying all
-worlds in which every kind has members. (That generator forgets that the middle term must be
-distributed: `All A are B, some B are C, so some A are C` is valid to it, and so an eighth of its
-answers are wrong.) The worked answer names the relation that the statements give, then whether that
-gives the one asked for.
+Problems have the shape of those of reasoning-gym's generator of this name (premises on A-B and B-C, a
+conclusion on A-C, or the converse of one premise), in fewer words. Validity is decided by checking all
+worlds in which every kind has members. (That generator does not require the middle term to be
+distributed: it accepts `All A are B, some B are C, so some A are C`, and an eighth of its answers are
+wrong.) The worked answer names the strongest relation that follows, then whether it implies the one
+asked for.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from learning.rewards.verifiers.verified import VerifiedTask, configure, generat
 
 FORMS = ("all", "no", "some", "some not")
 Statement = tuple[str, int, int]
-"""Form, subject, predicate; terms are 0 (A), 1 (B), 2 (C)."""
+"""(form, subject, predicate); the terms are 0 (A), 1 (B), 2 (C)."""
 # fmt: off
 TERMS = (
     "cats", "dogs", "birds", "fish", "bees", "ants", "lions", "tigers", "horses", "whales", "spiders",
@@ -35,22 +35,22 @@ TERMS = (
 # fmt: on
 """Kinds of things, in the plural."""
 _WEAKER = {"all": "some", "no": "some not"}
-"""What a form gives besides itself."""
+"""The weaker form that a form implies."""
 _TRIES = 100
 
 
 @dataclass(frozen=True)
 class SyllogismSettings:
-    """What is asked."""
+    """Difficulty of syllogism."""
 
     forms: tuple[str, ...] = FORMS
-    """Of the statements."""
+    """Forms of the statements; two or more."""
     valid_share: float = 0.5
-    """Of the problems whose answer is yes."""
+    """Share of problems whose answer is yes, in [0, 1]."""
     turned_share: float = 0.3
-    """Of the problems that ask for one statement turned round."""
+    """Share of problems that ask for the converse of one premise, in [0, 1]."""
     terms: int = len(TERMS)
-    """Kinds of things, >= 3."""
+    """Kinds of things to choose from; >= 3."""
 
     def __post_init__(self) -> None:
         if len(set(self.forms)) < 2 or not set(self.forms) <= set(FORMS):
@@ -94,7 +94,7 @@ def syllogism(name: str, options: TaskOptions) -> VerifiedTask:
 
 @functools.cache
 def follows(premises: tuple[Statement, ...], conclusion: Statement) -> bool:
-    """Whether it holds in every world in which the premises do, and in which each kind has members."""
+    """True if the conclusion holds in every world in which the premises hold and no kind is empty."""
     return all(
         _holds(conclusion, world)
         for world in _worlds()
@@ -105,7 +105,7 @@ def follows(premises: tuple[Statement, ...], conclusion: Statement) -> bool:
 def problem(
     first: Statement, second: Statement, asked: Statement, terms: Sequence[str], source: str
 ) -> Problem:
-    """The question in words, its answer and the way to it."""
+    """The question in words, its answer and the worked reasoning."""
     truth = "Yes" if follows((first, second), asked) else "No"
     one, two, end = (say(statement, terms) for statement in (first, second, asked))
     prompt = f"{one}. {two}. Does it follow that {end[0].lower()}{end[1:]}? Yes or no."
@@ -113,14 +113,14 @@ def problem(
 
 
 def say(statement: Statement, terms: Sequence[str]) -> str:
-    """In words."""
+    """The statement in words."""
     form, subject, predicate = statement
     head, tail = ("Some", "are not") if form == "some not" else (form.capitalize(), "are")
     return f"{head} {terms[subject]} {tail} {terms[predicate]}"
 
 
 def reasoning(first: Statement, second: Statement, asked: Statement) -> str:
-    """`First to last: all + no = no. No gives some not: yes.`"""
+    """The worked reasoning: `First to last: all + no = no. No gives some not: yes.`"""
     form, subject, predicate = asked
     given = strongest((first, second), subject, predicate)
     if (subject, predicate) == (0, 2):
@@ -134,13 +134,14 @@ def reasoning(first: Statement, second: Statement, asked: Statement) -> str:
 
 
 def strongest(premises: tuple[Statement, ...], subject: int, predicate: int) -> str:
-    """The form that says most of what follows on these two terms; `nothing` where none does."""
+    """The strongest form that follows for these two terms; `nothing` if none does."""
     return next((f for f in FORMS if follows(premises, (f, subject, predicate))), "nothing")
 
 
 @functools.cache
 def _worlds() -> list[tuple[frozenset[int], ...]]:
-    """Every set of sorts of things that may exist; a sort is the set of kinds that it belongs to."""
+    """All worlds in which no kind is empty. A world is a set of sorts of individuals; a sort is the set
+    of kinds to which its individuals belong."""
     sorts = [
         frozenset(kinds) for size in (1, 2, 3) for kinds in itertools.combinations(range(3), size)
     ]

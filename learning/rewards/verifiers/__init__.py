@@ -1,4 +1,4 @@
-"""Checks of answers: numbers, strings, expressions, programs.
+"""Verifiers of answers: numbers, strings, expressions, programs.
 
 Imports sandbox and rewards.task.
 """

@@ -1,11 +1,11 @@
-"""Whether a sentence says that a number is the answer, or that it is not, or only that it is near.
+"""Decides whether a sentence asserts a number, denies it, or only bounds or approximates it.
 
-Works on a skeleton: the text with each number in digits replaced by DIGITS and each in words by WORDS.
-A number is *denied* where it is negated, doubted, asked, bounded or rounded (`not 5`, `I doubt it is 5`,
-`5?`, `more than 5`, `about 5`, `5 is wrong`), and *entangled* where it is one part of something else
-(`5 or 6`, `3-5`, `5 * 3`, `5:30`, `5 feet 3`). A negation holds to the end of its clause or to the next
-verb that says something new: in `those who do not play are 5` and in `not 4 but 5` the 5 is said.
-Left out: other languages, irony.
+Works on a skeleton: the text with DIGITS in place of each number in digits and WORDS in place of each
+number in words. A number is *denied* if it is negated, doubted, questioned, bounded or rounded (`not 5`,
+`I doubt it is 5`, `5?`, `more than 5`, `about 5`, `5 is wrong`), and *entangled* if it is part of
+something larger (`5 or 6`, `3-5`, `5 * 3`, `5:30`, `5 feet 3`). A negation reaches to the end of its
+clause or to the next verb that starts a new statement: `those who do not play are 5` and `not 4 but 5`
+both assert 5. Left out: other languages, irony.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import re
 from collections.abc import Callable
 
 DIGITS, WORDS = "\0", "\1"
-"""In place of a number in digits, and of one in words."""
+"""Placeholders for a number in digits and a number in words."""
 _N = f"[{DIGITS}{WORDS}]"
 _NO_N = f"[^{DIGITS}{WORDS}.!?;\n]"
 
 _NEAR = 80
-"""Characters in which a bound before a number is looked for."""
+"""Characters before a number that are searched for a bound."""
 _SENTENCE = re.compile(r"[.!?](?=[\s)\"'”»]|$)|\n")
 _CLAUSE = re.compile(
     r"[.!?;](?=\s|$)|\n|,(?=\s)|\b(?:so|therefore|thus|hence|because|since|although|though|whereas"
@@ -30,7 +30,7 @@ _ASIDE = re.compile(
     r"^[\s,$€£(\"']*(?:i (?:think|believe|guess|say)|however|of course|honestly|clearly)?[\s,$€£(\"']*$",
     re.IGNORECASE,
 )
-"""A clause that says nothing by itself, and so goes on with the one before it."""
+"""A clause without content of its own; it continues the clause before it."""
 _NOT_WRONG = re.compile(
     r"(?:\bnot|n't|\bnever|\bno)\s+(?:\w+\s+)?(?:wrong|incorrect|false|mistaken)\b", re.IGNORECASE
 )
@@ -99,7 +99,7 @@ _SMALL_UNIT = (
     r"|grams?|g|cm|mm|feet|ft)\b"
 )
 _ENTANGLED = re.compile(
-    # with what stands on both sides: one of several, a range, a part of a calculation, a time, a date
+    # two numbers around a joint: one of several, a range, an operand, a time, a date
     rf"{_N}(?=[ \t()]*(?:[-+*/×÷·⋅∙^:x]|\*\*|;|\band\b|\bto\b|\bthrough\b|\bversus\b|\bvs\b|"
     rf"\btimes\b|\bplus\b|\bminus\b|\bpoint\b|\bover\b|\b(?:multiplied |divided )?by\b)[\s()]*{_N})"
     rf"|{_N}(?=[.'_:/-]{_N})|{WORDS}(?=\s+of\s+{_N})|{_N}(?=\s+out\s+of\s+{_N})"
@@ -141,7 +141,7 @@ _STATED = re.compile(r"[.!?;](?=\s|$)|(?<=\S)\n|,(?=\s*[a-z])|\b(?:because|since
 
 
 def denied(skeleton: str, at: int) -> bool:
-    """Whether the number at that place is negated, doubted, asked for, bounded or only about right."""
+    """True if the number at index `at` is negated, doubted, questioned, bounded or approximate."""
     text = _NOT_WRONG.sub("right", skeleton[:at])
     before, after = _clause(text), _NOT_WRONG.sub("right", skeleton[at + 1 :])
     if _DOUBTED.search(before) or _BOUND_AFTER.search(after) or _DENIED_AFTER.search(after):
@@ -156,8 +156,8 @@ def denied(skeleton: str, at: int) -> bool:
 
 
 def entangled(skeleton: str, same: Callable[[int, int], bool]) -> set[int]:
-    """Places of the numbers that are parts of something else, or one of several. `same`: whether two
-    numbers are one, which may be said in two ways (`1/2 or 50%`)."""
+    """Indices of numbers that are part of something larger or one of several alternatives. same(i, j):
+    whether two numbers are equal, written in two ways (`1/2 or 50%`)."""
     found = {match.start() for match in _PART.finditer(skeleton)}
     for match in _ENTANGLED.finditer(skeleton):
         found |= {match.start(), _next(skeleton, match.end())}
@@ -172,15 +172,15 @@ def entangled(skeleton: str, same: Callable[[int, int], bool]) -> set[int]:
 
 
 def places(skeleton: str, start: int = 0, end: int | None = None) -> list[int]:
-    """Where numbers stand: those in digits, where there are none those in words."""
+    """Indices of the numbers in digits; if there are none, of the numbers in words."""
     part = range(start, len(skeleton) if end is None else end)
     return [i for i in part if skeleton[i] == DIGITS] or [i for i in part if skeleton[i] == WORDS]
 
 
 def answering(skeleton: str) -> tuple[list[int], bool]:
-    """Places of the numbers that a text without an answer field gives as its answer, and whether they
-    must agree: what follows the last `the answer is`, or is called the answer; else the last sentence
-    with a number, of which the last that is asserted counts."""
+    """Indices of the numbers that a text without an answer field may give as its answer, and whether
+    they must all agree. They follow the last `the answer is`, or are called the answer (must agree);
+    else they are those of the last sentence with a number, of which the last asserted one counts."""
     marked = [(m.end(), m.end()) for m in _ANSWER.finditer(skeleton)]
     marked += [(m.start(), m.end()) for m in _IS_ANSWER.finditer(skeleton)]
     for start, end in sorted(marked, reverse=True):
@@ -206,7 +206,7 @@ def answering(skeleton: str) -> tuple[list[int], bool]:
 
 
 def _corrected(skeleton: str, start: int) -> bool:
-    """Whether another number follows with a word that takes the first back."""
+    """True if a word of correction (`no`, `actually`, `wait`) and another number follow."""
     found = _CORRECTED.search(skeleton, start)
     return found is not None and bool(places(skeleton, found.end()))
 
@@ -217,8 +217,8 @@ def _sentences(skeleton: str) -> list[tuple[int, int]]:
 
 
 def _clause(text: str) -> str:
-    """What belongs to what comes next: from the last boundary on, and further back over commas where a
-    clause says nothing by itself."""
+    """The clause at the end of the text: from the last boundary on, extended back over a comma if the
+    part after it has no content of its own."""
     start = 0
     for match in _CLAUSE.finditer(text):
         if match[0] != ",":

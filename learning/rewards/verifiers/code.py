@@ -1,10 +1,9 @@
-"""Programs: the rows of HumanEval and MBPP as problems, and the check that runs the answers' code.
+"""Turns rows of HumanEval and MBPP into problems, and checks an answer by running its code.
 
-What an answer must do is said by tests that its program never sees (sandbox/judge.py). Helpers that
-the problem gives, like `poly` of HumanEval/32, are taken from the problem and not from the answer, and
-in MBPP only what the reference solution defines is the answer's to define: a program that brings its
-own `abs` or `math` changes nothing in the tests.
-Left out: other languages, and packages that are not Python's own.
+The program never sees the tests (sandbox/judge.py). Helpers that the problem provides, like `poly` of
+HumanEval/32, come from the problem and not from the answer. In MBPP the tests take from the answer only
+the names that the reference solution defines, so a program's own `abs` or `math` has no effect on them.
+Left out: other languages, and packages outside the standard library.
 """
 
 from __future__ import annotations
@@ -22,18 +21,21 @@ from learning.rewards.verifiers.answer import ParsedAnswer
 from learning.rewards.verifiers.verified import Check, ScoringFailed, Verdict
 
 SECONDS = 5.0
-"""For one program and its tests."""
+"""Deadline for one program and its tests."""
 LENGTH = 4_000
-"""Characters of an answer up to which nothing is taken off."""
+"""Longest answer, in characters, with a "length" component of 1."""
 _FENCE = re.compile(
     r"^[ \t]*+```[ \t]*+(?:python3?|py)?[ \t]*+\r?\n(.*?)^[ \t]*+```", re.S | re.M | re.I
 )
 _FAULTS = ("timeout", "memory", "crashed", "too much output")
-"""Failures that are the program's own doing: a wrong answer, not a check that failed."""
+"""Failures caused by the program: the answer is wrong, the verifier did not fail."""
 
 
 def humaneval(row: Mapping[str, Any], source: str = "") -> Problem:
-    """A row with prompt, test, canonical_solution and, mostly, entry_point. Raises DataError."""
+    """A problem from a HumanEval row: prompt, test, canonical_solution, usually entry_point.
+
+    Raises DataError.
+    """
     try:
         prompt, tests = str(row["prompt"]), str(row["test"])
         solution = str(row.get("canonical_solution", ""))
@@ -52,7 +54,7 @@ def humaneval(row: Mapping[str, Any], source: str = "") -> Problem:
 
 
 def mbpp(row: Mapping[str, Any], source: str = "") -> Problem:
-    """A row with text (or prompt), code and test_list, of the full or the sanitised set.
+    """A problem from an MBPP row, full or sanitised set: text (or prompt), code, test_list.
 
     Raises DataError.
     """
@@ -80,10 +82,10 @@ def mbpp(row: Mapping[str, Any], source: str = "") -> Problem:
 
 
 def program_of(answer: ParsedAnswer, text: str, begin: str = "") -> str:
-    """The program in an answer: its last block of code, else its answer field, else all of it.
+    """The program in an answer: its last code block, else its answer field, else the whole text.
 
-    begin: what the answer may continue, as HumanEval's prompts; kept off where the answer defines
-    the function anew.
+    begin: code that the answer may continue (HumanEval's prompt). It is put in front, unless the
+    answer defines the function itself.
     """
     where = answer.field if answer.fields else answer.rest
     blocks = _FENCE.findall((where or "") + "\n")
@@ -92,7 +94,7 @@ def program_of(answer: ParsedAnswer, text: str, begin: str = "") -> str:
     elif answer.fields:
         program = answer.field or ""
     else:
-        program = answer.rest if answer.form.strip(".") else text  # text: with its first spaces
+        program = answer.rest if answer.form.strip(".") else text  # text keeps leading spaces
     if not begin:
         return program
     functions = re.findall(r"^def[ \t]+(\w+)", begin, re.M)
@@ -103,7 +105,7 @@ def program_of(answer: ParsedAnswer, text: str, begin: str = "") -> str:
 
 
 def code_check(sandbox: Callable[[], Sandbox], seconds: float = SECONDS) -> Check:
-    """A check for VerifiedTask. Components: "correct", and "ran", 0 where the program did not end."""
+    """A check for VerifiedTask. Components: "correct"; "ran", 0 if the program failed to complete."""
 
     def check(
         problem: Problem, read: Sequence[ParsedAnswer], texts: Sequence[str]
@@ -123,10 +125,10 @@ def code_check(sandbox: Callable[[], Sandbox], seconds: float = SECONDS) -> Chec
 
 
 def _indented(body: str, indent: str) -> str:
-    """The body of a function whose statements stand at `indent`, from what was written.
+    """Indents a function body so that its statements start at `indent`.
 
-    Where only the first line has lost its spaces (an answer's ends are stripped) it gets them back;
-    where no statement has any, all get them.
+    If only the first line lost its indentation (answers are stripped), only that line is indented;
+    if no statement is indented, all lines are.
     """
     if body.startswith((" ", "\t")):
         return body
@@ -138,7 +140,7 @@ def _indented(body: str, indent: str) -> str:
 
 
 def _indent_of(begin: str) -> str:
-    """The spaces before the statements of the last function; four where it has none yet."""
+    """Indentation of the last function's statements; four spaces if it has none."""
     try:
         function = [n for n in _parsed(begin).body if isinstance(n, ast.FunctionDef)][-1]
     except (SyntaxError, IndexError):
@@ -174,7 +176,7 @@ def _bound(node: ast.Import | ast.ImportFrom) -> set[str]:
 
 
 def _call(tests: ast.Module, names: Sequence[str]) -> str:
-    """The first call of the last function in the tests, which shows its name and arguments."""
+    """The first call in the tests of one of these functions, as an example of name and arguments."""
     for node in ast.walk(tests):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names:
             return ast.unparse(node)

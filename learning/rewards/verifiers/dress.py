@@ -1,8 +1,8 @@
-"""A text without its dress: bold, quotes of code, HTML, headings, LaTeX's wrappers and spaces, and with
-ASCII digits and signs.
+"""Strips markup from a text: bold, code quotes, HTML, headings, LaTeX wrappers and spacing; converts
+digits and signs to ASCII.
 
-What is struck out is not said, so it goes. `**` is a power where it stands between two things, and
-emphasis around one. Reading takes time linear in the text (fields and tails are short anyway).
+Struck-out text is removed, because it is not asserted. `**` between two operands is a power; around one
+it is emphasis. Takes time linear in the text (fields and tails are short anyway).
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _TAG = re.compile(
     r"|p|br|hr|div|pre|h[1-6]|li|ul|ol|center|t[dhr]|table|tbody|math)(?:\s[^<>]{0,200})?/?>",
     re.IGNORECASE,
 )
-"""Those that stand within a line are named."""
+"""Inline tags are in a group: they vanish; the others become line breaks."""
 _RAISED = re.compile(r"<sup>([^<>]{0,20})</sup>", re.IGNORECASE)
 _FENCE = re.compile(r"```[a-z0-9]{0,10}(?=\n)|`++", re.IGNORECASE)
 _EMPHASIS = re.compile(
     r"(?<![\w*)\]}^\\])(\*{1,3}+|_{1,3}+)(?=[^\s*_])([^*\n]{1,300}?)(?<=\S)\1(?![\w*(\[{])"
 )
 _LOOSE = re.compile(r"^[ \t]*\*{2,3}(?=[^\s*])|(?<=[^\s*^\\])\*{1,3}$|^#{1,6}[ \t]", re.MULTILINE)
-"""Emphasis that is not closed, and the mark of a heading."""
+"""Unclosed emphasis, and heading marks."""
 _WRAPPED = re.compile(
     r"\\(?:text(?:bf|it|rm|tt|sf)?|math(?:bf|rm|it|sf|tt)|mbox|emph|bm|boldsymbol|operatorname)"
     r"\s{0,2}\{([^{}]*+)\}"
@@ -36,7 +36,7 @@ _QUOTES = re.compile("[\"“”„«»]|(?<![0-9A-Za-z])['‘’‚]|['‘’](?
 _BRACKETS = re.compile(
     r"(?:(?<=[\s=:$(\[{+*/<>≤≥≠≈~±¬-])|^)[(\[{]\s?([-+]?[$€£¥₹]?[0-9][0-9.,]{0,40}%?)\s?[)\]}]"
 )
-"""Around a number and nothing else."""
+"""Brackets around a single number."""
 _BLANKS = re.compile(" {2,}")
 _POWER = re.compile("(?<=[0-9])[⁺⁻]?[⁰¹²³⁴-⁹]++")
 _VULGAR = re.compile(" ?[¼-¾⅐-⅞]")
@@ -55,7 +55,7 @@ _PLAIN = str.maketrans(
     }
     | {"＝": "=", "？": "?", "！": "!", "ʼ": "'"}
 )
-"""Every kind of hyphen, dash and minus sign, and what else is written in other scripts."""
+"""Maps hyphens, dashes, minus signs, and full-width and Arabic punctuation to ASCII."""
 _LATEX = (
     ("\\,", ""), ("\\!", ""), ("\\;", ""), ("{,}", ","), ("\\%", "%"), ("\\$", "$"),
     ("\\left", ""), ("\\right", ""), ("\\displaystyle", ""), ("^\\circ", "°"), ("^{\\circ}", "°"),
@@ -70,12 +70,12 @@ _COMMAND = re.compile(r"\\([a-z]+)(?![a-z])")
 
 
 def is_struck(text: str) -> bool:
-    """Whether a part of it is struck out."""
+    """True if a part of the text is struck out."""
     return _STRUCK.search(text) is not None
 
 
 def unmarked(text: str) -> str:
-    """Without Markdown and HTML, and without what is struck out. LaTeX stays."""
+    """Removes Markdown, HTML and struck-out text. Keeps LaTeX."""
     if "~" in text or "<" in text or "\\" in text:
         text = _STRUCK.sub(" ", text)
     if "<" in text:
@@ -92,7 +92,7 @@ def unmarked(text: str) -> str:
 
 
 def undressed(text: str) -> str:
-    """The text without markup; powers as `^`, vulgar fractions as ` 1/2`."""
+    """Removes all markup; writes powers as `^` and vulgar fractions as ` 1/2`."""
     text = unmarked(text)
     if not text.isascii():
         text = _POWER.sub(lambda m: "^" + unicodedata.normalize("NFKC", m[0]), text)
@@ -100,7 +100,7 @@ def undressed(text: str) -> str:
             lambda m: " " + unicodedata.normalize("NFKC", m[0].strip()).replace("⁄", "/"), text
         )
         text = text.replace("n’t", "n't").translate(_PLAIN)
-        # only decimal digits of a script: a superscript is no digit of a number
+        # convert only decimal digits of other scripts: a superscript is not a digit of the number
         text = "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in text)
     if "\\" in text or "{" in text:
         for old, new in _LATEX:

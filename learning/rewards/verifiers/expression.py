@@ -1,11 +1,11 @@
-"""Mathematical expressions as in MATH: what stands in `\\boxed{}`, equal as text, as a number, or by
+"""Compares mathematical expressions as in MATH: the content of `\\boxed{}` as text, as a number, or by
 symbolic calculation.
 
-Where the truth is a number only a number is an answer: `2+3` and `\\sqrt{25}`, which may be the question
-itself, are calculations still to be done. Another base, or another case of a letter, is another answer.
-The first two ways are gone here; symbolic calculation evaluates what the model wrote, so it runs in the
-sandbox (expression_inside.py, with math-verify) and ends at a deadline that we keep. Left out: proofs,
-answers in words.
+If the truth is a number, only a number is right: `2+3` or `\\sqrt{25}`, which may repeat the question,
+are unfinished calculations. A different base or letter case makes a different answer.
+Comparison as text or as a number happens in this process. Symbolic calculation evaluates model text, so
+it runs in the sandbox (expression_inside.py, with math-verify) and under our deadline.
+Left out: proofs, answers in words.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from learning.rewards.verifiers.quantity import Number
 from learning.rewards.verifiers.verified import Check, Lent, ScoringFailed, Verdict, verdict_of
 
 SECONDS = 2.0
-"""For one comparison, which takes a twentieth of a second; what takes longer is wrong."""
+"""Deadline for one comparison, which usually takes 0.05 s; an answer that takes longer is wrong."""
 LONGEST = 1_000
-"""Characters; a longer expression is none."""
+"""Characters. A longer expression is not an answer."""
 _SPACING = re.compile(
     r"(?<!\\)\\[,;:! ()$]|\\q?quad\b|\\displaystyle\b|\\left\b|\\right\b|[\s$~]++"
 )
 _SMALL_FRACTION = re.compile(r"\\frac ?([0-9]) ?([0-9])")
 _SPACE = re.compile("(?<![0-9]) | (?![0-9])")
-"""Not one between two digits: `1 2` is not 12, and `2 1/2` not 21/2."""
+"""Any space but one between two digits: `1 2` is not 12, and `2 1/2` is not 21/2."""
 _NAME = re.compile(
     r"(?:\\?[A-Za-z]+|\\angle ?[A-Z]{1,3})(?: ?_ ?\{?[A-Za-z0-9]+\}?)?(?: ?\( ?[A-Za-z0-9]+ ?\))?"
 )
@@ -48,33 +48,33 @@ _RELATION = re.compile(
     r"\\n(?:eq?|ot)(?![A-Za-z])|\\[gl](?:eq?|t)(?:slant)?(?![A-Za-z])|[<>≤≥≠≈~±?¬]|!=|\\approx|\\sim(?:eq)?"
     r"|\\pm|\\mp|\\[bx]?cancel|\\sout|\\neg(?![A-Za-z])|\\lnot|\+\s*$"
 )
-"""Signs that an answer has only where the truth has them."""
+"""Signs that a right answer has only if the truth has them."""
 _TEXT = re.compile(r"\\(?:text(?:bf|it|rm)?|mathrm|mbox) ?\{([^{}]*+)\}")
 _UNIT = re.compile(
     r"(?<=[0-9}]) ?\\(?:text|mathrm|mbox|textbf) ?\{([A-Za-z./ ]*+)\}(?: ?\^ ?(?:[0-9]|\{[0-9]\}))?$"
 )
 Pairs = tuple[tuple[str, str], ...]
-"""Expressions that must be equal, two and two: a truth and what is said."""
+"""Pairs (truth, given expression), each of which must be equal."""
 _UNIT_WORDS = 4
-"""More of them are a sentence."""
+"""Most words in a unit; more make a sentence."""
 _BASE = re.compile(r"(?<=[0-9])_(?:([0-9])|\{([0-9]+)\})")
 _WORDS = re.compile(r"\\(?:text|mathrm|mbox|textbf)\{[^{}]*+\}|\\[A-Za-z]+|[A-Za-z]{3,}")
 _FORMULA = re.compile(r"\$([^$]++)\$|\\\((.*?)\\\)|\\\[(.*?)\\\]", re.DOTALL)
 _TO_DO = re.compile(
     r"\\(?:int|iint|oint|sum|prod|lim|binom|partial|det|gcd|max|min|bmod|pmod|log|ln|frac ?\{d\})(?![A-Za-z])"
 )
-"""What has still to be calculated, unless the truth has it too."""
+"""Operations that leave an answer unfinished, unless the truth has them too."""
 _DEGREES = re.compile(r"\^\{?\\circ\}?")
 
 
 def boxed(text: str) -> str | None:
-    """What stands in the last `\\boxed{}`, None where there is none, or nothing in it."""
+    """Content of the last `\\boxed{}`; None if there is none or it is empty."""
     return (boxed_or_none(text) or "").strip() or None
 
 
 def said_expression(answer: ParsedAnswer) -> str | None:
-    """The expression that an answer gives: in its field, else in the last box, else its last line
-    where that is short; a box in the field is opened."""
+    """The expression that an answer gives: the last box of the answer, else its field, else its last
+    line if that is at most 100 characters. None: no expression, or the text denies the box."""
     said = answer.said
     if said is None:
         return None
@@ -89,8 +89,8 @@ def said_expression(answer: ParsedAnswer) -> str | None:
 
 
 def tidy(expression: str) -> str:
-    """With single spaces, and without dollar signs, `\\(`, sizes of brackets, degree signs, a full stop,
-    bold, and braces around the whole of it."""
+    """Collapses spaces; removes dollar signs, `\\(`, bracket sizes, degree signs, a final full stop,
+    bold, and braces around the whole."""
     text = _SPACING.sub(" ", expression).replace("\\dfrac", "\\frac").replace("\\tfrac", "\\frac")
     text = _BOLD.sub("", _DEGREES.sub("", text)).strip().rstrip(".").strip()
     while text.startswith("{") and _closes(text) == len(text) - 1:
@@ -99,7 +99,7 @@ def tidy(expression: str) -> str:
 
 
 def _closes(text: str) -> int:
-    """Where the brace that begins a text is closed; -1: nowhere."""
+    """Index of the brace that closes the first one; -1 if it stays open."""
     depth = 0
     for i, letter in enumerate(text):
         depth += (letter == "{") - (letter == "}")
@@ -109,26 +109,26 @@ def _closes(text: str) -> int:
 
 
 def plain(expression: str) -> str:
-    """To be compared as text: tidy, without unit or percent sign, and without spaces but those
-    between two digits. Not to be parsed."""
+    """Normal form for comparison as text: tidy, without unit, percent sign and spaces (but those
+    between two digits). Not meant to be parsed."""
     return _compact(expression).removesuffix("\\%")
 
 
 def compare(truth: str, said: str) -> float | None:
-    """1 or 0 where looking at it is enough; None where it must be calculated."""
+    """1 or 0 if text and numbers decide; None if symbolic calculation is needed."""
     found = judged(truth, said)
     return found if isinstance(found, float) else None
 
 
 def judged(truth: str, said: str) -> float | Pairs:
-    """1 or 0 where looking at it is enough; else which expressions must all be equal.
+    """1 or 0 if text and numbers decide; else the pairs that must all be equal.
 
-    A chain like `x = 2 + 3 = 5` says what all its parts are but a name at its beginning.
+    In a chain like `x = 2 + 3 = 5` every part but a leading name must equal the truth.
     """
     if not plain(said) or len(said) > LONGEST:
         return 0.0
     if set(_RELATION.findall(said)) - set(_RELATION.findall(truth)):
-        return 0.0  # it says what the answer is not, or a bound of it
+        return 0.0  # it denies or bounds the answer
     if any(_is_denial(words) for words in set(_TEXT.findall(said)) - set(_TEXT.findall(truth))):
         return 0.0
     sides, its = _sides(said), _sides(truth)
@@ -164,7 +164,7 @@ def _judged_part(truth: str, said: str) -> float | Pairs:
     if mine == right:
         return 1.0
     number = _number(truth)
-    if number is not None:  # a calculation still to be done is no answer
+    if number is not None:  # the truth is a number: an unfinished calculation is wrong
         given = _number(said)
         return float(given is not None and number.same(given, exactly=True))
     if too_large(truth, said):
@@ -172,26 +172,26 @@ def _judged_part(truth: str, said: str) -> float | Pairs:
     if set(_TO_DO.findall(tidy(said))) - set(_TO_DO.findall(tidy(truth))):
         return 0.0
     if mine.startswith("\\{") and right.startswith("("):
-        return 0.0  # a set is no point; calculation takes one for the other
+        return 0.0  # a set is not a point, but math-verify treats them as equal
     base, other = _BASE.findall(mine), _BASE.findall(right)
     if base and other and set(base) != set(other):
         return 0.0
     if " " in mine and " " not in right:
-        return 0.0  # 1 2 is no number
+        return 0.0  # `1 2` is not a number
     letters, others = _letters(said), _letters(truth)
     if {letter.swapcase() for letter in letters - others} & others:
-        return 0.0  # A is not a; calculation knows no difference
+        return 0.0  # A is not a, but math-verify ignores case
     return ((tidy(truth), tidy(said)),)
 
 
 def asked(question: str) -> set[str]:
-    """The question and each formula in it, plain."""
+    """The question and each formula in it, in `plain` form."""
     formulas = ("".join(groups) for groups in _FORMULA.findall(question))
     return {plain(text) for text in (question, *formulas)}
 
 
 def _sides(expression: str) -> list[str]:
-    """What stands at the equals signs; a list or a table of equations is one."""
+    """The sides of an equation or chain; a list or table of equations counts as one side."""
     text = tidy(expression)
     if "=" not in text or "," in text or ";" in text or "\\begin" in text:
         return [text]
@@ -199,13 +199,13 @@ def _sides(expression: str) -> list[str]:
 
 
 def _is_unit(words: str) -> bool:
-    """Not a number, a sentence, or `or more`."""
+    """True if the words may be a unit: no number, no sentence, no bound such as `or more`."""
     few = len(words.split()) <= _UNIT_WORDS
     return few and read_words(words) is None and not denied(f"{DIGITS} {words}", 0)
 
 
 def _is_denial(words: str) -> bool:
-    """Whether words before or after an expression say that it is not the answer, or only near it."""
+    """True if these words, before or after an expression, deny it or make it approximate."""
     after, before = f"{DIGITS} {words}", f"{words} {DIGITS}"
     return denied(after, 0) or denied(before, len(before) - 1)
 
@@ -224,7 +224,7 @@ def _compact(expression: str) -> str:
 
 
 def _number(expression: str) -> Number | None:
-    """With nothing beside it; `3 million` in full."""
+    """The expression as a number with nothing beside it; `3 million` only as 3,000,000."""
     number = read_number(_compact(expression), bare=True)
     if number is not None and any(word in expression.lower() for word in SCALES):
         return replace(number, values=number.values[:1])
@@ -232,13 +232,13 @@ def _number(expression: str) -> Number | None:
 
 
 def _letters(expression: str) -> set[str]:
-    """Those that stand for something by themselves, in no word or command."""
+    """Letters used as symbols: those outside words and LaTeX commands."""
     text = _WORDS.sub(" ", tidy(expression))
     return {letter for letter in text if letter.isascii() and letter.isalpha()}
 
 
 def expression_check(lent: Lent) -> Check:
-    """The check of a task of expressions."""
+    """A check for VerifiedTask that compares expressions."""
 
     def check(problem: Problem, read: Sequence[ParsedAnswer], _: Sequence[str]) -> list[Verdict]:
         truth = str(problem.truth)
@@ -258,7 +258,7 @@ def expression_check(lent: Lent) -> Check:
 
 
 def _all(verdict: float | Pairs, equal: Mapping[tuple[str, str], Verdict]) -> Verdict:
-    """Wrong where one pair is, else unknown where one is, else right."""
+    """0 if any pair differs, else ScoringFailed if any comparison failed, else 1."""
     if isinstance(verdict, float):
         return verdict
     found = [equal[pair] for pair in verdict]
@@ -269,8 +269,8 @@ def _all(verdict: float | Pairs, equal: Mapping[tuple[str, str], Verdict]) -> Ve
 def calculate(
     sandbox: Sandbox, pairs: Pairs | list[tuple[str, str]]
 ) -> dict[tuple[str, str], Verdict]:
-    """Whether the two of each pair are equal, by symbolic calculation in the sandbox. What takes longer
-    than SECONDS, or too much memory, is wrong."""
+    """Compares each pair by symbolic calculation in the sandbox. A pair that takes longer than SECONDS
+    or too much memory counts as different. Raises ConfigError if math-verify is missing."""
     if importlib.util.find_spec("math_verify") is None:
         raise ConfigError("comparing expressions needs the package math-verify", INSTALL)
     target = "learning.rewards.verifiers.expression_inside:same"

@@ -1,6 +1,6 @@
-"""Symbolic equality, by math-verify. Imported inside the sandbox only: it evaluates what it reads.
+"""Symbolic equality by math-verify. Imported inside the sandbox only, because it evaluates its input.
 
-Its own time limits rest on a signal, and are off: the deadline is kept outside.
+math-verify's own time limits use a signal and are switched off: the deadline is enforced outside.
 """
 
 from __future__ import annotations
@@ -12,15 +12,16 @@ from math_verify import LatexExtractionConfig, parse, verify
 from sympy import Expr, N, Rational, Symbol
 
 DIGITS = 100
-"""To which numbers are compared before they are compared symbolically."""
+"""Digits to which numbers are compared, before symbolic comparison."""
 _POINT = (41, 61, 73, 29, 83)
-"""Over 97 and more: where roots, logarithms and inverse functions are real."""
+"""Numerators over 97, 98, ...: values in (0, 1), where roots, logarithms and inverse functions are
+real."""
 _DECIMAL = re.compile(r"(?<![0-9^_])([0-9]*)\.([0-9]+)")
 
 
 def same(truth: str, said: str) -> bool:
-    """Whether two LaTeX expressions, without dollar signs, are equal, exactly. What raises on them is
-    not; that the calculation itself works is tried when this is imported."""
+    """True if two LaTeX expressions (without dollar signs) are exactly equal; False if the comparison
+    raises. Importing this module tests that the comparison works at all."""
     try:
         right, mine = (_parse(exact(text)) for text in (truth, said))
         if not right or not mine:
@@ -33,10 +34,10 @@ def same(truth: str, said: str) -> bool:
 
 
 def _differ(right: Any, mine: Any) -> bool:
-    """Whether two formulas have clearly different values at one point: most wrong answers have, and
-    calculating with symbols takes a hundred times as long. False where that cannot be told."""
+    """True if two formulas have clearly different values at one point. Most wrong answers do, and
+    symbolic comparison takes a hundred times as long. False if that cannot be decided."""
     if any(not isinstance(one, Expr) or isinstance(one, Symbol) for one in (right, mine)):
-        return False  # a symbol may be a word, and the other its letters multiplied
+        return False  # a symbol may be a word that the other side reads as a product of letters
     try:
         difference = right - mine
         names = sorted(difference.free_symbols, key=str)
@@ -49,7 +50,7 @@ def _differ(right: Any, mine: Any) -> bool:
 
 
 def exact(text: str) -> str:
-    """With its decimals as fractions, which calculation does not round."""
+    """Rewrites decimals as fractions, which are not rounded."""
     return _DECIMAL.sub(lambda m: f"\\frac{{{int(m[1] + m[2])}}}{{{10 ** len(m[2])}}}", text)
 
 
@@ -78,10 +79,9 @@ for _truth, _said in (
         "(e^{x+1}+3!)^{2}(\\log_{3}{9}-\\lfloor 2x\\rfloor)+\\frac{\\frac{1}{2}}{1+i}\\cdot 5",
     ),
 ):
-    # once for all calls, which are made in copies of this process: what sympy loads late, and the
-    # tables of the parser
+    # warm-up before the forks that serve the calls: loads sympy's lazy modules and the parser tables
     same(_truth, _said)
 
 if not same("x^2-1", "(x-1)(x+1)") or same("x^2-1", "(x-1)(x+2)"):
-    # else a library that raises on everything would make every answer wrong, without a word
+    # otherwise a library that raises on everything would silently make every answer wrong
     raise ImportError("math-verify does not tell equal expressions from others")

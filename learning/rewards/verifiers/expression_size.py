@@ -1,8 +1,8 @@
-"""Whether an expression is too large to be an answer: known from its text, before anything is calculated.
+"""Rejects expressions that are too large to be an answer, from their text, before any calculation.
 
-Towers of powers, factorials and long nests take for ever to work out, and no truth needs them; what the
-truth has itself is allowed. Left out: what an expression of ordinary size costs; for that there is a
-deadline (expression.py).
+Towers of powers, factorials and deep nesting take for ever to evaluate, and no truth needs them; what
+the truth contains is allowed. Left out: the cost of expressions of ordinary size, which the deadline in
+expression.py bounds.
 """
 
 from __future__ import annotations
@@ -10,25 +10,25 @@ from __future__ import annotations
 import re
 
 LENGTH = 120
-"""Characters; four times those of the truth where that is more."""
+"""Most characters; or four times those of the truth, if more."""
 DIGITS = 60
-"""Digits in all numbers together; three times those of the truth where that is more. A fraction of fewer
-cannot be taken for a root to the 100 digits of expression_inside.py."""
+"""Most digits in all numbers together; or three times those of the truth, if more. No fraction with so
+few digits agrees with a root to the 100 digits of expression_inside.py."""
 POWER = 100
-"""The largest number in an exponent, or the largest in one of the truth's."""
+"""Largest number in an exponent; or the truth's, if larger."""
 GROUPS = 1_000
-"""The product of the exponents of brackets, or the truth's."""
+"""Largest product of the exponents of brackets; or the truth's, if larger."""
 DEPTH = 6
-"""Brackets in brackets, or three more than the truth has."""
+"""Deepest nesting of brackets; or three more than the truth's, if deeper."""
 FACTORIAL = 20
-"""Of the largest number whose factorial is asked for, where the truth has none."""
+"""Largest number with a factorial; or the truth's, if larger."""
 _EXPONENT = re.compile(r"(?:\^|\*\*) ?")
 _NUMBER = re.compile(r"[0-9]+")
 _FACTORIAL = re.compile(r"([0-9]*)[ )}\]]*!")
 
 
 def too_large(truth: str, said: str) -> bool:
-    """Whether `said` is larger than an answer that equals `truth` needs to be. Linear in the texts."""
+    """True if `said` is larger than any answer equal to `truth` needs to be. Linear in the texts."""
     if len(said) > max(LENGTH, 4 * len(truth)):
         return True
     digits = [sum(map(str.isdigit, text)) for text in (truth, said)]
@@ -53,8 +53,8 @@ def _depth(text: str) -> int:
 
 
 def _powers(text: str) -> tuple[bool, int, int]:
-    """Whether an exponent or the base of a power has a power or a factorial of numbers in it, the
-    largest number in an exponent, and the product of those of brackets."""
+    """(tower, power, groups): whether an exponent or a base contains a power or factorial of numbers;
+    the largest number in an exponent; the product of the exponents of brackets."""
     tower, largest, groups = False, 0, 1
     for match in _EXPONENT.finditer(text):
         exponent = _argument(text, match.end())
@@ -71,7 +71,7 @@ def _powers(text: str) -> tuple[bool, int, int]:
 
 
 def _argument(text: str, start: int) -> str:
-    """The exponent that begins there: a group, or a sign and a number or letter, and further powers."""
+    """The exponent that starts there: a group, or a signed number or letter with further powers."""
     if text[start : start + 1] not in ("{", "("):
         found = re.compile(r"[-+]?(?:[0-9]+|[A-Za-z])?(?: ?(?:\^|\*\*|!) ?[0-9]*)*").match(
             text, start
@@ -86,7 +86,7 @@ def _argument(text: str, start: int) -> str:
 
 
 def _before(text: str) -> str:
-    """The group that ends a text."""
+    """The bracketed group at the end of the text."""
     depth = 0
     for i in range(len(text) - 1, -1, -1):
         depth += (text[i] in ")}") - (text[i] in "({")

@@ -1,13 +1,13 @@
-"""Numbers as people and models write them, compared exactly: signs, separators, units, currency,
+"""Compares numbers exactly, as people and models write them: signs, separators, units, currency,
 fractions, percentages, powers of ten, multiples, words.
 
-A text is undressed (dress.py), every quantity in it is parsed once, and what is left of the text says
-which of them it asserts (asserted.py). In an answer field all that are asserted must be the same; in a
-text without field those after `the answer is` must, else the last one of the last sentence with a number
-counts. `25%` is 25 or 1/4 and `3 million` is 3 or 3,000,000, since a question may ask for either; `18k`
-is 18,000. Reading takes time linear in the text, numbers that are too long or too large are none, and
-nothing is evaluated but whether the two sides of an equation of numbers are equal. Left out: decimal
-commas (`3,5` is two numbers), arithmetic.
+A text is stripped of markup (dress.py), every quantity in it is parsed once (quantity.py), and the rest
+of the text decides which of them it asserts (asserted.py). In an answer field all asserted numbers must
+be equal. In a text without a field those after `the answer is` must be equal; without that phrase the
+last asserted number of the last sentence with a number counts. `25%` is 25 or 1/4 and `3 million` is 3 or
+3,000,000, because a question may ask for either; `18k` is 18,000. Takes time linear in the text. Numbers
+that are too long or too large are not read, and nothing is evaluated except whether the two sides of a
+numeric equation are equal. Left out: decimal commas (`3,5` is two numbers), arithmetic.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from learning.rewards.verifiers.dress import undressed
 from learning.rewards.verifiers.quantity import Number, Taken, take_numbers
 
 TAIL = 2_000
-"""Characters from the end of a text in which its last number is looked for."""
+"""Characters at the end of a text that are searched for its last number."""
 MOST = 50
-"""More numbers in a field are no answer."""
+"""Most numbers in a field; with more there is no answer."""
 
 _BOX = re.compile(r"\\f?boxed ?")
 _CALCULATES = set("^*×÷√π±∞<>≤≥≠≈~\\¬=")
@@ -37,7 +37,7 @@ _OPERATES = re.compile(r"[-+*/×÷·^]|\b(?:x|times|plus|minus|of|by)\b", re.IGN
 
 
 def number_score(truth: str, answer: ParsedAnswer) -> float:
-    """1 where the answer is the number `truth`, else 0. Never raises."""
+    """1 if the answer is the number `truth`, else 0. Never raises."""
     right = _truth(truth)
     said = answer.said
     if right is None or said is None:
@@ -52,9 +52,9 @@ def _truth(text: str) -> Number | None:
 
 
 def read_number(text: str, *, bare: bool = False) -> Number | None:
-    """The one number that a short text asserts; after an equals sign what follows the last of them.
-    None for no number, different numbers, a calculation, or a false equation. `bare`: nothing may stand
-    beside it but white space, currency and a percent sign (no unit, no variable)."""
+    """The one number that a short text asserts; only the part after the last equals sign counts.
+    None for no number, different numbers, a calculation, or a false equation. bare: nothing but white
+    space, currency and a percent sign may accompany it (no unit, no variable)."""
     if len(text) > TAIL:
         return None
     inside = boxed_or_none(text)
@@ -79,10 +79,10 @@ def read_number(text: str, *, bare: bool = False) -> Number | None:
 
 
 def last_number(text: str) -> Number | None:
-    """What a text without answer field gives as its answer: the number after the last `####`, in the
-    last `\\boxed{}`, after `the answer is`, or the last of its last sentence with a number."""
+    """The answer of a text without an answer field: the number after the last `####`, else in the last
+    `\\boxed{}`, else after `the answer is`, else the last of its last sentence with a number."""
     tail = text[-TAIL:]
-    if len(text) > TAIL:  # a number that begins before the tail must not lose its front
+    if len(text) > TAIL:  # drop the first word, which may be a number without its first digits
         tail = tail[re.match(r"[^\s]*", tail).end() :]  # type: ignore[union-attr]
     marked = re.split(r"(?<!#)####(?!#)", tail)
     if len(marked) > 1:
@@ -95,8 +95,8 @@ def last_number(text: str) -> Number | None:
 
 
 def boxed_or_none(text: str) -> str | None:
-    """What stands in the last `\\boxed{}` or `\\fbox{}` (to the end of the text where that is not
-    closed); without braces, as in some solutions of MATH, the word after it."""
+    """Content of the last `\\boxed{}` or `\\fbox{}`, up to the end of the text if it is not closed;
+    without braces, as in some solutions of MATH, the next word. None: there is no box."""
     start = max(text.rfind("\\boxed"), text.rfind("\\fbox"))
     if start < 0:
         return None
@@ -113,7 +113,7 @@ def boxed_or_none(text: str) -> str | None:
 
 
 def _one(read: Taken, found: list[int], must_agree: bool) -> Number | None:
-    """The number that is asserted at one of those places: the last; or the only one."""
+    """The last number asserted at those indices. None if there is none, or must_agree and they differ."""
     skeleton = read.skeleton
     if not found or len(found) > MOST:
         return None
@@ -132,7 +132,7 @@ def _one(read: Taken, found: list[int], must_agree: bool) -> Number | None:
 
 
 def _false_sides(read: Taken) -> set[int]:
-    """Places of numbers that are said to equal another number: `6 = 5`."""
+    """Indices of both sides of false equations such as `6 = 5`."""
     return {
         side
         for sides, right, value in _equations(read)
@@ -142,26 +142,26 @@ def _false_sides(read: Taken) -> set[int]:
 
 
 def _left_sides(read: Taken) -> set[int]:
-    """Places of divisions that have been done: `48/2 = 24`."""
+    """Indices of divisions whose result is given: `48/2 = 24`."""
     return {
         sides[0] for sides, _, _ in _equations(read) if len(sides) == 1 and sides[0] in read.left
     }
 
 
 def _is_false(read: Taken) -> bool:
-    """Whether an equation of numbers in it does not hold."""
+    """True if the text contains a false equation of numbers."""
     return any(
         value is not None and not _equal(read, value, right) for _, right, value in _equations(read)
     )
 
 
 def _equations(read: Taken) -> list[tuple[list[int], int, Number | None]]:
-    """Of each: places of the numbers on its left side, that of its right one, and the left value."""
+    """Of each equation: indices of the numbers on its left, index of its right side, left value."""
     found = []
     for match in _EQUATION.finditer(read.skeleton):
         before = _SENTENCE_OR_SIDE.split(read.skeleton[: match.start()])[-1]
         if _OPERATES.search(before):
-            continue  # its left side begins further to the left: Ann's 8 + Ben's 5 = 13
+            continue  # the left side starts earlier, with words in it: Ann's 8 + Ben's 5 = 13
         sides = [i for i in range(match.start(1), match.end(1)) if read.skeleton[i] == DIGITS]
         found.append((sides, match.start(2), _calculated(read, match, sides)))
     return found
@@ -199,8 +199,7 @@ def _equal(read: Taken, value: Number | None, right: int) -> bool:
 
 
 def box_is_denied(tail: str, inside: str) -> bool:
-    """Whether the sentence around the last box says that what is in it is not the answer, or one of
-    several."""
+    """True if the sentence around the last box denies its content or offers it as one of several."""
     tail = tail[-TAIL:]
     start = max(tail.rfind("\\boxed"), tail.rfind("\\fbox"))
     behind = tail[start:].partition(inside)[2] if inside else ""

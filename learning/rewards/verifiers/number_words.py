@@ -28,12 +28,12 @@ SCALES = {
     "billion": 10**9,
     "trillion": 10**12,
 }
-"""Words that multiply what stands before them."""
+"""Words that multiply the number before them."""
 PARTS = {
     "half": 2, "halves": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4, "fifths": 5,
     "sixths": 6, "eighths": 8, "tenths": 10, "hundredths": 100, "thousandths": 1000,
 }  # fmt: skip
-"""Words that divide what stands before them."""
+"""Words that divide the number before them."""
 _ONE = "|".join(sorted([*_UNITS, *SCALES, *PARTS], key=len, reverse=True))
 _RUN = re.compile(
     rf"(?P<sign>\b(?:minus|negative)\s+|(?:(?<![a-z0-9\0])-|^\s*+-\s*+)(?=[a-z]))?"
@@ -43,12 +43,12 @@ _RUN = re.compile(
 _ENDS = re.compile(rf"\b(?:{_ONE})$", re.IGNORECASE)
 _WORD = re.compile(r"[a-z]++")
 _LONGEST = 30
-"""Words in one number."""
+"""Most words in one number."""
 
 
 def find_words(text: str) -> list[tuple[int, int, Fraction | None]]:
-    """Start, end and value of each number in words; None for a value where the words make none. Where
-    a number in digits (`\\0`) stands beside it, `one` is no number but a word."""
+    """(start, end, value) of each number in words; value is None if the words do not form a number.
+    If the text also has a number in digits (`\\0`), a lone `one` is not read as a number."""
     found: list[tuple[int, int, Fraction | None]] = []
     for match in _RUN.finditer(text):
         run = _WORD.findall(match["run"].lower())
@@ -66,12 +66,12 @@ def find_words(text: str) -> list[tuple[int, int, Fraction | None]]:
 
 
 def ends_in_words(text: str) -> bool:
-    """Whether the last word is a number."""
+    """True if the last word is a number."""
     return _ENDS.search(text[-20:]) is not None
 
 
 def read_words(text: str) -> Fraction | None:
-    """The one number that the words of a text name; None for none, or for different ones."""
+    """The one number that a text gives in words; None if there is none or several differ."""
     named = {value for _, _, value in find_words(text)}
     return named.pop() if len(named) == 1 else None
 

@@ -1,8 +1,8 @@
-"""Quantities in a text: each is parsed once, to its exact value, and taken out of the text.
+"""Parses each quantity in a text once, to its exact value, and replaces it with a placeholder.
 
-`25%` is read as 25 and as 1/4, `3 million` as 3,000,000 and as 3, since a question may ask for either;
-`18k` is 18,000 and nothing else. Left out: decimal commas (`3,5` is two numbers), powers but those of
-ten; what the text says of its quantities (asserted.py).
+`25%` is read as 25 and as 1/4, `3 million` as 3,000,000 and as 3, because a question may ask for either;
+`18k` is only 18,000. Left out: decimal commas (`3,5` is two numbers), powers other than those of ten,
+and what the text asserts of its quantities (asserted.py).
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from learning.rewards.verifiers.dress import undressed
 from learning.rewards.verifiers.number_words import PARTS, SCALES, ends_in_words, find_words
 
 LONGEST = 60
-"""Characters; a longer number is none."""
+"""Most characters in a number; a longer one is not read."""
 EXPONENT = 300
-"""The largest power of ten, up or down."""
+"""Largest absolute exponent of ten."""
 
 _UNSIGNED = (
     r"(?:[0-9]{1,3}(?:,[0-9]{3})++(?![0-9])(?:\.[0-9]++)?"
@@ -50,7 +50,7 @@ _NUMBER = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _MULTIPLES = {"k": 3, "m": 6, "mn": 6, "b": 9, "bn": 9, "t": 12}
-"""Their powers of ten. A small m is a metre, a small b and t are units too."""
+"""Suffix -> power of ten. A lower-case m, b or t after a number is a unit, not a multiple."""
 _FRAC = re.compile(r"\\[dt]?frac\s{0,2}(?:\{(-?[0-9]{1,60})\}\{([0-9]{1,60})\}|([0-9])([0-9]))")
 _THIN = re.compile("(?<=[0-9])[\u00a0\u202f\u2009'’_~](?=[0-9]{3}(?![0-9]))")
 _SPACED = re.compile(r"(?<![0-9.,/])[0-9]{1,3}(?: [0-9]{3})++(?![0-9,/])")
@@ -59,21 +59,21 @@ _SQUARE = re.compile(
     r"(?:\^ ?(?:[23]|\{[23]\})|[²³])(?![0-9])",
     re.IGNORECASE,
 )
-"""A unit of area or volume; its power is none of the number."""
+"""A unit of area or volume; its exponent does not belong to the number."""
 
 
 @dataclass(frozen=True)
 class Number:
-    """What was written, exactly."""
+    """A number with its exact value."""
 
     values: tuple[Fraction, ...]
-    """Its readings: one; for percentages and scale words two."""
+    """Its readings: one; two for percentages, scale words and quarters."""
     decimals: int = 0
-    """Digits after the point."""
+    """Digits after the decimal point."""
 
     def same(self, other: Number, *, exactly: bool = False) -> bool:
-        """Whether one reading of each is equal, or the first where both have two; unless `exactly`, a
-        fraction that has no end in decimals may be rounded to two digits or more."""
+        """True if any readings are equal (only the first ones if both have two). Unless `exactly`, a
+        fraction with an infinite decimal expansion may be rounded to two or more digits."""
         mine, others = self.values, other.values
         if len(mine) > 1 and len(others) > 1:  # 2500% is not 25%
             mine, others = mine[:1], others[:1]
@@ -88,22 +88,23 @@ class Number:
 
 @dataclass(frozen=True)
 class Taken:
-    """A text with its quantities taken out."""
+    """A text and its quantities."""
 
     skeleton: str
+    """The text with DIGITS or WORDS in place of each number."""
     numbers: dict[int, Number | None]
-    """By their places in the skeleton; None: too long, or a division still to be done."""
+    """Index in the skeleton -> number; None: too long, or an unfinished division."""
     left: dict[int, Fraction]
-    """Values of divisions still to be done, which may be a side of an equation."""
+    """Index in the skeleton -> value of an unfinished division, which may be a side of an equation."""
 
     def same(self, one: int, other: int) -> bool:
-        """Whether the numbers at two places are one and the same."""
+        """True if the numbers at two indices are equal."""
         a, b = self.numbers[one], self.numbers[other]
         return a is not None and b is not None and a.same(b, exactly=True)
 
 
 def take_numbers(text: str) -> Taken:
-    """Undresses a text and takes its quantities out of it."""
+    """Strips markup from a text and replaces its quantities with placeholders."""
     text = undressed(text.replace(DIGITS, " ").replace(WORDS, " "))
     if "\\" in text:
         text = _FRAC.sub(lambda m: f" {m[1] or m[3]}/{m[2] or m[4]}", text)
@@ -128,7 +129,7 @@ def take_numbers(text: str) -> Taken:
 
 
 def _take_digits(text: str) -> tuple[str, list[tuple[Number | None, Fraction | None]]]:
-    """The text with DIGITS for each number in digits, and what each of them is (see _parse)."""
+    """The text with DIGITS for each number in digits, and the result of _parse for each."""
     pieces: list[str] = []
     found = []
     end = 0
@@ -145,7 +146,7 @@ def _take_digits(text: str) -> tuple[str, list[tuple[Number | None, Fraction | N
 def _parse(
     match: re.Match[str], *, negative: bool, stray: bool
 ) -> tuple[Number | None, Fraction | None]:
-    """The number, and the value of a division still to be done."""
+    """(number, None), or (None, value) for an unfinished division; (None, None) if unreadable."""
     if stray or len(match[0]) > LONGEST or (match["sign"] and match["sign2"]):
         return None, None
     negative = negative or match["sign2"] == "-"
@@ -169,7 +170,7 @@ def _parse(
         if below == 0:
             return None, None
         value /= below
-        if value.denominator == 1:  # 48/2 is a calculation still to be done
+        if value.denominator == 1:  # 48/2 is an unfinished calculation
             return None, -value if negative else value
     if match["whole"]:
         value += int(match["whole"])
@@ -195,7 +196,7 @@ def _parse(
 
 
 def _is_sign(match: re.Match[str], text: str) -> bool:
-    """Whether the sign belongs to the number, and is no hyphen, range, sum or subtraction."""
+    """True if the sign belongs to the number and is not a hyphen, range, sum or subtraction."""
     before = text[: match.start()]
     left = before.rstrip()
     if not left:
@@ -210,7 +211,7 @@ def _is_sign(match: re.Match[str], text: str) -> bool:
 
 
 def _is_stray(match: re.Match[str], text: str, signed: bool) -> bool:
-    """Whether a sign before the number is neither its own nor the hyphen of a word."""
+    """True if a sign before the number is neither its own nor an operator nor a hyphen in a word."""
     if signed or not match["sign"]:
         return False
     left = text[: match.start()].rstrip()
@@ -218,7 +219,7 @@ def _is_stray(match: re.Match[str], text: str, signed: bool) -> bool:
 
 
 def _rounded(short: Fraction, decimals: int, full: Fraction) -> bool:
-    """Whether `short` is `full`, which never ends in decimals, rounded to `decimals` >= 2."""
+    """True if `full` has an infinite decimal expansion and `short` is it, rounded to `decimals` >= 2."""
     if decimals < 2:
         return False
     rest = full.denominator

@@ -1,7 +1,7 @@
-"""Facts with one right answer that has several names: equal after normalisation, never contained.
+"""Compares answers with the names of one fact: equality after normalisation, never containment.
 
-Normalised as TriviaQA does (case, punctuation, articles, white space), and without accents. An
-answer of which nothing is left is wrong, whatever the truth. Left out: spelling mistakes, dates.
+Normalises as TriviaQA does (case, punctuation, articles, white space) and removes accents. An answer
+that is empty after this is wrong, whatever the truth. Left out: spelling mistakes, dates.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from learning.rewards.verifiers.dress import is_struck, undressed
 from learning.rewards.verifiers.number import box_is_denied, boxed_or_none
 
 LONGEST = 500
-"""Characters; a longer answer names no fact."""
+"""Characters. A longer answer is wrong."""
 _ARTICLES = {"a", "an", "the"}
 _NOT_WORDS = re.compile(r"[\W_]++")
 
 
 def normalise(text: str) -> str:
-    """Lower-case words with single spaces; an article is left out unless nothing else is left."""
+    """Lower-case words with single spaces, without articles unless there are no other words."""
     folded = unicodedata.normalize("NFKD", text[: 2 * LONGEST]).casefold()
     kept = "".join(c for c in folded if not unicodedata.combining(c) and c not in "'’‘´`")
     words = _NOT_WORDS.sub(" ", kept).split()
@@ -29,7 +29,7 @@ def normalise(text: str) -> str:
 
 
 def names(truth: object) -> list[str]:
-    """The names of the truth (a text or several), normalised, those of which nothing is left dropped."""
+    """The names of the truth (a text or several), normalised, without empty ones."""
     given = [truth] if isinstance(truth, str) else truth
     if not isinstance(given, Iterable):
         return []
@@ -37,9 +37,9 @@ def names(truth: object) -> list[str]:
 
 
 def string_score(truth: object, answer: ParsedAnswer) -> float:
-    """1 where the answer is one of the names of the truth, else 0. Never raises.
+    """1 if the answer is one of the names of the truth, else 0. Never raises.
 
-    Without a field the last line counts, without a leading `the answer is`.
+    Without an answer field the last line counts, minus a leading `the answer is`.
     """
     said = answer.said
     if said is None or len(said) > LONGEST and answer.fields:

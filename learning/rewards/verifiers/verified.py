@@ -1,7 +1,7 @@
-"""A task made of a supply of problems and a check of answers; what all tasks have in common.
+"""The task class that all tasks share, built from a supply of problems and a check of answers.
 
-The check says only whether an answer is right. Fields, format and length are read here, and whatever
-a check raises becomes a failure of that answer's verification, never of the practice.
+The check only decides whether an answer is right. Fields, format and length are scored here. If a check
+raises, that answer's verification counts as failed, and practice goes on.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from learning.rewards.task import Problem, RewardWeights, Score, Split, TaskOpti
 from learning.rewards.verifiers.answer import ParsedAnswer, format_score, length_score, read_answer
 
 LENGTH = 1_000
-"""Characters of an answer up to which nothing is taken off, where a task does not say."""
+"""Default for the longest answer, in characters, with a "length" component of 1."""
 PATIENCE = 2_000
-"""Draws without a new problem of the split after which there are no more."""
+"""After this many draws in a row without a new problem of the split, there are no more."""
 
 
 @dataclass(frozen=True)
 class ScoringFailed:
-    """The check could not say."""
+    """The check failed, so it is not known whether the answer is right."""
 
     why: str
 
 
 Verdict = float | Mapping[str, float] | ScoringFailed
-"""How right an answer is, in [0, 1]; or components, "correct" among them; or that it is not known."""
+"""Correctness in [0, 1]; or components in [0, 1], "correct" among them; or a failed check."""
 Check = Callable[[Problem, Sequence[ParsedAnswer], Sequence[str]], Sequence[Verdict]]
-"""Takes a problem, the answers taken apart, and as they were written."""
+"""(problem, parsed answers, their texts) -> one verdict per answer."""
 Supply = Callable[[Split, random.Random], Iterator[Problem]]
 Draw = Callable[[random.Random], Problem | None]
-"""Makes a problem of either split; None: drawn in vain."""
+"""Draws a problem of either split; None: this draw gave no problem."""
 
 
 @dataclass
@@ -49,12 +49,12 @@ class VerifiedTask:
     weights: RewardWeights = RewardWeights()
     length: int = LENGTH
     needs_field: bool = False
-    """Whether an answer outside of an answer field is none: so where a word of the question can be
-    right by chance."""
+    """Whether only an answer field counts; for tasks where a word of the question may be right by
+    chance."""
     on_close: Callable[[], None] = field(default=lambda: None)
 
     def describe(self) -> str:
-        """One line."""
+        """See Task."""
         return tasks()[self.name]
 
     def problems(self, split: Split, rng: random.Random) -> Iterator[Problem]:
@@ -80,7 +80,7 @@ class VerifiedTask:
     ) -> Sequence[Verdict]:
         try:
             return self.check(problem, read, answers)
-        except Exception as error:  # a verifier that fails is counted, and the others go on
+        except Exception as error:  # counts as a failed verification; the other answers go on
             if len(read) == 1:
                 return [ScoringFailed(f"{type(error).__name__}: {error}"[:300])]
         return [
@@ -100,7 +100,7 @@ class VerifiedTask:
 
 
 def one_by_one(judge: Callable[[Any, ParsedAnswer], Verdict]) -> Check:
-    """A check that looks at the truth and one answer at a time, in this process."""
+    """A check that judges one answer at a time against the truth, in this process."""
 
     def check(problem: Problem, read: Sequence[ParsedAnswer], _: Sequence[str]) -> list[Verdict]:
         return [judge(problem.truth, answer) for answer in read]
@@ -109,7 +109,8 @@ def one_by_one(judge: Callable[[Any, ParsedAnswer], Verdict]) -> Check:
 
 
 def generated(draw: Draw) -> Supply:
-    """Problems drawn one after another, as many as are asked for."""
+    """A supply that draws problems one by one; `held_out` repeats none and ends after PATIENCE vain
+    draws. Raises ConfigError if the settings yield no problem to train on."""
 
     def supply(split: Split, rng: random.Random) -> Iterator[Problem]:
         seen: set[str] = set()
@@ -133,7 +134,8 @@ def generated(draw: Draw) -> Supply:
 
 
 def listed(load: Callable[[], Iterable[Problem]]) -> Supply:
-    """Problems of a list, loaded when first asked for; `train` in a new order each round."""
+    """A supply from a list, loaded on first use. `train` repeats it for ever, in a new order each round.
+    Raises ConfigError if no problem is in `train`."""
 
     def supply(split: Split, rng: random.Random) -> Iterator[Problem]:
         mine = list({p.prompt: p for p in load() if p.split == split}.values())
@@ -152,9 +154,10 @@ Settings = TypeVar("Settings")
 
 
 def configure(kind: type[Settings], options: TaskOptions, name: str) -> Settings:
-    """The settings dataclass with what the options set; texts become what the default is.
+    """The settings dataclass with the values of options.difficulty; texts are converted to the type of
+    the default.
 
-    Raises ConfigError for an unknown name, or a value of another kind.
+    Raises ConfigError for an unknown name or a value of the wrong type.
     """
     known = {f.name: f.default for f in fields(kind)}  # type: ignore[arg-type]
     given = {}
@@ -168,8 +171,8 @@ def configure(kind: type[Settings], options: TaskOptions, name: str) -> Settings
 
 
 def convert(value: Any, like: Any, where: str) -> Any:
-    """The value as the kind that `like` is, from a text too; a list's values as the kind that all
-    of `like`'s are. Raises ConfigError."""
+    """Converts a value, possibly a text, to the type of `like`; the items of a list to the common type
+    of `like`'s items. Raises ConfigError."""
     try:
         return _converted(value, like)
     except (ValueError, KeyError, OverflowError):
@@ -196,14 +199,14 @@ def _converted(value: Any, like: Any) -> Any:
 
 
 class Lent:
-    """The sandbox of the options, or one of the task's own from first use until `close`."""
+    """The sandbox given in the options, or else the task's own, from first use until `close`."""
 
     def __init__(self, given: Sandbox | None) -> None:
         self._given = given
         self._own: Sandbox | None = None
 
     def get(self) -> Sandbox:
-        """Raises NoSandbox."""
+        """The sandbox, opened if necessary. Raises NoSandbox."""
         if self._given is not None:
             return self._given
         if self._own is None:
@@ -211,29 +214,29 @@ class Lent:
         return self._own
 
     def close(self) -> None:
-        """Ends the task's own; not one that was lent."""
+        """Ends the task's own sandbox, but not one given to it."""
         own, self._own = self._own, None
         if own is not None:
             own.__exit__(None, None, None)
 
 
 OWN_FAULTS = ("memory", "crashed", "too much output")
-"""Failures of a call that come of the answer's own size: it is wrong."""
+"""Failures of a call that the answer's size causes: the answer is wrong."""
 BUSY = 0.5
-"""Share of the time until a deadline from which on it was spent on the answer, and not on waiting for a
-machine that had other things to do."""
+"""A timeout is the answer's fault if the call used at least this share of the deadline as processor
+time; otherwise the machine was busy with other work."""
 
 
 def too_much(outcome: SandboxOutcome, seconds: float) -> bool:
-    """Whether an answer was too much to work out within `seconds`, or in the memory that there is: then
-    it is wrong. Anything else is a fault of the sandbox or the machine, of which nothing is known."""
+    """True if the answer itself exceeded the deadline of `seconds` or the memory limit, so it is wrong.
+    Any other failure is the sandbox's or the machine's and says nothing about the answer."""
     if outcome.failure == "timeout":
         return outcome.busy >= BUSY * seconds
     return outcome.failure in OWN_FAULTS
 
 
 def verdict_of(outcome: SandboxOutcome, seconds: float = float("inf")) -> Verdict:
-    """Of a function that returns a number from 0 to 1 or a truth value, called with a deadline."""
+    """Verdict from the outcome of a function that returns a bool or a number in [0, 1]."""
     if too_much(outcome, seconds):
         return 0.0
     if outcome.failure:

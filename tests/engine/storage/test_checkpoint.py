@@ -152,6 +152,7 @@ def test_empty_folder_is_refused(tmp_path: Path) -> None:
         load_model(tmp_path)
 
 
+@pytest.mark.slow
 def test_loading_does_not_bring_torchs_compiler(tmp_path: Path, tiny_model: Model) -> None:
     save_model(tiny_model, tmp_path)
     code = (

@@ -1,4 +1,4 @@
-"""GGUF files: what we write transformers reads with the same logits, and so do we; hostile files are refused."""
+"""GGUF files: transformers and we read what we write with the same logits; hostile files are refused."""
 
 from __future__ import annotations
 

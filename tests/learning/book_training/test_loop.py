@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 import torch
 
+from engine.config import CONFIGS
 from engine.model import Model
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.book_training.asking import EpochReport
@@ -26,6 +27,15 @@ def book(tiny_tokenizer: Tokenizer) -> list[Example]:
     pairs = [("Hi", "Good day."), ("Who are you?", "A small model."), ("What is 1 + 1?", "Two.")]
     pairs += [("Do you sleep?", "Never."), ("Sing!", "La la la."), ("Bye", "Until soon.")]
     return [from_turns(tiny_tokenizer, [("user", q), ("assistant", a)], 64) for q, a in pairs]
+
+
+@pytest.fixture(scope="module")
+def read(tiny_tokenizer: Tokenizer, book: list[Example]) -> Model:
+    """The tiny model after it has read the book: for a test to copy, because training takes long."""
+    config = replace(CONFIGS["tiny"], vocab_size=tiny_tokenizer.vocab_size)
+    model = Model(config, generator=torch.Generator().manual_seed(0))
+    train_book(model, book, [], SETTINGS, random.Random(0))
+    return model
 
 
 @pytest.fixture
@@ -58,19 +68,16 @@ def test_settling_brings_talk_back_and_keeps_the_book(
 
 
 def test_a_book_that_is_known_needs_no_step(
-    tiny_model: Model, book: list[Example], talk: list[Example]
+    read: Model, book: list[Example], talk: list[Example]
 ) -> None:
-    student = copy.deepcopy(tiny_model)
-    train_book(student, book, talk, SETTINGS, random.Random(0))
-    again, epochs, _ = train(student, book, talk, SETTINGS)
+    again, epochs, _ = train(read, book, talk, SETTINGS)
     assert again.last.step == 0 and len(epochs) == 1
 
 
 def test_new_lines_beside_a_known_book_come_first_and_often(
-    tiny_model: Model, tiny_tokenizer: Tokenizer, book: list[Example]
+    read: Model, tiny_tokenizer: Tokenizer, book: list[Example]
 ) -> None:
-    student = copy.deepcopy(tiny_model)
-    train_book(student, book, [], SETTINGS, random.Random(0))
+    student = copy.deepcopy(read)
     pairs = [("Whose boat?", "The boat is mine."), ("Which day?", "It is Tuesday.")]
     mine = [from_turns(tiny_tokenizer, [("user", q), ("assistant", a)], 64) for q, a in pairs]
     reports = list[EpochReport]()
@@ -90,10 +97,9 @@ def test_new_lines_beside_a_known_book_come_first_and_often(
 
 
 def test_lines_that_are_known_are_not_gone_through_again(
-    tiny_model: Model, tiny_tokenizer: Tokenizer, book: list[Example]
+    read: Model, tiny_tokenizer: Tokenizer, book: list[Example]
 ) -> None:
-    student = copy.deepcopy(tiny_model)
-    train_book(student, book, [], SETTINGS, random.Random(0))
+    student = copy.deepcopy(read)
     new = from_turns(tiny_tokenizer, [("user", "Whose boat?"), ("assistant", "Mine.")], 64)
     reports = list[EpochReport]()
     train_book(student, [*book, new], [], SETTINGS, random.Random(0), report=reports.append)

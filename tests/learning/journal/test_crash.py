@@ -61,6 +61,7 @@ def confirmed(output: bytes) -> dict[int, str]:
     return {int(line.split()[0]): line.split()[1] for line in lines}
 
 
+@pytest.mark.slow
 def test_no_confirmed_judgement_is_lost_by_a_kill(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite3"
     chance = random.Random(7)
@@ -100,6 +101,7 @@ def test_what_no_test_can_pull_the_plug_for_is_switched_on(tmp_path: Path) -> No
     journal.close()
 
 
+@pytest.mark.slow
 def test_two_programs_may_write_at_once(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite3"
     Journal(path).close()

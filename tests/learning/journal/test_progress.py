@@ -12,8 +12,16 @@ import pytest
 from engine.config import Sampling
 from learning.channels import learn_from_rating
 from learning.journal.journal import Journal
-from learning.journal.progress import DAY, HOUR, MEASURES, as_csv, read_progress, series, summary
-from learning.journal.progress_svg import as_svg
+from learning.journal.progress import (
+    DAY,
+    HOUR,
+    MEASURES,
+    as_csv,
+    as_svg,
+    read_progress,
+    series,
+    summary,
+)
 from learning.protocol.records import Rating, Turn
 
 RECALL = MEASURES[0]

@@ -80,6 +80,7 @@ def test_what_the_memory_answers_otherwise_does_not_ride(
     assert waiting_riders(tiny_tokenizer, journal, 128, kinds, [other]) == {}
 
 
+@pytest.mark.slow
 def test_nothing_weak_is_learned_unless_the_owner_wants_that(
     place: Place,  # noqa: F811
 ) -> None:
@@ -96,6 +97,7 @@ def test_nothing_weak_is_learned_unless_the_owner_wants_that(
     assert journal.lesson(weak.id).state == "learned"
 
 
+@pytest.mark.slow
 def test_one_that_was_learned_is_taken_back_like_any_lesson(
     place: Place,  # noqa: F811
 ) -> None:

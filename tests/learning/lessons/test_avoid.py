@@ -89,6 +89,7 @@ def test_what_is_said_in_nearly_the_same_words_is_avoided_too(
     assert result.steps == 2 * kept and torch.allclose(weight, before + kept)
 
 
+@pytest.mark.slow
 def test_a_book_answer_that_is_rated_bad_is_not_said_any_more(
     place: Place,  # noqa: F811
 ) -> None:
@@ -102,6 +103,7 @@ def test_a_book_answer_that_is_rated_bad_is_not_said_any_more(
     assert not alike(now.answer, answered(learner, before).answer)
 
 
+@pytest.mark.slow
 def test_a_pause_avoids_again_what_lessons_have_brought_back(
     place: Place,  # noqa: F811
 ) -> None:
@@ -119,6 +121,7 @@ def test_a_pause_avoids_again_what_lessons_have_brought_back(
     assert learner.book_recall == 1.0
 
 
+@pytest.mark.slow
 def test_what_cannot_be_avoided_again_is_given_up(
     place: Place,  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,

@@ -9,7 +9,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.learning.conftest import Place
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[3]
 

@@ -66,6 +66,7 @@ def knows(learner: Learner, item: Lesson) -> bool:
     return knowledge(model, [example])[0].known
 
 
+@pytest.mark.slow
 def test_book_then_lesson_then_undo(place: Place) -> None:
     journal = place[2]
     learner = open_learner(place)
@@ -90,6 +91,7 @@ def test_book_then_lesson_then_undo(place: Place) -> None:
     assert journal.lesson(taught.id).state == "undone"
 
 
+@pytest.mark.slow
 def test_a_lesson_against_the_book_replaces_it_until_it_is_taken_back(place: Place) -> None:
     journal = place[2]
     learner = open_learner(place)
@@ -113,6 +115,7 @@ def test_a_lesson_against_the_book_replaces_it_until_it_is_taken_back(place: Pla
     assert len(remembered(again)) == 1 and remembered(again) != answers
 
 
+@pytest.mark.slow
 def test_undo_counts_only_what_the_owner_sees_among_the_lessons(place: Place) -> None:
     journal = place[2]
     learner = open_learner(place)
@@ -132,6 +135,7 @@ def test_undo_counts_only_what_the_owner_sees_among_the_lessons(place: Place) ->
     assert done.what == f"took back lesson {first.id}; one more is learned again"
 
 
+@pytest.mark.slow
 def test_lessons_that_the_file_lacks_wait_again(place: Place) -> None:
     journal = place[2]
     learner = open_learner(place)
@@ -172,6 +176,7 @@ def test_lessons_that_only_another_model_lacks_are_learned_when_this_one_is_in_u
     assert states() == ["learned", "learned", "needs_practice"]
 
 
+@pytest.mark.slow
 def test_weights_that_are_not_finite_are_never_published(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -192,6 +197,7 @@ def test_weights_that_are_not_finite_are_never_published(
     assert all(torch.isfinite(p).all() for p in learner.published.model.parameters())
 
 
+@pytest.mark.slow
 def test_a_pause_mends_what_is_found_broken(place: Place) -> None:
     learner = open_learner(place)
     assert read_book(learner) == 1.0
@@ -212,6 +218,7 @@ def test_a_pause_mends_what_is_found_broken(place: Place) -> None:
     assert all(item.known for item in knowledge(model, learner.replay.book))
 
 
+@pytest.mark.slow
 def test_a_pause_that_mends_nothing_leaves_the_weights_as_they_were(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -232,6 +239,7 @@ def test_a_pause_that_mends_nothing_leaves_the_weights_as_they_were(
     assert tracker.lost(learner.replay.book) == [broken]
 
 
+@pytest.mark.slow
 def test_what_was_never_known_is_left_to_book_training(place: Place) -> None:
     learner = open_learner(place)
     assert learner.book_recall < 0.5
@@ -241,6 +249,7 @@ def test_what_was_never_known_is_left_to_book_training(place: Place) -> None:
     assert learner.version == version
 
 
+@pytest.mark.slow
 def test_a_pause_looks_at_earlier_lessons_in_other_words_again(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -267,6 +276,7 @@ def test_a_pause_looks_at_earlier_lessons_in_other_words_again(
     assert any("rabbit" in prompt for prompt in looked_at)
 
 
+@pytest.mark.slow
 def test_a_pause_rehearses_what_was_learned_in_other_words(place: Place) -> None:
     journal = place[2]
     learner = open_learner(place)
@@ -304,6 +314,7 @@ def test_a_sum_does_not_erase_another_sum(place: Place) -> None:
     assert [e.prompt for e in learner.replay.taught] == ["what is 9 + 3", "what is 9 - 3"]
 
 
+@pytest.mark.slow
 def test_a_line_that_was_never_learned_is_not_mended_by_a_lesson(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -328,6 +339,7 @@ def test_a_line_that_was_never_learned_is_not_mended_by_a_lesson(
     assert not learner.tracker.lost(learner.replay.memory)
 
 
+@pytest.mark.slow
 def test_weak_lessons_are_learned_when_they_were_in_a_batch(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -361,6 +373,7 @@ def test_weak_lessons_are_learned_when_they_were_in_a_batch(
 LONG = "the cat " * 60 + "sat."
 
 
+@pytest.mark.slow
 def test_an_answer_that_does_not_fit_is_told_and_not_half_learned(place: Place) -> None:
     home, _, journal = place
     learner = open_learner(place)
@@ -396,6 +409,7 @@ def test_a_book_of_which_nothing_fits_is_refused(place: Place, tmp_path: Path) -
         book_trainer(open_learner(place)).train(book, BookSettings(), lambda _: None, lambda: False)
 
 
+@pytest.mark.slow
 def test_what_could_not_be_avoided_is_not_taught_again_and_waits_after_the_training(
     place: Place,
 ) -> None:
@@ -416,6 +430,7 @@ def test_what_could_not_be_avoided_is_not_taught_again_and_waits_after_the_train
     assert not knows(learner, name) and journal.waiting() == []
 
 
+@pytest.mark.slow
 def test_a_later_lesson_for_an_unwanted_answer_stands(place: Place) -> None:
     journal = place[2]
     learner = open_learner(place)
@@ -428,6 +443,7 @@ def test_a_later_lesson_for_an_unwanted_answer_stands(place: Place) -> None:
     assert knows(learner, name)
 
 
+@pytest.mark.slow
 def test_an_unwanted_answer_is_in_no_batch_of_its_own_lesson(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -459,6 +475,7 @@ def test_a_book_of_comments_exists_and_holds_nothing(
             book_trainer(learner).train(book, BookSettings(), lambda _: None, lambda: False)
 
 
+@pytest.mark.slow
 def test_a_correction_in_other_capitals_stops_the_old_answer_to_the_old_words(place: Place) -> None:
     learner = open_learner(place)
     read_book(learner)
@@ -492,7 +509,9 @@ def test_a_correction_in_another_conversation_stops_the_old_answer_in_the_first_
     journal.set_lesson_state(second.id, "learned")
     assert {e.ids for e in open_learner(place).replay.taught} == both
     shuffled = random.Random(0)
-    course = plan(tokenizer, learner.replay, journal, place[0].book_path, None, context, shuffled)
+    course = plan(
+        tokenizer, learner.replay, journal, learner.caches.book_rows, None, context, shuffled
+    )
     assert both <= {e.ids for e in course.examples}
     assert as_learned(learner, first).ids not in {e.ids for e in course.examples}
 

@@ -14,8 +14,8 @@ import learning.memory.build
 import learning.memory.margins
 import learning.models.weights
 from engine.errors import CheckpointError, JournalError
-from engine.storage.checkpoint import load_tensors, save_tensors, to_huggingface
-from engine.storage.checkpoint_files import WEIGHTS
+from engine.storage.checkpoint import load_weights, save_tensors, to_huggingface
+from engine.storage.weight_files import current_files
 from learning.home import HomeError
 from learning.lessons.learner import Learner
 from learning.lessons.recipe import TeachSettings
@@ -92,7 +92,7 @@ def test_what_was_published_stays_where_the_journal_fails_after_it(
         learner.learn(kept)
     assert learner.version == learner.published.version == 1
     assert journal.lessons_in(1) == {kept.id}
-    saved, masters = load_tensors(folder / WEIGHTS)[0], learner.weights.model.state_dict()
+    saved, masters = load_weights(current_files(folder)), learner.weights.model.state_dict()
     for name, tensor in to_huggingface(masters, learner.weights.model.config).items():
         assert torch.equal(saved[name], tensor)
 

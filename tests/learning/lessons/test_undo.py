@@ -22,13 +22,27 @@ from learning.teacher.teacher import Teacher
 from tests.learning.conftest import Place
 from tests.learning.lessons.test_learner import knows, lesson, open_learner, place  # noqa: F401
 
+MOVES = "blocks.1.ffn.down.weight"
+"""What a lesson moves here."""
+
+
+class Written:
+    """Whether lessons write whole files or deltas; `written` runs a test with both."""
+
+    moved: tuple[str, ...] | None = None
+
+
+@pytest.fixture(params=[None, (MOVES,)], ids=["whole", "deltas"])
+def written(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Written, "moved", request.param)
+
 
 def publish(learner: Learner, item: Lesson) -> Lesson:
     """As if it had been learned: other weights, published with it, at no cost of time."""
     (kept,) = learner.journal.add_lessons([item])
     with torch.no_grad():
-        learner.weights.model.blocks[1].ffn.down.weight.add_(0.001 * kept.id)
-    learner.weights.publish([kept.id], f"lesson {kept.id}")
+        learner.weights.model.get_parameter(MOVES).add_(0.001 * kept.id)
+    learner.weights.publish([kept.id], f"lesson {kept.id}", moved=Written.moved)
     learner.journal.set_lesson_state(kept.id, "learned")
     return kept
 

@@ -52,6 +52,9 @@ def test_a_home_in_use_has_no_unknown_file(tiny_place: Place) -> None:
         ("models/tiny/below/other.safetensors", "unknown"),
         ("models/tiny/snapshots/mine.safetensors", "unknown"),
         ("models/tiny/snapshots/below/00000001.safetensors", "unknown"),
+        ("models/other/tokenizer.json", "model"),
+        ("models/other/chat_template.jinja", "model"),
+        ("models/other/chat.json", "model"),
         ("models/tiny/snapshots/00000001.new", "leftover"),
         ("models/tiny/.tmpAbCdEf", "leftover"),
         ("journal.sqlite3.before-3", "journal copy"),
@@ -80,7 +83,7 @@ def test_problems_name_what_should_not_be_there(tiny_place: Place) -> None:
     home.path.chmod(0o755)
     home.book_path.touch(mode=0o644)
     home.book_path.chmod(0o644)
-    said = "\n".join(problems(home))
+    said = "\n".join(map(str, problems(home)))
     for name, why in {
         "00000004.safetensors": "no whole safetensors file",
         "mine.safetensors": "by its name",

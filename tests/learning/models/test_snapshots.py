@@ -10,12 +10,15 @@ import torch
 
 import learning.models.snapshots
 from engine.storage.checkpoint_files import WEIGHTS
+from engine.storage.weight_files import current_files
 from learning.journal.journal import Journal
 from learning.models.snapshots import KNOWN_ALREADY, kept_weights
 from learning.models.store import ModelStore
 from tests.learning.conftest import Place
 from tests.learning.lessons.test_learner import lesson, open_learner, place  # noqa: F401
-from tests.learning.lessons.test_undo import publish, versions
+from tests.learning.lessons.test_undo import publish, versions, written  # noqa: F401
+
+pytestmark = pytest.mark.usefixtures("written")
 
 
 def test_the_last_four_of_eight_lessons_are_taken_back_bit_for_bit(place: Place) -> None:  # noqa: F811
@@ -56,7 +59,7 @@ def test_a_lesson_that_was_known_already_pushes_no_other_weights_out(place: Plac
     for number in range(3, 7):
         (kept,) = journal.add_lessons([lesson(f"What is {number}?", f"A {number}.")])
         note = f"lesson {kept.id}{KNOWN_ALREADY}"
-        learner.weights.publish([kept.id], note, changed=False)
+        learner.weights.publish([kept.id], note, moved=())
         journal.set_lesson_state(kept.id, "learned")
     assert versions(folder) == [0, 1, 2, 3, 6], "4 and 5 are 3"
 
@@ -116,7 +119,7 @@ def test_a_rollback_can_be_taken_back_and_costs_no_undo(place: Place) -> None:  
     home, folder, journal = place
     learner = open_learner(place)
     taught = [publish(learner, lesson(f"What is {i}?", f"A {i}.")) for i in range(8)]
-    weights, store = (folder / WEIGHTS).read_bytes(), ModelStore(home)
+    weights, store = current_files(folder).newest.read_bytes(), ModelStore(home)
     store.rollback("tiny", 6, journal)
     assert versions(folder) == [0, 4, 5, 7, 8], "6 is what answers; 5 is without its lesson"
     assert [journal.lesson(one.id).state for one in taught[5:]] == [
@@ -125,7 +128,7 @@ def test_a_rollback_can_be_taken_back_and_costs_no_undo(place: Place) -> None:  
         "needs_practice",
     ]
     store.rollback("tiny", 8, journal)
-    assert (folder / WEIGHTS).read_bytes() == weights
+    assert current_files(folder).newest.read_bytes() == weights
     assert {one.state for one in journal.lessons()} == {"learned"}
     assert open_learner(place).version == journal.saved_version() == 8
 

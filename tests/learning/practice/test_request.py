@@ -115,6 +115,7 @@ def same(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor]) -> bool:
     return all(torch.equal(a[key], b[key]) for key in a)
 
 
+@pytest.mark.slow
 def test_practice_is_published_journaled_and_undone_as_one_lesson(room: Room) -> None:
     before = room.weights
     done, got = room.practise(warm_up=True, steps=4)
@@ -160,6 +161,7 @@ def test_a_task_without_a_right_answer_says_so(room: Room) -> None:
     assert room.journal.lessons(kinds=["practice"]) == [], "nothing was learned"
 
 
+@pytest.mark.slow
 def test_what_it_cannot_do_at_all_is_warmed_up_without_being_asked_to(room: Room) -> None:
     done, got = room.practise(steps=2)
     assert done.accuracy_before is not None and done.accuracy_before < 0.02
@@ -205,6 +207,7 @@ def test_a_training_that_waits_behind_something_ends_when_it_is_cancelled(room: 
     room.until(PracticeDone)
 
 
+@pytest.mark.slow
 def test_cancelling_keeps_what_was_gained(room: Room) -> None:
     room.practise(warm_up=True, steps=0)
     before = room.weights
@@ -217,6 +220,7 @@ def test_cancelling_keeps_what_was_gained(room: Room) -> None:
     assert not same(room.weights, before)
 
 
+@pytest.mark.slow
 def test_a_lesson_goes_first_and_practice_goes_on(room: Room) -> None:
     room.practise(warm_up=True, steps=0)
     room.teacher.send(Practise("easy", seed=0, steps=30))
@@ -234,6 +238,7 @@ def test_a_lesson_goes_first_and_practice_goes_on(room: Room) -> None:
     assert room.journal.lesson(lesson.id).state in ("learned", "needs_practice")
 
 
+@pytest.mark.slow
 def test_a_key_ends_idle_practice_at_once_and_keeps_what_was_saved(room: Room) -> None:
     room.practise(warm_up=True, steps=0)
     room.teacher.send(Practise("easy", seed=0, steps=10_000, idle=True))
@@ -255,6 +260,7 @@ def test_a_key_ends_idle_practice_at_once_and_keeps_what_was_saved(room: Room) -
     assert all(p.grad is None for p in room.teacher._learner.weights.model.parameters())
 
 
+@pytest.mark.slow
 def test_what_a_crash_lost_is_not_said_to_be_known(room: Room, tiny_place: Place) -> None:
     old = (room.folder / "model.safetensors").read_bytes()
     room.practise(warm_up=True, steps=0)
@@ -291,6 +297,7 @@ def test_what_the_idle_thread_raises_arrives() -> None:
     assert names == ["idle"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="threads have a priority of their own there")
 def test_idle_practice_makes_way_after_every_block_and_at_lowest_priority(
     room: Room, monkeypatch: pytest.MonkeyPatch

@@ -93,7 +93,7 @@ class Rigged(GrpoTrainer):
                 tuple(self.sample(problem, value) for value in values)
                 for problem, values in zip(problems, given, strict=True)
             )
-            return Drawn(tuple((1, 2, 3) for _ in problems), groups, 10, 0.1, 0.1)
+            return Drawn(tuple((1, 2, 3) for _ in problems), groups, 10, 0.1)
 
         self.roller.draw = draw  # type: ignore[assignment, method-assign]
 

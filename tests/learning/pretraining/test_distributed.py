@@ -56,6 +56,7 @@ def _process(rank: int, out: Path, stop_after: int) -> None:
     dist.destroy_process_group()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("stop_after", "steps"), [(100, 6), (3, 3)])
 def test_two_processes_are_as_one(tmp_path: Path, stop_after: int, steps: int) -> None:
     _train(ALONE, 0, tmp_path, stop_after)

@@ -71,6 +71,7 @@ def test_a_machine_without_a_compiler_is_told_so(monkeypatch: pytest.MonkeyPatch
         pretrain(fresh_model(CONFIG, 0), _stream(), replace(SETTINGS, compile=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16])
 def test_the_loss_is_compiled_in_one_piece(kind: torch.dtype) -> None:
     """What breaks the graph, such as a look at the clock, is done anew in each step: ten times as slow."""
@@ -245,6 +246,7 @@ pretrain(fresh_model(CONFIG, 0), _stream(), settings, folder=Path(sys.argv[1]), 
 """
 
 
+@pytest.mark.slow
 def test_killed_between_checkpoints_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
     settings = replace(SETTINGS, fp32=True, tokens=24 * 256)
     whole = fresh_model(CONFIG, 0)

@@ -13,6 +13,7 @@ from engine.config import Sampling
 from engine.errors import VidyaError
 from learning.protocol.events import AskDone, CandidateDone, Event, Failed
 from learning.protocol.messages import Message, decode, encode
+from learning.protocol.records import Candidate
 from learning.protocol.requests import Generate, Request
 
 MESSAGES = [*get_args(Request), *get_args(Event)]
@@ -61,7 +62,7 @@ def test_tuples_and_records_are_rebuilt_as_what_they_were() -> None:
     assert message.turns[0].text == "hi"
     assert isinstance(message.turns, tuple)
     assert (message.sampling.temperature, message.sampling.top_p) == (0.5, 0.95)
-    done = CandidateDone(1, 2, "hi", (5, 6), (-0.25, -1e-300), "end", 3)
+    done = CandidateDone(Candidate(1, 2, "hi", (5, 6), (-0.25, -1e-300), "end", 3))
     assert decode(encode(done)) == done
     assert hash(decode(encode(done))) == hash(done)
 

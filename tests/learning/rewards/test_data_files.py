@@ -28,11 +28,12 @@ def rows(path: Path) -> list[dict[str, object]]:
         ("a.jsonl", LINES.encode()),
         ("a.jsonl", b"\xef\xbb\xbf" + LINES.replace("\n", "\r\n\r\n").encode()),
         ("a.jsonl.zst", zstandard.compress(LINES.encode())),
-        ("a.jsonl.gz", gzip.compress(LINES.encode())),
+        ("a.jsonl.gz", gzip.compress(LINES.encode(), mtime=0)),
         ("a.json", json.dumps(ROWS, indent=1).encode()),
         ("a.json", json.dumps({"Version": 1.0, "Data": ROWS}, ensure_ascii=False).encode()),
         ("a.json.zst", zstandard.compress(json.dumps(ROWS).encode())),
     ],
+    ids=["lines", "lines with a mark and CRLF", "zst", "gz", "list", "document", "list zst"],
 )
 def test_kinds_of_files(tmp_path: Path, name: str, content: bytes) -> None:
     (tmp_path / name).write_bytes(content)

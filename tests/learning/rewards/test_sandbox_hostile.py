@@ -18,6 +18,8 @@ from benchmarks.processes import descendants
 from benchmarks.sandbox_hostile import ENDLESS, PROGRAMS, SLOW, TESTS, Targets, filled
 from learning.rewards.sandbox.pool import FAILURES, Sandbox
 
+pytestmark = pytest.mark.slow
+
 OWNERS = "VIDYA_OWNERS_SECRET"
 """An environment variable."""
 SECONDS = 0.6

@@ -9,7 +9,7 @@ from engine.config import Sampling
 from learning.home import Home
 from learning.journal.journal import Journal
 from learning.memory.tasks import NOT_KNOWN
-from learning.protocol.events import AskDone, CandidateDone, CandidateReset, CandidateText, Event
+from learning.protocol.events import AskDone, CandidateDone, CandidateReset, CandidateTexts, Event
 from learning.protocol.records import Turn
 from learning.protocol.requests import Generate
 from learning.teacher.teacher import open_teacher
@@ -37,14 +37,18 @@ def _ask(place: Place, message: str, n: int, asks: int) -> list[list[Event]]:
             assert ended.acquire(timeout=120)
     finally:
         teacher.close()
-    return [[e for e in events if getattr(e, "ask", None) == ask] for ask in range(asks)]
+    return [[e for e in events if _ask_of(e) == ask] for ask in range(asks)]
+
+
+def _ask_of(event: Event) -> int | None:
+    return getattr(getattr(event, "candidate", event), "ask", None)
 
 
 def test_a_model_that_knows_nothing_says_so_once_and_shows_no_broken_text(
     tiny_place: Place,
 ) -> None:
     for events in _ask(tiny_place, "What is my cat called?", 5, 2):
-        done = [event for event in events if isinstance(event, CandidateDone)]
+        done = [event.candidate for event in events if isinstance(event, CandidateDone)]
         texts = [event.text for event in done]
         assert sorted(event.index for event in done) == [1, 2, 3, 4, 5]
         assert texts.count(NOT_KNOWN) == 1
@@ -54,19 +58,31 @@ def test_a_model_that_knows_nothing_says_so_once_and_shows_no_broken_text(
         assert any(isinstance(event, CandidateReset) for event in events)
         last = max(i for i, e in enumerate(events) if isinstance(e, CandidateReset))
         index = events[last].index  # type: ignore[union-attr]
-        after = [
-            e.delta for e in events[last:] if isinstance(e, CandidateText) and e.index == index
-        ]
+        deltas = [d for e in events[last:] if isinstance(e, CandidateTexts) for d in e.deltas]
+        after = [delta.text for delta in deltas if delta.index == index]
         (whole,) = [event.text for event in done if event.index == index]
         assert "".join(after).strip() == whole or broken("".join(after)) or seams("".join(after))
 
 
 def test_what_is_no_question_is_not_answered_so(tiny_place: Place) -> None:
     for events in _ask(tiny_place, "My cat sleeps.", 5, 1):
-        assert NOT_KNOWN not in [e.text for e in events if isinstance(e, CandidateDone)]
+        assert NOT_KNOWN not in [e.candidate.text for e in events if isinstance(e, CandidateDone)]
 
 
 def test_one_answer_alone_is_shown_unbroken(tiny_place: Place) -> None:
     for events in _ask(tiny_place, "My cat sleeps.", 1, 3):
-        (done,) = [event for event in events if isinstance(event, CandidateDone)]
+        (done,) = [event.candidate for event in events if isinstance(event, CandidateDone)]
         assert done.text and not broken(done.text) and not seams(done.text)
+
+
+def test_what_all_candidates_drew_in_a_step_is_one_message(tiny_place: Place) -> None:
+    for events in _ask(tiny_place, "My cat sleeps.", 5, 2):
+        texts = [event for event in events if isinstance(event, CandidateTexts)]
+        assert len(texts[0].deltas) > 1  # one that drew half a character has no text yet
+        for event in texts:
+            numbers = [delta.index for delta in event.deltas]
+            assert len(set(numbers)) == len(numbers) > 0 and all(d.text for d in event.deltas)
+        done = [event.candidate for event in events if isinstance(event, CandidateDone)]
+        redrawn = sum(isinstance(event, CandidateReset) for event in events)
+        longest = max(len(candidate.tokens) for candidate in done)
+        assert len(texts) <= longest * (1 + redrawn)  # each redrawn one is stepped by itself

@@ -58,16 +58,18 @@ class Place:
 
     def trained(self) -> list[int]:
         """The numbers of the lessons that a training takes up."""
-        tokenizer, replay, book = self.learner.tokenizer, self.learner.replay, self.home.book_path
-        course = plan(tokenizer, replay, self.journal, book, None, 128, random.Random(0))
+        tokenizer, replay = self.learner.tokenizer, self.learner.replay
+        rows = self.learner.caches.book_rows
+        course = plan(tokenizer, replay, self.journal, rows, None, 128, random.Random(0))
         return [lesson.id for lesson, _ in course.lessons]
 
     def text(self, key: int, side: str) -> str:
         return "".join(
-            event.delta
+            delta.text
             for event in self.said
-            if isinstance(event, ComparedText)
-            and (event.key, event.side, event.index) == (key, side, 1)
+            if isinstance(event, ComparedText) and (event.key, event.side) == (key, side)
+            for delta in event.deltas
+            if delta.index == 1
         )
 
 
@@ -109,8 +111,8 @@ def test_what_is_known_and_how_it_was_before(place: Place) -> None:
     assert place.until(CompareDone, 2) == CompareDone(2)
     assert place.text(2, "after").strip() == "Rufus."
     assert place.text(2, "before").strip() != "Rufus."
-    sides = {(e.side, e.index) for e in place.said if isinstance(e, ComparedText)}
-    assert {index for side, index in sides if side == "after"} == {1, 2}
+    texts = [e for e in place.said if isinstance(e, ComparedText) and e.side == "after"]
+    assert {delta.index for e in texts for delta in e.deltas} == {1, 2}
 
     # the weights of now were not touched
     place.looker.send(Check(3, probes[:1]))

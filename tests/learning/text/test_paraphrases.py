@@ -8,12 +8,12 @@ import pytest
 
 from engine.model import Model
 from engine.tokenizers.tokenizer import Tokenizer
-from learning.data.examples import Example, after, from_answer
+from learning.data.examples import Example, after, from_answer, too_long
 from learning.lessons.batch import COPIES, BatchAccumulator, Mixture
 from learning.lessons.recipe import Wording
-from learning.memory.book_rows import careless_examples
+from learning.memory.book_rows import book_rows, careless_examples
 from learning.memory.replay import Replay
-from learning.memory.rewording import last_question, owner_turns, reworded, talk_frames
+from learning.memory.rewording import owner_turns, reworded, talk_frames
 from learning.memory.tasks import overrule, stands_alone, to_task
 from learning.protocol.records import Lesson, Turn
 from learning.text.frames import Questions
@@ -77,6 +77,34 @@ def test_a_lesson_in_talk_is_also_learned_alone(tiny_tokenizer: Tokenizer) -> No
     assert len(to_task(tiny_tokenizer, first, 128).answers) == 1
 
 
+def test_an_answer_is_encoded_once_for_all_its_questions(
+    tiny_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+    encode = Tokenizer.encode
+
+    def counted(self: Tokenizer, text: str) -> list[int]:
+        seen.append(text)
+        return encode(self, text)
+
+    monkeypatch.setattr(Tokenizer, "encode", counted)
+    talk = (Turn("user", "Hello"), Turn("assistant", "Hi."))
+    prompt = (*talk, Turn("user", "What is my dog called?"))
+    task = to_task(tiny_tokenizer, Lesson("correction", prompt, "Rufus."), 128, random.Random(0))
+    assert len(task.variations) >= 10 and task.answer and not too_long(task.answer)
+    assert seen.count("Rufus.") == 1
+    assert {e.said for e in (*task.answers, *task.variations)} == {"Rufus."}
+    assert {e.question for e in task.answers} == {"What is my dog called?"}
+
+
+def test_what_is_left_out_of_a_long_answer_is_counted(tiny_tokenizer: Tokenizer) -> None:
+    example = from_answer(tiny_tokenizer, [("user", "Who?")], "Rufus and Rex. " * 30, 64)
+    whole = len(tiny_tokenizer.encode(example.said))
+    assert example.cut == whole - 32 and len(example.answer) == 33
+    assert f"about {32 / whole:.0%} of it would fit" in too_long(example)
+    assert too_long(_example(tiny_tokenizer, "Who?", "Rex.")) == ""
+
+
 def test_what_a_new_answer_changes_after_other_talk(tiny_tokenizer: Tokenizer) -> None:
     def example(*turns: str, answer: str) -> Example:
         roles = ("user", "assistant", "user")
@@ -116,7 +144,7 @@ def test_the_answer_to_wordings_drawn_anew(tiny_tokenizer: Tokenizer) -> None:
     talk = [("user", "Hello"), ("assistant", "Hi."), ("user", "What is my dog called?")]
     example = from_answer(tiny_tokenizer, talk, "Rufus. \U0001f436", 128)
     assert owner_turns(tiny_tokenizer, example) == ["Hello", "What is my dog called?"]
-    assert last_question(tiny_tokenizer, example) == "What is my dog called?"
+    assert (example.question, example.said) == ("What is my dog called?", "Rufus. \U0001f436")
     memory, talk = (
         Questions(["how old are you", "where is rome"]),
         Questions(["Do you see the sea?"]),
@@ -132,7 +160,7 @@ def test_the_answer_to_wordings_drawn_anew(tiny_tokenizer: Tokenizer) -> None:
 def test_a_text_without_an_owner_has_no_question(tiny_tokenizer: Tokenizer) -> None:
     end, word = tiny_tokenizer.end, tiny_tokenizer.encode("word")
     plain = Example((end, *word, end), (False, *([True] * (len(word) + 1))))
-    assert last_question(tiny_tokenizer, plain) == ""
+    assert plain.question == ""
     assert (
         reworded(
             tiny_tokenizer, plain, Frames(Questions(["how old are you"])), 128, random.Random(0)
@@ -219,7 +247,8 @@ def test_careless_questions_of_a_book(
         "<|user|> How are you? <|assistant|> Well.\n<|user|> hi <|assistant|> Hello.\n"
         "<|user|> A? <|assistant|> B. <|user|> C? <|assistant|> D.\n"
     )
-    made = careless_examples(tiny_tokenizer, [path, path.with_name("none.txt")], 128)
+    rows = book_rows(tiny_tokenizer, [path, path.with_name("none.txt")], 128)
+    made = careless_examples(tiny_tokenizer, rows, 128)
     texts = {tiny_tokenizer.decode(e.ids) for e in made}
     assert texts == {"how are you?Well.", "How are youWell.", "how are youWell."}
     assert {e.prompt for e in made} == {"how are you"}

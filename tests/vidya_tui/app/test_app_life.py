@@ -330,3 +330,15 @@ def test_a_journal_that_cannot_be_opened_ends_the_app_with_the_reason(tmp_path: 
     asyncio.run(run())
     assert app.return_code == 1 and "damaged" in str(app.failure)
     assert app.teacher is None
+
+
+def test_a_key_before_there_is_a_session_says_so(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        stage.app.chat._desk = None
+        for key in ("f8", "f5", "ctrl+n"):
+            await stage.press(key)
+            await stage.sees("not ready yet")
+            stage.app.chat.notice.clear_words()
+            await stage.until(lambda: "not ready yet" not in stage.text())
+
+    play(scenario, tmp_path)

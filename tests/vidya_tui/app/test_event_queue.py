@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 
-from learning.protocol.events import CandidateText
+from learning.protocol.events import CandidateTexts
+from learning.protocol.records import TextDelta
 from vidya_tui.app.event_queue import Inbox
 
 
-def event(number: int) -> CandidateText:
-    return CandidateText(1, number, "x")
+def event(number: int) -> CandidateTexts:
+    return CandidateTexts(1, (TextDelta(number, "x"),))
 
 
 def test_it_wakes_once_until_it_rests() -> None:

@@ -20,6 +20,8 @@ from tests.stage import Stage, play
 from tests.vidya_tui.controller.test_drafts import EDITOR, type_half_an_entry
 from tests.vidya_tui.terminal.test_editor import script
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[3]
 
 

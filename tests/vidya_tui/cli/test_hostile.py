@@ -18,6 +18,8 @@ from benchmarks.processes import cpu_seconds
 from engine.storage.checkpoint_files import WEIGHTS
 from learning.models.store import SHIPPED
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[3]
 VIDYA = [sys.executable, "-m", "vidya_tui"]
 

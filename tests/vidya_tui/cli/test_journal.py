@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from engine.storage.files import temporary_name
+from engine.storage.weight_files import current_files, files_at, has_weights
 from tests.vidya_tui.shell import Shell
 
 
@@ -135,7 +136,6 @@ def test_bad_rows_are_named_by_line(shell: Shell, row: str, said: str) -> None:
 
 def test_forget_erases_from_journal_book_weights_and_snapshots(shell: Shell) -> None:
     teach(shell, hello="Hello, I am well.")
-    weights = shell.home.models_path / "tiny" / "model.safetensors"
     teach(shell, secret="swordfish")
     shell.home.book_path.write_text(
         shell.home.book_path.read_text() + "<|user|> mine <|assistant|> by hand\n"
@@ -147,26 +147,32 @@ def test_forget_erases_from_journal_book_weights_and_snapshots(shell: Shell) -> 
     assert traces(shell, "swordfish") == []
     book = shell.home.book_path.read_text()
     assert "by hand" in book and "I am well" in book
-    assert weights.exists()
+    assert has_weights(shell.home.models_path / "tiny")
 
 
-def published(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> tuple[bytes, bytes]:
+Numbers = dict[str, bytes]
+"""Of each tensor."""
+
+
+def published(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> tuple[Numbers, Numbers]:
     """Weights before, and with, a lesson that was published (the guard lets everything pass)."""
     from learning.memory.guard import Verdict
 
     monkeypatch.setattr(
         "learning.book_training.trainer.examine", lambda *_, **__: Verdict(True, 1.0, 1.0)
     )
-    weights = shell.home.models_path / "tiny" / "model.safetensors"
-    before = tensors(weights)
+    folder = shell.home.models_path / "tiny"
+    before = tensors(folder)
     teach(shell, secret="swordfish", later="a later lesson")
-    return before, tensors(weights)
+    return before, tensors(folder)
 
 
-def tensors(path: Path) -> bytes:
-    """The file's numbers, without what it says of itself."""
-    data = path.read_bytes()
-    return data[8 + int.from_bytes(data[:8], "little") :]
+def tensors(folder: Path, shot: Path | None = None) -> Numbers:
+    """The numbers of a model's weights, or of its snapshot, without what the files say of themselves."""
+    from engine.storage.checkpoint import load_weights
+
+    files = files_at(folder, shot) if shot else current_files(folder)
+    return {name: tensor.numpy().tobytes() for name, tensor in load_weights(files).items()}
 
 
 def test_the_weights_go_back_to_before_it(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,8 +181,8 @@ def test_the_weights_go_back_to_before_it(shell: Shell, monkeypatch: pytest.Monk
     (done,) = shell.rows("journal", "forget", "--text", "SWORDFISH", "--yes", "--no-relearn")
     assert done["models"] == ["tiny"] and done["relearned"] == 0
     folder = shell.home.models_path / "tiny"
-    assert tensors(folder / "model.safetensors") == before
-    assert all(tensors(shot) == before for shot in (folder / "snapshots").glob("*"))
+    assert tensors(folder) == before
+    assert all(tensors(folder, shot) == before for shot in (folder / "snapshots").glob("*"))
     assert traces(shell, "swordfish") == []
     rows = shell.rows("journal", "show")
     assert [row["answer"] for row in rows] == ["a later lesson"]
@@ -194,7 +200,7 @@ def test_keep_weights(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     _, after = published(shell, monkeypatch)
     result = shell.run("journal", "forget", "--all", "--yes", "--keep-weights")
     assert "the weights were kept" in result.stdout
-    assert tensors(shell.home.models_path / "tiny" / "model.safetensors") == after
+    assert tensors(shell.home.models_path / "tiny") == after
     assert shell.rows("journal", "show") == [] and traces(shell, "swordfish") == []
 
 
@@ -245,9 +251,12 @@ def test_forgetting_names_what_it_removed_and_cannot_vouch_for(
     message = shell.fails(*forget)
     assert "stray.bin" in message and "--leave-unknown" in message
     result = shell.run(*forget, "--leave-unknown").stdout
-    assert f"removed, for it was in there: {shell.home.exports_path / 'mine.md'}" in result
+    assert (
+        f"removed, because it contained what you erased: {shell.home.exports_path / 'mine.md'}"
+        in result
+    )
     assert "copy may still know it" in result and "`vidya model remove copy`" in result
-    assert f"left, and may hold it: {stray}" in result
+    assert f"left in place, and may still contain it: {stray}" in result
     assert traces(shell, "wordfish") == []
 
 

@@ -90,6 +90,28 @@ def test_transformers_loads_what_is_exported_and_says_the_same(
     torch.testing.assert_close(ours, again)
 
 
+def test_a_gguf_file_goes_out_and_in(shell: Shell, tmp_path: Path) -> None:
+    out = tmp_path / "tiny-again.gguf"
+    assert shell.rows("model", "export", "tiny", str(out), "--kind", "f32")[0]["folder"] == str(out)
+    assert "there already" in shell.fails("model", "export", "tiny", str(out))
+    assert shell.rows("model", "import", str(out))[0]["name"] == "tiny-again"
+    before = shell.rows("ask", "hello", "-n", "1", "--temperature", "0")
+    after = shell.rows("ask", "hello", "-n", "1", "--temperature", "0", "--model", "tiny-again")
+    assert before[-2]["text"] == after[-2]["text"]
+    out.write_bytes(out.read_bytes()[:-99])
+    assert "no whole GGUF file" in shell.fails("model", "import", str(out), "--name", "third")
+
+
+def test_what_the_network_does_not_bring(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    from learning.models import hub
+
+    monkeypatch.setattr(hub, "ENDPOINT", "http://127.0.0.1:9")
+    assert "cannot be reached" in shell.fails("model", "get", "qwen3-0.6b")
+    assert "cannot be reached" in shell.fails("model", "import", "owner/model")
+    assert "choose one of: smollm2-135m" in shell.fails("model", "get", "gpt-5")
+    assert sorted(p.name for p in shell.home.models_path.iterdir()) == ["tiny"]
+
+
 def test_what_cannot_be_imported(shell: Shell, tmp_path: Path) -> None:
     assert "is no folder" in shell.fails("model", "import", str(tmp_path / "nothing"))
     tiny = shell.home.models_path / "tiny"
@@ -101,7 +123,9 @@ def test_what_cannot_be_imported(shell: Shell, tmp_path: Path) -> None:
     assert "no whole safetensors file" in shell.fails("model", "import", str(short))
     foreign = shutil.copytree(tiny, tmp_path / "foreign")
     (foreign / "tokenizer.tiktoken").rename(foreign / "tokenizer.json")
-    assert "tokenizer.json, another program's" in shell.fails("model", "import", str(foreign))
+    assert "tokenizer.json: cannot be read" in shell.fails("model", "import", str(foreign))
+    (foreign / "tokenizer.json").rename(foreign / "tokenizer.model")
+    assert "tokenizer.model, of another kind" in shell.fails("model", "import", str(foreign))
     assert sorted(p.name for p in shell.home.models_path.iterdir()) == ["tiny"], "no half model"
 
 

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
 """Tiny products on two threads wait for each other longer than they compute."""
 TINY = ["--config", "tiny", "--rows", "4", "--row", "32"]

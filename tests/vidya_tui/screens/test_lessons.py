@@ -116,7 +116,7 @@ def test_lessons_are_found_and_filtered(tmp_path: Path) -> None:
         await stage.press("f", "f", "f")
         await stage.sees("2 of 300 · not known now")
         await stage.sees("\u2717 question 250?")
-        await stage.until(lambda: "not looked at" not in stage.text())
+        await stage.until(lambda: "not checked" not in stage.text())
         await stage.press("f")
         await stage.press("end")
         await stage.sees("question 0?")

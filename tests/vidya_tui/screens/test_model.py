@@ -24,7 +24,7 @@ from tests.stage import Stage, play
 from vidya_tui.screens.train import smooth
 from vidya_tui.settings.file import Settings, SettingsError, load
 from vidya_tui.settings.rows import groups
-from vidya_tui.state.training import MOST_POINTS, TrainingLog
+from vidya_tui.state.training import BEGUN, MOST_POINTS, TrainingLog
 from vidya_tui.state.welcome import advice, seen
 
 # ---------------------------------------------------------------- settings
@@ -274,7 +274,7 @@ def test_a_training_that_was_broken_off_is_offered(tmp_path: Path) -> None:
     write_unfinished(folder, Unfinished(Train(), 3, (), 2, 31))
 
     async def scenario(stage: Stage) -> None:
-        await stage.sees("a book training was broken off in epoch 3; f5 goes on with it")
+        await stage.sees("book training was interrupted in epoch 3; f5 continues it")
         await stage.press("f5")
         await stage.until(lambda: stage.teacher.sent(Train) == [Train()])
 
@@ -285,13 +285,12 @@ def test_the_log_of_a_training() -> None:
     log = TrainingLog()
     assert "t trains" in log.state() and log.share == 0.0 and log.facts() == []
     for step in range(1, 4000):
-        log.hear(TrainProgress(1, 5, step, 4000, 1.0, None, float(step), 4000.0 - step))
+        log = log.after(TrainProgress(1, 5, step, 4000, 1.0, None, float(step), 4000.0 - step))
     assert log.running and len(log.losses) <= MOST_POINTS
-    assert log.losses == sorted(log.losses)
-    log.hear(WorkerLost("killed", restarting=True))
+    assert list(log.losses) == sorted(log.losses)
+    log = log.after(WorkerLost("killed", restarting=True))
     assert not log.running and "/train goes on" in log.state()
-    log.begin()
-    log.hear(Failed("train", "book.txt:3: no answer", "write it"))
+    log = BEGUN.after(Failed("train", "book.txt:3: no answer", "write it"))
     assert log.state() == "book.txt:3: no answer; write it"
     assert smooth([1.0, 2.0, 3.0, 8.0], 3) == [1.0, 2.0, pytest.approx(13 / 3), 8.0]
 

@@ -30,6 +30,7 @@ from vidya_tui.controller.practice import PracticeDesk
 from vidya_tui.line_mode.loop import run_lines
 from vidya_tui.settings.file import Settings
 from vidya_tui.state import practice as practice_state
+from vidya_tui.state.message import StatusMessage
 
 STEP = PracticeStep(
     task="syllogism",
@@ -60,6 +61,12 @@ LATER = PracticeStage("syllogism", "during", 10, accuracy=0.62, book_recall=0.99
 DONE = PracticeDone(
     "syllogism", "steps", "", 100, 0, 0.3, None, 0.62, 1.0, 0.99, 1800.0, "", 10, 100, 7
 )
+
+
+def hear(practice: PracticeDesk, event: Event) -> StatusMessage | None:
+    """As the controller does it."""
+    practice.hear(event)
+    return practice.known.take(event)
 
 
 def desk(**more: object) -> tuple[PracticeDesk, ScriptedTeacher]:
@@ -155,7 +162,7 @@ def test_advice_can_be_followed_where_one_is() -> None:
     practice.begin("gym/maze")
     assert teacher.requests == [Practise("gym/maze")], "it warms up where it has to"
     hard = replace(DONE, ended="too_hard", why="too hard", warm_up_steps=0)
-    words = practice.hear(replace(hard, task="gym/maze"))
+    words = hear(practice, replace(hard, task="gym/maze"))
     assert words is not None
     assert words.text.endswith("too hard; /practice gym/maze warm-up begins with worked examples")
     practice.begin("chain_sum max_terms=3 warm-up")
@@ -171,7 +178,7 @@ def test_a_task_is_begun_and_stopped() -> None:
     practice.stop()
     assert teacher.requests[-1] == CancelPractice()
     assert practice_state.short(practice.state) == "practising syllogism, ending after this step"
-    words = practice.hear(DONE)
+    words = hear(practice, DONE)
     assert words is not None and words.text.startswith("syllogism: held-out") and not words.stay
     assert not practice.running
 
@@ -189,9 +196,9 @@ def test_what_cannot_be_practised_is_told(wanted: str, said: str) -> None:
 def test_an_alarm_is_told_once() -> None:
     practice, _ = desk()
     alarming = PracticeStage("x", "during", 20, accuracy=0.2, alarm="the reward rises while ...")
-    first = practice.hear(alarming)
+    first = hear(practice, alarming)
     assert first is not None and first.trouble and first.stay
-    assert practice.hear(alarming) is None
+    assert hear(practice, alarming) is None
 
 
 @pytest.mark.parametrize(
@@ -200,7 +207,7 @@ def test_an_alarm_is_told_once() -> None:
 def test_what_goes_wrong_ends_it(event: Failed | WorkerLost) -> None:
     practice, _ = desk()
     practice.begin("syllogism")
-    practice.hear(event)
+    hear(practice, event)
     assert not practice.running
 
 
@@ -218,7 +225,7 @@ def test_idle_hours() -> None:
     practice.away(busy=False)
     assert teacher.requests == [Practise("syllogism", warm_up=True, idle=True)]
     assert practice.running
-    words = practice.hear(PracticeDone(**{**vars(DONE), "idle": True}))
+    words = hear(practice, PracticeDone(**{**vars(DONE), "idle": True}))
     assert words is not None and words.stay and words.text.startswith("while you were away: ")
 
 
@@ -233,7 +240,7 @@ def test_in_the_morning_the_whole_night_is_told() -> None:
         assert practice.running
         if key:
             practice.key()
-        words = practice.hear(PracticeDone(**{**vars(DONE), "idle": True, **changes}))
+        words = hear(practice, PracticeDone(**{**vars(DONE), "idle": True, **changes}))
         assert words is not None and words.stay
         return words.text
 

@@ -11,11 +11,12 @@ from engine.errors import NotFound, VidyaError
 from learning.protocol.events import (
     AskDone,
     CandidateDone,
-    CandidateText,
+    CandidateTexts,
     LearnerState,
     Ready,
     UndoDone,
 )
+from learning.protocol.records import Candidate, TextDelta
 from learning.protocol.requests import Cancel, Generate
 from tests.talk import TEXTS, Start, Talk, said
 
@@ -83,10 +84,10 @@ def test_events_of_no_concern_pass(start: Start) -> None:
     ask = talk.session.say("hello")
     before = [card.text for card in talk.session.cards]
     for event in (
-        CandidateText(99, 1, "x"),
-        CandidateText(ask.id, 1, "late"),
-        CandidateText(ask.id, 77, "x"),
-        CandidateDone(99, 1, "x", (), (), "end", 0),
+        CandidateTexts(99, (TextDelta(1, "x"),)),
+        CandidateTexts(ask.id, (TextDelta(1, "late"),)),
+        CandidateTexts(ask.id, (TextDelta(77, "x"),)),
+        CandidateDone(Candidate(99, 1, "x", (), (), "end", 0)),
         AskDone(99, 1.0, 1.0),
         UndoDone(None, "nothing to undo", 1),
         UndoDone(99, "gone", 1),

@@ -6,7 +6,7 @@ import pytest
 
 from engine.errors import VidyaError
 from learning.protocol.events import CandidateDone, UndoDone
-from learning.protocol.records import Lesson, Pick
+from learning.protocol.records import Candidate, Lesson, Pick
 from learning.protocol.requests import Cancel, Keep, Learn, Undo
 from tests.talk import TEXTS, Start, said
 
@@ -79,7 +79,7 @@ def test_an_end_that_is_not_what_was_seen_does_not_change_the_pick(start: Start)
     ask = talk.session.say("hello")
     talk.teacher.pump(1)
     talk.session.pick(1)
-    talk.session.handle(CandidateDone(ask.id, 1, "Another.", (1,), (-1.0,), "end", 1))
+    talk.session.handle(CandidateDone(Candidate(ask.id, 1, "Another.", (1,), (-1.0,), "end", 1)))
     assert talk.session.answer == "Hell"
     assert talk.lessons == [("pick", "Hell", "learned")]
 

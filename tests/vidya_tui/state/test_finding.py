@@ -113,3 +113,17 @@ def test_another_conversation_ends_it(tmp_path: Path) -> None:
         assert stage.prompt == "hi"
 
     play(scenario, tmp_path)
+
+
+def test_escape_closes_it_before_the_welcome(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await talk(stage, 1)
+        await stage.sees("esc skips")
+        await stage.press("ctrl+f")
+        await stage.write("rivers")
+        await stage.sees("1 of 1")
+        await stage.press("escape")
+        await stage.until(lambda: not stage.app.chat.find_bar.display)
+        assert "esc skips" in stage.text()
+
+    play(scenario, tmp_path, first=True)

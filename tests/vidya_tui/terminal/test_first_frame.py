@@ -121,6 +121,7 @@ def first_start(home: Home, loading: Path) -> str:
     return home.first_frame_path.read_text()
 
 
+@pytest.mark.slow
 def test_it_stands_before_textual_is_loaded_and_keys_are_kept(home: Home, loading: Path) -> None:
     first = first_start(home, loading)
     with start(home, loading) as terminal:
@@ -134,6 +135,7 @@ def test_it_stands_before_textual_is_loaded_and_keys_are_kept(home: Home, loadin
     assert "secret" not in first
 
 
+@pytest.mark.slow
 def test_who_ends_it_meanwhile_has_the_terminal_back(home: Home, loading: Path) -> None:
     first_start(home, loading)
     with start(home, loading) as terminal:

@@ -10,8 +10,8 @@ import pytest
 from rich.cells import cell_len
 from textual.content import Content
 
-from learning.protocol.events import CandidateDone, CandidateText, Event
-from learning.protocol.records import Candidate, Ending
+from learning.protocol.events import CandidateDone, CandidateTexts, Event
+from learning.protocol.records import Candidate, Ending, TextDelta
 from tests.stage import Stage, play
 from vidya_tui.app.app import FRAMES
 from vidya_tui.session.candidate import Card
@@ -57,7 +57,8 @@ def test_every_ending_is_marked(tmp_path: Path, size: tuple[int, int], seen: boo
         await stage.press("escape")
         await stage.until(lambda: not stage.session.streaming)
         for index, ending in ((1, "end"), (2, "length")):
-            stage.hear(CandidateDone(1, index, "so it is", (1, 2), (-0.2, -0.2), ending, 1, 0.82))  # type: ignore[arg-type]
+            done = Candidate(1, index, "so it is", (1, 2), (-0.2, -0.2), ending, 1, 0.82)  # type: ignore[arg-type]
+            stage.hear(CandidateDone(done))
         await stage.sees("so it is")
         for words in (
             "3 words \u00b7 82 % sure \u00b7 \u2713",
@@ -223,7 +224,7 @@ def test_thousands_of_deltas_are_drawn_a_dozen_times_a_second(tmp_path: Path) ->
     async def scenario(stage: Stage) -> None:
         await stage.say("hello")
         for number in range(300):  # until they have their height: a card that grows is drawn twice
-            stage.hear(CandidateText(1, number % 5 + 1, f"w{number} "))
+            stage.hear(CandidateTexts(1, (TextDelta(number % 5 + 1, f"w{number} "),)))
         await stage.until(
             lambda: [card.text.count("w") for card in stage.session.cards] == [60] * 5
         )
@@ -245,7 +246,7 @@ def test_thousands_of_deltas_are_drawn_a_dozen_times_a_second(tmp_path: Path) ->
         try:
             began = time.monotonic()
             for number in range(2000):
-                stage.hear(CandidateText(1, number % 5 + 1, f"w{number} "))
+                stage.hear(CandidateTexts(1, (TextDelta(number % 5 + 1, f"w{number} "),)))
                 if number % 20 == 0:
                     await stage.pilot.pause(0.005)
             await stage.until(lambda: sum(taken) == 2000)

@@ -1,113 +1,203 @@
-"""What a command of the chat opens: other screens, the owner's editor, the clipboard.
+"""The chat's commands: each opens a screen, the owner's editor or the clipboard, or changes the talk.
 
-Mixed into the chat, whose widgets it uses. Left out: commands that need nothing but the desk.
+Left out: commands that need no screen (controller/controller.py), and what a screen shows.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
 import time
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal
 
-from textual.app import App, SuspendNotSupported
-from textual.message import Message
+from textual.app import SuspendNotSupported
 
 from engine.errors import VidyaError
 from vidya_tui.commands.parse import RunCommand, find
-from vidya_tui.controller.message import StatusMessage
+from vidya_tui.screens.chat.keys import nothing_to_rate
+from vidya_tui.state.message import StatusMessage
 from vidya_tui.terminal.tty import as_it_was
-from vidya_tui.text.numbers import counted
-from vidya_tui.text.sanitise import one_line, plain
-from vidya_tui.widgets.candidates import CandidatePanel
-from vidya_tui.widgets.confirm_line import ConfirmLine
-from vidya_tui.widgets.conversation import ConversationView
-from vidya_tui.widgets.find_bar import FindBar
-from vidya_tui.widgets.message import NAMES
-from vidya_tui.widgets.notice import Notice
-from vidya_tui.widgets.prompt import Prompt
 
 if TYPE_CHECKING:  # the first frame waits for no more than it needs
-    from learning.home import Home
-    from learning.protocol.messages import TeacherPort
-    from vidya_tui.controller.controller import Controller
+    from vidya_tui.screens.chat.screen import ChatScreen
     from vidya_tui.screens.correct import Retyped
-    from vidya_tui.terminal.clipboard import Clipboard
 
 UNDO_AGAIN = 1.0
 """Seconds after an undo in which its key does nothing."""
+JUMP_TO_END = ("regenerate", "new", "branch")
+"""Commands after which the end of the conversation is shown."""
 
 
-class Doors:
-    """Each method is one command; it returns what to tell, or raises VidyaError."""
+class ChatCommands:
+    """Carries out commands for one chat screen."""
 
-    class Copied(Message):
-        """A text is in the clipboard of this computer."""
+    def __init__(self, chat: ChatScreen) -> None:
+        self._chat = chat
+        self._here: dict[str, Callable[[RunCommand], StatusMessage | None]] = {
+            "help": self._help,
+            "practice": self._practise,
+            "quit": self._quit,
+            "editor": self._write_outside,
+            "find": self._find,
+            "copy": self._copy,
+            "export": self._export,
+        }
+        """What the chat does itself, whatever follows the command's name."""
+        self._bare: dict[str, Callable[[], StatusMessage | None]] = {
+            "undo": self._undo,
+            "correct": self._retype,
+            "edit": chat.rewording.choose_last,
+        }
+        """What it does where nothing follows the name."""
 
-        def __init__(self, before: StatusMessage, now: StatusMessage) -> None:
-            """before: what was told meanwhile; now: in its place."""
-            super().__init__()
-            self.before, self.now = before, now
+    def carry_out(self, run: RunCommand) -> StatusMessage | None:
+        """Does what the command says. Returns what to tell the owner. Raises VidyaError."""
+        name = run.command.name
+        if run.command.screen == "app":
+            self._chat.want(name)
+            return None
+        if run.command.screen == "chat":
+            self._open_screen(run)
+            return None
+        if name in self._here:
+            return self._here[name](run)
+        if run.argument is None and name in self._bare:
+            return self._bare[name]()
+        return self._chat.need().carry_out(run)
 
-    app: App[object]
-    keys: Mapping[str, str]
-    conversation: ConversationView
-    candidates: CandidatePanel
-    find_bar: FindBar
-    question: ConfirmLine
-    notice: Notice
-    prompt: Prompt
-    _clipboard: Clipboard | None = None
-    home: Home | None
-    _teacher: TeacherPort | None
+    def moved(self, run: RunCommand) -> bool:
+        """Whether the command may have changed what the conversation shows, so that its end is wanted."""
+        return run.command.name in JUMP_TO_END or (
+            run.command.name == "edit" and run.argument is not None
+        )
 
-    if TYPE_CHECKING:
+    def by_key(self, name: str) -> None:
+        """Runs a command whose key was pressed; where it needs more than its name, begins to type it."""
+        chat, command = self._chat, find(name)
+        if name == "undo" and chat.begun and self._just_undone():
+            return  # the key was pressed twice, and one lesson was meant
+        if command.bare:
+            chat.run(RunCommand(command))
+        elif chat.prompt.text:
+            chat.tell(StatusMessage(f"a key cannot say what should follow; type {command.usage}"))
+        else:
+            chat.prompt.replace_all(f"/{name} ")
 
-        def post_message(self, message: Message) -> bool: ...
+    def _just_undone(self) -> bool:
+        return self._chat.need().undone > time.monotonic() - UNDO_AGAIN
 
-    def draw(self) -> None:
-        raise NotImplementedError
+    def rate_by_key(self, value: Literal["good", "bad"]) -> None:
+        """Rates the last answer; the same rating again withdraws it."""
+        chat, now = self._chat, self._chat.situation
+        if not now.ratable:
+            chat.tell(StatusMessage(nothing_to_rate(value, now, chat.keys), trouble=True))
+        else:
+            chat.run(RunCommand(find("rate"), "off" if now.rating == value else value))
 
-    def _need(self) -> Controller:
-        raise NotImplementedError
+    def open_conversation(self, conversation: int | None) -> None:
+        """Shows another conversation; nothing for None."""
+        chat = self._chat
+        if conversation is not None:
+            chat.search.end()
+            chat.attempt(lambda: chat.need().open(conversation))
+            chat.conversation.jump_to_end()
 
-    def _attempt(self, work: Callable[[], StatusMessage | None], typed: str = "") -> None:
-        raise NotImplementedError
+    # ------------------------------------------------------------ screens
 
-    def _tell(self, words: StatusMessage) -> None:
-        raise NotImplementedError
-
-    def _help(self) -> None:
+    def _help(self, _: RunCommand) -> None:
         from vidya_tui.screens.help import HelpScreen, room_rows
 
-        screen = self.app.screen
-        here = [] if isinstance(screen, Doors) else room_rows(screen)
-        self.app.push_screen(HelpScreen(self.keys, here))
+        chat = self._chat
+        screen = chat.app.screen
+        here = [] if screen is chat else room_rows(screen)
+        chat.app.push_screen(HelpScreen(chat.keys, here))
 
-    def _quit(self) -> None:
-        self.app.call_later(self.app.action_quit)
-
-    def _open_room(self, run: RunCommand) -> None:
+    def _open_screen(self, run: RunCommand) -> None:
         from vidya_tui.controller.context import ScreenContext
         from vidya_tui.screens.registry import open_screen
 
-        desk, home, teacher = self._need(), self.home, self._teacher
+        chat = self._chat
+        controller, home, teacher = chat.need(), chat.home, chat.teacher
         assert home is not None and teacher is not None
-        room = open_screen(ScreenContext(home, desk, teacher), run.command.name, run.argument)
-        self.app.push_screen(room, self._left_room)
+        context = ScreenContext(home, controller, teacher)
+        screen = open_screen(context, run.command.name, run.argument)
+        chat.app.push_screen(screen, self._screen_left)
 
-    def _left_room(self, conversation: int | None) -> None:
-        self._chosen(conversation)
-        self.draw()  # what was taught may have changed
+    def _screen_left(self, conversation: int | None) -> None:
+        self.open_conversation(conversation)
+        self._chat.draw()  # what was taught may have changed
 
-    def _write_outside(self) -> StatusMessage:
-        """The message in the owner's editor, in place of the app."""
+    def _practise(self, run: RunCommand) -> StatusMessage | None:
+        """Begins practice where a task is named, and shows how it goes."""
+        from vidya_tui.screens.practice import PracticeScreen
+
+        chat, controller = self._chat, self._chat.need()
+        words = controller.carry_out(run) if run.argument is not None else None
+
+        def stop() -> None:
+            chat.tell(controller.practice.stop())
+
+        chat.app.push_screen(PracticeScreen(lambda: controller.practice.state, stop))
+        return words
+
+    def _retype(self) -> None:
+        from vidya_tui.screens.correct import CorrectScreen
+
+        chat, controller = self._chat, self._chat.need()
+        index = chat.candidates.highlight
+
+        def closed(result: Retyped | None) -> None:
+            if result is not None:
+                text, saved = result.text, result.saved
+                chat.attempt(lambda: controller.retyped(text, saved=saved, index=index))
+
+        message, text, own = controller.correctable(index)
+        chat.app.push_screen(CorrectScreen(message, text, replace=not own), closed)
+
+    def _quit(self, _: RunCommand) -> None:
+        self._chat.app.call_later(self._chat.app.action_quit)
+
+    # ------------------------------------------------------------ the conversation
+
+    def _find(self, run: RunCommand) -> None:
+        """Opens the line to look for words in."""
+        if not self._chat.need().session.turns:
+            raise VidyaError("nothing was said yet", "type a message, then press Enter")
+        self._chat.search.open(str(run.argument or ""))
+
+    def _copy(self, run: RunCommand) -> StatusMessage:
+        return self._chat.copying.copy_said(
+            self._chat.need().session.turns, everything=run.argument == "all"
+        )
+
+    def _export(self, run: RunCommand) -> StatusMessage:
+        """Writes the open conversation into a file."""
+        from vidya_tui.controller.export import export_open
+
+        controller, home = self._chat.need(), self._chat.home
+        assert home is not None
+        form = "json" if run.argument == "json" else "md"
+        return StatusMessage(f"written to {export_open(home, controller.session, form)}", stay=True)
+
+    def _undo(self) -> StatusMessage | None:
+        """Undoes the last lesson; asks first where it belongs to another conversation."""
+        chat, controller, undo = self._chat, self._chat.need(), find("undo")
+        if other := controller.other_undo():
+            chat.question.ask(
+                f"{other[0].upper()}{other[1:]}. Take it back?",
+                lambda: chat.attempt(lambda: controller.carry_out(RunCommand(undo, "yes"))),
+            )
+            return None
+        return controller.carry_out(RunCommand(undo))
+
+    def _write_outside(self, _: RunCommand) -> StatusMessage:
+        """Opens the message in the owner's editor, in place of the app."""
         from vidya_tui.terminal import editor
 
-        command, text, trouble = editor.editor(os.environ), self.prompt.text, None
+        prompt, app = self._chat.prompt, self._chat.app
+        command, text, trouble = editor.editor(os.environ), prompt.text, None
         try:
-            with self.app.suspend(), as_it_was():
+            with app.suspend(), as_it_was():
                 try:
                     text = editor.edit(text, command)
                 except VidyaError as error:  # whatever is raised here, Textual does not come back
@@ -116,123 +206,5 @@ class Doors:
             raise VidyaError("this terminal cannot be lent to an editor", "type here") from error
         if trouble is not None:
             raise trouble
-        self.prompt.replace_all(text)
+        prompt.replace_all(text)
         return StatusMessage("enter sends it")
-
-    def _copy_said(self, everything: bool) -> StatusMessage:
-        turns = self._need().session.turns
-        if everything:
-            return self._copy("\n\n".join(f"{NAMES[t.role]}: {t.text}" for t in turns))
-        if self.conversation.chosen is not None:
-            return self._copy(turns[self.conversation.chosen].text)
-        if (card := self.candidates.highlighted_text()) is not None:
-            return self._copy(card)
-        answers = [turn.text for turn in turns if turn.role == "assistant"]
-        if not answers:
-            raise VidyaError("there is no answer to copy yet", "pick one, or mark a text")
-        return self._copy(answers[-1])
-
-    def _export(self, form: str) -> StatusMessage:
-        """The conversation that is open, into a file."""
-        from vidya_tui.controller.export import export_open
-
-        desk, home = self._need(), self.home
-        assert home is not None
-        return StatusMessage(f"written to {export_open(home, desk.session, form)}", stay=True)
-
-    def _copy(self, text: str) -> StatusMessage:
-        """To the terminal (OSC 52), which does not say what became of it; where the owner sits at this
-        computer, into its clipboard too. Harmless wherever it is pasted."""
-        from vidya_tui.terminal import clipboard
-
-        text = plain(text)
-        self.app.copy_to_clipboard(text)
-        what = f"\u201c{one_line(text, 40)}\u201d, {counted(len(text), 'character')}"
-        words = StatusMessage(f"sent to the terminal's clipboard: {what}")
-        if clipboard.is_here(os.environ):
-            self._clipboard = self._clipboard or clipboard.Clipboard()
-            copied = self.Copied(words, StatusMessage(f"copied {what}"))
-            self._clipboard.copy(text, lambda: self._post(copied))
-        self._tell(words)
-        return words
-
-    def _post(self, message: Message) -> None:
-        """From any thread; nobody needs it any more where the app has ended meanwhile."""
-        with contextlib.suppress(RuntimeError):
-            self.post_message(message)
-
-    def on_doors_copied(self, message: Copied) -> None:
-        if self.notice.words == one_line(message.before.text):
-            self._tell(message.now)
-
-    def _practise(self, run: RunCommand) -> StatusMessage | None:
-        """Begins practice where a task is named, and shows how it goes."""
-        from vidya_tui.screens.practice import PracticeScreen
-
-        desk = self._need()
-        words = desk.carry_out(run) if run.argument is not None else None
-
-        def stop() -> None:
-            self._tell(desk.practice.stop())
-
-        self.app.push_screen(PracticeScreen(lambda: desk.practice.state, stop))
-        return words
-
-    def _just_undone(self) -> bool:
-        """Whether what was taken back has only just been told."""
-        return self._need().undone > time.monotonic() - UNDO_AGAIN
-
-    def _undo(self) -> StatusMessage | None:
-        """Takes the last lesson back; asks where that is of another conversation."""
-        desk, undo = self._need(), find("undo")
-        if other := desk.other_undo():
-            self.question.ask(
-                f"{other[0].upper()}{other[1:]}. Take it back?",
-                lambda: self._attempt(lambda: desk.carry_out(RunCommand(undo, "yes"))),
-            )
-            return None
-        return desk.carry_out(RunCommand(undo))
-
-    def _find(self, words: str) -> None:
-        """Opens the line to look for words in."""
-        if not self._need().session.turns:
-            raise VidyaError("nothing was said yet", "type a message, then press Enter")
-        self.find_bar.open(words)
-
-    def on_find_bar_wanted(self, message: FindBar.Wanted) -> None:
-        self.conversation.find(message.words)
-        self.find_bar.show(*self.conversation.found)
-
-    def on_find_bar_stepped(self, message: FindBar.Stepped) -> None:
-        self.conversation.find_next(message.step)
-        self.find_bar.show(*self.conversation.found)
-
-    def on_find_bar_closed(self) -> None:
-        self._end_find()
-
-    def _end_find(self) -> None:
-        """Stays where it is: what was found is read now."""
-        if self.find_bar.display:
-            self.find_bar.display = False
-            self.conversation.find_no_more()
-            if self.find_bar.field.has_focus or self.app.focused is None:
-                self.app.screen.set_focus(self.prompt)
-
-    def _retype(self) -> None:
-        from vidya_tui.screens.correct import CorrectScreen
-
-        desk, index = self._need(), self.candidates.highlight
-
-        def closed(result: Retyped | None) -> None:
-            if result is not None:
-                text, saved = result.text, result.saved
-                self._attempt(lambda: desk.retyped(text, saved=saved, index=index))
-
-        message, text, own = desk.correctable(index)
-        self.app.push_screen(CorrectScreen(message, text, replace=not own), closed)
-
-    def _chosen(self, conversation: int | None) -> None:
-        if conversation is not None:
-            self._end_find()
-            self._attempt(lambda: self._need().open(conversation))
-            self.conversation.jump_to_end()

@@ -1,25 +1,18 @@
-"""The chat's keys: which there are, which work now, and what each does.
+"""The chat's keys: which there are, and which work now. Pure.
 
-Mixed into the chat, whose widgets it uses. Left out: what a command does (the chat itself and
-controller/controller.py).
+Left out: what a key does (screen.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
 
-from textual.actions import SkipAction
 from textual.binding import Binding
 
 from vidya_tui.commands.keymap import Keymap, shown, way
-from vidya_tui.commands.parse import RunCommand, find
+from vidya_tui.commands.parse import find
 from vidya_tui.commands.situation import Situation
 from vidya_tui.commands.table import COMMANDS, Command
-from vidya_tui.controller.message import StatusMessage
-from vidya_tui.widgets.candidates import CandidatePanel
-from vidya_tui.widgets.conversation import ConversationView
-from vidya_tui.widgets.prompt import Prompt
 
 FIRST = ("correct", "undo", "new")
 """Commands whose keys come first in the footer."""
@@ -55,97 +48,28 @@ def _late(command: Command) -> tuple[bool, bool]:
     return command.keys.startswith("alt+"), command.name not in FIRST
 
 
-class Keyed:
-    """An action for each key, and whether it can be taken."""
+def works(
+    action: str, parameters: tuple[object, ...], now: Situation, *, following: bool
+) -> bool | None:
+    """Whether a key's action can be taken now: Textual's `check_action`. following: the conversation
+    shows its end."""
+    if action in ("shown", "command"):
+        command = find(str(parameters[0]))
+        possible = command.when(now)
+        if action == "shown" and command.footer is not None:
+            return possible and command.footer(now)
+        return possible
+    if action == "none_of_these":
+        return now.waiting
+    if action == "shown_rate":
+        return now.ratable
+    if action == "jump":
+        return not following
+    return True
 
-    keys: Keymap
-    situation: Situation
-    conversation: ConversationView
-    candidates: CandidatePanel
-    prompt: Prompt
 
-    if TYPE_CHECKING:
-
-        def get_selected_text(self) -> str | None: ...
-        def _copy(self, text: str) -> StatusMessage: ...
-        def _just_undone(self) -> bool: ...
-        def _choose(self, position: int) -> None: ...
-
-    def run(self, run: RunCommand, typed: str = "") -> None:
-        raise NotImplementedError
-
-    def _tell(self, words: StatusMessage) -> None:
-        raise NotImplementedError
-
-    # ------------------------------------------------------------ before something is picked
-
-    def on_candidate_panel_chosen(self, message: CandidatePanel.Chosen) -> None:
-        n = message.index
-        self.prompt.announce(f"enter, or a second click, picks {n}" if n else "")
-
-    def on_prompt_clicked(self, message: Prompt.Clicked) -> None:
-        self.candidates.click(message.number)
-
-    def on_prompt_held(self, message: Prompt.Held) -> None:
-        self.candidates.hold(message.number)
-
-    # ------------------------------------------------------------ keys
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action in ("shown", "command"):
-            command = find(str(parameters[0]))
-            works = command.when(self.situation)
-            if action == "shown" and command.footer is not None:
-                return works and command.footer(self.situation)
-            return works
-        if action == "none_of_these":
-            return self.situation.waiting
-        if action == "shown_rate":
-            return self.situation.ratable
-        if action == "jump":
-            return not self.conversation.following
-        return True
-
-    def action_shown(self, name: str) -> None:
-        self.action_command(name)
-
-    def action_command(self, name: str) -> None:
-        command = find(name)
-        if name == "undo" and self._just_undone():
-            return  # the key was struck twice: one lesson was meant, and what it was is being read
-        if command.bare:
-            self.run(RunCommand(command))
-        elif self.prompt.text:
-            self._tell(StatusMessage(f"a key cannot say what should follow; type {command.usage}"))
-        else:
-            self.prompt.replace_all(f"/{name} ")
-
-    def action_none_of_these(self) -> None:
-        self.action_command("correct")
-
-    def action_shown_rate(self, value: Literal["good", "bad"]) -> None:
-        self.action_rate(value)
-
-    def action_rate(self, value: Literal["good", "bad"]) -> None:
-        if not self.situation.ratable:
-            cards = self.situation.cards
-            first = f"press {cards[0]} to {cards[-1]} to pick one" if cards else "say something"
-            key = way(self.keys, value) if self.keys[value] else f"/rate {value}"
-            self._tell(
-                StatusMessage(f"no answer to rate yet: {first}, then {key} rates it", trouble=True)
-            )
-            return
-        current = self.situation.rating
-        self.run(RunCommand(find("rate"), "off" if current == value else value))
-
-    def action_jump(self) -> None:
-        self.conversation.jump_to_end()
-
-    def action_copy_text(self) -> None:
-        """ctrl+c, of what was marked with the mouse."""
-        if (text := self.get_selected_text()) is None:
-            raise SkipAction
-        self._copy(text)
-
-    def action_choose_last(self) -> None:
-        self._choose(self.conversation.count - 1)
+def nothing_to_rate(value: str, now: Situation, keys: Keymap) -> str:
+    """Why a key for `good` or `bad` did nothing, and what to do first."""
+    first = f"press {now.cards[0]} to {now.cards[-1]} to pick one" if now.cards else "say something"
+    key = way(keys, value) if keys[value] else f"/rate {value}"
+    return f"no answer to rate yet: {first}, then {key} rates it"

@@ -1,33 +1,38 @@
-"""The chat: takes what is typed and pressed, and shows what the session and the learner say.
+"""The chat: takes keys and text, and shows the session and the learner.
 
-The screen holds no truth of its own: after everything that happens it draws the session anew, and
-the widgets change only what differs. Left out: what commands and events do (controller/controller.py).
+The screen has no state of its own that matters: after each change it draws the session again, and the
+widgets change only what differs. It holds one object for each thing that several widgets do
+together: commands, copying, searching, rewording. Left out: what events and commands mean
+(controller/controller.py).
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from textual import events, on
+from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import BindingsMap
 from textual.containers import Horizontal
-from textual.geometry import Region
 from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Static, TextArea
 
 from engine.errors import VidyaError
 from vidya_tui.commands.keymap import Keymap, shown
-from vidya_tui.commands.parse import RunCommand, find, is_command, parse
+from vidya_tui.commands.parse import RunCommand, find
 from vidya_tui.commands.situation import Situation
-from vidya_tui.controller.message import StatusMessage
-from vidya_tui.screens.chat.commands import Doors
-from vidya_tui.screens.chat.keys import Keyed, bindings
-from vidya_tui.screens.chat.other_words import OtherWords
+from vidya_tui.screens.chat.commands import ChatCommands
+from vidya_tui.screens.chat.copying import Copied, Copying
+from vidya_tui.screens.chat.entering import Entering
+from vidya_tui.screens.chat.keys import bindings, works
+from vidya_tui.screens.chat.rewording import Rewording
+from vidya_tui.screens.chat.search import ConversationSearch
 from vidya_tui.screens.textual_fixes import Steady
+from vidya_tui.state.message import StatusMessage
 from vidya_tui.widgets.candidates import CandidatePanel, card_lines, side_by_side
 from vidya_tui.widgets.completion import CompletionList
 from vidya_tui.widgets.confirm_line import ConfirmLine
@@ -50,29 +55,23 @@ WELCOME = (
     "it learns from that. Where none is right, {correct} and type what it should have said.\n\n"
     "/help lists everything else."
 )
-APPS = ("settings", "model", "curve")
-"""Commands that open a screen which only the app can: it changes more than the talk."""
 PAST = 500
 """How many messages of earlier sessions the up key brings back."""
-ROOMS = ("lessons", "compare", "book", "history", "progress")
-"""Commands that open a screen of their own (screens/registry.py)."""
-MOVES = ("regenerate", "new", "branch")
-"""Commands after which the end of the talk is looked at."""
 PLACEHOLDER = "Say something, or / for commands"
 AWAY_EVERY = 5.0
-"""Seconds between two looks whether the owner has been away for long."""
+"""Seconds between two checks whether the owner is away."""
 ACTIVE_EVERY = 0.25
-"""Seconds between two messages to the learner that keys are being pressed."""
+"""Least seconds between two OwnerActive requests."""
 
 
-class ChatScreen(Steady, Keyed, OtherWords, Doors, Screen[None]):
+class ChatScreen(Steady, Screen[None]):
     """The conversation, the candidates, the prompt and the learning panel."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (120, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-low"), (30, "-tall")]
 
     class Wanted(Message):
-        """The owner asked for a screen that is the app's to open."""
+        """The owner asked for a screen that the app opens."""
 
         def __init__(self, name: str) -> None:
             super().__init__()
@@ -83,11 +82,10 @@ class ChatScreen(Steady, Keyed, OtherWords, Doors, Screen[None]):
         self.keys = keys
         self._bindings = BindingsMap(bindings(keys))
         self._desk: Controller | None = None
-        self._teacher: TeacherPort | None = None
+        self.teacher: TeacherPort | None = None
+        """None until `begin`."""
         self.home: Home | None = None
         """Set by the app before `begin`."""
-        self._early: list[str] = []
-        """What was entered before there was a session."""
         self.situation = Situation()
         self._last_active = 0.0
         self._empty = True
@@ -106,6 +104,14 @@ class ChatScreen(Steady, Keyed, OtherWords, Doors, Screen[None]):
         self.prompt = Prompt(self, PLACEHOLDER, keys=keys, id="prompt")
         self.completions = CompletionList(id="completions")
         self.flight = Flight(id="flight")
+
+        self.copying = Copying(self.conversation, self.candidates, self.notice, self.tell)
+        self.search = ConversationSearch(self.conversation, self.find_bar, self.prompt)
+        self.rewording = Rewording(
+            self.conversation, self.prompt, self.completions, self.need, self.tell
+        )
+        self.commands = ChatCommands(self)
+        self.entering = Entering(self)
 
     def compose(self) -> ComposeResult:
         yield self.line
@@ -128,29 +134,29 @@ class ChatScreen(Steady, Keyed, OtherWords, Doors, Screen[None]):
     # ------------------------------------------------------------ what the app calls
 
     def begin(self, desk: Controller, teacher: TeacherPort) -> None:
-        """There is a session: what was entered so far is said now."""
-        self._desk, self._teacher = desk, teacher
-        self._attempt(desk.begin)
+        """Starts with a session, and sends it what was entered before."""
+        self._desk, self.teacher = desk, teacher
+        self.attempt(desk.begin)
         self.set_interval(AWAY_EVERY, desk.away)
         self.prompt.remember(lambda: desk.journal.questions(PAST))
-        early, self._early = self._early, []
+        early, self.entering.early = self.entering.early, []
         for text in early:
             self._enter(text)
 
     def unsent(self) -> str:
-        """What was entered or typed and is not in the journal."""
-        return "\n".join(filter(str.strip, (*self._early, self.prompt.unsent)))
+        """Everything that was entered or typed and is not in the journal."""
+        return "\n".join(filter(str.strip, (*self.entering.early, self.prompt.unsent)))
 
     def take_back(self, text: str) -> None:
-        """Puts what was not sent the last time into the prompt, before what was typed since."""
+        """Puts the unsent text of the last run into the prompt, before what was typed since."""
         self.prompt.put_back(text)
         self.completions.close(self.prompt.text)
 
     def take(self, arrived: Sequence[Event]) -> None:
-        """Events of the teacher, in order; drawn once."""
+        """Takes events of the teacher, in order, and draws once."""
         if self._desk is not None:
             for words in self._desk.hear(arrived):
-                self._tell(words)
+                self.tell(words)
         self.draw()
 
     # ------------------------------------------------------------ the prompt's questions
@@ -162,22 +168,13 @@ class ChatScreen(Steady, Keyed, OtherWords, Doors, Screen[None]):
         before = self.candidates.place(number)
         self.run(RunCommand(find("pick"), number))
         if before is not None and not self.situation.waiting:
-            self.call_after_refresh(self._fly, *before)
-
-    def _fly(self, text: str, start: Region, tries: int = 5) -> None:
-        """The answer glides from its card to its place, which may still be being arranged."""
-        end = self.conversation.last_region()
-        if self.app.animation_level == "none":
-            return
-        if end is not None:
-            self.flight.fly(text, start, end)
-        elif tries:
-            self.set_timer(0.03, lambda: self._fly(text, start, tries - 1))
+            text, start = before
+            self.call_after_refresh(self.flight.send, text, start, self.conversation.last_region)
 
     def uses_escape(self) -> bool:
-        """Whether escape closes something here before it means anything else."""
-        chosen = self.conversation.chosen is not None
-        return chosen or self.prompt.editing or self.completion_open()
+        """Whether escape closes something on this screen first."""
+        open_here = self.conversation.chosen is not None or self.find_bar.display
+        return open_here or self.prompt.editing or self.completion_open()
 
     def completion_open(self) -> bool:
         self._offer()
@@ -196,28 +193,35 @@ class ChatScreen(Steady, Keyed, OtherWords, Doors, Screen[None]):
 
     @on(Prompt.Submitted)
     def _submitted(self, message: Prompt.Submitted) -> None:
-        position, self._edited = self._edited, None
+        position = self.rewording.taken()
         self._enter(message.text, position if message.edited else None)
 
     @on(Prompt.EditLeft)
     def _edit_left(self) -> None:
-        self._edited = None
-        self._tell(StatusMessage("the message stays as it was; up brings back what you typed"))
+        self.rewording.left()
+
+    @on(Prompt.Clicked)
+    def _digit_clicked(self, message: Prompt.Clicked) -> None:
+        self.candidates.click(message.number)
+
+    @on(Prompt.Held)
+    def _digit_held(self, message: Prompt.Held) -> None:
+        self.candidates.hold(message.number)
 
     @on(Prompt.Active)
     def _active(self) -> None:
         self.owner_active()
 
     def owner_active(self) -> None:
-        """The owner does something: told to the learner, a few times a second at most."""
+        """The owner did something: tells the learner, at most four times a second."""
         now = time.monotonic()
         from learning.protocol.requests import OwnerActive
 
         if self._desk is not None:
             self._desk.practice.key()
-        if self._teacher is not None and now - self._last_active >= ACTIVE_EVERY:
+        if self.teacher is not None and now - self._last_active >= ACTIVE_EVERY:
             self._last_active = now
-            self._teacher.send(OwnerActive())
+            self.teacher.send(OwnerActive())
 
     @on(Prompt.Read)
     def _read(self, message: Prompt.Read) -> None:
@@ -242,6 +246,11 @@ class ChatScreen(Steady, Keyed, OtherWords, Doors, Screen[None]):
         self.pick(message.index)
         self.set_focus(self.prompt)
 
+    @on(CandidatePanel.Chosen)
+    def _chosen(self, message: CandidatePanel.Chosen) -> None:
+        n = message.index
+        self.prompt.announce(f"enter, or a second click, picks {n}" if n else "")
+
     @on(CandidatePanel.Typed)
     @on(ConversationView.Typed)
     @on(ConfirmLine.Typed)
@@ -252,11 +261,11 @@ class ChatScreen(Steady, Keyed, OtherWords, Doors, Screen[None]):
 
     @on(ConversationView.Used)
     def _used(self, message: ConversationView.Used) -> None:
-        self._take_up(message.position)
+        self.rewording.edit(message.position)
 
     @on(ConversationView.Turned)
     def _turned(self, message: ConversationView.Turned) -> None:
-        self._attempt(lambda: self._need().turn_to(message.position, message.step))
+        self.attempt(lambda: self.need().turn_to(message.position, message.step))
         self.conversation.choose(message.position)
 
     @on(CandidatePanel.Left)
@@ -266,105 +275,108 @@ class ChatScreen(Steady, Keyed, OtherWords, Doors, Screen[None]):
 
     @on(ConversationView.FollowingChanged)
     def _following(self, message: ConversationView.FollowingChanged) -> None:
-        # while a message is chosen the notice says how to go back
+        # while a message is chosen, the notice says how to leave it
         self.back.display = not message.following and self.conversation.chosen is None
         self.refresh_bindings()
+
+    @on(FindBar.Wanted)
+    def _looked_for(self, message: FindBar.Wanted) -> None:
+        self.search.look_for(message.words)
+
+    @on(FindBar.Stepped)
+    def _stepped(self, message: FindBar.Stepped) -> None:
+        self.search.step(message.step)
+
+    @on(FindBar.Closed)
+    def _search_closed(self) -> None:
+        self.search.end()
+
+    @on(Copied)
+    def _copied(self, message: Copied) -> None:
+        self.copying.copied(message)
 
     def on_resize(self, _: events.Resize) -> None:
         self.call_after_refresh(self.draw)
 
+    # ------------------------------------------------------------ keys
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return works(action, parameters, self.situation, following=self.conversation.following)
+
+    def action_shown(self, name: str) -> None:
+        self.action_command(name)
+
+    def action_command(self, name: str) -> None:
+        self.commands.by_key(name)
+
+    def action_none_of_these(self) -> None:
+        self.action_command("correct")
+
+    def action_shown_rate(self, value: Literal["good", "bad"]) -> None:
+        self.action_rate(value)
+
+    def action_rate(self, value: Literal["good", "bad"]) -> None:
+        self.commands.rate_by_key(value)
+
+    def action_jump(self) -> None:
+        self.conversation.jump_to_end()
+
+    def action_copy_text(self) -> None:
+        """Copies what was marked with the mouse (ctrl+c)."""
+        if (text := self.get_selected_text()) is None:
+            raise SkipAction
+        self.copying.copy(text)
+
+    def action_choose_last(self) -> None:
+        self.rewording.choose(self.conversation.count - 1)
+
     # ------------------------------------------------------------ carrying out
 
     def run(self, run: RunCommand, typed: str = "") -> None:
-        """Carries out a command. `typed` goes back into the prompt where that fails."""
-        name = run.command.name
-        opens: dict[str, Callable[[], StatusMessage | None]] = {
-            "help": self._help,
-            "practice": lambda: self._practise(run),
-            "quit": self._quit,
-            "editor": self._write_outside,
-            "find": lambda: self._find(str(run.argument or "")),
-            "copy": lambda: self._copy_said(run.argument == "all"),
-            "export": lambda: self._export("json" if run.argument == "json" else "md"),
-        }
-        opens |= {wanted: lambda: self._want(name) for wanted in APPS}
-        opens |= {wanted: lambda: self._open_room(run) for wanted in ROOMS}
-        if run.argument is None:
-            opens |= {"undo": self._undo, "correct": self._retype, "edit": self._choose_mine}
-        self._attempt(opens.get(name, lambda: self._need().carry_out(run)), typed)
-        if name in MOVES or (name == "edit" and run.argument is not None):
-            self._end_find()
+        """Carries out a command. typed: goes back into the prompt where that fails."""
+        self.attempt(lambda: self.commands.carry_out(run), typed)
+        if self.commands.moved(run):
+            self.search.end()
             self.conversation.jump_to_end()
 
-    def _want(self, name: str) -> None:
+    def want(self, name: str) -> None:
+        """Asks the app for a screen of its own."""
         self.post_message(self.Wanted(name))
 
     def _enter(self, text: str, position: int | None = None) -> None:
-        """What the owner entered, a message or a command; position: in place of which message."""
-        try:
-            entered = parse(text)
-        except VidyaError as error:
-            self._refuse(error, text, position)
-            return
-        if isinstance(entered, RunCommand):
-            self.run(entered, text)
-        elif self._desk is None:
-            self._early.append(text)
-        else:
-            desk, said = self._desk, entered.text
-            if position is None:
-                self._attempt(lambda: desk.say(said), text)
-            else:
-                self._attempt(lambda: desk.say_anew(position, said), text, position)
-            self.conversation.jump_to_end()
+        self.entering.enter(text, position)
 
-    def _need(self) -> Controller:
+    def attempt(self, work: Callable[[], StatusMessage | None], typed: str = "") -> None:
+        """Does something that may fail in a way the owner can act on (Entering.attempt)."""
+        self.entering.attempt(work, typed)
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is a session."""
+        return self._desk is not None
+
+    def need(self) -> Controller:
+        """The controller. Raises VidyaError while there is none."""
         if self._desk is None:
             raise VidyaError("not ready yet", "try again in a moment")
         return self._desk
 
-    def _attempt(
-        self, work: Callable[[], StatusMessage | None], typed: str = "", position: int | None = None
-    ) -> None:
-        """Does something that may fail in a way the owner can act on."""
-        try:
-            words = work()
-        except VidyaError as error:
-            self._refuse(error, typed, position)
-        else:
-            if words is not None:
-                self._tell(words)
-        self.draw()
-
-    def _refuse(self, error: VidyaError, typed: str, position: int | None = None) -> None:
-        """Says why something was not done and gives back what was typed for it."""
-        if position is not None:
-            self._take_up(position)
-            self.prompt.replace_all("")
-        self._tell(StatusMessage(str(error), trouble=True))
-        if typed:
-            if is_command(typed):
-                self.prompt.refuse(typed)
-            else:
-                self.prompt.put_back(typed)
-            self.completions.close(self.prompt.text)  # completions would cover what was just said
-
-    def _tell(self, words: StatusMessage) -> None:
+    def tell(self, words: StatusMessage) -> None:
+        """Shows a message on the line above the prompt."""
         self.notice.say(words.text, trouble=words.trouble, stay=words.stay)
 
     # ------------------------------------------------------------ drawing
 
     def draw(self) -> None:
-        """Shows everything as it is now."""
-        # Events still come while the app ends and its widgets go one by one.
+        """Shows the current state of everything."""
+        # Events still arrive while the app ends and removes its widgets.
         if self._desk is None or not self.is_attached or not self.app.is_running:
             return
         desk, wide = self._desk, self.has_class("-wide")
         self.line.learning = self.panel.learning = desk.learning
         self.line.wide = wide
         self.conversation.show(desk.log())
-        if self.conversation.finding:
-            self.find_bar.show(*self.conversation.found)
+        self.search.redraw()
         cards = desk.session.cards if desk.session.waiting else []
         prompt = max(3, self.prompt.outer_size.height)
         boxed = wide and side_by_side(self.size.width, len(cards))
@@ -372,9 +384,7 @@ class ChatScreen(Steady, Keyed, OtherWords, Doors, Screen[None]):
         self.candidates.show(cards, lines, boxed)
         if not cards and self.focused is self.candidates:
             self.set_focus(self.prompt)
-        if self._edited is not None and self._edited >= len(desk.session.turns):
-            self._edited = None  # another conversation is shown
-            self.prompt.end_edit()
+        self.rewording.shown(len(desk.session.turns))
         situation = desk.situation()
         if situation != self.situation:
             self.situation = situation

@@ -20,6 +20,8 @@ from learning.rewards.sandbox import worker as sandbox_worker
 from learning.rewards.sandbox.namespaces import Limits
 from learning.rewards.sandbox.pool import NoSandbox, Sandbox
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[4]
 USERS = ["me", "somebody"] if os.geteuid() == 0 else ["me"]
 """As root also as an ordinary user: the way into the namespaces differs."""

@@ -12,6 +12,8 @@ from benchmarks.processes import descendants
 from learning.rewards.sandbox.judge import free_names
 from learning.rewards.sandbox.pool import FAILURES, Sandbox
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def sandbox() -> Iterator[Sandbox]:

@@ -70,6 +70,7 @@ def test_every_text_task_is_named_and_there_are_a_hundred() -> None:
     assert {f"gym/{name}" for name in GYM} <= set(tasks())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SOME)
 def test_problems_are_made_and_the_own_answer_is_right(sandbox: Sandbox, name: str) -> None:
     task = find_task(f"gym/{name}", TaskOptions(sandbox=sandbox))
@@ -81,6 +82,7 @@ def test_problems_are_made_and_the_own_answer_is_right(sandbox: Sandbox, name: s
         assert scores[0].components["partial"] == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EVALUATES)
 def test_what_their_scorers_evaluate_hurts_nobody(
     sandbox: Sandbox, name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -102,6 +104,7 @@ def test_what_their_scorers_evaluate_hurts_nobody(
     assert [s.correct for s in scores] == [False] * len(answers) + [True] * len(good)
 
 
+@pytest.mark.slow
 def test_scorers_are_not_talked_into_full_marks(sandbox: Sandbox) -> None:
     [problem] = take(sandbox, "puzzle24", 1)
     tricks = ["6 * 4 + 1 - 1", "8 * 3 * 1 * 1", "24"]  # its own scorer takes the first two
@@ -124,6 +127,7 @@ def test_scorers_are_not_talked_into_full_marks(sandbox: Sandbox) -> None:
     assert score.components["partial"] == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", QUICK)
 def test_a_constant_is_not_the_answer_to_three_problems_that_differ(
     sandbox: Sandbox, name: str
@@ -142,6 +146,7 @@ SORTED = {"direction": "ascending", "sorted_numbers": ["-1.5", "2.0", "2.25"]}
 COMPLEX = {"result": [4.0, -7.0]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "answer", "metadata", "right", "wrong"),
     [
@@ -217,6 +222,7 @@ def test_full_marks_are_for_the_truth_alone(
     assert [s.correct for s in scores] == [True] * len(right) + [False] * len(wrong)
 
 
+@pytest.mark.slow
 def test_part_of_the_truth_is_recorded_and_not_right(sandbox: Sandbox) -> None:
     task = find_task("gym/caesar_cipher", TaskOptions(sandbox=sandbox))
     [problem] = take(sandbox, "caesar_cipher", 1)
@@ -226,6 +232,7 @@ def test_part_of_the_truth_is_recorded_and_not_right(sandbox: Sandbox) -> None:
     assert around.total == half.total == 0.0
 
 
+@pytest.mark.slow
 def test_what_json_would_change_comes_back(sandbox: Sandbox) -> None:
     task = find_task("gym/gsm_symbolic", TaskOptions(sandbox=sandbox))  # has fractions
     for problem in take(sandbox, "gsm_symbolic", 12):
@@ -233,6 +240,7 @@ def test_what_json_would_change_comes_back(sandbox: Sandbox) -> None:
         assert task.score(problem, [str(problem.worked)])[0].correct
 
 
+@pytest.mark.slow
 def test_difficulty_is_that_of_the_generator(sandbox: Sandbox) -> None:
     for problem in take(sandbox, "chain_sum", 5, min_terms="3", max_terms=3, max_digits=1):
         assert problem.truth["metadata"]["num_terms"] == 3
@@ -241,6 +249,7 @@ def test_difficulty_is_that_of_the_generator(sandbox: Sandbox) -> None:
             take(sandbox, "chain_sum", 1, **wrong)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_problems(sandbox: Sandbox) -> None:
     assert take(sandbox, "maze") == take(sandbox, "maze")
 

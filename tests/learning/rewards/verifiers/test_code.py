@@ -63,12 +63,14 @@ def correct(sandbox: Sandbox, problem: Any, *texts: str) -> list[float]:
     return [score["correct"] for score in scores(sandbox, problem, *texts)]
 
 
+@pytest.mark.slow
 def test_the_worked_answer_is_right(sandbox: Sandbox) -> None:
     for problem in (humaneval(HUMAN), mbpp(MBPP)):
         assert problem.worked is not None
         assert correct(sandbox, problem, problem.worked) == [1.0]
 
 
+@pytest.mark.slow
 def test_the_way_of_writing_it_does_not_matter(sandbox: Sandbox) -> None:
     body = "return -xs[0] / xs[1]"
     whole = f"def root(xs):\n    {body}\n"
@@ -87,12 +89,14 @@ def test_the_way_of_writing_it_does_not_matter(sandbox: Sandbox) -> None:
     assert correct(sandbox, humaneval(HUMAN), *answers) == [1.0] * len(answers)
 
 
+@pytest.mark.slow
 def test_wrong_answers(sandbox: Sandbox) -> None:
     answers = ["", "return 0", "I do not know", "```python\n```", "<answer></answer>", "pass"]
     answers += ["<think>return -xs[0] / xs[1]</think>", "def other(xs):\n    return -xs[0] / xs[1]"]
     assert correct(sandbox, humaneval(HUMAN), *answers) == [0.0] * len(answers)
 
 
+@pytest.mark.slow
 def test_helpers_and_modules_of_the_tests_are_not_the_answers(sandbox: Sandbox) -> None:
     lies = [
         "def poly(xs, x): return 0\ndef root(xs): return 0",
@@ -112,6 +116,7 @@ def test_helpers_and_modules_of_the_tests_are_not_the_answers(sandbox: Sandbox) 
     assert correct(sandbox, mbpp(MBPP), *lies) == [0.0] * len(lies)
 
 
+@pytest.mark.slow
 def test_a_program_that_does_not_end_is_wrong_and_is_counted(sandbox: Sandbox) -> None:
     check = code_check(lambda: sandbox, 0.5)
     loop = "def hypotenuse(a, b):\n    while True: pass"

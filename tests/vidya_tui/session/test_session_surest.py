@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 
 from learning.protocol.events import AskDone, CandidateDone
-from learning.protocol.records import Pick
+from learning.protocol.records import Candidate, Pick
 from tests.stage import TEXTS, Stage, play
 from tests.talk import Start, said
 from vidya_tui.widgets.candidates import CandidatePanel
@@ -35,8 +35,8 @@ def test_they_are_in_order_with_the_last_end_not_a_moment_later(start: Start) ->
     ask = talk.session.say("hello")
     for index in (1, 2, 3, 4, 5):
         sure = math.exp(SURE[index])
-        done = CandidateDone(ask.id, index, "so", (1,), (SURE[index],), "end", 1, sure)
-        talk.session.handle(done)
+        done = Candidate(ask.id, index, "so", (1,), (SURE[index],), "end", 1, sure)
+        talk.session.handle(CandidateDone(done))
     assert order(talk.session.cards) == BY_CERTAINTY
     talk.session.handle(AskDone(ask.id, 1.0, 1.0))
     assert order(talk.session.cards) == BY_CERTAINTY

@@ -1,7 +1,7 @@
-"""What practice must not cost: the book and the model's own talk are in every batch.
+"""Protects book, lessons and the model's own talk during practice: every batch contains some of them.
 
-Remembered lines as text to predict, those that have become weak more often; own talk as an anchor to
-the weights before practice.
+Remembered lines are trained on by likelihood, weak ones more often. The model's own talk is held near the
+weights before practice by a KL term.
 """
 
 from __future__ import annotations
@@ -18,23 +18,24 @@ from learning.objectives.forward import CHECK_TOKENS, knowledge, share_known
 from learning.objectives.supervised import anchor_gradients, likelihood_gradients
 
 WEAK = 0.5
-"""Lead in logits below which a remembered line is drawn more often."""
+"""Margin in logits below which a remembered line counts as weak."""
 
 
 @dataclass(frozen=True)
 class RetentionSettings:
-    """Rows of each optimizer step, and their weights beside the task's own loss."""
+    """Examples per optimizer step and their weights relative to the task's loss."""
 
     lines: int = 8
-    """Of book and earlier lessons; up to half of them weak ones."""
+    """Lines of book and earlier lessons; up to half of them weak ones."""
     talk: int = 16
+    """Examples of the model's own talk."""
     line_weight: float = 1.0
     talk_weight: float = 1.0
-    """Its gradient is then about as long as the objective's; at 10 it drowns it."""
+    """At 1 its gradient is about as large as the objective's; at 10 it dominates."""
 
 
 class Retention:
-    """Watches over what one model knew before practice."""
+    """Measures and rehearses what one model knew before practice."""
 
     def __init__(
         self,
@@ -46,7 +47,7 @@ class Retention:
         check_tokens: int = CHECK_TOKENS,
         pause: Callable[[], None] = lambda: None,
     ) -> None:
-        """What it is held to is how the model talks now."""
+        """Takes the model's present weights as the reference, and measures its recall."""
         self._reference = frozen_reference(model, pause=pause)
         self._replay, self._settings, self._rng = replay, settings, rng
         self._check_tokens, self._pause = check_tokens, pause
@@ -57,11 +58,11 @@ class Retention:
 
     @property
     def earlier(self) -> int:
-        """How many earlier lessons there are."""
+        """Number of earlier lessons."""
         return len(self._replay.taught)
 
     def look(self, model: Model) -> float:
-        """Asks for everything remembered; exact recall of the book, 0 to 1."""
+        """Measures recall of everything remembered; returns exact recall of the book, 0 to 1."""
         replay = self._replay
         checked = knowledge(model, replay.memory, pause=self._pause, tokens=self._check_tokens)
         self._weak = [
@@ -74,8 +75,8 @@ class Retention:
     def gradients(
         self, model: Model, settings: RetentionSettings | None = None, *, mending: bool = False
     ) -> float:
-        """Adds the gradient of one batch; its loss in nats. settings: in place of the usual ones.
-        mending: four times the lines."""
+        """Adds the gradient of one batch; returns its weighted loss in nats. settings: override.
+        mending: use four times as many lines."""
         settings, replay, rng = settings or self._settings, self._replay, self._rng
         if mending:
             settings = replace(settings, lines=4 * settings.lines)

@@ -113,7 +113,7 @@ def test_a_model_that_grows_says_for_how_long(tmp_path: Path) -> None:
         name = desk.growing.name
         await stage.sees(f"growing to {name} \u00b7 0.0 s so far")
         await stage.sees(f"growing to {name} \u00b7 1.0 s so far")  # it counts by itself
-        desk.growing = Growing(name, time.monotonic() - 74.0)
+        desk.known.change(growing=Growing(name, time.monotonic() - 74.0))
         await stage.sees("75 s so far")
         await stage.press("g")
         await stage.sees(f"{name} is being made already")
@@ -200,7 +200,7 @@ def test_leaving_in_the_middle_of_a_book_training(tmp_path: Path, looking: bool)
     assert app.return_code == 0 and app._exception is None
 
     async def later(stage: Stage) -> None:
-        await stage.sees("a book training was broken off in epoch 10; f5 goes on with it")
+        await stage.sees("book training was interrupted in epoch 10; f5 continues it")
         await stage.press("f5")
         await stage.until(lambda: stage.teacher.sent(Train) == [Train()])
 

@@ -8,6 +8,8 @@ import pytest
 
 from benchmarks import BenchOptions, find, sandbox
 
+pytestmark = pytest.mark.slow
+
 
 def test_it_runs_and_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     some = ["empty", "sleep", "equal to everything", "a daemon"]

@@ -1,0 +1,48 @@
+"""Publishes the weights of practice as one lesson in the journal, however often they are saved.
+
+So `undo`, `rollback` and snapshots work for practice: only the first save keeps a snapshot of the weights
+before it, and each version names the practice that made it.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from learning.journal.journal import Journal
+from learning.memory.transaction import Attempt, Commit
+from learning.protocol.records import Lesson, Turn
+
+
+class PublishedWeights(Protocol):
+    """What a practice run needs of the store of weights."""
+
+    def save(self, note: str) -> None:
+        """Publishes the present weights."""
+        ...
+
+    def restore(self) -> None:
+        """Restores the weights published last."""
+        ...
+
+
+class PracticeWeights:
+    """PublishedWeights by an attempt that continues after each save."""
+
+    def __init__(self, attempt: Attempt, journal: Journal, task: str) -> None:
+        self._attempt, self._journal, self._task = attempt, journal, task
+        self.lesson: int | None = None
+        """Id of the lesson in the journal; None until the first save."""
+
+    def save(self, note: str) -> None:
+        """Publishes the present weights. Raises JournalError or CheckpointError, and then keeps nothing."""
+        first = self.lesson is None
+        if self.lesson is None:
+            lesson = Lesson("practice", (Turn("user", self._task),), "", state="needs_practice")
+            self.lesson = self._journal.add_lessons([lesson])[0].id
+        self._attempt.publish(Commit([self.lesson], note, snapshot=first), go_on=True)
+        if first:
+            self._journal.set_lesson_state(self.lesson, "learned")
+
+    def restore(self) -> None:
+        """Restores the weights published last."""
+        self._attempt.put_back()

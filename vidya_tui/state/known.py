@@ -1,0 +1,82 @@
+"""What is known from the teacher's events: the one place where an event becomes knowledge.
+
+`after` is called with every event, in order; `told` says what the event means for the owner. Each part has
+its own file beside this one, with its sentences. Left out: the conversation and its candidates
+(session/session.py), and sentences that name a lesson of the journal (controller/controller.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from learning.protocol.events import Event, MessageCut, PracticeDone, TrainDone
+from vidya_tui.state import growth, learner, practice, presence
+from vidya_tui.state.growth import Growing
+from vidya_tui.state.learner import Learning
+from vidya_tui.state.message import StatusMessage
+from vidya_tui.state.practice import Practising
+from vidya_tui.state.presence import ModelPresence
+from vidya_tui.state.training import TrainingLog
+
+
+@dataclass(frozen=True)
+class TeacherState:
+    """What is known of the teacher."""
+
+    model: ModelPresence = ModelPresence()
+    learning: Learning = Learning()
+    training: TrainingLog = TrainingLog()
+    """The book training that runs, or the last one."""
+    practice: Practising = Practising()
+    growing: Growing | None = None
+    """A larger model that is being made."""
+
+
+def after(now: TeacherState, event: Event) -> TeacherState:
+    """What is known after an event."""
+    practising = practice.after(now.practice, event)
+    growing = growth.after(now.growing, event)
+    learning = learner.after(now.learning, event)
+    aside = practice.short(practising) or (growing.short() if growing else "")
+    if aside != learning.practice:
+        learning = replace(learning, practice=aside)
+    return TeacherState(
+        model=presence.after(now.model, event),
+        learning=learning,
+        training=now.training.after(event),
+        practice=practising,
+        growing=growing,
+    )
+
+
+def told(before: TeacherState, event: Event, now: TeacherState) -> StatusMessage | None:
+    """What to tell the owner about an event; None: nothing. before, now: the state before and after it."""
+    match event:
+        case TrainDone():
+            return StatusMessage(learner.trained(event))
+        case MessageCut():
+            return StatusMessage(learner.cut(event), trouble=True)
+        case PracticeDone(idle=True):
+            return StatusMessage(f"while you were away: {practice.away(now.practice)}", stay=True)
+        case PracticeDone():
+            words, next_step = practice.done(event), practice.advice(event, practice.warm_up(event))
+            return StatusMessage(f"{words}; {next_step}" if next_step else words)
+    if now.practice.alarm != before.practice.alarm:
+        return StatusMessage(f"practice: {now.practice.alarm}", trouble=True, stay=True)
+    return presence.told(before.model, event, training=before.training.running)
+
+
+class StateStore:
+    """Holds the newest TeacherState. Events change it, and so do the owner's commands."""
+
+    def __init__(self) -> None:
+        self.now = TeacherState()
+
+    def take(self, event: Event) -> StatusMessage | None:
+        """Takes every event, in order; returns what to tell the owner about it."""
+        before, self.now = self.now, after(self.now, event)
+        return told(before, event, self.now)
+
+    def change(self, **parts: object) -> None:
+        """Replaces parts of it, by the names of TeacherState's fields."""
+        self.now = replace(self.now, **parts)  # type: ignore[arg-type]
