@@ -53,7 +53,7 @@ class BookSettings:
     talk_weight: float = 1.0
     """Weight of talk against the lines."""
     manner: int = 8
-    """Rows per step of talk that shows the manner, if there is such talk."""
+    """Rows per step of talk that shows the manner, if such talk is given."""
     settle: float = 0.3
     """Settling epochs after every entry is known, as a share of the epochs so far. In them the rate falls
     to a tenth and talk weighs more, so that the talk recovers. Lines lost then are relearned at that rate."""
@@ -73,7 +73,7 @@ class BookSettings:
     enough: float = 0.1
     """Loss of the new lines, in nats per token, that ends the training."""
     ask_every: int = 1
-    """Epochs between two measurements of the lines; they are always measured at the end."""
+    """Epochs between two measurements of the lines; the last epoch is always measured."""
 
 
 ADAPTER_SETTINGS = BookSettings(
@@ -88,8 +88,8 @@ ADAPTER_SETTINGS = BookSettings(
     warm_up=10,
     ask_every=2,
 )
-"""For adapters of a base with knowledge of its own; chosen at 135M (engine/base/smollm2-135m/CARD.md).
-Its talk is to become short and plain, so the anchor on its earlier talk weighs less."""
+"""For low-rank adapters, tuned on a model of 135M weights (engine/base/smollm2-135m/CARD.md). The model's
+earlier talk weighs less, because its answers have to become shorter."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ def train_book(
     """Trains the model in place.
 
     rest: other lines that must not be forgotten. careless: lines with careless or reworded questions.
-    manner: talk to learn from that need not be known by heart. stop: polled before every step and during
+    manner: talk to learn from that need not be known. stop: polled before every step and during
     measurements. begun: resume from there; the given model stays the reference for measurement and anchor.
     """
     moved = AllWeights(model) if isinstance(model, Model) else model

@@ -22,6 +22,7 @@ from learning.data.examples import Example
 from learning.memory.packed_rows import PackedRows
 from learning.memory.prefix_cache import PrefixCache
 from learning.memory.reference import AnchorReference, base_reference, frozen_reference
+from learning.models.trainable import Trainable, all_weights, upper_matrices
 from learning.objectives.forward import HiddenStates, Knowledge, knowledge
 
 STORED = torch.float16
@@ -43,6 +44,11 @@ class Moved(Protocol):
     @property
     def passes(self) -> Model | HiddenStates:
         """What examples go through."""
+        ...
+
+    @property
+    def trainable(self) -> Trainable:
+        """The parameters of the model that may differ after `settle`."""
         ...
 
     @property
@@ -99,6 +105,10 @@ class AllWeights:
         return self._model
 
     @property
+    def trainable(self) -> Trainable:
+        return all_weights(self._model)
+
+    @property
     def context(self) -> int:
         return self._model.config.context
 
@@ -145,6 +155,10 @@ class AdapterWeights:
     @property
     def passes(self) -> HiddenStates:
         return self._rows
+
+    @property
+    def trainable(self) -> Trainable:
+        return upper_matrices(self._model, self.adapters.settings.first_block)
 
     @property
     def context(self) -> int:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import torch
 
-from engine.lora import Adapters, attach
+from engine.lora import attach
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.book_training.asking import EpochReport
 from learning.book_training.loop import BookSettings, BookTraining, train_book
@@ -27,7 +27,6 @@ from learning.data.examples import Example
 from learning.memory.book_rows import book_examples
 from learning.memory.guard import Verdict, examine
 from learning.memory.transaction import Commit, WeightTransaction
-from learning.models.trainable import all_weights
 from learning.models.unfinished_training import Unfinished
 from learning.objectives.forward import Knowledge, share_known
 from learning.protocol.events import TrainDone
@@ -58,9 +57,9 @@ class BookTrainer:
 
         book: None for the shipped book, the owner's, and all lessons; afterwards, lessons to avoid an
         answer that had failed wait to be taught again. kept: the interrupted training to resume, or a new
-        record; the running training is saved beside the model. plan: trains adapters, which are then added
-        to the weights; None: all weights. Raises DataError for a book with bad lines unless `skip_bad`, and
-        changes nothing then.
+        record; the running training is saved beside the model. plan: train low-rank adapters and add them
+        to the weights; None: train all weights. Raises DataError for a book with bad lines unless
+        `skip_bad`, and changes nothing then.
         """
         started, model = time.monotonic(), self._transaction.weights.model
         replay = self._transaction.caches.read_books_again(
@@ -76,20 +75,19 @@ class BookTrainer:
             self._transaction.rng,
             skip_bad,
         )
-        count, manner = len(course.examples), list[Example]()
+        count, context = len(course.examples), model.config.context
+        lines, manner = [*course.examples, *course.rest], list[Example]()
         moved: Moved = AllWeights(model)
-        adapters: Adapters | None = None
         if plan:
-            manner = book_examples(self._tokenizer, [everyday_path()], model.config.context)
-            again = (*course.examples, *course.rest, *course.otherwise, *manner, *replay.talk)
+            manner = book_examples(self._tokenizer, [everyday_path()], context)
+            again = (*lines, *course.otherwise, *manner, *replay.talk)
             drawn = torch.Generator().manual_seed(self._transaction.rng.getrandbits(32))
-            adapters = attach(model, plan.settings, drawn)
-            moved = AdapterWeights(adapters, again)
+            moved = AdapterWeights(attach(model, plan.settings, drawn), again)
         keeper, goes_on = TrainingKeeper(self._transaction.weights, moved, course, kept), False
         verdict = Verdict(False, 0.0, 0.0)
 
         def steps() -> BookTraining:
-            with contextlib.closing(moved), keeper.stopping():
+            with keeper.stopping():
                 training = train_book(
                     moved,
                     course.examples,
@@ -104,11 +102,10 @@ class BookTrainer:
                     stop=stop,
                     begun=keeper.begun(self._journal),
                 )
-                if not plan or not training.last.step or not math.isfinite(training.last.loss):
-                    return training
-                lines = [*course.examples, *course.rest]
-                after = moved.settle(lines, training.after, self._transaction.pause)
-                return replace(training, after=after)
+                if training.last.step and math.isfinite(training.last.loss):
+                    known = moved.settle(lines, training.after, self._transaction.pause)
+                    training = replace(training, after=known)
+                return training
 
         def judge(training: BookTraining) -> Commit | None:
             nonlocal verdict
@@ -120,15 +117,16 @@ class BookTrainer:
                 earlier_before=share_known(training.before[count:]),
                 earlier_recall=share_known(training.after[count:]),
             )
-            if not (verdict.passed and training.last.step):
-                return None
-            if adapters and plan and plan.folder:
-                adapters.save(plan.folder, base=self._transaction.weights.folder.name)
-            return Commit([lesson.id for lesson, _ in course.lessons], "book training")
+            if verdict.passed and training.last.step:
+                return Commit([lesson.id for lesson, _ in course.lessons], "book training")
+            return None
 
-        with keeper:
-            outcome = self._transaction.attempt(steps, judge, all_weights(model))
+        with keeper, contextlib.closing(moved):
+            outcome = self._transaction.attempt(steps, judge, moved.trainable)
             if outcome.kept:
+                if plan and plan.folder and isinstance(moved, AdapterWeights):
+                    base = self._transaction.weights.folder.name
+                    moved.adapters.save(plan.folder, base=base)
                 self._published(course, outcome.result.after[:count])
             elif goes_on := stop() and keeper.has_steps:
                 keeper.leave()

@@ -16,7 +16,7 @@ from torch import Tensor
 from engine.errors import CheckpointError
 from engine.lora import LoraSettings, attach, load
 from engine.storage.adapter_files import ADAPTER_CONFIG, a_name, b_name, model_name
-from engine.storage.checkpoint import load_config, load_model, save_model, to_huggingface
+from engine.storage.checkpoint import load_model, save_model, to_huggingface
 from engine.storage.checkpoint_files import WEIGHTS, read_metadata
 from engine.storage.disk import unwritable
 from learning.models.import_export import CARD
@@ -70,12 +70,13 @@ def export_adapter(
     source, target = store.info(name).path, target.expanduser()
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise CheckpointError(f"{target}: is not empty", "name a new folder")
-    called = base or f"{name} as it came"
-    if base and load_config(store.info(base).path) != load_config(source):
-        raise CheckpointError(f"{name} and {base} are of different shapes", "name its own base")
-    weights = None if base else _as_it_came(source)
-    model = load_model(store.info(base).path if base else source, weights=weights)
+    if base:
+        model, called = load_model(store.info(base).path), base
+    else:
+        model, called = load_model(source, weights=_as_it_came(source)), f"{name} as it came"
     taught = load_model(source)
+    if model.config != taught.config:
+        raise CheckpointError(f"{name} and {called} are of different shapes", "name its own base")
     old = to_huggingface(model.state_dict(), model.config)
     new = to_huggingface(taught.state_dict(), model.config)
     moved = {k: new[k] - old[k] for k in old if not torch.equal(new[k], old[k])}

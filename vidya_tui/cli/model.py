@@ -194,19 +194,19 @@ def _is_there(info: ModelInfo, options: Options) -> None:
     help="Format of the weights in a .gguf file.",
 )
 @click.option(
-    "--adapter", is_flag=True, help="Only what was taught, as a low-rank adapter for peft."
+    "--adapter", is_flag=True, help="Export only what was taught, as a low-rank adapter for peft."
 )
 @click.option(
     "--rank",
     type=click.IntRange(1, 4096),
     default=32,
     show_default=True,
-    help="Of that adapter.",
+    help="Rank of that adapter.",
 )
 @click.option(
     "--base",
     shell_complete=complete.models,
-    help="The model that the adapter is for; else NAME as it came.",
+    help="The model that the adapter is for. Default: NAME in its original state.",
 )
 @common
 def export_model(
@@ -221,8 +221,8 @@ def export_model(
     """Writes model NAME for other programs.
 
     TARGET is a new folder for transformers and vLLM, or a new FILE.gguf for llama.cpp, ollama and
-    LM Studio. With --adapter it is a new folder for peft: the difference from the model as it came, or
-    from --base, approximated by matrices of low rank.
+    LM Studio. With --adapter it is a new folder for peft: the difference from the original model, or from
+    --base, approximated by matrices of low rank.
     """
     from learning.models.adapters import export_adapter
     from learning.models.import_export import export_model as copy_out

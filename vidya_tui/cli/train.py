@@ -31,7 +31,7 @@ RANK = 16
     "--epochs", type=click.IntRange(1), help="Exact number. Default: until every line is known."
 )
 @click.option("--batch-size", type=click.IntRange(1), help="Lines per step.")
-@click.option("--lora", is_flag=True, help="Train low-rank adapters, and add them to the weights.")
+@click.option("--lora", is_flag=True, help="Train low-rank adapters and add them to the weights.")
 @click.option(
     "--rank", type=click.IntRange(1, 512), help="Rank of the adapters. Default: 16. Needs --lora."
 )
@@ -43,7 +43,7 @@ RANK = 16
 @click.option(
     "--adapter",
     type=click.Path(path_type=Path),
-    help="A folder for the adapters, in the layout of peft. Needs --lora.",
+    help="Write the adapters to this new folder, in peft's format. Needs --lora.",
 )
 @click.option("--skip-bad", is_flag=True, help="Skip lines with errors and learn the rest.")
 @common
