@@ -14,6 +14,7 @@ SCENARIOS = {
     "learning/journal/test_crash.py": "a journal whose program is killed",
     "learning/journal/test_full_disk.py": "a home on a disk that is full",
     "learning/lessons/test_killed.py": "a learner that is killed in every save",
+    "learning/lessons/test_other_architectures.py": "a lesson of models of other architectures",
     "learning/lessons/test_shipped.py": "the model that comes with the program",
     "learning/memory/test_other_formats.py": "a model with another chat format learns and remembers",
     "learning/rewards/test_generated.py": "all tasks that make their own problems",
