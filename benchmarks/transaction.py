@@ -2,7 +2,8 @@
 
 Lessons are taught to the 10M model as the app teaches them, in a home of their own; after each one the new
 files in the model's folder are counted, and a hash of all masters says whether two versions of the program
-learn the same. Seconds are those of the processor, which a busy machine does not stretch. For a model of SmolLM2's shape, with 135 million weights that have learned nothing, only the
+learn the same. Seconds are those of the processor, which a busy machine does not stretch.
+For a model of SmolLM2's shape, with 135 million weights that have learned nothing, only the
 publication is measured: the upper blocks are moved a little. Left out: the journal's bytes, a few kB.
 """
 
@@ -153,9 +154,9 @@ def _write(options: BenchOptions, result: dict[str, Any]) -> None:
         )
     ]
     parts = [
-        "What a lesson writes (median); what the model's folder keeps after the last one: the current weights, "
-        "their base, the snapshots; and the processor's seconds of a publication (median): the journal, the "
-        "files, the answering copy.",
+        "What a lesson writes (median); what the model's folder keeps after the last one: the current "
+        "weights, their base, the snapshots; and the processor's seconds of a publication (median): "
+        "the journal, the files, the answering copy.",
         table(("model", "MB a lesson", "MB kept", "seconds"), facts),
     ]
     command = options.command("transaction")
