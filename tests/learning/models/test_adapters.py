@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 import torch
 
+from engine.config import ModelConfig
 from engine.errors import CheckpointError
-from engine.lora import LoraSettings, attach, load
+from engine.lora import PARTS, LoraSettings, attach, load
 from engine.model import Model
 from engine.storage.checkpoint import load_model, save_model
 from engine.storage.checkpoint_files import WEIGHTS, read_version
@@ -133,3 +134,17 @@ def test_an_adapter_alone_is_no_model(
     assert shipped_adapter("big") == shipped / "big"
     assert shipped_adapter("other") is None
     assert "big" not in ModelStore(Home(tmp_path / "home"), shipped).names()
+
+
+def test_the_adapter_that_comes_with_vidya_fits_its_model() -> None:
+    folder = shipped_adapter("smollm2-135m")
+    assert folder is not None and (folder / "CARD.md").exists()
+    assert sum(file.stat().st_size for file in folder.iterdir()) < 12_000_000
+    config = ModelConfig(
+        vocab_size=49_152, dim=576, layers=30, heads=9, kv_heads=3, hidden=1536, context=64
+    )
+    with torch.device("meta"):
+        model = Model(config)
+    found = load(model, folder)
+    assert found.settings.targets == PARTS
+    assert "smollm2-135m" not in [model.name for model in ModelStore(Home(folder)).list()]
