@@ -269,7 +269,7 @@ def test_bad_lines_of_a_book_stop_or_are_skipped(shell: Shell) -> None:
     assert f"{book}:2:" in shell.fails("train", str(book))
     result = shell.run("train", str(book), "--skip-bad", "--epochs", "1", "--json")
     assert '"entries": 1' in result.stdout and f"{book}:2:" in result.stderr
-    assert f"put them into yours: {shell.home.book_path}" in result.stderr
+    assert f"add them to your book: {shell.home.book_path}" in result.stderr
     bad = shell.file("bad.txt", "nonsense\n")
     assert f"{bad}: no line of it is right" in shell.fails("train", str(bad), "--skip-bad")
     shell.home.book_path.write_text("<|user|> one <|assistant|> two\nnonsense\n")
