@@ -16,7 +16,7 @@ from torch import Tensor
 from engine.errors import CheckpointError
 from engine.lora import LoraSettings, attach, load
 from engine.storage.adapter_files import ADAPTER_CONFIG, a_name, b_name, model_name
-from engine.storage.checkpoint import load_model, save_model, to_huggingface
+from engine.storage.checkpoint import compact, load_model, save_tensors, to_huggingface
 from engine.storage.checkpoint_files import WEIGHTS, read_metadata
 from engine.storage.disk import unwritable
 from learning.models.import_export import CARD
@@ -34,11 +34,17 @@ def shipped_adapter(name: str) -> Path | None:
 
 
 def apply_adapter(folder: Path, adapter: Path) -> None:
-    """Adds an adapter to the weights in a model's folder, in float32; its card is put before the model's
-    own. Raises CheckpointError where it does not fit; the folder is as before then."""
+    """Adds an adapter to the weights in a model's folder; its card is put before the model's own.
+
+    Tensors that need it are written in float32, the others as short as is exact. Raises CheckpointError
+    where the adapter does not fit; the folder is as before then.
+    """
     model = load_model(folder)
     load(model, adapter).bake()
-    save_model(model, folder, dtype=torch.float32, metadata=read_metadata(folder / WEIGHTS))
+    state = {name: tensor.detach() for name, tensor in model.state_dict().items()}
+    tensors = to_huggingface(state, model.config)
+    exact = {name: compact(tensor) for name, tensor in tensors.items()}
+    save_tensors(exact, folder / WEIGHTS, read_metadata(folder / WEIGHTS))
     cards = [path.read_text("utf-8") for path in (adapter / CARD, folder / CARD) if path.exists()]
     try:
         (folder / CARD).write_text("\n".join(cards), "utf-8")

@@ -11,7 +11,7 @@ from engine.config import ModelConfig
 from engine.errors import CheckpointError
 from engine.lora import PARTS, LoraSettings, attach, load
 from engine.model import Model
-from engine.storage.checkpoint import load_model, save_model
+from engine.storage.checkpoint import load_model, load_tensors, save_model
 from engine.storage.checkpoint_files import WEIGHTS, read_version
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.home import Home
@@ -65,6 +65,18 @@ def test_an_adapter_is_merged_while_a_model_is_brought_in(
     assert torch.equal(load_model(info.path)(IDS), expected(IDS))
     assert read_version(info.path / WEIGHTS) == 0
     assert (info.path / "CARD.md").read_text() == "# Her character\n\n# The base\n"
+
+
+def test_only_what_the_adapter_changes_is_written_in_long_numbers(
+    tmp_path: Path, tiny_model: Model, tiny_tokenizer: Tokenizer, adapter: Path
+) -> None:
+    folder = tmp_path / "short"
+    save_model(tiny_model, folder, dtype=torch.bfloat16)
+    tiny_tokenizer.save(folder)
+    apply_adapter(folder, adapter)
+    tensors, _ = load_tensors(folder / WEIGHTS)
+    assert tensors["model.embed_tokens.weight"].dtype == torch.bfloat16
+    assert tensors["model.layers.0.self_attn.q_proj.weight"].dtype == torch.float32
 
 
 def test_one_that_does_not_fit_leaves_no_model(tmp_path: Path, source: Path, adapter: Path) -> None:
