@@ -103,7 +103,7 @@ class GgufFile:
             raise ValueError(f"it has version {version}, {VERSIONS[0]} and {VERSIONS[1]} are read")
         tensors, pairs = self._number("<Q"), self._number("<Q")
         if max(tensors, pairs) > MOST_ENTRIES:
-            raise ValueError(f"it counts {tensors} tensors and {pairs} entries")
+            raise ValueError(f"it counts too much (tensors: {tensors}, entries: {pairs})")
         for _ in range(pairs):
             key = self._text()
             self.metadata[key] = self._value(self._number("<I"))

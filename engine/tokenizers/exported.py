@@ -130,7 +130,7 @@ def jinja_template(pieces: ChatPieces) -> str:
             f"{_quoted(pieces.system_tail)} }}}}{{%- endif %}}",
         ]
     turns = [
-        f"{{%- {word} message['role'] == '{role}' %}}"
+        f"{{%- {word} (message['role'] == '{role}') %}}"
         f"{{{{- {_quoted(head)} + message['content'] + {_quoted(tail)} }}}}"
         for word, role, head, tail in (
             ("if", "user", pieces.user_head, pieces.user_tail),

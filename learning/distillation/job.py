@@ -121,8 +121,8 @@ class DistillationJob:
         kept = [row for row in rows if row.answer]
         if len(kept) < FEWEST:
             raise DataError(
-                f"only {len(kept)} of {len(rows)} answers of {self.teacher.name} were good enough",
-                f"give more openings, or a better teacher: {FEWEST} answers are needed at least",
+                f"too few answers of {self.teacher.name} were good enough: {len(kept)} of {len(rows)}",
+                f"give more openings, or name a better teacher; at least {FEWEST} are needed",
             )
         learned = [row for place, row in enumerate(kept) if place % HELD_OUT]
         held_out = self._examples(kept[::HELD_OUT])

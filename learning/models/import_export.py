@@ -215,11 +215,14 @@ def _write_file(source: Path, name: str, target: Path, kind: str) -> Path:
 
 
 def _weights(folder: Path) -> dict[str, Tensor]:
-    """Those that answer now, under transformers' names, in one kind of numbers: a lesson's delta is wider
-    than its base."""
+    """Those that answer now, under transformers' names, in the shortest kind of numbers that holds all of
+    them exactly: a lesson's delta is longer than its base."""
     tensors = load_weights(current_files(folder))
-    widest = max((tensor.dtype for tensor in tensors.values()), key=lambda kind: kind.itemsize)
-    return {name: tensor.to(widest) for name, tensor in tensors.items()}
+    kinds = {tensor.dtype for tensor in tensors.values()}
+    for kind in (*kinds, torch.float32) if len(kinds) > 1 else ():
+        if all(torch.equal(tensor.to(kind).float(), tensor.float()) for tensor in tensors.values()):
+            return {name: tensor.to(kind) for name, tensor in tensors.items()}
+    return tensors
 
 
 def _of_one_kind(tensors: dict[str, Tensor]) -> dict[str, Tensor]:

@@ -128,7 +128,8 @@ def test_another_base_of_the_same_shape_is_refused(folder: Path, tiny_model: Mod
     save_tensors(tensors, base, record)
     for read in (load_model, lambda folder: check_model(folder, part_path(folder, 7))):
         with pytest.raises(
-            CheckpointError, match="00000007.safetensors: was made from another model-00000003"
+            CheckpointError,
+            match="00000007.safetensors: was made from a model-00000003.safetensors with other contents",
         ):
             read(folder)
 

@@ -99,5 +99,5 @@ def test_a_split_that_llama_cpp_does_not_know(tmp_path: Path) -> None:
     raw = trained()
     raw["pre_tokenizer"] = {"type": "Whitespace"}
     own = Tokenizer.load(write(tmp_path, raw))
-    with pytest.raises(CheckpointError, match="no name"):
+    with pytest.raises(CheckpointError, match="no pre-tokenizer"):
         gguf_metadata(own, own.vocab_size)

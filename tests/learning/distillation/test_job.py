@@ -67,7 +67,7 @@ def test_a_distillation_is_published_as_one_lesson_that_can_be_undone(
 
 def test_too_few_answers_teach_nothing(job: DistillationJob, tiny_place: Place) -> None:
     bad = [replace(row, answer="", why="echoes") for row in ROWS[:10]]
-    with pytest.raises(DataError, match="only 14 of 24 answers of big were good enough"):
+    with pytest.raises(DataError, match="too few answers of big were good enough: 14 of 24"):
         job.run([*bad, *ROWS[10:]], lambda _: None, lambda: False)
     assert not tiny_place[2].lessons()
 

@@ -125,11 +125,11 @@ def test_undo_counts_only_what_the_owner_sees_among_the_lessons(place: Place) ->
     rider, first = journal.add_lessons([said, lesson("What is the capital?", "It is Quimby.")])
     learner.learn(first)
     assert journal.lesson(rider.id).state == "learned"
-    (second,) = journal.add_lessons([lesson("What is 12 and 30?", "They make 42.")])
+    (second,) = journal.add_lessons([lesson("Who sings?", "Ada sings.")])
     learner.learn(second)
     done, lost = learner.undo(journal.lesson(second.id))
     assert done.what == f"took back lesson {second.id}" and lost == []
-    learner.learn(journal.lesson(second.id))
+    assert learner.learn(journal.lesson(second.id)).state == "learned"
     done, lost = learner.undo(journal.lesson(first.id))
     assert {item.id for item in lost} == {rider.id, second.id}
     assert done.what == f"took back lesson {first.id}; one more is learned again"

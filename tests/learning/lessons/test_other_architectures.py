@@ -17,7 +17,7 @@ from engine.model import Model
 from engine.packed import packed
 from engine.storage.checkpoint import load_model, save_model
 from engine.storage.checkpoint_check import check_model
-from engine.storage.checkpoint_files import WEIGHTS
+from engine.storage.weight_files import current_files
 from learning.home import Home
 from learning.journal.journal import Journal
 from learning.lessons.learner import Learner
@@ -51,7 +51,7 @@ def test_a_lesson(changes: dict[str, Any], tmp_path: Path, monkeypatch: pytest.M
     said = Lesson("example", (Turn("user", "What is my cat called?"),), "Biscuit.")
     (taught,) = journal.add_lessons([said])
     assert learner.learn(taught).state == "learned"
-    check_model(folder, folder / WEIGHTS)
+    check_model(folder, current_files(folder).newest)
     saved = load_model(folder)
     example = answer_example(learner.tokenizer, taught, config.context)
     assert example is not None and knowledge(saved, [example])[0].known

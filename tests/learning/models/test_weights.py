@@ -271,11 +271,14 @@ def test_a_damaged_base_is_named_with_what_to_do(place: Place) -> None:  # noqa:
     base.write_bytes(data)
     found = [str(fault) for fault in check_model(folder)]
     assert any(
-        "model-00000002.safetensors: was made from another model-00000000" in f for f in found
+        "00000002.safetensors: was made from a model-00000000.safetensors with other" in f
+        for f in found
     )
     assert any("vidya model rollback 0" in fault for fault in found), "that snapshot is whole"
     store = ModelStore(home)
-    with pytest.raises(CheckpointError, match="was made from another"):
+    with pytest.raises(
+        CheckpointError, match="was made from a model-00000000.safetensors with other contents"
+    ):
         store.rollback("tiny", 1, journal)
     store.rollback("tiny", 0, journal)
     assert load_weights(current_files(folder))

@@ -81,13 +81,14 @@ def test_an_answer_is_encoded_once_for_all_its_questions(
     tiny_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[str] = []
-    encode = Tokenizer.encode
+    kind = type(tiny_tokenizer)
+    encode = kind.encode
 
     def counted(self: Tokenizer, text: str) -> list[int]:
         seen.append(text)
         return encode(self, text)
 
-    monkeypatch.setattr(Tokenizer, "encode", counted)
+    monkeypatch.setattr(kind, "encode", counted)
     talk = (Turn("user", "Hello"), Turn("assistant", "Hi."))
     prompt = (*talk, Turn("user", "What is my dog called?"))
     task = to_task(tiny_tokenizer, Lesson("correction", prompt, "Rufus."), 128, random.Random(0))

@@ -17,7 +17,7 @@ from vidya_tui.cli.main import cli
 
 
 def test_ask_prints_each_candidate_and_then_done(shell: Shell) -> None:
-    *candidates, done = shell.rows("ask", "hello", "-n", "3")
+    *candidates, done = shell.rows("ask", "hello", "-n", "3", "--seed", "1")
     assert sorted(row["index"] for row in candidates) == [1, 2, 3]
     assert len({row["text"] for row in candidates}) == 3
     assert all(row["tokens"] <= 8 and row["logprob"] < 0 for row in candidates)

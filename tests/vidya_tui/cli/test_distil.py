@@ -60,4 +60,4 @@ def test_what_cannot_be_distilled_is_told(school: Shell) -> None:
     said = school.fails("distil", "--from", "big", "--prompts", "nowhere.txt")
     assert "nowhere.txt: cannot be read" in said
     few = school.fails("distil", "--from", "big", "--prompts", _asked(school), "--count", "9")
-    assert "only 9 of 9 answers of big were good enough" in few
+    assert "too few answers of big were good enough: 9 of 9" in few
