@@ -26,9 +26,11 @@ from learning.protocol.requests import Learn, Request, Train
 from tests.fakes import ScriptedTeacher
 from vidya_tui.commands.table import COMMANDS
 from vidya_tui.controller.controller import Controller
+from vidya_tui.controller.models import ModelControl
 from vidya_tui.line_mode.loop import LineMode, run_lines
 from vidya_tui.session.session import Session
 from vidya_tui.settings.file import Settings
+from vidya_tui.worker.switching import SwitchingTeacher
 
 TEXTS = ("one answer", "\x1b[31mtwo\x1b[0m", "three", "four", "five")
 DONE = TrainDone(2, 4, 0.1, 0.5, 1.0, 3.0, False, False, 2, 10)
@@ -54,7 +56,9 @@ def talk(folder: Path, *lines: str, settings: Settings | None = None) -> tuple[l
     journal = Journal(home.journal_path)
     teacher = Trainer(TEXTS, journal=journal)
 
-    def make(on_event: Callable[[Event], None]) -> ScriptedTeacher:
+    def make(
+        on_event: Callable[[Event], None], model: str | None = None, /
+    ) -> ScriptedTeacher:
         teacher.on_event = on_event
         on_event(Ready("10m", 1, 10_200_000, "cpu"))
         return teacher
@@ -152,7 +156,9 @@ def test_with_learning_off_the_end_does_not_wait(tmp_path: Path) -> None:
     journal = Journal(home.journal_path)
     teacher = ScriptedTeacher(TEXTS)  # it never learns
 
-    def make(on_event: Callable[[Event], None]) -> ScriptedTeacher:
+    def make(
+        on_event: Callable[[Event], None], model: str | None = None, /
+    ) -> ScriptedTeacher:
         teacher.on_event = on_event
         on_event(Ready("10m", 1, 10_200_000, "cpu"))
         return teacher
@@ -175,10 +181,15 @@ class AtTerminal:
         self.teacher = ScriptedTeacher(TEXTS, manual=True, journal=self.journal)
         session = Session(self.journal, self.teacher)
         desk = Controller(self.journal, session, self.teacher)
-        self.mode = LineMode(home, Settings(), desk, self.out, asking=True)
+        switching = SwitchingTeacher(lambda on_event, model=None, /: self.teacher, self._heard)
+        control = ModelControl(home, Settings(), desk, switching)
+        self.mode = LineMode(home, control, self.out, asking=True)
         self.teacher.on_event = self.mode.heard
         self.mode.begin()
         self.mode.heard(Ready("10m", 1, 10_200_000, "cpu"))
+
+    def _heard(self, event: Event) -> None:
+        self.mode.heard(event)
 
 
 def test_at_a_terminal_a_line_counts_at_once(tmp_path: Path) -> None:
