@@ -15,6 +15,7 @@ from textual.widgets import Input, TextArea
 from learning.home import Home
 from learning.journal.journal import Journal
 from learning.protocol.events import Event, LearnerState, Ready
+from tests.downloads import no_download
 from tests.fakes import ScriptedTeacher
 from vidya_tui.app.app import VidyaApp
 from vidya_tui.session.session import Session
@@ -132,7 +133,7 @@ def play(
     ready: bool = True,
     settings: Settings | None = None,
     first: bool = False,
-    fetch: Command | None = None,
+    fetch: Command = no_download,
 ) -> VidyaApp:
     """Runs a scenario on a new app in `folder`. manual: nothing streams until the scenario pumps.
     ready: the model is loaded at once. first: nobody was here before. fetch: in place
