@@ -12,7 +12,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -32,6 +32,7 @@ from learning.protocol.events import (
     TrainDone,
     TrainProgress,
 )
+from tests.downloads import download
 from tests.fakes import ScriptedTeacher
 from tests.stage import Stage
 from vidya_tui.app.app import VidyaApp
@@ -72,6 +73,10 @@ class Scene:
     """The very first start."""
 
 
+def waiting(home: Home, name: str) -> Sequence[str]:
+    return download("waits", home, name)
+
+
 def build(
     scene: Scene, folder: Path, theme: str
 ) -> tuple[VidyaApp, Callable[..., Awaitable[None]]]:
@@ -88,7 +93,7 @@ def build(
         on_event(LearnerState("idle", book_recall=0.985))
         return teacher
 
-    app = VidyaApp(home, lambda: journal, make, replace(scene.settings, theme=theme))
+    app = VidyaApp(home, lambda: journal, make, replace(scene.settings, theme=theme), fetch=waiting)
 
     async def act(pilot: Pilot[None]) -> None:
         stage = Stage(app, pilot, teacher, journal, home)
@@ -228,6 +233,12 @@ async def first(stage: Stage) -> None:
     await stage.sees("welcome 1/4")
 
 
+async def fetching(stage: Stage) -> None:
+    await stage.sees("welcome 1/4")
+    await stage.press("alt+n")
+    await stage.sees("45 % of smollm2-135m")
+
+
 async def next_step(stage: Stage) -> None:
     await answered(stage)
     await stage.sees("next 2/4")
@@ -346,6 +357,7 @@ async def troubled(stage: Stage) -> None:
 SCENES = (
     Scene("welcome", first, first=True),
     Scene("welcome-pick", next_step, first=True),
+    Scene("fetching", fetching, first=True),
     Scene("chat", nothing_said),
     Scene("streaming", streaming, manual=True),
     Scene("candidates", answered),

@@ -15,10 +15,12 @@ from textual.widgets import Input, TextArea
 from learning.home import Home
 from learning.journal.journal import Journal
 from learning.protocol.events import Event, LearnerState, Ready
+from tests.downloads import no_download
 from tests.fakes import ScriptedTeacher
 from vidya_tui.app.app import VidyaApp
 from vidya_tui.session.session import Session
 from vidya_tui.settings.file import Settings
+from vidya_tui.worker.fetcher import Command
 
 TEXTS = ("one answer", "two answers", "three answers", "four answers", "five answers")
 
@@ -131,9 +133,11 @@ def play(
     ready: bool = True,
     settings: Settings | None = None,
     first: bool = False,
+    fetch: Command = no_download,
 ) -> VidyaApp:
     """Runs a scenario on a new app in `folder`. manual: nothing streams until the scenario pumps.
-    ready: the model is loaded at once. first: nobody was here before."""
+    ready: the model is loaded at once. first: nobody was here before. fetch: in place
+    of the process that fetches models."""
     home = Home(folder / "home")
     if not first:
         home.welcomed_path.touch()
@@ -147,7 +151,7 @@ def play(
             on_event(LearnerState("idle", book_recall=0.98))
         return teacher
 
-    app = VidyaApp(home, lambda: journal, make, settings or Settings(theme="dark"))
+    app = VidyaApp(home, lambda: journal, make, settings or Settings(theme="dark"), fetch=fetch)
 
     async def run() -> None:
         async with app.run_test(size=size) as pilot:
@@ -159,5 +163,7 @@ def play(
     try:
         asyncio.run(run())
     finally:
+        if app.fetcher is not None:
+            app.fetcher.close()
         journal.close()
     return app

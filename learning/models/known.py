@@ -87,6 +87,10 @@ KNOWN: dict[str, KnownModel] = {
 }
 
 
+OFFERED = "smollm2-135m"
+"""The one that the app offers to a new owner."""
+
+
 def known_model(name: str) -> KnownModel:
     """Raises NotFound."""
     if name not in KNOWN:

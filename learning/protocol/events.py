@@ -305,7 +305,7 @@ class Failed:
 
     where: str
     """Which request: "generate", "learn", "train", "practise", "undo", "grow", "model", "load",
-    "worker"."""
+    "worker", "fetch"."""
     what: str
     next_step: str = ""
     ask: int | None = None
@@ -332,6 +332,25 @@ class ModelChanging(TeacherEnded):
 
     model: str
     """Name or path of what comes."""
+
+
+@dataclass(frozen=True)
+class FetchProgress:
+    """A model is being fetched; at most four a second (sent by worker/fetch.py, not by the teacher)."""
+
+    name: str
+    done: int
+    """Bytes that are there ..."""
+    total: int
+    """... of so many. Where all are there, the model is being prepared."""
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """The model is in the home (sent by worker/fetch.py, not by the teacher)."""
+
+    name: str
+    parameters: int
 
 
 @dataclass(frozen=True)
@@ -366,5 +385,7 @@ Event = (
     | Failed
     | WorkerLost
     | ModelChanging
+    | FetchProgress
+    | Fetched
     | Grown
 )

@@ -47,6 +47,7 @@ if TYPE_CHECKING:  # not imported at run time, so that the first frame appears s
     from vidya_tui.controller.controller import Controller
     from vidya_tui.controller.models import ModelControl
     from vidya_tui.widgets.welcome_hint import Guide
+    from vidya_tui.worker.fetcher import Command
     from vidya_tui.worker.switching import MakeTeacher
 
 STYLES = Path(__file__).parents[1] / "styles"
@@ -104,12 +105,14 @@ class VidyaApp(LeavingApp):
         *,
         seed: int | None = None,
         strange: Sequence[SettingsError] = (),
+        fetch: Command | None = None,
     ) -> None:
         """Raises SettingsError if the settings assign keys that cannot be used.
 
         open_journal: called after the first frame; `run_app` closes the journal. seed: for sampling
         the first candidates; None gives different candidates each time. strange: errors in the
-        settings file that were ignored; the app shows them."""
+        settings file that were ignored; the app shows them. fetch: replaces the process that fetches
+        models in tests."""
         super().__init__()
         # with NO_COLOR, Textual's Monochrome filter still uses greys; NoColor uses no colours at all
         self._filters = [NoColor() if isinstance(one, Monochrome) else one for one in self._filters]
@@ -119,7 +122,7 @@ class VidyaApp(LeavingApp):
         self.journal: Journal | None = None
         self.failure: VidyaError | None = None
         """The error that kept the app from starting."""
-        self._make_teacher = make_teacher
+        self._make_teacher, self._fetch = make_teacher, fetch
         self._settings = settings
         self._inbox = Inbox(lambda: self.post_message(self.Arrived()))
         self._frames: Timer | None = None
@@ -178,6 +181,7 @@ class VidyaApp(LeavingApp):
         from vidya_tui.controller.controller import Controller
         from vidya_tui.controller.models import ModelControl
         from vidya_tui.session.session import Session
+        from vidya_tui.worker.fetcher import Fetcher, fetch_command
         from vidya_tui.worker.switching import SwitchingTeacher
 
         collect_again()
@@ -198,7 +202,8 @@ class VidyaApp(LeavingApp):
             return
         self.teacher = teacher
         session = Session(journal, teacher, seed=self._seed, book_path=self._home.book_path)
-        desk = Controller(journal, session, teacher, self.keys)
+        self.fetcher = Fetcher(self._home, self._inbox.put, self._fetch or fetch_command)
+        desk = Controller(journal, session, teacher, self.keys, self.fetcher)
         self.control = ModelControl(self._home, self._settings, desk, teacher, self._look)
         self.chat.home = self._home
         self.chat.begin(desk, teacher)
@@ -230,6 +235,8 @@ class VidyaApp(LeavingApp):
             if self._rests:
                 self._rests.happened()
             self.chat.take(events)
+            if self.control is not None and (words := self.control.go_on()):
+                self.chat.tell(words)
             for screen in self.screen_stack:
                 if hear := getattr(screen, "hear", None):  # a screen other than the chat
                     hear(events)
@@ -289,7 +296,7 @@ class VidyaApp(LeavingApp):
             seen = welcome.seen(journal.lessons(), journal.questions(), chosen=chosen)
             return welcome.advice(seen, self.keys)
 
-        self._guide = Guide(look, self._welcomed)
+        self._guide = Guide(look, self._welcomed, desk.fetches.offer)
         self.chat.mount(self._guide, before=self.chat.prompt)
 
     def _welcomed(self) -> None:

@@ -25,6 +25,7 @@ from vidya_tui.worker.log import write_log
 
 if TYPE_CHECKING:  # not imported at run time, so that the first frame appears sooner
     from learning.protocol.messages import TeacherPort
+    from vidya_tui.worker.fetcher import Fetcher
 
 
 class LeavingApp(App[None]):
@@ -36,6 +37,7 @@ class LeavingApp(App[None]):
     chat: ChatScreen
     keys: Keymap
     teacher: TeacherPort | None = None
+    fetcher: Fetcher | None = None
     _home: Home
     _unsent: Unsent
     _leaving = False
@@ -83,7 +85,10 @@ class LeavingApp(App[None]):
         self.post_message(self.TeacherClosed())
 
     def close_teacher(self) -> None:
-        """Stops the teacher, if one was started. Idempotent. Waits until it has saved."""
+        """Ends a download, then stops the teacher, as far as they were started. Idempotent. Waits until
+        the teacher has saved."""
+        if self.fetcher is not None:
+            self.fetcher.close()
         if self.teacher is not None:
             self.teacher.close()
 

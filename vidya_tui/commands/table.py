@@ -35,6 +35,14 @@ def _tasks() -> Mapping[str, str]:
     return tasks()
 
 
+def _fetchable() -> Mapping[str, str]:
+    """Name -> size and licence of every model that can be fetched, and `stop`."""
+    from learning.models.known import KNOWN
+
+    models = {name: f"{one.bytes / 1e6:.0f} MB, {one.licence}" for name, one in KNOWN.items()}
+    return {**models, "stop": "end the download; it goes on with the next one"}
+
+
 @dataclass(frozen=True)
 class Command:
     """A row of the table."""
@@ -282,6 +290,16 @@ COMMANDS: tuple[Command, ...] = (
         keys="alt+m",
         screen="app",
         label="model",
+        footer=lambda s: False,
+    ),
+    Command(
+        "get",
+        "fetch a model that speaks better, and go on with it; stop ends that",
+        hint="[NAME|stop]",
+        keys="alt+n",
+        label="fetch",
+        offers=_fetchable,
+        read=free_text,
         footer=lambda s: False,
     ),
     Command(

@@ -29,6 +29,7 @@ from vidya_tui.commands.keymap import Keymap, usual, way
 from vidya_tui.commands.parse import RunCommand
 from vidya_tui.commands.situation import Situation
 from vidya_tui.controller.drafts import Drafts
+from vidya_tui.controller.fetching import FetchDesk
 from vidya_tui.controller.practice import PracticeDesk
 from vidya_tui.controller.retyping import Retyping
 from vidya_tui.session.session import Session
@@ -42,6 +43,7 @@ from vidya_tui.state.message import StatusMessage
 from vidya_tui.state.notes import Notes, note_of, recalled
 from vidya_tui.state.training import TrainingLog
 from vidya_tui.state.transcript import Log
+from vidya_tui.worker.fetcher import Fetcher
 
 
 class Controller:
@@ -53,8 +55,9 @@ class Controller:
         session: Session,
         teacher: TeacherPort,
         keys: Keymap | None = None,
+        fetcher: Fetcher | None = None,
     ) -> None:
-        """keys: those that hints mention; None: the default keys."""
+        """keys: those that hints mention; None: the default keys. fetcher: None: nothing can be fetched."""
         self.session = session
         self._keys = keys or usual()
         self.journal = journal
@@ -62,6 +65,7 @@ class Controller:
         self.known = StateStore()
         """What the teacher's events have told."""
         self.practice = PracticeDesk(teacher, self.known)
+        self.fetches = FetchDesk(self.known, fetcher, self._keys)
         self._how = SetLearning(on=True)
         self._begun = False
         self._notes = Notes(lambda at: recalled(self.journal, self.session, at))
@@ -147,6 +151,7 @@ class Controller:
             "cancel": self._cancel,
             "train": self._train,
             "practice": lambda argument: self.practice.carry_out(argument),
+            "get": self.fetches.carry_out,
             "undo": self._undo,
             "new": self._new,
         }

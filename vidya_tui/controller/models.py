@@ -20,6 +20,7 @@ from vidya_tui.controller.preferences import how_to_learn, prepare
 from vidya_tui.settings import file as settings_file
 from vidya_tui.settings.file import Settings
 from vidya_tui.state.growth import Growing
+from vidya_tui.state.message import StatusMessage
 from vidya_tui.worker.switching import SwitchingTeacher
 
 
@@ -109,6 +110,24 @@ class ModelControl:
         self._save("model", wanted)
         self._teacher.change(wanted)
         self.settings = replace(self.settings, model=wanted)
+        if coming := self.desk.fetches.now:
+            self.desk.known.change(fetching=replace(coming, wanted=False))
+
+    def go_on(self) -> StatusMessage | None:
+        """Call after events: goes on with a model that was fetched, as soon as nothing would be broken off.
+        Returns what to tell the owner."""
+        desk, coming = self.desk, self.desk.fetches.now
+        busy = desk.session.streaming or desk.training.running or desk.practice.running
+        if coming is None or not coming.there or busy or desk.growing or self._teacher.changing:
+            return None
+        desk.known.change(fetching=None)
+        if not coming.wanted:
+            return StatusMessage(f"{coming.name} is there: /model talks to it", stay=True)
+        try:
+            self.use(coming.name)
+        except VidyaError as error:
+            return StatusMessage(f"{coming.name} is there, but {error}", trouble=True, stay=True)
+        return None
 
     def rollback(self, version: int) -> None:
         """Restores a snapshot of the model in use; later lessons need practice then."""

@@ -30,6 +30,7 @@ from learning.protocol.events import (
     ComparedText,
     Event,
     Failed,
+    FetchProgress,
     LessonDone,
     PracticeStage,
     PracticeStep,
@@ -38,24 +39,24 @@ from learning.protocol.events import (
     UndoDone,
     WorkerLost,
 )
-from learning.protocol.messages import TeacherPort
 from learning.protocol.requests import Learn
 from vidya_tui.commands.arguments import CommandError
 from vidya_tui.commands.parse import RunCommand, find, parse
 from vidya_tui.commands.table import COMMANDS
 from vidya_tui.controller.controller import Controller
 from vidya_tui.controller.export import export_open
-from vidya_tui.controller.preferences import how_to_learn, prepare
+from vidya_tui.controller.models import ModelControl
 from vidya_tui.line_mode import screens
 from vidya_tui.session.session import Session
 from vidya_tui.settings.file import Settings
 from vidya_tui.state import learner as learner_state
 from vidya_tui.state import practice as practice_state
+from vidya_tui.state.fetching import Fetching
 from vidya_tui.state.transcript import NAMES
 from vidya_tui.text.numbers import counted, percent
 from vidya_tui.text.sanitise import plain
-
-MakeTeacher = Callable[[Callable[[Event], None]], TeacherPort]
+from vidya_tui.worker.fetcher import Command, Fetcher, fetch_command
+from vidya_tui.worker.switching import MakeTeacher, SwitchingTeacher
 
 
 @dataclass(frozen=True)
@@ -74,21 +75,23 @@ def run_lines(
     seed: int | None = None,
     source: BinaryIO | None = None,
     out: TextIO | None = None,
+    fetch: Command = fetch_command,
 ) -> int:
-    """Runs until /quit or the end of input. Returns the exit status."""
+    """Runs until /quit or the end of input. Returns the exit status. fetch: replaces the process that
+    fetches models in tests."""
     source, out = source or sys.stdin.buffer, out or sys.stdout
     inbox: queue.Queue[Event | LineSession] = queue.Queue()
-    teacher = make_teacher(inbox.put)
+    teacher, fetcher = SwitchingTeacher(make_teacher, inbox.put), Fetcher(home, inbox.put, fetch)
     try:
         session = Session(journal, teacher, seed=seed, book_path=home.book_path)
-        prepare(session, settings)
-        desk = Controller(journal, session, teacher)
-        desk.learn_as(how_to_learn(settings))
-        mode = LineMode(home, settings, desk, out, asking=source.isatty())
+        desk = Controller(journal, session, teacher, fetcher=fetcher)
+        control = ModelControl(home, settings, desk, teacher)
+        mode = LineMode(home, control, out, asking=source.isatty())
         mode.begin()
         threading.Thread(target=_read, args=(source, inbox.put), daemon=True).start()
         return _loop(mode, inbox)
     finally:
+        fetcher.close()
         teacher.close()
 
 
@@ -119,13 +122,15 @@ class LineMode:
     """Takes lines and events, prints lines. `status` is the exit status once it has ended, else None."""
 
     def __init__(
-        self, home: Home, settings: Settings, desk: Controller, out: TextIO, *, asking: bool = False
+        self, home: Home, control: ModelControl, out: TextIO, *, asking: bool = False
     ) -> None:
         """asking: a person types, so each line takes effect at once, after a prompt `> `."""
         self.status: int | None = None
-        self._home, self._settings = home, settings
-        self._desk, self._session, self._out = desk, desk.session, out
-        self._learns, self._asking = settings.learning, asking
+        self._home, self._control, self._out = home, control, out
+        self._desk, self._session = control.desk, control.desk.session
+        self._learns, self._asking = control.settings.learning, asking
+        self._fetched = 0
+        """Tenths of the model on its way that were told."""
         self._typed: deque[str | None] = deque()
         self._ending = self._stuck = False
         self._told = 0
@@ -243,9 +248,11 @@ class LineMode:
         elif name == "progress":
             self._say_all(screens.progress(journal))
         elif name == "settings":
-            self._say_all(screens.settings(self._settings, self._home.settings_path))
+            self._say_all(screens.settings(self._control.settings, self._home.settings_path))
         elif name == "model":
-            self._say_all(screens.models(self._home, self._settings.model))
+            self._say_all(
+                screens.models(self._home, self._control.model, self._desk.fetches.missing())
+            )
         elif name == "curve":
             self._say_all(screens.curve(self._desk.training))
         elif name == "export":
@@ -318,6 +325,11 @@ class LineMode:
                 pass
         for words in self._desk.hear([event]):
             self._say(words.text)
+        coming = self._desk.fetches.now
+        if isinstance(event, FetchProgress) and coming:
+            self._say_progress(coming)
+        if words := self._control.go_on():
+            self._say(words.text)
         match event:
             case CandidateDone() | AskDone():
                 self._read_out()
@@ -331,6 +343,12 @@ class LineMode:
             case _:
                 pass
         self._go_on()
+
+    def _say_progress(self, coming: Fetching) -> None:
+        """Prints how much of a model is fetched, at every tenth."""
+        if (tenths := int(coming.share * 10)) != self._fetched:
+            self._fetched = tenths
+            self._say(coming.words())
 
     def _read_out(self) -> None:
         """Prints the candidates in order of their numbers, each as soon as it is finished; then the surest
@@ -351,6 +369,8 @@ class LineMode:
         if self._session.streaming or self._desk.training.running:
             return True
         if self._checking or self._comparison:
+            return True
+        if self._desk.fetches.now is not None and not self._ending:
             return True
         if self._stuck:
             return False

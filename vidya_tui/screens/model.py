@@ -1,4 +1,5 @@
-"""The model screen: lists the models and the snapshots of the one in use; switches, grows, rolls back."""
+"""The model screen: lists the models, those that can be fetched, and the snapshots of the one in use;
+switches, fetches, grows, rolls back."""
 
 from __future__ import annotations
 
@@ -16,22 +17,26 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from engine.errors import VidyaError
+from engine.storage.disk import size
 from learning.models.store import ModelInfo, Snapshot
-from learning.protocol.events import Event, Failed, Grown, Ready, WorkerLost
+from learning.protocol.events import Event, Failed, Fetched, Grown, Ready, WorkerLost
 from vidya_tui.controller.models import ModelControl
 from vidya_tui.screens.textual_fixes import Steady
 from vidya_tui.text.sanitise import one_line, plain
 from vidya_tui.widgets.key_line import KeyLine
 from vidya_tui.widgets.option_list import Choices
+from vidya_tui.widgets.progress_bar import bar
 
 HELP = (
     "Enter talks to the model under the bar; this talk goes on with it. Lessons that it lacks are "
-    "learned again."
+    "learned again. One that is not here yet is fetched first."
 )
 
 GROWING = (
     "You are told when it is there. Go on with anything but another model; leaving gives it up."
 )
+BAR = 24
+"""Columns."""
 LOOK_EVERY = 0.5
 """Seconds between two updates of the time that a model has been growing."""
 
@@ -50,6 +55,8 @@ class ModelScreen(Steady, ModalScreen[None]):
         self._control = control
         self._asked = ""
         """The action that the same key would confirm; empty: none."""
+        self._grew = False
+        """A model was being made at the last look."""
         self._growing = Static("", markup=False, id="model-growing")
 
     def compose(self) -> ComposeResult:
@@ -72,26 +79,31 @@ class ModelScreen(Steady, ModalScreen[None]):
             if isinstance(event, Grown):
                 self._list()
                 self._say(f"{event.name} is there; enter on it talks to it.")
-            elif isinstance(event, Failed) and event.where in ("grow", "model", "load"):
+            elif isinstance(event, Fetched):
+                self._list()
+            elif isinstance(event, Failed) and event.where in ("grow", "model", "load", "fetch"):
+                self._list()
                 self._say(f"{event.what}; {event.next_step}", trouble=True)
             elif isinstance(event, Ready):
                 self._list()
                 self._say(f"This is {event.model}, version {event.version}.")
-            elif isinstance(event, WorkerLost) and self._growing.display:
+            elif isinstance(event, WorkerLost) and self._grew:
                 self._say("The model's process ended, and the growing with it.", trouble=True)
         self._look()
 
     # ------------------------------------------------------------ what is shown
 
     def _look(self) -> None:
-        """Shows which model is being grown and for how long."""
+        """Shows which model is being grown and for how long, and how much of another one is fetched."""
         desk = self._control.desk
-        growing = desk.growing
-        self._growing.display = growing is not None
+        growing, coming, lines = desk.growing, desk.fetches.now, list[str]()
         if growing is not None:
-            self._growing.update(
-                Content(plain(growing.words(time.monotonic(), waits=desk.training.running)))
-            )
+            lines.append(growing.words(time.monotonic(), waits=desk.training.running))
+        if coming is not None:
+            lines.append(f"{bar(coming.share, BAR)} {coming.words()}")
+        self._grew = growing is not None
+        self._growing.display = bool(lines)
+        self._growing.update(Content(plain("\n".join(lines))))
 
     def _list(self) -> None:
         listed = self.query_one(Choices)
@@ -107,6 +119,16 @@ class ModelScreen(Steady, ModalScreen[None]):
         for name in broken:
             words = f"  {one_line(name, 40):<18} cannot be read"
             options.append(Option(Content.styled(plain(words), "dim"), disabled=True))
+        fetches = self._control.desk.fetches
+        if missing := fetches.missing():
+            title = "\nmodels that can be fetched"
+            options.append(Option(Content.styled(title, "bold dim"), disabled=True))
+        for known in missing:
+            row = Content(f"  {known.name:<18}{known.parameters / 1e6:>6.1f}M weights  ")
+            row = row.append(f"{size(known.bytes):>8}  ").append(
+                Content.styled(known.licence.capitalize(), "dim")
+            )
+            options.append(Option(row, id=f"get {known.name}"))
         title = f"\nearlier weights of {one_line(self._control.model, 40)}"
         options.append(Option(Content.styled(title, "bold dim"), disabled=True))
         for shot in shots:
@@ -122,7 +144,7 @@ class ModelScreen(Steady, ModalScreen[None]):
         state = "comes with vidya" if info.shipped else f"version {info.version}"
         return (
             mark.append(Content.styled(f"{plain(info.name):<18}", "bold" if used else ""))
-            .append(f"{info.parameters / 1e6:>6.1f}M weights  {_size(info.bytes):>8}  ")
+            .append(f"{info.parameters / 1e6:>6.1f}M weights  {size(info.bytes):>8}  ")
             .append(Content.styled(state, "dim"))
         )
 
@@ -154,11 +176,26 @@ class ModelScreen(Steady, ModalScreen[None]):
             "/train brings them back.",
         ):
             self._attempt(lambda: self._control.rollback(int(name)), "going back \u2026")
+        elif kind == "get":
+            self._fetch(name)
         elif kind == "model":
             if name == self._control.model and self._control.awake:
                 self._say("You are talking to it.")
             else:
                 self._attempt(lambda: self._control.use(name), f"changing to {name} \u2026")
+
+    def _fetch(self, name: str) -> None:
+        """Begins to fetch a model; on the one that is on its way, a second time in a row ends that."""
+        fetches = self._control.desk.fetches
+        coming = fetches.now
+        try:
+            if coming is None or coming.name != name:
+                self._say(fetches.begin(name).text)
+            elif self._twice(f"stop {name}", f"Enter again stops fetching {name}."):
+                self._say(fetches.stop().text)
+        except VidyaError as error:
+            self._say(str(error), trouble=True)
+        self._look()
 
     def action_grow(self) -> None:
         try:
@@ -204,7 +241,3 @@ def _snapshot(shot: Snapshot) -> Content:
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(shot.created))
     note = one_line(shot.note, 60) or "as it came"
     return Content(f"  version {shot.version:<6} {when}  ").append(Content.styled(note, "dim"))
-
-
-def _size(count: int) -> str:
-    return f"{count / 1e6:.0f} MB" if count < 1e9 else f"{count / 1e9:.1f} GB"

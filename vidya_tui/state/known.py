@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from learning.protocol.events import Event, MessageCut, PracticeDone, TrainDone
-from vidya_tui.state import growth, learner, practice, presence
+from learning.protocol.events import Event, Failed, MessageCut, PracticeDone, TrainDone
+from vidya_tui.state import fetching, growth, learner, practice, presence
+from vidya_tui.state.fetching import Fetching
 from vidya_tui.state.growth import Growing
 from vidya_tui.state.learner import Learning
 from vidya_tui.state.message import StatusMessage
@@ -30,6 +31,8 @@ class TeacherState:
     practice: Practising = Practising()
     growing: Growing | None = None
     """A larger model that is being made."""
+    fetching: Fetching | None = None
+    """A model that is on its way into the home."""
 
 
 def after(now: TeacherState, event: Event) -> TeacherState:
@@ -37,15 +40,19 @@ def after(now: TeacherState, event: Event) -> TeacherState:
     practising = practice.after(now.practice, event)
     growing = growth.after(now.growing, event)
     learning = learner.after(now.learning, event)
+    fetched = fetching.after(now.fetching, event)
     aside = practice.short(practising) or (growing.short() if growing else "")
     if aside != learning.practice:
         learning = replace(learning, practice=aside)
+    if fetched != learning.fetching:
+        learning = replace(learning, fetching=fetched)
     return TeacherState(
         model=presence.after(now.model, event),
         learning=learning,
         training=now.training.after(event),
         practice=practising,
         growing=growing,
+        fetching=fetched,
     )
 
 
@@ -54,6 +61,9 @@ def told(before: TeacherState, event: Event, now: TeacherState) -> StatusMessage
     match event:
         case TrainDone():
             return StatusMessage(learner.trained(event))
+        case Failed(where="fetch"):
+            name = before.fetching.name if before.fetching else "the model"
+            return fetching.failed(name, event.what, event.next_step)
         case MessageCut():
             return StatusMessage(learner.cut(event), trouble=True)
         case PracticeDone(idle=True):
@@ -80,3 +90,6 @@ class StateStore:
     def change(self, **parts: object) -> None:
         """Replaces parts of it, by the names of TeacherState's fields."""
         self.now = replace(self.now, **parts)  # type: ignore[arg-type]
+        if self.now.fetching != self.now.learning.fetching:
+            learning = replace(self.now.learning, fetching=self.now.fetching)
+            self.now = replace(self.now, learning=learning)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from vidya_tui.state.fetching import Fetching
 from vidya_tui.text.numbers import counted, percent, seconds
 
 if TYPE_CHECKING:  # the first frame waits for no more than it needs
@@ -54,6 +55,8 @@ class Learning:
     """Recall of the book, 0 to 1."""
     practice: str = ""
     """The practice that runs, or the model that is being made, in words; else empty."""
+    fetching: Fetching | None = None
+    """A model that is on its way into the home."""
 
 
 def outcome(done: LessonDone) -> str:
@@ -180,9 +183,9 @@ def model(now: Learning) -> str:
     return f"{now.model}, version {now.version}" if now.model else ""
 
 
-def short(now: Learning) -> str:
-    """Activity, waiting lessons and recall on one line."""
-    parts = (doing(now), waiting(now), recall(now))
+def short(now: Learning, beside: str = "") -> str:
+    """Activity, waiting lessons and recall on one line. beside: what else goes on, after the activity."""
+    parts = (doing(now), beside, waiting(now), recall(now))
     return " \u00b7 ".join(part for part in parts if part)
 
 

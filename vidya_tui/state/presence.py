@@ -28,6 +28,8 @@ class ModelPresence:
 def after(now: ModelPresence, event: Event) -> ModelPresence:
     """What is known after an event."""
     match event:
+        case Failed(where="fetch"):
+            return now
         case Failed():
             return replace(now, cannot_load=event.where == "load")
         case WorkerLost(restarting=True):

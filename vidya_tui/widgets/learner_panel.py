@@ -47,13 +47,16 @@ class LearningLine(Static):
         width = self.content_size.width
         now = self.learning
         name = "vidya"
+        fetching = now.fetching
+        coming = f"{bar(fetching.share, 8)} {fetching.short()}" if fetching else ""
         if self.wide:
             right = words.model(now)
         elif now.training is not None and width >= 60:
             share = words.fraction(now.training)
             right = f"{bar(share, 8)} {percent(share)} {words.doing(now)}"
+            right = f"{right} \u00b7 {coming}" if coming else right
         else:
-            right = words.short(now)
+            right = words.short(now, coming)
         room = width - len(name) - 2
         if room < 4:
             return
@@ -71,7 +74,7 @@ class LearningPanel(Vertical):
         super().__init__(id=id)
         self._doing = Static("", markup=False)
         self._bar = Static("", markup=False, classes="bar")
-        self._quiet = [Static("", markup=False, classes="quiet") for _ in range(3)]
+        self._quiet = [Static("", markup=False, classes="quiet") for _ in range(5)]
 
     def compose(self) -> ComposeResult:
         yield Static("learning", markup=False, classes="title")
@@ -92,7 +95,9 @@ class LearningPanel(Vertical):
         elif now.state and now.state.phase == "gathering" and now.state.batch:
             progress = bar(now.state.gathered / now.state.batch, BAR)
         last = f"last: {now.outcome}" if now.outcome not in ("", doing) else ""
-        lines = [doing, progress, words.waiting(now), words.recall(now), last]
+        fetching = now.fetching
+        coming = [bar(fetching.share, BAR), fetching.short()] if fetching else ["", ""]
+        lines = [doing, progress, words.waiting(now), words.recall(now), last, *coming]
         for part, text in zip([self._doing, self._bar, *self._quiet], lines, strict=True):
             part.update(Content(text))
             part.display = bool(text)

@@ -1,4 +1,4 @@
-"""The process that holds the model, and its supervisor.
+"""The process that holds the model, the one that fetches another, and their supervisors.
 
-Imports text; worker.main alone loads torch.
+Imports text; worker.main and worker.fetch alone load torch.
 """

@@ -1,7 +1,7 @@
 """The worker process: passes requests from stdin to the teacher, and its events to stdout.
 
 One JSON object per line, both ways. Ends on Shutdown, or when stdin closes because the interface is gone.
-This is the only module of vidya_tui/worker that loads torch, and only inside main().
+Loads torch, but only inside main().
 """
 
 from __future__ import annotations

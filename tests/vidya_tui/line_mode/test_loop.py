@@ -23,12 +23,16 @@ from learning.protocol.events import (
     WorkerLost,
 )
 from learning.protocol.requests import Learn, Request, Train
+from tests.downloads import download, no_download
 from tests.fakes import ScriptedTeacher
 from vidya_tui.commands.table import COMMANDS
 from vidya_tui.controller.controller import Controller
+from vidya_tui.controller.models import ModelControl
 from vidya_tui.line_mode.loop import LineMode, run_lines
 from vidya_tui.session.session import Session
-from vidya_tui.settings.file import Settings
+from vidya_tui.settings.file import Settings, load
+from vidya_tui.worker.fetcher import Command
+from vidya_tui.worker.switching import SwitchingTeacher
 
 TEXTS = ("one answer", "\x1b[31mtwo\x1b[0m", "three", "four", "five")
 DONE = TrainDone(2, 4, 0.1, 0.5, 1.0, 3.0, False, False, 2, 10)
@@ -48,20 +52,24 @@ class Trainer(ScriptedTeacher):
             self.on_event(DONE)
 
 
-def talk(folder: Path, *lines: str, settings: Settings | None = None) -> tuple[list[str], Journal]:
+def talk(
+    folder: Path, *lines: str, settings: Settings | None = None, fetch: Command = no_download
+) -> tuple[list[str], Journal]:
     """What is written when these lines come through a pipe, and the journal afterwards."""
     home = Home(folder / "home")
     journal = Journal(home.journal_path)
     teacher = Trainer(TEXTS, journal=journal)
 
-    def make(on_event: Callable[[Event], None]) -> ScriptedTeacher:
+    def make(on_event: Callable[[Event], None], model: str | None = None, /) -> ScriptedTeacher:
         teacher.on_event = on_event
-        on_event(Ready("10m", 1, 10_200_000, "cpu"))
+        on_event(Ready(model or "10m", 1, 10_200_000, "cpu"))
         return teacher
 
     out = io.StringIO()
     source = io.BytesIO("".join(f"{line}\n" for line in lines).encode())
-    status = run_lines(home, journal, make, settings or Settings(), source=source, out=out)
+    status = run_lines(
+        home, journal, make, settings or Settings(), source=source, out=out, fetch=fetch
+    )
     assert status == 0 and teacher.closed
     assert "\x1b" not in out.getvalue() and "\r" not in out.getvalue()
     return out.getvalue().splitlines(), journal
@@ -152,7 +160,7 @@ def test_with_learning_off_the_end_does_not_wait(tmp_path: Path) -> None:
     journal = Journal(home.journal_path)
     teacher = ScriptedTeacher(TEXTS)  # it never learns
 
-    def make(on_event: Callable[[Event], None]) -> ScriptedTeacher:
+    def make(on_event: Callable[[Event], None], model: str | None = None, /) -> ScriptedTeacher:
         teacher.on_event = on_event
         on_event(Ready("10m", 1, 10_200_000, "cpu"))
         return teacher
@@ -175,10 +183,15 @@ class AtTerminal:
         self.teacher = ScriptedTeacher(TEXTS, manual=True, journal=self.journal)
         session = Session(self.journal, self.teacher)
         desk = Controller(self.journal, session, self.teacher)
-        self.mode = LineMode(home, Settings(), desk, self.out, asking=True)
+        switching = SwitchingTeacher(lambda on_event, model=None, /: self.teacher, self._heard)
+        control = ModelControl(home, Settings(), desk, switching)
+        self.mode = LineMode(home, control, self.out, asking=True)
         self.teacher.on_event = self.mode.heard
         self.mode.begin()
         self.mode.heard(Ready("10m", 1, 10_200_000, "cpu"))
+
+    def _heard(self, event: Event) -> None:
+        self.mode.heard(event)
 
 
 def test_at_a_terminal_a_line_counts_at_once(tmp_path: Path) -> None:
@@ -332,6 +345,21 @@ def test_settings_are_read_out(tmp_path: Path) -> None:
     assert f"into {tmp_path / 'home' / 'settings.toml'};" in lines[-1]
     toml = [line.partition(". ")[2] for line in lines if ". " in line and " = " in line]
     assert Settings(**tomllib.loads("\n".join(toml))) == Settings(candidates=3, theme="nord")
+
+
+def test_a_model_is_fetched_and_the_talk_goes_on_with_it(tmp_path: Path) -> None:
+    lines, journal = talk(tmp_path, "hello", "/get", "again", fetch=lambda *a: download("good", *a))
+    at = lines.index("preparing smollm2-135m")
+    assert "fetching smollm2-135m: 45 % of 100 MB" in lines[:at]
+    assert "this is smollm2-135m, version 1" in lines[at:]
+    assert journal.questions() == ["hello", "again"]
+    assert load(tmp_path / "home" / "settings.toml").model == "smollm2-135m"
+
+
+def test_without_a_network_the_line_mode_goes_on(tmp_path: Path) -> None:
+    lines, _ = talk(tmp_path, "/get smollm2-360m", "hello")
+    assert any("smollm2-360m was not fetched: the network cannot be reached" in x for x in lines)
+    assert "5. five" in lines[-2:][0] or any(x.startswith("5. ") for x in lines)
 
 
 def test_models_are_read_out(tmp_path: Path) -> None:

@@ -326,7 +326,7 @@ def test_practice_line_by_line(tmp_path: Path) -> None:
     journal = Journal(home.journal_path)
     teacher = Practising(["one"], journal=journal)
 
-    def make(on_event: Callable[[Event], None]) -> ScriptedTeacher:
+    def make(on_event: Callable[[Event], None], model: str | None = None, /) -> ScriptedTeacher:
         teacher.on_event = on_event
         on_event(Ready("10m", 1, 10_200_000, "cpu"))
         return teacher

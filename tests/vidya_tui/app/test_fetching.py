@@ -1,0 +1,130 @@
+"""A better model is offered, fetched beside the conversation, and talked to when it is there."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from learning.home import Home
+from learning.protocol.events import Event, Failed, Fetched, FetchProgress
+from learning.protocol.messages import decode, encode
+from tests.downloads import download
+from tests.stage import Stage, play
+from vidya_tui.settings.file import load
+from vidya_tui.worker.fetcher import Command, Fetcher
+
+NAME = "smollm2-135m"
+
+
+def as_if(mode: str) -> Command:
+    def command(home: Home, name: str) -> Sequence[str]:
+        return download(mode, home, name)
+
+    return command
+
+
+def test_the_offer_is_taken_and_the_talk_goes_on_with_the_new_model(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.sees("smollm2-135m (272 MB, Apache-2.0) speaks much better")
+        await stage.press("alt+n")
+        await stage.sees("45 % of smollm2-135m")
+        assert "speaks much better" not in stage.text()
+        await stage.say("hello")  # the conversation goes on beside it
+        await stage.sees("5 five answers")
+        (stage.home.path / "gate").touch()
+        await stage.until(lambda: stage.app.chat.need().learning.model == NAME)
+        await stage.until(lambda: load(stage.home.settings_path).model == NAME)
+        assert stage.journal.questions() == ["hello"]
+        await stage.until(lambda: "of smollm2" not in stage.text())
+
+    play(scenario, tmp_path, first=True, fetch=as_if("gated"))
+
+
+def test_nothing_is_broken_off_by_the_new_model(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.say("hello")
+        stage.teacher.pump(1)
+        await stage.say("/get")
+        await stage.sees("smollm2-135m is there")
+        assert not stage.teacher.closed
+        stage.teacher.finish()
+        await stage.until(lambda: load(stage.home.settings_path).model == NAME)
+
+    play(scenario, tmp_path, manual=True, fetch=as_if("good"))
+
+
+def test_no_network_is_one_line_and_not_now_is_remembered(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.sees("speaks much better")
+        await stage.press("alt+n")
+        await stage.sees("smollm2-135m was not fetched: the network cannot be reached")
+        await stage.sees("speaks much better")
+        await stage.press("escape")
+        await stage.until(lambda: "speaks much better" not in stage.text())
+
+    async def later(stage: Stage) -> None:
+        await asyncio.sleep(0.4)
+        assert "speaks much better" not in stage.text()
+
+    play(scenario, tmp_path, first=True)
+    play(later, tmp_path, first=True)
+
+
+def test_the_model_screen_lists_fetches_and_stops(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.say("/model")
+        await stage.sees("models that can be fetched")
+        await stage.sees("smollm2-360m")
+        await stage.press("down", "down", "enter")
+        await stage.sees("fetching smollm2-135m: 45 % of 100 MB")
+        await stage.press("enter")
+        await stage.sees("Enter again stops fetching smollm2-135m.")
+        await stage.press("enter")
+        await stage.sees("/get smollm2-135m goes on with it")
+        assert stage.app.fetcher is not None
+        stage.app.fetcher.close()
+        assert stage.app.fetcher._process is not None
+        assert stage.app.fetcher._process.returncode == 130
+
+    play(scenario, tmp_path, fetch=as_if("waits"))
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("/get nothing", "no model is known by the name 'nothing'"),
+        ("/get stop", "nothing is being fetched"),
+    ],
+)
+def test_what_cannot_be_fetched_is_said(tmp_path: Path, line: str, words: str) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.say(line)
+        await stage.sees(words)
+
+    play(scenario, tmp_path)
+
+
+def test_a_process_that_dies_is_a_failure_and_another_can_begin(tmp_path: Path) -> None:
+    heard: list[Event] = []
+    mode = ["dies"]
+    home = Home(tmp_path)
+    fetcher = Fetcher(home, heard.append, lambda h, n: download(mode[0], h, n))
+    for expected in (Failed, Fetched):
+        fetcher.start(NAME)
+        end = time.monotonic() + 20
+        while not (heard and isinstance(heard[-1], expected)):
+            assert time.monotonic() < end, heard
+            time.sleep(0.01)
+        mode[0] = "good"
+        fetcher._reader.join(5)  # type: ignore[union-attr]
+    assert "status 7" in getattr(heard[0], "what", "")
+    fetcher.close()
+
+
+def test_the_events_travel() -> None:
+    for event in (FetchProgress(NAME, 1, 2), Fetched(NAME, 3)):
+        assert decode(encode(event)) == event
