@@ -18,10 +18,12 @@ from dataclasses import dataclass, field, replace
 
 from torch import Tensor
 
+from engine.config import ModelConfig
 from engine.model import Model
 from learning.data.examples import Example, after
 from learning.lessons.batch import BatchAccumulator, MixedBatch, Mixture
 from learning.memory.margins import MarginTracker
+from learning.memory.packed_rows import upper_model
 from learning.memory.prefix_cache import PrefixCache, UpperModel
 from learning.memory.reference import AnchorReference, capture_reference
 from learning.memory.replay import Replay
@@ -57,6 +59,9 @@ class TeachSettings:
     """Weight of the other wordings of the question."""
     trunk: float = 0.6
     """Share of the blocks, from below, that a lesson does not train (rounded to whole blocks)."""
+    moving: int = 20_000_000
+    """Weights that a lesson trains at most, as long as that is a block: a step costs as much as what it
+    moves. Three blocks of a 49M model, five of a 135M."""
     mixture: Mixture = field(default_factory=Mixture)
 
     def rehearsal(self) -> TeachSettings:
@@ -64,9 +69,11 @@ class TeachSettings:
         mixture = replace(self.mixture, batch=40, variations=0, talk=12)
         return replace(self, steps=6, repair=4, mixture=mixture)
 
-    def trunk_layers(self, layers: int) -> int:
-        """Number of frozen blocks in a model of `layers` blocks; at least one is trained."""
-        return min(layers - 1, round(self.trunk * layers))
+    def trunk_layers(self, config: ModelConfig) -> int:
+        """Number of frozen blocks in a model of that shape; at least one is trained."""
+        layers = config.layers
+        most = max(1, self.moving // config.block_parameters)
+        return max(layers - most, min(layers - 1, round(self.trunk * layers)))
 
 
 @dataclass(frozen=True)
@@ -112,9 +119,9 @@ def teach(
     weights back.
     """
     if trunk is None:
-        trunk = PrefixCache(model, settings.trunk_layers(len(model.blocks)))
+        trunk = PrefixCache(model, settings.trunk_layers(model.config))
     matrices = upper_matrices(model, trunk.layers).start()
-    student = UpperModel(model, trunk)
+    student = upper_model(model, trunk, task.example.start)
     if reference is None:
         reference = capture_reference(model, trunk, replay.talk)
     before = reference_log_probabilities(student, task.judged)
