@@ -24,7 +24,7 @@ from learning.data.examples import Example, after
 from learning.lessons.batch import BatchAccumulator, MixedBatch, Mixture
 from learning.memory.margins import MarginTracker
 from learning.memory.packed_rows import upper_model
-from learning.memory.prefix_cache import PrefixCache, UpperModel
+from learning.memory.prefix_cache import LARGE, PrefixCache, UpperModel
 from learning.memory.reference import AnchorReference, capture_reference
 from learning.memory.replay import Replay
 from learning.memory.tasks import LessonTask
@@ -59,9 +59,9 @@ class TeachSettings:
     """Weight of the other wordings of the question."""
     trunk: float = 0.6
     """Share of the blocks, from below, that a lesson does not train (rounded to whole blocks)."""
-    moving: int = 20_000_000
-    """Weights that a lesson trains at most, as long as that is a block: a step costs as much as what it
-    moves. Three blocks of a 49M model, five of a 135M."""
+    moving_of_large: int = 8_000_000
+    """Weights that a lesson trains at most, as long as that is a block, in a large model
+    (learning.memory.prefix_cache): work and what is written grow with it. Two blocks of a 135M model."""
     mixture: Mixture = field(default_factory=Mixture)
 
     def rehearsal(self) -> TeachSettings:
@@ -72,8 +72,10 @@ class TeachSettings:
     def trunk_layers(self, config: ModelConfig) -> int:
         """Number of frozen blocks in a model of that shape; at least one is trained."""
         layers = config.layers
-        most = max(1, self.moving // config.block_parameters)
-        return max(layers - most, min(layers - 1, round(self.trunk * layers)))
+        frozen = min(layers - 1, round(self.trunk * layers))
+        if config.parameters <= LARGE:
+            return frozen
+        return max(frozen, layers - max(1, self.moving_of_large // config.block_parameters))
 
 
 @dataclass(frozen=True)

@@ -104,5 +104,5 @@ def test_a_large_model_moves_fewer_blocks() -> None:
         vocab_size=49152, dim=576, layers=30, heads=9, kv_heads=3, hidden=1536, context=2048
     )
     frozen = TeachSettings().trunk_layers
-    assert (frozen(CONFIGS["10m"]), frozen(CONFIGS["49m"]), frozen(smollm2)) == (3, 4, 25)
-    assert TeachSettings(moving=1).trunk_layers(smollm2) == 29
+    assert (frozen(CONFIGS["10m"]), frozen(CONFIGS["49m"]), frozen(smollm2)) == (3, 4, 28)
+    assert TeachSettings(moving_of_large=1).trunk_layers(smollm2) == 29
