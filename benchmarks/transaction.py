@@ -107,7 +107,7 @@ def _publications(options: BenchOptions, home: Home, count: int) -> list[dict[st
     save_model(Model(SMOLLM2, generator=torch.Generator().manual_seed(0)), path)
     journal = Journal(home.journal_path)
     weights = Weights(path, journal)
-    trunk = TeachSettings().trunk_layers(SMOLLM2.layers)
+    trunk = TeachSettings().trunk_layers(SMOLLM2)
     folder, rows = Folder(path), list[dict[str, Any]]()
     for number in range(count):
         trainable = upper_matrices(weights.model, trunk)

@@ -143,10 +143,15 @@ class ModelConfig:
     @property
     def parameters(self) -> int:
         """Number of weights. A tied embedding counts once."""
-        attention = self.dim * self.head_dim * (2 * self.heads + 2 * self.kv_heads)
         norms = 2 * self.dim + 2 * self.head_dim * self.qk_norm
-        blocks = self.layers * (attention + 3 * self.dim * self.hidden + norms)
+        blocks = self.layers * (self.block_parameters + norms)
         return self.vocab_size * self.dim * (1 if self.tied else 2) + blocks + self.dim
+
+    @property
+    def block_parameters(self) -> int:
+        """Number of weights in the matrices of one block."""
+        attention = self.dim * self.head_dim * (2 * self.heads + 2 * self.kv_heads)
+        return attention + 3 * self.dim * self.hidden
 
     def to_huggingface(self) -> dict[str, Any]:
         """The contents of `config.json` for LlamaForCausalLM or Qwen3ForCausalLM of transformers."""

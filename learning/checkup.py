@@ -26,7 +26,7 @@ from learning.home import Home
 from learning.journal.database import ROOM
 from learning.journal.journal import Journal
 from learning.journal.migrations import backups
-from learning.memory.caches import WATCH
+from learning.memory.caches import TRUNK, WATCH
 from learning.memory.margins import WATCH_BYTES
 from learning.memory.reference import REFERENCE
 from learning.models.files import TALK, TALK_BYTES
@@ -207,6 +207,7 @@ def _check_kept(folder: Path) -> Iterator[Fault]:
         TALK: (lambda path: read_json(path, TALK_BYTES), _AGAIN),
         WATCH: (lambda path: read_json(path, WATCH_BYTES), _AGAIN),
         REFERENCE: (load_tensors, _AGAIN),
+        TRUNK: (load_tensors, _AGAIN),
         RECORD: (read_json, begin),
         TRAINED: (load_tensors, begin),
     }

@@ -61,7 +61,7 @@ class Learner:
             remove_leftovers(part)
         self.tokenizer = Tokenizer.load(folder)
         self.weights = Weights(folder, journal, device=device)
-        frozen = self.settings.trunk_layers(len(self.weights.model.blocks))
+        frozen = self.settings.trunk_layers(self.weights.model.config)
         self.caches = LearnerCaches(home, self.weights, self.tokenizer, journal, frozen, pause)
         self.transaction = LessonTransaction(
             self.weights, self.caches, journal, self._rng, pause, settings=self.settings

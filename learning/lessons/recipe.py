@@ -18,11 +18,13 @@ from dataclasses import dataclass, field, replace
 
 from torch import Tensor
 
+from engine.config import ModelConfig
 from engine.model import Model
 from learning.data.examples import Example, after
 from learning.lessons.batch import BatchAccumulator, MixedBatch, Mixture
 from learning.memory.margins import MarginTracker
-from learning.memory.prefix_cache import PrefixCache, UpperModel
+from learning.memory.packed_rows import upper_model
+from learning.memory.prefix_cache import LARGE, PrefixCache, UpperModel
 from learning.memory.reference import AnchorReference, capture_reference
 from learning.memory.replay import Replay
 from learning.memory.tasks import LessonTask
@@ -57,6 +59,9 @@ class TeachSettings:
     """Weight of the other wordings of the question."""
     trunk: float = 0.6
     """Share of the blocks, from below, that a lesson does not train (rounded to whole blocks)."""
+    moving_of_large: int = 8_000_000
+    """Weights that a lesson trains at most, as long as that is a block, in a large model
+    (learning.memory.prefix_cache): work and what is written grow with it. Two blocks of a 135M model."""
     mixture: Mixture = field(default_factory=Mixture)
 
     def rehearsal(self) -> TeachSettings:
@@ -64,9 +69,13 @@ class TeachSettings:
         mixture = replace(self.mixture, batch=40, variations=0, talk=12)
         return replace(self, steps=6, repair=4, mixture=mixture)
 
-    def trunk_layers(self, layers: int) -> int:
-        """Number of frozen blocks in a model of `layers` blocks; at least one is trained."""
-        return min(layers - 1, round(self.trunk * layers))
+    def trunk_layers(self, config: ModelConfig) -> int:
+        """Number of frozen blocks in a model of that shape; at least one is trained."""
+        layers = config.layers
+        frozen = min(layers - 1, round(self.trunk * layers))
+        if config.parameters <= LARGE:
+            return frozen
+        return max(frozen, layers - max(1, self.moving_of_large // config.block_parameters))
 
 
 @dataclass(frozen=True)
@@ -112,9 +121,9 @@ def teach(
     weights back.
     """
     if trunk is None:
-        trunk = PrefixCache(model, settings.trunk_layers(len(model.blocks)))
+        trunk = PrefixCache(model, settings.trunk_layers(model.config))
     matrices = upper_matrices(model, trunk.layers).start()
-    student = UpperModel(model, trunk)
+    student = upper_model(model, trunk, task.example.start)
     if reference is None:
         reference = capture_reference(model, trunk, replay.talk)
     before = reference_log_probabilities(student, task.judged)

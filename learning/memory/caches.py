@@ -11,6 +11,7 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 
+from engine.errors import CheckpointError
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example
 from learning.home import Home
@@ -18,14 +19,17 @@ from learning.journal.journal import Journal
 from learning.memory.book_rows import BookRow, book_paths, book_rows
 from learning.memory.build import build_replay
 from learning.memory.margins import Margin, MarginTracker
-from learning.memory.prefix_cache import PrefixCache, UpperModel
-from learning.memory.reference import AnchorReference, open_reference
+from learning.memory.packed_rows import upper_model
+from learning.memory.prefix_cache import LARGE, PrefixCache, UpperModel
+from learning.memory.reference import AnchorReference, open_reference, weights_mark
 from learning.memory.replay import Replay
 from learning.memory.rewording import reworded
 from learning.models.weights import Weights
 from personality.parsed import ParsedBooks
 
 WATCH = "watch.json"
+TRUNK = "trunk.safetensors"
+"""Outputs of the frozen blocks of a large model."""
 
 MarginState = dict[tuple[int, ...], Margin]
 
@@ -95,12 +99,15 @@ class LearnerCaches:
         """Outputs of the frozen lower blocks; lessons do not change them."""
         if self._trunk is None:
             self._trunk = PrefixCache(self._weights.model, self._frozen_blocks)
+            if (file := self._weights.folder / TRUNK).exists():
+                self._trunk.load(file, weights_mark(self._weights.model, self._trunk))
         return self._trunk
 
     @property
     def upper(self) -> UpperModel:
         """The blocks that lessons train, on top of the cached outputs."""
-        return UpperModel(self._weights.model, self.trunk)
+        start = len(self._tokenizer.chat.start)
+        return upper_model(self._weights.model, self.trunk, start)
 
     @property
     def reference(self) -> AnchorReference:
@@ -160,6 +167,18 @@ class LearnerCaches:
         self.trunk.fill(
             self.replay.memory, pause=self._pause
         )  # outputs for own talk follow as it is drawn
+
+    def keep_prepared(self) -> None:
+        """Makes all caches and writes what later starts read: for a model that was just brought in. The
+        owner's own lines are left out of the outputs that are written."""
+        self.prepare()
+        self.save()
+        model, shipped = self._weights.model, book_paths(self._home.book_path)[0].name
+        if model.config.parameters > LARGE:
+            rows = [row.example for row in self.book_rows if row.place.startswith(f"{shipped}:")]
+            mark = weights_mark(model, self.trunk)
+            with contextlib.suppress(CheckpointError):  # a full disk: made at each start
+                self.trunk.save(self._weights.folder / TRUNK, mark, [*rows, *self.replay.talk])
 
     def tidy(self) -> None:
         """Drops cached outputs of examples that are no longer replayed."""

@@ -25,7 +25,7 @@ from engine.model import Model
 from engine.storage.files import write_atomically
 from engine.storage.reading import read_json
 from learning.data.examples import Example
-from learning.memory.prefix_cache import UpperModel
+from learning.memory.prefix_cache import LARGE, UpperModel
 from learning.memory.replay import Replay
 from learning.objectives.forward import knowledge
 
@@ -38,6 +38,9 @@ NEARNESS = 8
 measured at rank r / NEARNESS or beyond. The very nearest drop far more, and say little about the rest."""
 MOST = 256
 """Most examples that are measured after the steps of one lesson."""
+MOST_OF_LARGE = 96
+"""The same for a large model (learning.memory.prefix_cache): those measured first. Pauses look at the
+rest."""
 WATCH_BYTES = 1 << 28
 """Largest file of margins that is read, in bytes; an example takes forty."""
 AGEING = 0.75
@@ -129,6 +132,7 @@ class MarginTracker:
         some = rng.sample(memory, min(SAMPLE, len(memory)))
         todo = {e.ids: e for e in [*order[:SAMPLE], *weak, *some]}
         falls: dict[tuple[int, ...], float] = {}
+        most = MOST_OF_LARGE if replay.model.config.parameters > LARGE else MOST
         while todo:
             self.measure(model, todo.values(), pause=pause)
             falls |= {ids: before[ids] - self._seen[ids].margin for ids in todo}
@@ -139,7 +143,7 @@ class MarginTracker:
                 if e.ids not in falls
             ]
             likely = sorted((pair for pair in expected if pair[0] < 0.0), key=itemgetter(0))
-            todo = {e.ids: e for _, e in likely[: MOST - len(falls)]}
+            todo = {e.ids: e for _, e in likely[: max(0, most - len(falls))]}
         if falls:
             usual = max(0.0, sorted(falls.values())[int(AGEING * (len(falls) - 1))])
             for example in memory:

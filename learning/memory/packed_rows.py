@@ -15,7 +15,7 @@ from torch import Tensor
 from engine.model import Model
 from engine.precision import fast_dtype
 from learning.data.examples import Example
-from learning.memory.prefix_cache import PrefixCache
+from learning.memory.prefix_cache import PrefixCache, UpperModel
 
 ROW_TOKENS = 320
 """Of one packed row at most, where one example does not need more: attention grows with their square."""
@@ -23,23 +23,21 @@ OTHERS = 512
 """Examples that are kept in the cache besides those named."""
 
 
-class PackedRows:
+class PackedRows(UpperModel):
     """The upper blocks of a model on cached inputs, packed; stands in for a whole model."""
 
-    def __init__(self, model: Model, trunk: PrefixCache, kept: Collection[Example] = ()) -> None:
-        """kept: examples that come again; of others the cache lets go."""
-        self.model, self.trunk = model, trunk
-        self._kept, self._most = kept, len(kept) + OTHERS
+    def __init__(
+        self, model: Model, trunk: PrefixCache, kept: Collection[Example] | None = None
+    ) -> None:
+        """kept: examples that come again; of others the cache lets go. None: of none."""
+        super().__init__(model, trunk)
+        self._kept = kept
         weight = model.vocabulary.detach()
         self._vocabulary = weight.to(fast_dtype(weight.device.type))
 
-    @property
-    def device(self) -> torch.device:
-        return self.model.device
-
     def hidden_states(self, examples: Sequence[Example]) -> Tensor:
         """Final hidden states, [B, T, D], as `collate` pads the examples."""
-        if len(self.trunk) > self._most:
+        if self._kept is not None and len(self.trunk) > len(self._kept) + OTHERS:
             self.trunk.keep(self._kept)
         inputs = self.trunk.outputs(examples)
         lengths = [len(e.ids) - 1 for e in examples]
@@ -75,6 +73,11 @@ class PackedRows:
     def logits(self, hidden: Tensor) -> Tensor:
         """In the numbers that products are taken in."""
         return torch.nn.functional.linear(hidden.to(self._vocabulary.dtype), self._vocabulary)
+
+
+def upper_model(model: Model, trunk: PrefixCache, start: int) -> UpperModel:
+    """The upper blocks on cached inputs, packed where rows begin with `start` > 0 ids that all share."""
+    return PackedRows(model, trunk) if start else UpperModel(model, trunk)
 
 
 def _shared(rows: Sequence[tuple[int, ...]]) -> int:

@@ -7,15 +7,24 @@ blocks; after it a new cache is made.
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import json
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 
 import torch
 from torch import Tensor
 
+from engine.errors import CheckpointError
 from engine.model import Model
-from engine.precision import autocast
+from engine.precision import autocast, fast_dtype
+from engine.storage.checkpoint import load_tensors, save_tensors
 from learning.data.examples import Example, collate, micro_batches
 
+LARGE = 100_000_000
+"""Of a model with more weights outputs are kept in bfloat16, on disk too (`save`): making them takes a
+minute."""
 FILL_TOKENS = 2048
 """Padded tokens in one pass through the lower blocks."""
 
@@ -28,6 +37,9 @@ class PrefixCache:
             raise ValueError(f"a model of {len(model.blocks)} blocks has no trunk of {layers}")
         self.model, self.layers = model, layers
         self._outputs: dict[tuple[int, ...], Tensor] = {}
+        self._read: dict[str, Tensor] = {}
+        large = model.config.parameters > LARGE
+        self._kind = fast_dtype(model.device.type) if large else torch.float32
 
     def __len__(self) -> int:
         """Number of cached examples."""
@@ -37,7 +49,26 @@ class PrefixCache:
         """[B, T, D] as `collate` pads the examples; padded positions are 0."""
         self.fill(examples)
         rows = [self._outputs[e.ids] for e in examples]
-        return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
+        return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True).float()
+
+    def save(self, path: Path, mark: str, examples: Iterable[Example]) -> None:
+        """Writes the outputs of these for `load`. mark: of the weights. Raises CheckpointError."""
+        examples = list(examples)
+        self.fill(examples)
+        rows = {_key(e.ids): self._outputs[e.ids] for e in examples}
+        if rows:
+            record = {"mark": mark, "rows": json.dumps([[k, len(x)] for k, x in rows.items()])}
+            save_tensors({"outputs": torch.cat(list(rows.values())).cpu()}, path, record)
+
+    def load(self, path: Path, mark: str) -> None:
+        """Reads what `save` wrote for the same weights. Any other file is ignored: it only costs the time
+        to compute outputs again."""
+        with contextlib.suppress(CheckpointError, ValueError, KeyError, TypeError, RuntimeError):
+            tensors, record = load_tensors(path)
+            if record.get("mark") == mark:
+                outputs, rows = tensors["outputs"].to(self.model.device), json.loads(record["rows"])
+                parts = outputs.to(self._kind).split([length for _, length in rows])
+                self._read = {key: part for (key, _), part in zip(rows, parts, strict=True)}
 
     def keep(self, examples: Iterable[Example]) -> None:
         """Drops the outputs of all other examples."""
@@ -50,13 +81,21 @@ class PrefixCache:
     ) -> None:
         """Computes what is missing. `pause` is called before every pass."""
         missing = list({e.ids: e for e in examples if e.ids not in self._outputs}.values())
+        if self._read and missing:
+            read = {e.ids: self._read.get(_key(e.ids)) for e in missing}
+            self._outputs |= {ids: row for ids, row in read.items() if row is not None}
+            missing = [e for e in missing if e.ids not in self._outputs]
         for group in micro_batches(missing, FILL_TOKENS):
             pause()
             members = [missing[i] for i in group]
             with autocast(self.model.device):
                 x = self.model.trunk(collate(members).ids.to(self.model.device), self.layers)
             for example, row in zip(members, x, strict=True):
-                self._outputs[example.ids] = row[: len(example.ids) - 1].float().clone()
+                self._outputs[example.ids] = row[: len(example.ids) - 1].to(self._kind, copy=True)
+
+
+def _key(ids: tuple[int, ...]) -> str:
+    return hashlib.blake2b(str(ids).encode(), digest_size=16).hexdigest()
 
 
 class UpperModel:

@@ -24,7 +24,8 @@ from engine.model import Model
 from engine.precision import autocast
 from engine.storage.checkpoint import load_tensors, save_tensors
 from learning.data.examples import Example, micro_batches
-from learning.memory.prefix_cache import PrefixCache, UpperModel
+from learning.memory.packed_rows import upper_model
+from learning.memory.prefix_cache import PrefixCache
 
 REFERENCE = "voice.safetensors"
 CAPTURE_TOKENS = 2048
@@ -60,7 +61,7 @@ def capture_reference(
     pause: Callable[[], None] = lambda: None,
 ) -> AnchorReference:
     """Captures how the model talks now. `pause` is called before every pass."""
-    upper, hidden = UpperModel(model, trunk), {}
+    upper, hidden = upper_model(model, trunk, talk[0].start if talk else 0), {}
     for group in micro_batches(talk, CAPTURE_TOKENS):
         pause()
         members = [talk[i] for i in group]
@@ -125,7 +126,7 @@ def open_reference(
 ) -> AnchorReference:
     """Reads the folder's reference if it belongs to these weights and rows; otherwise captures one and
     writes it."""
-    path, mark = folder / REFERENCE, _mark(model, trunk, talk)
+    path, mark = folder / REFERENCE, weights_mark(model, trunk, talk)
     with contextlib.suppress(CheckpointError):  # missing or damaged
         tensors, record = load_tensors(path)
         if record.get("mark") == mark:
@@ -139,7 +140,7 @@ def open_reference(
     return reference
 
 
-def _mark(model: Model, trunk: PrefixCache, talk: Sequence[Example]) -> str:
+def weights_mark(model: Model, trunk: PrefixCache, talk: Sequence[Example] = ()) -> str:
     """Hash of the rows and of all weights that lessons do not move."""
     digest = hashlib.blake2b(repr([e.ids for e in talk]).encode(), digest_size=16)
     output = [] if model.output is None else [model.output]

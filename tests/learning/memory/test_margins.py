@@ -11,7 +11,7 @@ import pytest
 import learning.memory.margins
 from engine.model import Model
 from learning.data.examples import Example
-from learning.memory.margins import MOST, SAMPLE, MarginTracker
+from learning.memory.margins import MOST, MOST_OF_LARGE, SAMPLE, MarginTracker
 from learning.memory.replay import Replay
 from learning.objectives.forward import Knowledge
 
@@ -205,3 +205,20 @@ def test_what_was_not_known_before_is_not_called_broken_by_the_lesson(world: _Wo
     world.margins[broken.ids] = -2.0
     assert _after(world, tracker) == [broken]
     assert tracker.broken(world.memory) == [broken, never]
+
+
+def test_of_a_large_model_only_the_likeliest_are_looked_at_after_steps(
+    world: _World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked = []
+    for large in (1_000_000_000, 0):
+        monkeypatch.setattr(learning.memory.margins, "LARGE", large)
+        tracker = MarginTracker()
+        tracker.measure_new(world.model, world.memory)
+        for ids in world.margins:
+            world.margins[ids] -= 1e3
+        _after(world, tracker)
+        for ids in world.margins:
+            world.margins[ids] += 1e3
+        looked.append(len(world.looked))
+    assert looked[0] > MOST_OF_LARGE >= looked[1]

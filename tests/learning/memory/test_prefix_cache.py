@@ -3,6 +3,8 @@ is needed."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import torch
 
@@ -78,3 +80,26 @@ def test_only_what_is_remembered_is_kept(tiny_model: Model, tiny_tokenizer: Toke
 def test_a_trunk_higher_than_the_model_is_refused(tiny_model: Model) -> None:
     with pytest.raises(ValueError, match="2 blocks has no trunk of 3"):
         PrefixCache(tiny_model, 3)
+
+
+def test_outputs_that_were_written_are_read_for_the_same_weights(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    examples, path = _examples(tiny_tokenizer), tmp_path / "trunk.safetensors"
+    made = PrefixCache(tiny_model, 1)
+    made.save(path, "these", examples[:2])
+    whole, passed = made.outputs(examples), []
+    trunk = tiny_model.trunk
+    monkeypatch.setattr(
+        tiny_model, "trunk", lambda ids, layers: passed.append(len(ids)) or trunk(ids, layers)
+    )
+    for mark, computed in (("these", [1]), ("others", [3])):
+        passed.clear()
+        again = PrefixCache(tiny_model, 1)
+        again.load(path, mark)
+        torch.testing.assert_close(again.outputs(examples), whole)
+        assert passed == computed
+    path.write_bytes(b"no tensors")
+    again = PrefixCache(tiny_model, 1)
+    again.load(path, "these")
+    torch.testing.assert_close(again.outputs(examples), whole)

@@ -1,0 +1,100 @@
+"""learning.lessons.prepare: what is long in the making is made when a large model is brought in."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from made_tokenizers import trained, write
+
+import learning.memory.book_rows
+import learning.memory.build
+from engine.config import CONFIGS
+from engine.model import Model
+from engine.storage.checkpoint import save_model
+from learning.home import Home
+from learning.journal.journal import Journal
+from learning.lessons import prepare
+from learning.lessons.learner import Learner
+from learning.lessons.prepare import prepare_model
+from learning.memory import caches, own_talk, prefix_cache, reference
+from learning.memory.caches import TRUNK, WATCH
+from learning.memory.own_talk import generate_talk
+from learning.memory.reference import REFERENCE
+from learning.models.files import TALK
+from learning.models.store import ModelStore
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    """With a model that counts as large."""
+    book = tmp_path / "vidya.txt"
+    book.write_text("<|user|> hello <|assistant|> Hello, I am well.\n")
+    monkeypatch.setattr(learning.memory.book_rows, "shipped_book_path", lambda: book)
+    for place in (prefix_cache, caches, own_talk, prepare):
+        monkeypatch.setattr(place, "LARGE", 0)
+    monkeypatch.setattr(own_talk, "talk_rows", lambda _: 4)
+    home = Home(tmp_path / "home")
+    config = replace(CONFIGS["tiny"], vocab_size=640, context=256)
+    folder = home.models_path / "other"
+    save_model(Model(config, generator=torch.Generator().manual_seed(0)), folder)
+    write(folder, trained())
+    home.book_path.write_text("<|user|> what is my cat called <|assistant|> Biscuit.\n")
+    return home
+
+
+def test_a_later_start_only_reads(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    info = ModelStore(home).info("other")
+    prepare_model(home, info, say=told.append)
+    assert "preparing other" in told[0] and len(told) == 1
+    assert {TALK, REFERENCE, WATCH, TRUNK} <= {path.name for path in info.path.iterdir()}
+
+    def again(*_: object, **__: object) -> None:
+        raise AssertionError("it was made already")
+
+    monkeypatch.setattr(own_talk, "generate_talk", again)
+    monkeypatch.setattr(reference, "capture_reference", again)
+    passed: list[int] = []
+    trunk = Model.trunk
+    monkeypatch.setattr(
+        Model, "trunk", lambda self, ids, n: passed.append(len(ids)) or trunk(self, ids, n)
+    )
+    learner = Learner(home, info.path, Journal(home.journal_path), seed=0)
+    learner.caches.prepare()
+    assert passed == [1], "the owner's own line alone is not in the file"
+    assert len(learner.tracker) == 2
+
+
+def test_talk_is_drawn_in_the_numbers_that_answer_fastest(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(own_talk, "fast_dtype", lambda _: torch.bfloat16)
+    kinds = []
+
+    def drawn(model: Model, *rest: object) -> object:
+        kinds.append(model.dtype)
+        return generate_talk(model, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(own_talk, "generate_talk", drawn)
+    folder = ModelStore(home).info("other").path
+    learner = Learner(home, folder, Journal(home.journal_path), seed=0)
+    assert learner.replay.talk and kinds == [torch.bfloat16]
+    assert learner.weights.model.dtype == torch.float32
+
+
+def test_a_small_model_is_quick_enough(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prepare, "LARGE", 1_000_000_000)
+    told: list[str] = []
+    info = ModelStore(home).info("other")
+    prepare_model(home, info, say=told.append)
+    assert not told and not (info.path / WATCH).exists()
+
+
+def test_a_bad_book_only_puts_it_off(home: Home) -> None:
+    home.book_path.write_text("no entry\n")
+    told: list[str] = []
+    prepare_model(home, ModelStore(home).info("other"), say=told.append)
+    assert "not prepared" in told[-1]
