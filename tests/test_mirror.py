@@ -13,6 +13,7 @@ SCENARIOS = {
     "engine/test_architectures.py": "every architecture that can be loaded, against transformers",
     "learning/journal/test_crash.py": "a journal whose program is killed",
     "learning/journal/test_full_disk.py": "a home on a disk that is full",
+    "learning/lessons/test_another_model.py": "lessons of one model, learned by the next",
     "learning/lessons/test_killed.py": "a learner that is killed in every save",
     "learning/lessons/test_other_architectures.py": "a lesson of models of other architectures",
     "learning/lessons/test_shipped.py": "the model that comes with the program",

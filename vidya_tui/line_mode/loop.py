@@ -328,8 +328,8 @@ class LineMode:
         coming = self._desk.fetches.now
         if isinstance(event, FetchProgress) and coming:
             self._say_progress(coming)
-        if words := self._control.go_on():
-            self._say(words.text)
+        if ahead := self._control.go_on():
+            self._say(ahead.text)
         match event:
             case CandidateDone() | AskDone():
                 self._read_out()
