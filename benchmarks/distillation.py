@@ -215,7 +215,7 @@ def parts(result: dict[str, Any]) -> list[str]:
     text = (
         f"Teacher: {result['teacher']}, {result['openings']} openings, {result['teacher_tokens']} tokens "
         f"drawn, {result['kept']} answers kept, of which every {HELD_OUT}th is held out. "
-        f"{len(runs)} seeds (order of training, rows of the corpus), mean ± standard deviation. All arms "
+        f"Seeds: {len(runs)} (order of training, rows of the corpus); mean ± standard deviation. All arms "
         "learn from equally many words, as often. The book and the shipped model's lessons are rehearsed "
         "in each."
     )
