@@ -169,12 +169,12 @@ class Monkey:
         self.did["words"] += 1
         if app.screen is not screen:
             return
-        if isinstance(screen, ChatScreen):
+        if isinstance(focused, Input):  # the search in the chat among them
+            there = focused.value
+        elif isinstance(screen, ChatScreen):
             there = app.chat.prompt.text
         elif isinstance(focused, TextArea):
             there = focused.text
-        elif isinstance(focused, Input):
-            there = focused.value
         else:
             return
         assert word in there, (

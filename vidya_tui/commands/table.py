@@ -296,7 +296,7 @@ COMMANDS: tuple[Command, ...] = (
         "get",
         "fetch a model that speaks better, and go on with it; stop ends that",
         hint="[NAME|stop]",
-        keys="alt+n",
+        keys="f7",
         label="fetch",
         offers=_fetchable,
         read=free_text,

@@ -207,10 +207,17 @@ async def finds(stage: Stage) -> None:
     await stage.until(lambda: stage.app.focused is stage.app.chat.prompt)
 
 
+async def fetch(stage: Stage) -> None:
+    await stage.say("/get")
+    await stage.sees("smollm2-135m")
+    await stage.until(lambda: stage.prompt == "")
+
+
 EFFECTS: dict[str, Callable[[Stage], Awaitable[None]]] = {
     **{"pick": pick, "correct": correct, "rate": rate, "regenerate": regenerate, "edit": edit},
     **{"branch": branch, "copy": copy, "export": export, "editor": editor, "cancel": cancel},
     **{"train": train, "undo": undo, "new": new, "quit": leave, "find": finds},
+    "get": fetch,
     **{name: opens(name) for name in OPENS},
 }
 
