@@ -235,7 +235,7 @@ async def first(stage: Stage) -> None:
 
 async def fetching(stage: Stage) -> None:
     await stage.sees("welcome 1/4")
-    await stage.press("f7")
+    await stage.press("alt+j")
     await stage.sees("45 % of smollm2-135m")
 
 

@@ -296,7 +296,7 @@ COMMANDS: tuple[Command, ...] = (
         "get",
         "fetch a model that speaks better, and go on with it; stop ends that",
         hint="[NAME|stop]",
-        keys="f7",
+        keys="alt+j",
         label="fetch",
         offers=_fetchable,
         read=free_text,

@@ -30,7 +30,7 @@ def as_if(mode: str) -> Command:
 def test_the_offer_is_taken_and_the_talk_goes_on_with_the_new_model(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.sees("smollm2-135m (272 MB, Apache-2.0) speaks much better")
-        await stage.press("f7")
+        await stage.press("alt+j")
         await stage.sees("45 % of smollm2-135m")
         assert "speaks much better" not in stage.text()
         await stage.say("hello")  # the conversation goes on beside it
@@ -60,7 +60,7 @@ def test_nothing_is_broken_off_by_the_new_model(tmp_path: Path) -> None:
 def test_no_network_is_one_line_and_not_now_is_remembered(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.sees("speaks much better")
-        await stage.press("f7")
+        await stage.press("alt+j")
         await stage.sees("smollm2-135m was not fetched: the network cannot be reached")
         await stage.sees("speaks much better")
         await stage.press("escape")
