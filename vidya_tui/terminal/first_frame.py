@@ -33,10 +33,10 @@ def shown(home: Home) -> Iterator[None]:
     the app has taken it over."""
     global _shown
     kept = _kept(home)
-    if kept:
-        _shown = True
-        _write(ENTER + kept)
     try:
+        if kept:  # within: a signal may come before the last byte is out
+            _shown = True
+            _write(ENTER + kept)
         yield
     finally:
         if _shown:
