@@ -25,6 +25,7 @@ from benchmarks.talk_words import (
     WHY,
     YES_NO,
 )
+from learning.text.flaws import ends_sentence
 
 Grams = list[tuple[str, ...]]
 
@@ -49,9 +50,8 @@ def repetition(answer: str, n: int = 4) -> float:
 
 
 def ends_properly(answer: str, ending: str) -> bool:
-    """True if the model ended the answer itself (`ending` "end") and the last sentence is complete: it ends
-    with . ! ? or an ellipsis, possibly before closing quotes and brackets."""
-    return ending == "end" and answer.rstrip(" \"')]”’»*").endswith((".", "!", "?", "…"))
+    """True if the model ended the answer itself (`ending` "end") and its last sentence is complete."""
+    return ending == "end" and ends_sentence(answer)
 
 
 def overlap(answer: str, prompt: str) -> float:

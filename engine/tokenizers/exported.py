@@ -14,15 +14,13 @@ from engine.errors import CheckpointError
 from engine.storage.reading import parse_json
 from engine.tokenizers.byte_level import TOKENIZER_JSON, ByteLevelTokenizer, byte_alphabet
 from engine.tokenizers.chat_pieces import CHAT_FILE, ChatPieces
-from engine.tokenizers.from_gguf import SPLITS
+from engine.tokenizers.from_gguf import SPLITS, bpe_json, split_by
 from engine.tokenizers.ranks import PATTERN, SPECIALS, TOKENIZER_CONFIG, RankTokenizer
 from engine.tokenizers.rendering import TEMPLATE_FILE
 from engine.tokenizers.tokenizer import Tokenizer
 
 _NORMAL, _CONTROL, _USER_DEFINED, _UNUSED = 1, 3, 4, 5
 """Values of `tokenizer.ggml.token_type`."""
-_BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True}
-_NO_FLAGS = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
 
 
 def huggingface_files(tokenizer: Tokenizer) -> dict[str, str]:
@@ -79,33 +77,12 @@ def tokenizer_json(tokenizer: Tokenizer) -> dict[str, Any]:
     own = _own(tokenizer)
     shown = {byte: character for character, byte in byte_alphabet().items()}
     names = {rank: "".join(shown[b] for b in token) for token, rank in own.ranks.items()}
-    split = {"type": "Split", "pattern": {"Regex": own.pattern}, "behavior": "Isolated"}
-    parts = [{**split, "invert": False}, {**_BYTE_LEVEL, "use_regex": False}]
-    added = [
-        {"id": i, "content": name, "special": True, **_NO_FLAGS} for name, i in own.specials.items()
-    ]
-    return {
-        "version": "1.0",
-        "truncation": None,
-        "padding": None,
-        "added_tokens": added,
-        "normalizer": None,
-        "pre_tokenizer": {"type": "Sequence", "pretokenizers": parts},
-        "post_processor": None,
-        "decoder": {**_BYTE_LEVEL, "use_regex": True},
-        "model": {
-            "type": "BPE",
-            "dropout": None,
-            "unk_token": None,
-            "continuing_subword_prefix": None,
-            "end_of_word_suffix": None,
-            "fuse_unk": False,
-            "byte_fallback": False,
-            "ignore_merges": False,
-            "vocab": {names[rank]: rank for rank in sorted(names)},
-            "merges": [[names[left], names[right]] for left, right in _merges(own.ranks)],
-        },
-    }
+    return bpe_json(
+        {names[rank]: rank for rank in sorted(names)},
+        [[names[left], names[right]] for left, right in _merges(own.ranks)],
+        {name: (i, True) for name, i in own.specials.items()},
+        split_by(own.pattern),
+    )
 
 
 def chat_pieces(tokenizer: Tokenizer) -> ChatPieces:

@@ -24,7 +24,8 @@ _GPT_2 = [{**_BYTE_LEVEL, "use_regex": True}]
 _DIGITS = [{"type": "Digits", "individual_digits": True}, *_GPT_2]
 
 
-def _split(pattern: str) -> list[dict[str, Any]]:
+def split_by(pattern: str) -> list[dict[str, Any]]:
+    """Pre-tokenizers of the `tokenizers` library that split by a regular expression."""
     split = {
         "type": "Split",
         "pattern": {"Regex": pattern},
@@ -37,10 +38,52 @@ def _split(pattern: str) -> list[dict[str, Any]]:
 SPLITS = {
     **dict.fromkeys(("gpt-2", "gpt2", "default"), _GPT_2),
     **dict.fromkeys(("smollm", "starcoder", "refact", "command-r", "codeshell"), _DIGITS),
-    **dict.fromkeys(("qwen2", "deepseek-r1-qwen"), _split(QWEN_2)),
-    **dict.fromkeys(("llama-bpe", "llama3", "llama-v3"), _split(LLAMA_3)),
+    **dict.fromkeys(("qwen2", "deepseek-r1-qwen"), split_by(QWEN_2)),
+    **dict.fromkeys(("llama-bpe", "llama3", "llama-v3"), split_by(LLAMA_3)),
 }
 """Name of a pre-tokenizer in llama.cpp -> equivalent pre-tokenizers of the `tokenizers` library."""
+
+
+def bpe_json(
+    vocab: Mapping[str, int],
+    merges: Sequence[Any],
+    added: Mapping[str, tuple[int, bool]],
+    splits: Sequence[Mapping[str, Any]],
+    *,
+    normalizer: Mapping[str, Any] | None = None,
+    ignore_merges: bool = False,
+) -> dict[str, Any]:
+    """The content of a `tokenizer.json` of a byte-level BPE.
+
+    vocab: token in the byte-level alphabet -> id. merges: as pairs, or as texts with a space between.
+    added: token that stands beside the BPE -> (id, whether it is special). splits: pre-tokenizers.
+    """
+    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+    return {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [
+            {"id": i, "content": token, "special": special, **flags}
+            for token, (i, special) in added.items()
+        ],
+        "normalizer": normalizer,
+        "pre_tokenizer": {"type": "Sequence", "pretokenizers": list(splits)},
+        "post_processor": None,
+        "decoder": {**_BYTE_LEVEL, "use_regex": True},
+        "model": {
+            "type": "BPE",
+            "dropout": None,
+            "unk_token": None,
+            "continuing_subword_prefix": None,
+            "end_of_word_suffix": None,
+            "fuse_unk": False,
+            "byte_fallback": False,
+            "ignore_merges": ignore_merges,
+            "vocab": dict(vocab),
+            "merges": list(merges),
+        },
+    }
 
 
 def tokenizer_files(metadata: Mapping[str, Any]) -> dict[str, str]:
@@ -67,39 +110,19 @@ def tokenizer_files(metadata: Mapping[str, Any]) -> dict[str, str]:
         raise CheckpointError("its tokenizer lacks tokens or merges", _COPY)
     if len(kinds) != len(tokens):
         raise CheckpointError("its tokenizer's tokens and their kinds do not agree", _COPY)
-    added = [
-        {
-            "id": i,
-            "content": token,
-            "special": kind != _USER_DEFINED,
-            **dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False),
-        }
+    added = {
+        token: (i, kind != _USER_DEFINED)
         for i, (token, kind) in enumerate(zip(tokens, kinds, strict=True))
         if kind != _NORMAL
-    ]
-    normalizer = {"type": "NFC"} if split == "qwen2" else None
-    tokenizer = {
-        "version": "1.0",
-        "truncation": None,
-        "padding": None,
-        "added_tokens": added,
-        "normalizer": normalizer,
-        "pre_tokenizer": {"type": "Sequence", "pretokenizers": SPLITS[split]},
-        "post_processor": None,
-        "decoder": {**_BYTE_LEVEL, "use_regex": True},
-        "model": {
-            "type": "BPE",
-            "dropout": None,
-            "unk_token": None,
-            "continuing_subword_prefix": None,
-            "end_of_word_suffix": None,
-            "fuse_unk": False,
-            "byte_fallback": False,
-            "ignore_merges": split == "llama-bpe",
-            "vocab": {token: i for i, token in enumerate(tokens)},
-            "merges": list(merges),
-        },
     }
+    tokenizer = bpe_json(
+        {token: i for i, token in enumerate(tokens)},
+        list(merges),
+        added,
+        SPLITS[split],
+        normalizer={"type": "NFC"} if split == "qwen2" else None,
+        ignore_merges=split == "llama-bpe",
+    )
     config: dict[str, Any] = {"tokenizer_class": "PreTrainedTokenizerFast"}
     for name in ("bos", "eos"):
         number = metadata.get(f"{_PREFIX}{name}_token_id")

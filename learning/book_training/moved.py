@@ -96,30 +96,25 @@ class AllWeights:
     """Every weight of a model."""
 
     def __init__(self, model: Model) -> None:
-        for parameter in model.parameters():
-            parameter.requires_grad_(True)
-        self._model = model
+        self._model, self.trainable = model, all_weights(model)
+        self._tensors = self.trainable.start()
 
     @property
     def passes(self) -> Model:
         return self._model
 
     @property
-    def trainable(self) -> Trainable:
-        return all_weights(self._model)
-
-    @property
     def context(self) -> int:
         return self._model.config.context
 
     def tensors(self) -> list[Tensor]:
-        return list(self._model.parameters())
+        return self._tensors
 
     def state(self) -> dict[str, Tensor]:
-        return {k: v.detach().clone() for k, v in self._model.state_dict().items()}
+        return self.trainable.state()
 
     def load(self, state: Mapping[str, Tensor]) -> None:
-        self._model.load_state_dict(state)
+        self.trainable.restore(state)
 
     def reference(self, pause: Callable[[], None]) -> AnchorReference:
         return frozen_reference(self._model, pause=pause)

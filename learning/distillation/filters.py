@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Literal
 
-from learning.text.flaws import broken
+from learning.text.flaws import broken, ends_sentence
 from learning.text.normalise import fold
 
 Fault = Literal["cut off", "empty", "broken", "unfinished", "repeats itself", "echoes"]
@@ -34,7 +34,7 @@ def fault(answer: str, question: str, *, ended: bool) -> Fault | None:
         return "empty"
     if broken(answer):
         return "broken"
-    if not answer.rstrip(" \"')]”’*").endswith((".", "!", "?", "…")):
+    if not ends_sentence(answer):
         return "unfinished"
     grams = Counter(tuple(words[i : i + GRAM]) for i in range(len(words) - GRAM + 1))
     if grams and grams.most_common(1)[0][1] > 1:

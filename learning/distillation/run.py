@@ -17,13 +17,8 @@ from typing import Literal
 from engine.errors import NumericsError
 from learning.distillation.student import Student, answer_loss
 from learning.distillation.targets import SoftExample
-from learning.memory.guard import Verdict, examine
+from learning.memory.retention import examined, rehearse
 from learning.memory.save_points import PublishedWeights
-
-MENDING_STEPS = 8
-"""Optimizer steps on what was forgotten between two verdicts ..."""
-MENDINGS = 4
-"""... and how often."""
 
 Ended = Literal["steps", "stopped", "rolled_back"]
 
@@ -123,25 +118,10 @@ class _Refused(Exception):  # noqa: N818 - not an error: the guard's verdict end
 
 
 def _forgotten(student: Student) -> str:
-    """Why the guard refuses the weights, after several attempts to mend them; empty where it does not."""
-    for _ in range(MENDINGS):
-        verdict = _examine(student)
-        if verdict.passed or verdict.book_recall == 0.0:
-            break
-        for _ in range(MENDING_STEPS):
-            student.mend()
-    verdict = _examine(student)
+    """Why the guard refuses the weights, also after a rehearsal; empty where it does not."""
+    keeper, model = student.retention, student.model
+    verdict = examined(keeper, model)
+    if not verdict.passed and verdict.book_recall > 0.0:
+        rehearse(student.mend, lambda: examined(keeper, model).passed)
+        verdict = examined(keeper, model)
     return "" if verdict.passed else verdict.reason
-
-
-def _examine(student: Student) -> Verdict:
-    retention = student.retention
-    retention.look(student.model)
-    return examine(
-        student.model,
-        book_before=retention.book_before,
-        book_recall=retention.book_recall,
-        earlier=retention.earlier,
-        earlier_before=retention.earlier_before,
-        earlier_recall=retention.earlier_recall,
-    )

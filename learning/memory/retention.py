@@ -1,7 +1,7 @@
-"""Protects book, lessons and the model's own talk during practice: every batch contains some of them.
+"""Protects book, lessons and the model's own talk in practice and distillation: every batch contains some.
 
 Remembered lines are trained on by likelihood, weak ones more often. The model's own talk is held near the
-weights before practice by a KL term.
+weights before by a KL term.
 """
 
 from __future__ import annotations
@@ -12,11 +12,14 @@ from dataclasses import dataclass, replace
 
 from engine.model import Model
 from learning.data.examples import Example
+from learning.memory.guard import Verdict, examine
 from learning.memory.reference import frozen_reference
 from learning.memory.replay import Replay
 from learning.objectives.forward import CHECK_TOKENS, knowledge, share_known
 from learning.objectives.supervised import anchor_gradients, likelihood_gradients
 
+ROUNDS, STEPS = 4, 8
+"""Of rehearsal after the guard has refused: optimizer steps between two verdicts, and how often."""
 WEAK = 0.5
 """Margin in logits below which a remembered line counts as weak."""
 
@@ -94,3 +97,25 @@ class Retention:
                 model, self._reference, talk, weight=settings.talk_weight, pause=self._pause
             )
         return loss
+
+
+def examined(keeper: Retention, model: Model) -> Verdict:
+    """Measures everything remembered and asks the guard whether the weights may be published."""
+    keeper.look(model)
+    return examine(
+        model,
+        book_before=keeper.book_before,
+        book_recall=keeper.book_recall,
+        earlier=keeper.earlier,
+        earlier_before=keeper.earlier_before,
+        earlier_recall=keeper.earlier_recall,
+    )
+
+
+def rehearse(step: Callable[[], None], mended: Callable[[], bool]) -> None:
+    """Takes steps on what is remembered alone until `mended()` is true, at most ROUNDS times STEPS."""
+    for _ in range(ROUNDS):
+        for _ in range(STEPS):
+            step()
+        if mended():
+            return

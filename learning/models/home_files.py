@@ -18,7 +18,7 @@ from engine.storage.checkpoint_files import WEIGHTS, read_metadata
 from engine.storage.files import is_leftover
 from engine.storage.weight_files import INDEX, needed_parts, parts_of
 from learning.home import Home
-from learning.models.snapshots import SNAPSHOTS, broken_snapshots, snapshot_paths
+from learning.models.snapshots import SNAPSHOT_NAME, SNAPSHOTS, broken_snapshots, snapshot_paths
 from learning.models.unfinished_training import RECORD, TRAINED
 
 Role = Literal[
@@ -46,7 +46,6 @@ _MODEL = (
     *("tokenizer.json", "chat_template.jinja", "chat.json"),
 )
 _PLAIN = ("lock", "learning.lock")
-_SNAPSHOT = re.compile(r"\d{8,18}\.safetensors")
 
 
 @dataclass(frozen=True)
@@ -196,7 +195,7 @@ def _model_role(path: Path, folder: Path) -> Role:
     if is_leftover(path):
         return "leftover"
     if path.parent == folder / SNAPSHOTS:
-        return "snapshot" if _SNAPSHOT.fullmatch(name) else "unknown"
+        return "snapshot" if SNAPSHOT_NAME.fullmatch(name) else "unknown"
     if path.parent == folder / "cache":
         return "pretraining" if name.endswith(".tokens") else "unknown"
     if path.parent != folder:

@@ -23,7 +23,8 @@ SNAPSHOTS = "snapshots"
 KEEP_SNAPSHOTS = 4
 KNOWN_ALREADY = ", known already"
 """Ends the note of weights that are those before them, with a lesson that they knew."""
-_NAME = re.compile(r"\d{8,18}\.safetensors")
+SNAPSHOT_NAME = re.compile(r"\d{8,18}\.safetensors")
+"""Its version, with zeros before it."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ def snapshot_paths(folder: Path) -> list[Path]:
 
 def _read(folder: Path, path: Path) -> OldWeights | CheckpointError:
     """A snapshot, or why it is none."""
-    if not _NAME.fullmatch(path.name):
+    if not SNAPSHOT_NAME.fullmatch(path.name):
         return CheckpointError(
             f"{path}: is no snapshot of vidya's by its name", "move it away, or remove it"
         )

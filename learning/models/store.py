@@ -69,7 +69,7 @@ class ModelInfo:
     """True: came with the program and was not yet used, so nothing is in the home."""
 
     def is_called(self, name_or_path: str) -> bool:
-        """Whether that is what the owner calls it: its name, or its path."""
+        """True if this is the model's name or the path of its folder."""
         return name_or_path in (self.name, str(self.path))
 
 
@@ -102,7 +102,7 @@ class ModelStore:
         return [self.info(name) for name in self.names()]
 
     def called(self, info: ModelInfo) -> str:
-        """What finds it again: its name, or its path where it is not in the home."""
+        """The argument by which `info` and `resolve` find the model: its name, or its path outside the home."""
         owned = info.shipped or info.path.parent == self._models
         return info.name if owned else str(info.path)
 

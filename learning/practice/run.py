@@ -19,7 +19,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from engine.errors import NumericsError
-from learning.memory.guard import Verdict, examine
+from learning.memory.guard import Verdict
+from learning.memory.retention import examined
 from learning.memory.save_points import PublishedWeights
 from learning.practice.trainer import GrpoTrainer, StepReport
 from learning.practice.warm_up import WarmUpReport
@@ -249,16 +250,7 @@ class PracticeRun:
         self.on_look(Look(self.session.step_number, accuracy, recall, saved=False, stage=stage))
 
     def _examine(self) -> Verdict:
-        keeper = self.session.keeper
-        keeper.look(self.session.model)
-        return examine(
-            self.session.model,
-            book_before=keeper.book_before,
-            book_recall=keeper.book_recall,
-            earlier=keeper.earlier,
-            earlier_before=keeper.earlier_before,
-            earlier_recall=keeper.earlier_recall,
-        )
+        return examined(self.session.keeper, self.session.model)
 
     def _alarm(self, accuracy: float, recall: float) -> str:
         """A message if the reward rises while accuracy or book recall falls; else empty."""

@@ -21,7 +21,7 @@ from engine.model import Model
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.maths.kl import k3
 from learning.memory.replay import Replay
-from learning.memory.retention import Retention
+from learning.memory.retention import Retention, rehearse
 from learning.objectives.grpo import (
     GrpoAnswer,
     GrpoGroup,
@@ -38,10 +38,6 @@ from learning.rewards.task import Problem, Task
 
 KL_GROUPS = 4
 """Groups per step on which the KL from the weights before the first step is estimated."""
-MENDING = 4
-"""Most rounds of rehearsal after the guard failed."""
-MENDING_STEPS = 8
-"""Optimizer steps per round of rehearsal."""
 
 
 @dataclass(frozen=True)
@@ -156,13 +152,13 @@ class GrpoTrainer:
         return self._report(drawn, reports, len(live), kl, time.monotonic() - started)
 
     def mend(self, mended: Callable[[], bool]) -> None:
-        """Rehearses book and lessons alone until `mended()` is true, at most MENDING rounds."""
-        for _ in range(MENDING):
-            for _ in range(MENDING_STEPS):
-                self.keeper.gradients(self.model, mending=True)
-                self._step()
-            if mended():
-                return
+        """Rehearses book and lessons alone until `mended()` is true (learning.memory.retention)."""
+
+        def step() -> None:
+            self.keeper.gradients(self.model, mending=True)
+            self._step()
+
+        rehearse(step, mended)
 
     # ------------------------------------------------------------ drawing
 

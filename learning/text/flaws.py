@@ -63,6 +63,12 @@ def broken(text: str) -> bool:
     )
 
 
+def ends_sentence(text: str) -> bool:
+    """True if the last sentence is complete: it ends with . ! ? or an ellipsis, possibly before closing
+    quotes and brackets."""
+    return text.rstrip(" \"')]”’»*").endswith((".", "!", "?", "…"))
+
+
 def seams(text: str, seen: Collection[str] = ()) -> list[int]:
     """Places where a space is missing between two words, in order.
 

@@ -16,7 +16,7 @@ from engine.errors import VidyaError
 from vidya_tui.cli.common import say
 
 PATIENCE = 2.0
-"""Seconds without input after which it says what it waits for."""
+"""Seconds without input before vidya says that it waits for a message."""
 
 
 def message(words: str | None) -> str:

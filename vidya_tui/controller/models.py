@@ -81,7 +81,7 @@ class ModelControl:
         return info.is_called(self.model)
 
     def called(self, info: ModelInfo) -> str:
-        """What finds it again: its name, or its path where it is not in the home."""
+        """See ModelStore.called."""
         return self._store.called(info)
 
     @property

@@ -188,7 +188,8 @@ class Session(Judging):
         self._broken = not self.cards
 
     def reopen(self, ask: Ask) -> None:
-        """Opens one ask with its candidates, to judge it; what came after it is not shown."""
+        """Opens the conversation at one ask with its candidates, so that the owner can judge it. Later turns
+        are not shown."""
         self._leave()
         self.conversation = ask.conversation
         self._look_around(ask)

@@ -17,8 +17,8 @@ from engine.errors import VidyaError, reason
 from learning.home import Home
 from learning.protocol.events import Event, Failed, Fetched
 from learning.protocol.messages import decode
-from vidya_tui.worker.log import open_log, write_log
-from vidya_tui.worker.supervisor import worker_environment
+from vidya_tui.worker.log import write_log
+from vidya_tui.worker.supervisor import start_process
 
 PATIENCE = 8.0
 """Seconds in which the process may end by itself after its stdin was closed."""
@@ -52,15 +52,7 @@ class Fetcher:
         if self._reader is not None and self._reader.is_alive():
             raise VidyaError("the last download has not ended yet", "try again in a moment")
         try:
-            with open_log(self.home.log_path) as log:
-                self._process = subprocess.Popen(
-                    self._command(self.home, name),
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=log,
-                    env=worker_environment(os.environ),
-                    start_new_session=True,  # ctrl+c in the terminal must reach the interface only
-                )
+            self._process = start_process(self._command(self.home, name), self.home.log_path)
         except OSError as error:
             what = f"the download cannot be started ({reason(error)})"
             raise VidyaError(what, "try again when the system has room for a process") from error

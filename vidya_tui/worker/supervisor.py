@@ -147,15 +147,7 @@ class WorkerTeacher:
     def _start(self) -> tuple[Process | None, str]:
         """Starts a process: (process, "") or (None, reason)."""
         try:
-            with open_log(self._home.log_path) as log:
-                process = subprocess.Popen(
-                    self._command,
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=log,
-                    env=worker_environment(os.environ),
-                    start_new_session=True,  # ctrl+c in the terminal must reach the interface only
-                )
+            process = start_process(self._command, self._home.log_path)
         except OSError as error:
             return None, f"the model's process could not be started ({error.strerror})"
         with self._changed:
@@ -243,6 +235,19 @@ def worker_command(
         if value is not None:
             command += [name, str(value)]
     return command
+
+
+def start_process(command: Sequence[str], log_path: Path) -> subprocess.Popen[bytes]:
+    """Starts a process of vidya with pipes for input and output; its errors go to the log. Raises OSError."""
+    with open_log(log_path) as log:
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            env=worker_environment(os.environ),
+            start_new_session=True,  # ctrl+c in the terminal must reach the interface only
+        )
 
 
 def worker_environment(ours: Mapping[str, str]) -> dict[str, str]:

@@ -79,7 +79,7 @@ def test_prompts_are_those_of_the_other_program(
     first = [("system", SYSTEM_PROMPT)] if told else []
     expected = theirs(tmp_path, [*first, TURNS[-1]], add_generation_prompt=True)
     if template is ZEPHYR:
-        # its heads are ordinary text, which may be cut otherwise where it meets what is said
+        # Zephyr's role markers are ordinary text, so a token may span the end of a marker and the message
         ids = encode_prompt(tokenizer, TURNS[-1:], 4096, 64)
         assert _text(tmp_path, ids) == _text(tmp_path, expected)
         return
