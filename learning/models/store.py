@@ -102,7 +102,7 @@ class ModelStore:
         return [self.info(name) for name in self.names()]
 
     def called(self, info: ModelInfo) -> str:
-        """The argument by which `info` and `resolve` find the model: its name, or its path outside the home."""
+        """The argument by which `info` and `resolve` find the model: its name; outside the home, its path."""
         owned = info.shipped or info.path.parent == self._models
         return info.name if owned else str(info.path)
 
