@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -99,7 +100,7 @@ def _distil(
     prompts: Path | None,
     settings: DistillationSettings,
     dry_run: bool,
-    stop: Any,
+    stop: Callable[[], bool],
     options: Options,
 ) -> None:
     from learning.distillation.job import (
@@ -135,7 +136,7 @@ def _distil(
     _ended(result, folder.name, own_folder.name, options)
 
 
-def _drawing(openings: int) -> Any:
+def _drawing(openings: int) -> Callable[[int, int], None]:
     """Says how far the teacher is, every hundred openings."""
     told = 0
 
@@ -166,7 +167,7 @@ def _told(rows: list[TeacherAnswer], options: Options, every: bool) -> None:
         say(f"{len(kept)} of {counted(len(rows), 'answer')} kept, {counted(tokens, 'token')} drawn")
 
 
-def _live(options: Options) -> Any:
+def _live(options: Options) -> Callable[[SavePoint], None]:
     def show(point: SavePoint) -> None:
         if options.as_json:
             print_json(asdict(point))
