@@ -39,6 +39,7 @@ def test_an_earlier_message_is_edited_and_both_branches_are_there(tmp_path: Path
         await stage.sees("\u2039 2 of 2 \u203a")
         assert "You    more" not in stage.text()
         assert stage.prompt == "half a th"  # what was typed before is back
+        await stage.sees("5 five answers")
         await stage.press("ctrl+u", "3")
         await stage.sees("preferred 3")
         await stage.press("shift+tab")
