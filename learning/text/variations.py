@@ -2,17 +2,15 @@
 more than its exact words.
 
 A model that is taught one wording learns that wording. Here a question is put into other frames
-("Tell me, ...", "Do you know ...?") as it stands, common words are exchanged (learning.text.synonyms),
-little words fall out or all but those that carry the meaning, and the writing becomes careless. Pronouns
-never fall out: "my name" and "your name" are different questions. Left out: grammar, which gained nothing
-(benchmarks/results/recipe.md).
+("Tell me, ...", "Do you know ...?") as it stands, small words fall out, or all but those that carry the
+meaning, and the writing becomes careless. Pronouns never fall out: "my name" and "your name" are different
+questions. Left out, because they gained nothing (benchmarks/results/recipe.md): grammar, and a list of words
+that may be exchanged.
 """
 
 from __future__ import annotations
 
 import random
-
-from learning.text.synonyms import EXCHANGED
 
 _ASKED = {"what", "who", "where", "when", "why", "how", "which", "what's", "am", "who's", "where's"}
 _ASKED |= {"when's", "how's"}
@@ -92,8 +90,6 @@ def variations(question: str, count: int, rng: random.Random) -> list[str]:
 
 def _vary(question: str, rng: random.Random) -> str:
     body = " ".join(question.split()).rstrip("?!. ")
-    if rng.random() < 0.4:
-        body = _synonyms(body, rng)
     text = _asked_otherwise(body, rng)
     if rng.random() < 0.2:
         text = _without_small_words(text, rng)
@@ -105,45 +101,14 @@ def _asked_otherwise(body: str, rng: random.Random) -> str:
     frames = rng.choices((_DIRECT, _CLAUSE, _THING, _LOOSE), _WEIGHTS)[0]
     frame, text = rng.choice(frames), body
     if frames in (_THING, _LOOSE):
-        text = _bag(body, rng)
+        text = _bag(body)
     return frame.format(text if frame.startswith("{") else _lower_first(text))
 
 
-def _synonyms(text: str, rng: random.Random) -> str:
-    """Some words and phrases exchanged, the longest first."""
-    words, made, at = text.split(), list[str](), 0
-    while at < len(words):
-        for length in (3, 2, 1):
-            phrase = " ".join(words[at : at + length])
-            core = phrase.rstrip("?!.,")
-            others = _others(core.lower())
-            if others and at + length <= len(words) and rng.random() < 0.6:
-                made.append(rng.choice(others) + phrase[len(core) :])
-                at += length
-                break
-        else:
-            made.append(words[at])
-            at += 1
-    return " ".join(made)
-
-
-def _others(word: str) -> tuple[str, ...]:
-    """What may stand for a word; of a plural or a possessive, that of its stem."""
-    if word in EXCHANGED:
-        return EXCHANGED[word]
-    for ending in ("'s", "s"):
-        stem = word.removesuffix(ending)
-        if stem != word and stem in EXCHANGED:
-            return tuple(other + ending for other in EXCHANGED[stem])
-    return ()
-
-
-def _bag(body: str, rng: random.Random) -> str:
+def _bag(body: str) -> str:
     """The words that carry the meaning; all where none does."""
     words = [w for w in body.lower().split() if w not in _SMALL | _ASKED]
     words = words[2:] if words[1:2] == ["me"] and words[0] in _REQUEST else words
-    if rng.random() < 0.5:
-        words = _synonyms(" ".join(words), rng).split()
     return " ".join(words) or body
 
 
