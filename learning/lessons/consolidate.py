@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from engine.errors import NumericsError
 from learning.data.examples import Example
 from learning.lessons.recipe import LessonTransaction, TeachResult, TeachSettings
+from learning.lessons.understanding import understanding
 from learning.memory.guard import finite
 from learning.memory.tasks import LessonTask
 from learning.memory.transaction import Commit
 from learning.objectives.forward import knowledge
-from learning.protocol.events import LearnerState
+from learning.protocol.events import LearnerState, Understood
 
 PIECE = 32
 """Examples measured in one piece of work; requests are considered in between."""
@@ -44,14 +45,18 @@ class Rehearsal:
     """A learned lesson that is rehearsed in other words."""
 
     example: Example
+    lesson: int | None = None
+    """Its number in the journal; None: an answer that took the place of an undone one."""
     left: int = REHEARSALS
+    done: int = 0
+    """Rehearsals that were published."""
 
 
 class Consolidator:
     """The work of one model's pauses."""
 
     def __init__(
-        self, transaction: LessonTransaction, tell: Callable[[LearnerState], None]
+        self, transaction: LessonTransaction, tell: Callable[[LearnerState | Understood], None]
     ) -> None:
         self._transaction, self._tell = transaction, tell
         self._given_up: set[tuple[int, ...]] = set()
@@ -60,9 +65,9 @@ class Consolidator:
         self._listened = -1
         """Version that was checked and gives none of the answers to avoid."""
 
-    def learned(self, example: Example) -> None:
-        """Plans rehearsals of a learned lesson, then of earlier ones."""
-        self._fresh.append(Rehearsal(example))
+    def learned(self, example: Example, lesson: int | None = None) -> None:
+        """Plans rehearsals of a learned lesson, then of earlier ones. lesson: its number in the journal."""
+        self._fresh.append(Rehearsal(example, lesson))
         self._revisits = REVISITS
 
     def avoid(self, examples: Iterable[Example]) -> None:
@@ -121,7 +126,8 @@ class Consolidator:
         return True
 
     def _rehearse(self, rehearsal: Rehearsal) -> None:
-        """Teaches some wordings of a lesson that are not known yet."""
+        """Teaches some wordings of a lesson that are not known yet; at the end tells in how many unseen ones
+        it is known."""
         example, rng = rehearsal.example, self._transaction.rng
         rehearsal.left -= 1
         if rehearsal.left >= 0 and example in self._transaction.caches.replay.taught:
@@ -130,8 +136,13 @@ class Consolidator:
             if len(unknown) > ENOUGH * len(others):
                 forms = rng.sample(unknown, min(FORMS, len(unknown)))
                 if self._rehearse_forms(example, forms):
+                    rehearsal.done += 1
                     return
         self._fresh.remove(rehearsal)
+        if rehearsal.lesson is not None and rehearsal.done:
+            ways = understanding(self._transaction.caches, example, self._transaction.pause)
+            if ways.asked:
+                self._tell(Understood(rehearsal.lesson, ways.known, ways.asked))
 
     def _revisit(self) -> None:
         """Teaches wordings of earlier lessons that are no longer known."""

@@ -21,6 +21,7 @@ from learning.journal.journal import Journal
 from learning.lessons.avoid import teach_or_avoid
 from learning.lessons.consolidate import Consolidator
 from learning.lessons.recipe import LessonTransaction, TeachResult, TeachSettings, known_before
+from learning.lessons.understanding import Understanding, understanding
 from learning.lessons.undo import leave, missing, take_back
 from learning.memory.caches import LearnerCaches
 from learning.memory.margins import MarginTracker
@@ -34,7 +35,7 @@ from learning.memory.tasks import (
 from learning.memory.transaction import UNPUBLISHED, Commit
 from learning.models.snapshots import KNOWN_ALREADY, OldWeights
 from learning.models.weights import Published, Weights
-from learning.protocol.events import LearnerState, UndoDone
+from learning.protocol.events import LearnerState, Understood, UndoDone
 from learning.protocol.records import Lesson, LessonKind, LessonReport, LessonState
 
 
@@ -50,7 +51,7 @@ class Learner:
         device: str = "cpu",
         seed: int | None = None,
         pause: Callable[[], None] = lambda: None,
-        tell: Callable[[LearnerState], None] = lambda _: None,
+        tell: Callable[[LearnerState | Understood], None] = lambda _: None,
         settings: TeachSettings | None = None,
     ) -> None:
         """`pause` is called before every micro-batch and may raise Stopped."""
@@ -163,17 +164,26 @@ class Learner:
         for example in task.answers:
             replay.remember(example, task.variations)
         if task.answers and state == "learned":
-            self._pauses.learned(task.answers[-1])
+            self._pauses.learned(task.answers[-1], lesson.id)
         tracker = self.tracker  # it looks at what the memory has now
         # the owner's book may have had it already, so that it was looked at before it was learned
         tracker.measure(self.caches.upper, task.answers)
         self.journal.add_measure("book_recall", tracker.recall(replay.book))
         self.journal.add_measure("lessons_known", tracker.recall(replay.taught))
         self.caches.tidy()
+        ways = Understanding()
+        if task.answers and state == "learned":
+            ways = understanding(self.caches, task.answers[-1])
         report = self._report(
             lesson, started, known=result.known, knew=knew, steps=steps, loss=loss
         )
-        return replace(report, batch=result.batch, state=state)
+        return replace(
+            report,
+            batch=result.batch,
+            state=state,
+            ways_known=ways.known,
+            ways_asked=ways.asked,
+        )
 
     def _commit(self, lesson: Lesson, steps: int, riders: list[int]) -> Commit:
         """riders: weak lessons that were learned along with it."""

@@ -23,7 +23,7 @@ from learning.memory.packed_rows import upper_model
 from learning.memory.prefix_cache import LARGE, PrefixCache, UpperModel
 from learning.memory.reference import AnchorReference, open_reference, weights_mark
 from learning.memory.replay import Replay
-from learning.memory.rewording import reworded
+from learning.memory.rewording import reworded, unseen
 from learning.models.weights import Weights
 from personality.parsed import ParsedBooks
 
@@ -144,6 +144,13 @@ class LearnerCaches:
             drawn = reworded(self._tokenizer, example, replay.frames, context, rng)
             replay.wordings[example.ids] = drawn
         return replay.wordings.get(example.ids, ())
+
+    def unseen_wordings(self, example: Example, count: int) -> list[Example]:
+        """Up to `count` wordings of a taught example that no step has seen and none will see, and that are
+        no other example's prompt."""
+        drawn = unseen(self._tokenizer, example, self._weights.model.config.context)
+        claimed = {e.prompt for e in self.replay.memory}
+        return [e for e in drawn if e.prompt not in claimed][:count]
 
     def margins(self) -> MarginState:
         """A copy of the margins, for `restore`."""

@@ -9,7 +9,7 @@ from itertools import pairwise
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example, after_question
 from learning.text.frames import Questions
-from learning.text.paraphrases import Frames, asked_otherwise
+from learning.text.paraphrases import Frames, asked_otherwise, unseen_wordings
 
 FRAME_WORDS = 3
 """Words that an owner's turn in own talk needs to be a frame."""
@@ -22,6 +22,13 @@ def reworded(
     question = example.question
     texts = asked_otherwise(question, frames, rng, example.prompt) if question.strip() else []
     return tuple(after_question(tokenizer, text, example, context) for text in texts)
+
+
+def unseen(tokenizer: Tokenizer, example: Example, context: int) -> list[Example]:
+    """The example's answer to wordings of its last question that are never trained."""
+    question = example.question
+    texts = unseen_wordings(question) if question.strip() else []
+    return [after_question(tokenizer, text, example, context) for text in texts]
 
 
 def owner_turns(tokenizer: Tokenizer, example: Example) -> list[str]:

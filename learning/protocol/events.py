@@ -92,6 +92,15 @@ class LessonDone(LessonReport):
 
 
 @dataclass(frozen=True)
+class Understood:
+    """A pause has rehearsed a lesson in other words. Ways: see LessonReport."""
+
+    lesson: int
+    ways_known: int
+    ways_asked: int
+
+
+@dataclass(frozen=True)
 class UndoDone:
     """The lesson is out of the journal's book and out of the weights, as far as that can be. lesson is
     None where the journal has not changed: there was nothing to undo, or it was undone before, in
@@ -370,6 +379,7 @@ Event = (
     | AskDone
     | LearnerState
     | LessonDone
+    | Understood
     | UndoDone
     | TrainProgress
     | TrainDone

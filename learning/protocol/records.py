@@ -146,6 +146,10 @@ class LessonReport:
     state: LessonState = "learned"
     why: str = ""
     """Why it was not even tried, in plain words; else empty."""
+    ways_known: int = 0
+    """Other wordings of the question in which the answer is known, of ..."""
+    ways_asked: int = 0
+    """... so many that were asked and never trained; 0 where none were."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from learning.journal.journal import Journal
 from learning.lessons.learner import Learner
 from learning.models.plain_text import continues_only
 from learning.models.store import ModelStore
-from learning.protocol.events import Event, LearnerState, Ready
+from learning.protocol.events import Event, LearnerState, Ready, Understood
 from learning.protocol.messages import TeacherPort
 from learning.protocol.records import LessonKind
 from learning.protocol.requests import (
@@ -151,9 +151,12 @@ class Teacher:
             self._journal.close()
         self.held.close()
 
-    def _tell(self, state: LearnerState) -> None:
-        """Emits the progress of a lesson, at most once per TELL_EVERY."""
+    def _tell(self, state: LearnerState | Understood) -> None:
+        """Emits what the learner says; its progress at most once per TELL_EVERY."""
         now = time.monotonic()
+        if isinstance(state, Understood):
+            self._emit(state)
+            return
         if now - self._told >= TELL_EVERY:
             self._told = now
             self._emit(state)

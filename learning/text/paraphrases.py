@@ -1,4 +1,7 @@
-"""A lesson in other words: by the rules for English questions, and in the frames of other questions."""
+"""A lesson in other words: by the rules for English questions, and in the frames of other questions.
+
+Some wordings of a question are never trained, so that it can be asked whether its lesson was understood.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,8 @@ from learning.text.variations import variations
 WORDINGS = 48
 """Other wordings of a lesson's question that its batches draw from; half of them, or more where the rules
 give fewer, in frames of other questions."""
+UNSEEN = 10
+"""Wordings of a question that are only asked, never trained."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +35,19 @@ NO_FRAMES = Frames()
 def asked_otherwise(
     question: str, frames: Frames, rng: random.Random, prompt: str = ""
 ) -> list[str]:
-    """Up to WORDINGS different texts. prompt: the folded question as it is remembered, with the talk
-    before it."""
+    """Up to WORDINGS different texts to train, none of `unseen_wordings`. prompt: the folded question as it
+    is remembered, with the talk before it."""
+    unseen = {fold(text) for text in unseen_wordings(question)}
     made, own = variations(question, WORDINGS // 2, rng), {fold(question), prompt}
     count = WORDINGS - len(made)
-    return made + splices(question, frames.memory, count, rng, talk=frames.talk, own=own)
+    made += splices(question, frames.memory, count, rng, talk=frames.talk, own=own)
+    return [text for text in made if fold(text) not in unseen]
+
+
+def unseen_wordings(question: str) -> list[str]:
+    """Up to UNSEEN different wordings, always the same ones. They are made by the rules alone: what frames of
+    other questions give is often no sentence."""
+    rng, found = random.Random(fold(question)), {fold(question): question}
+    for text in variations(question, 2 * UNSEEN, rng):
+        found.setdefault(fold(text), text)
+    return list(found.values())[1 : 1 + UNSEEN]

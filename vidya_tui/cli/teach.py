@@ -126,7 +126,11 @@ def _teach(place: LocalTeacher, lesson: Lesson) -> None:
 
 def _print_lesson(event: LessonDone, options: Options) -> None:
     if options.as_json:
-        left_out = ("version", "state", *(() if event.why else ("why",)))
+        left_out = {"version", "state"}
+        if not event.why:
+            left_out.add("why")
+        if not event.ways_asked:
+            left_out |= {"ways_known", "ways_asked"}
         print_json({k: v for k, v in asdict(event).items() if k not in left_out})
         return
     steps = f", {counted(event.steps, 'step')}" if event.steps else ""

@@ -19,6 +19,7 @@ from learning.protocol.events import (
     Event,
     LessonDone,
     TeacherEnded,
+    Understood,
     UndoDone,
     WorkerLost,
 )
@@ -329,6 +330,8 @@ class Controller:
         match event:
             case LessonDone():
                 self._annotate(event.lesson, learner_state.outcome(event))
+            case Understood():
+                self._annotate(event.lesson, learner_state.ways(event))
             case UndoDone():
                 if event.lesson is not None:
                     self._annotate(event.lesson, "taken back", undone=True)

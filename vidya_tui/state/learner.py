@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # the first frame waits for no more than it needs
         MessageCut,
         TrainDone,
         TrainProgress,
+        Understood,
     )
 
 PHASES = {
@@ -71,7 +72,13 @@ def outcome(done: LessonDone) -> str:
         return "needs practice"
     if done.known_before and not done.steps:
         return "knew it already"
-    return f"learned in {seconds(done.seconds)}"
+    took = f"learned in {seconds(done.seconds)}"
+    return f"{took}, {ways(done)}" if done.ways_asked else took
+
+
+def ways(known: LessonDone | Understood) -> str:
+    """In how many other wordings of its question a lesson is known, in words."""
+    return f"known in {known.ways_known} of {counted(known.ways_asked, 'way')}"
 
 
 def cut(event: MessageCut) -> str:
@@ -199,6 +206,7 @@ def after(now: Learning, event: Event) -> Learning:
         TeacherEnded,
         TrainDone,
         TrainProgress,
+        Understood,
         UndoDone,
         WorkerLost,
     )
@@ -216,6 +224,8 @@ def after(now: Learning, event: Event) -> Learning:
                 outcome=outcome(event),
                 recall=event.book_recall,
             )
+        case Understood():
+            return replace(now, outcome=ways(event))
         case UndoDone():
             return replace(now, version=event.version, outcome="")
         case TrainProgress():

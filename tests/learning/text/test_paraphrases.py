@@ -17,7 +17,8 @@ from learning.memory.rewording import owner_turns, reworded, talk_frames
 from learning.memory.tasks import overrule, stands_alone, to_task
 from learning.protocol.records import Lesson, Turn
 from learning.text.frames import Questions
-from learning.text.paraphrases import Frames
+from learning.text.normalise import fold
+from learning.text.paraphrases import UNSEEN, Frames, asked_otherwise, unseen_wordings
 
 
 def _example(tokenizer: Tokenizer, question: str, answer: str) -> Example:
@@ -270,3 +271,19 @@ def test_earlier_lessons_are_replayed_in_other_words_that_ask_for_nothing_else(
     accumulator = BatchAccumulator(replay, Mixture(earlier=11), dice)
     new = _example(tiny_tokenizer, "New?", "Yes.")
     assert any(free in accumulator.mix([new]).replay for _ in range(20))
+
+
+def test_some_wordings_are_never_trained() -> None:
+    memory = Questions(
+        [f"What is my {thing} called?" for thing in ("cat", "boat", "town", "street")]
+    )
+    for question in ("What is my dog called?", "where do i live", "How many brothers do I have?"):
+        unseen = unseen_wordings(question)
+        assert unseen == unseen_wordings(question), "the same at each call"
+        folded = {fold(text) for text in unseen}
+        assert len(folded) == UNSEEN
+        assert fold(question) not in folded
+        for seed in range(40):
+            trained = asked_otherwise(question, Frames(memory), random.Random(seed))
+            assert len(trained) > 30
+            assert not folded & {fold(text) for text in trained}

@@ -12,6 +12,7 @@ from learning.protocol.events import (
     Ready,
     TrainDone,
     TrainProgress,
+    Understood,
     UndoDone,
     WorkerLost,
 )
@@ -61,6 +62,7 @@ def test_before_and_without_the_model() -> None:
     ("changes", "words"),
     [
         ({}, "learned in 2.1 s"),
+        ({"ways_known": 4, "ways_asked": 5}, "learned in 2.1 s, known in 4 of 5 ways"),
         ({"known_after": False}, "needs practice"),
         ({"state": "needs_practice"}, "needs practice"),
         ({"known_before": True, "steps": 0}, "knew it already"),
@@ -80,6 +82,11 @@ def test_the_line_has_everything() -> None:
     assert now.version == 5
     assert waiting(after(READY, LearnerState("idle", 1))) == "1 lesson waiting"
     assert doing(after(now, UndoDone(7, "taken back", 6))) == "ready"
+
+
+def test_what_a_pause_made_of_a_lesson_is_told() -> None:
+    now = after(after(READY, replace(DONE, ways_known=1, ways_asked=5)), Understood(7, 5, 5))
+    assert short(now) == "known in 5 of 5 ways \u00b7 book recall 98 %"
 
 
 def test_training() -> None:
