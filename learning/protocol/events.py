@@ -102,9 +102,8 @@ class Understood:
 
 @dataclass(frozen=True)
 class UndoDone:
-    """The lesson is out of the journal's book and out of the weights, as far as that can be. lesson is
-    None where the journal has not changed: there was nothing to undo, or it was undone before, in
-    another model, and these weights followed now."""
+    """A lesson was taken out of the journal's book and, as far as possible, out of the weights. lesson: None
+    if the journal has not changed (nothing to undo, or undone before in another model)."""
 
     lesson: int | None
     what: str
