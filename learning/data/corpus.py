@@ -1,10 +1,9 @@
-"""Reading conversation and text files for pre-training, one document at a time.
+"""Reads conversations and plain text for pre-training, one document at a time.
 
-Formats: `.jsonl` (a row has `turns` of role and text, or `text`; `source` names its origin; a turn of
-`weight` 0 is read and not learned) and plain text; either may be compressed (`.zst`, `.gz`). In plain
-text a blank line ends a paragraph; two blank lines, a form feed or a line `<|endoftext|>` end a
-document, and so does the first paragraph's end after 2,000 characters, so that a novel has parts that
-can be held out.
+Formats: `.jsonl` (a row has `turns` of role and text, or `text`; `source` names its origin; a turn with
+`weight` 0 is context without loss) and plain text; both may be compressed (`.zst`, `.gz`). In plain text a
+blank line ends a paragraph. Two blank lines, a form feed or a line `<|endoftext|>` end a document, and so
+does the first end of a paragraph after 2,000 characters, so that parts of a novel can be held out.
 """
 
 from __future__ import annotations
@@ -17,15 +16,15 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import DataError, reason
-from learning.data.text_files import OnBad, _bad, open_data, plain_suffix, text_lines
+from learning.data.text_files import OnBad, open_data, plain_suffix, report_bad, text_lines
 from learning.text.normalise import writable
 
 HELD_OUT = 200
-"""One document in so many is never trained on."""
+"""About one document in this many is held out."""
 PART = 2_000
-"""Characters after which a plain text is cut at the next end of a paragraph."""
+"""A plain text is cut at the first end of a paragraph after this many characters."""
 SUFFIXES = (".txt", ".jsonl")
-"""What is taken of a folder; each may be compressed."""
+"""The files of a folder that are read; each may be compressed."""
 
 
 @dataclass(frozen=True)
@@ -36,28 +35,29 @@ class Document:
     turns: tuple[tuple[str, str], ...] = ()
     text: str = ""
     unlearned: frozenset[int] = frozenset()
-    """Places of the turns that are read and not learned."""
+    """Indices of the turns that are context without loss."""
 
     @property
     def lot(self) -> int:
-        """A number that depends on the text alone, 0 to 2^32 - 1."""
+        """A hash of the text, 0 to 2^32 - 1, which decides whether the document is held out."""
         return zlib.crc32(repr((self.turns, self.text)).encode("utf-8", "replace"))
 
     @property
     def held_out(self) -> bool:
-        """Decided by the text, so always the same, wherever the same conversation stands."""
+        """Whether the document is held out. Equal texts get the same answer in every file."""
         return self.lot % HELD_OUT == 0
 
     @property
     def bytes(self) -> int:
+        """Length of all texts in UTF-8."""
         texts = [self.text, *(text for _, text in self.turns)]
         return sum(len(text.encode("utf-8", "replace")) for text in texts)
 
 
 def data_files(paths: Sequence[Path]) -> list[Path]:
-    """The files of the paths in order; of a folder, its text and row files by name.
+    """The given files, and for each folder its files with one of SUFFIXES, sorted by name.
 
-    Raises DataError for what does not exist, and for a folder without such files.
+    Raises DataError for a path that does not exist, and for a folder without such files.
     """
     files: list[Path] = []
     for path in paths:
@@ -74,8 +74,8 @@ def data_files(paths: Sequence[Path]) -> list[Path]:
 
 
 def read_documents(path: Path, on_bad: OnBad | None = None) -> Iterator[Document]:
-    """All documents of a file. Raises DataError with file and line for a row it cannot read, or
-    passes over it where `on_bad` is given."""
+    """Yields all documents of a file. Raises DataError with file and line for a bad row; if `on_bad` is
+    given, calls it with that error and skips the row."""
     try:
         with open_data(path) as stream:
             lines = text_lines(stream, path, on_bad)
@@ -97,7 +97,7 @@ def _rows(lines: Iterable[tuple[int, str]], path: Path, on_bad: OnBad | None) ->
             yield _parse_row(json.loads(line), path)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             wrong = f"has no {error}" if isinstance(error, KeyError) else str(error)
-            _bad(
+            report_bad(
                 DataError(
                     f"{path}:{number}: not a conversation or text ({wrong})",
                     'a row is {"turns": [{"role", "text"}, ...]} or {"text": ...}; mend it, '
@@ -134,8 +134,8 @@ def _plain_text(lines: Iterable[tuple[int, str]], path: Path) -> Iterator[Docume
     for _, line in lines:
         blank = not line.strip("\ufeff \t\f")
         end = "\f" in line or line.strip() == "<|endoftext|>"
-        # a blank line after another ends the document; a long one ends with its paragraph, and
-        # text without blank lines at a line's end
+        # two blank lines end the document; a long one also ends with a paragraph, or, without blank
+        # lines, at the end of a line
         if kept and (end or (blank and (kept[-1] == "" or size > PART)) or size > 2 * PART):
             yield Document(source, text="\n".join(kept).rstrip())
             kept, size = [], 0

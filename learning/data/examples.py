@@ -1,4 +1,5 @@
-"""Examples: ids with the positions to learn, from books, lessons and talk; and padded batches of them."""
+"""Examples: token ids with a mask of the positions to predict, made of conversations; and padded batches of
+them."""
 
 from __future__ import annotations
 
@@ -15,42 +16,43 @@ from learning.text.normalise import fold_prompt
 
 @dataclass(frozen=True)
 class Example:
-    """One row to learn or to check."""
+    """One conversation as token ids, to train on or to measure."""
 
     ids: tuple[int, ...]
     target: tuple[bool, ...]
     """Same length as ids: True where the id is to be predicted."""
     prompt: str = ""
-    """The folded question; equal prompts ask the same."""
+    """The folded turns before the answer. Two examples with equal prompts ask the same question."""
     start: int = 0
-    """Ids before its first turn, the same in all conversations of a model."""
+    """Number of ids before the first turn (system prompt), the same in all conversations of a model."""
     joint: tuple[int, ...] = ()
-    """Ids that stand between its last answer and what is said after it."""
+    """Ids between the end of the last answer and a following turn."""
     question: str = field(default="", compare=False)
-    """What the owner said last, as text; empty in what has no owner."""
+    """The last message of the user; "" if there is none."""
     said: str = field(default="", compare=False)
     """The last answer as text."""
     cut: int = field(default=0, compare=False)
-    """Ids by which the answer was too long to be learned whole, and which were left out."""
+    """Number of ids by which the answer was too long, and which were cut off its end."""
 
     @property
     def targets(self) -> int:
+        """Number of ids to predict."""
         return sum(self.target)
 
     @property
     def answer(self) -> tuple[int, ...]:
-        """The ids that are to be predicted."""
+        """The ids to predict."""
         return tuple(i for i, wanted in zip(self.ids, self.target, strict=True) if wanted)
 
 
 def excess(tokenizer: Tokenizer, answer: str, context: int) -> int:
-    """Tokens by which an answer is too long to be learned whole: more than half of the context; 0
-    where it fits."""
+    """Number of tokens by which an answer exceeds half of the context, the most that can be learned; 0 if
+    it fits."""
     return max(0, len(tokenizer.encode(answer)) - context // 2)
 
 
 def too_long(example: Example) -> str:
-    """Why an answer cannot be learned, and what to do, for the owner; empty where it fits."""
+    """A message for the owner that the answer is too long to be learned; "" if it fits."""
     if not example.cut:
         return ""
     kept = len(example.answer) - 1  # without `<|end|>`
@@ -62,7 +64,10 @@ def too_long(example: Example) -> str:
 
 
 def from_turns(tokenizer: Tokenizer, turns: Sequence[tuple[str, str]], context: int) -> Example:
-    """All of the assistant's words in the conversation are learned; cut to the context."""
+    """An example that predicts all assistant turns of a conversation, cut to `context` ids.
+
+    turns: (role, text), ending with the answer.
+    """
     encoded = encode_chat(tokenizer, turns)
     question, said = ("", *(text for _, text in turns))[-2:]
     row = conversation(tokenizer, encoded.ids[:context], encoded.target[:context])
@@ -70,7 +75,7 @@ def from_turns(tokenizer: Tokenizer, turns: Sequence[tuple[str, str]], context: 
 
 
 def conversation(tokenizer: Tokenizer, ids: Sequence[int], target: Sequence[bool]) -> Example:
-    """A row that is a conversation as the tokenizer's chat template writes it."""
+    """An example of ids that the tokenizer's chat template wrote. target: same length as ids."""
     chat = tokenizer.chat
     return Example(tuple(ids), tuple(target), start=len(chat.start), joint=chat.assistant_tail[1:])
 
@@ -78,8 +83,11 @@ def conversation(tokenizer: Tokenizer, ids: Sequence[int], target: Sequence[bool
 def from_answer(
     tokenizer: Tokenizer, prompt: Sequence[tuple[str, str]], answer: str, context: int
 ) -> Example:
-    """Only the answer after the prompt is learned; old turns are dropped where the context is short,
-    and of an answer that is `too_long`, the end."""
+    """An example that predicts only the answer to a prompt.
+
+    prompt: (role, text), ending with the user. If it does not fit in `context` ids, the oldest turns are
+    dropped. An answer longer than half of the context loses its end (`cut`).
+    """
     ids = tokenizer.encode(answer)
     body = (*ids[: context // 2], tokenizer.chat.end)
     cut = max(0, len(ids) - context // 2)
@@ -89,7 +97,7 @@ def from_answer(
 
 
 def after_question(tokenizer: Tokenizer, question: str, answer: Example, context: int) -> Example:
-    """The answer of an example after another question; it is not encoded again."""
+    """An example with the answer of another one to `question`. The answer is not encoded again."""
     return _answered(tokenizer, [("user", question)], answer, context)
 
 
@@ -109,7 +117,7 @@ def _answered(
 
 
 def asked(example: Example) -> tuple[int, ...]:
-    """The ids before its last answer."""
+    """The ids before the last answer."""
     length = len(example.ids)
     while length and example.target[length - 1]:
         length -= 1
@@ -117,16 +125,15 @@ def asked(example: Example) -> tuple[int, ...]:
 
 
 def answered_by(example: Example, answer: Sequence[int], said: str) -> Example:
-    """The same question with these ids, the one that ends an answer among them, and their text for its last
-    answer."""
+    """The example with another last answer. answer: its ids, including the end token. said: its text."""
     head = asked(example)
     target = (False,) * len(head) + (True,) * len(answer)
     return replace(example, ids=(*head, *answer), target=target, said=said, cut=0)
 
 
 def after(talk: Example, example: Example, context: int) -> Example:
-    """The example asked when `talk` was said before it; by itself where the two are too long, or
-    where the talk does not end with an answer."""
+    """The example with the conversation `talk` before it. Returns `example` unchanged if the two together
+    are longer than `context` ids, or if `talk` does not end with an answer."""
     before = (*talk.ids, *talk.joint)
     ids = (*before, *example.ids[example.start :])
     if len(ids) > context or not talk.target[-1]:
@@ -137,20 +144,24 @@ def after(talk: Example, example: Example, context: int) -> Example:
 
 @dataclass(frozen=True)
 class Batch:
-    """Rows padded on the right. Position i predicts label i."""
+    """Rows padded on the right. The output at position i predicts labels[:, i]."""
 
     ids: Tensor
-    """[B, T] inputs."""
+    """[B, T] input ids, 0 in the padding."""
     labels: Tensor
-    """[B, T] the next id where it is to be learned, else -1."""
+    """[B, T] the next id if it is to be predicted, otherwise -1."""
 
     @property
     def rows(self) -> int:
+        """B."""
         return self.ids.shape[0]
 
 
 def collate(examples: Sequence[Example]) -> Batch:
-    """Pads to the longest. Causality keeps padding on the right from being seen."""
+    """Pads examples to the longest. Attention is causal, so no position sees the padding to its right.
+
+    examples: at least one.
+    """
     width = max(len(e.ids) for e in examples) - 1
     ids = torch.zeros(len(examples), width, dtype=torch.long)
     labels = torch.full((len(examples), width), -1)
@@ -164,7 +175,8 @@ def collate(examples: Sequence[Example]) -> Batch:
 
 
 def micro_batches(examples: Sequence[Example], tokens: int) -> list[list[int]]:
-    """Indices of the examples in groups of similar length whose padded size is at most `tokens`."""
+    """Groups the indices of examples of similar length. The padded size of a group is at most `tokens` ids;
+    a longer example is a group of its own."""
     groups: list[list[int]] = []
     for index in sorted(range(len(examples)), key=lambda i: len(examples[i].ids)):
         if groups and (len(groups[-1]) + 1) * len(examples[index].ids) <= tokens:

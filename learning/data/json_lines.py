@@ -1,4 +1,4 @@
-"""Rows of JSON lines from outside, each with its line: files of lessons, exports of a journal."""
+"""Parses untrusted JSON lines, with line numbers for errors: files of lessons, exports of a journal."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from engine.errors import DataError
 
 
 def parse(data: bytes, name: str, advice: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Line number and row of each line that is not blank. advice: what is asked for, in errors.
+    """Yields (line number from 1, object) of each line that is not blank.
 
-    Raises DataError with name and line for what is no UTF-8, no JSON or no object.
+    advice: the next step that errors name. Raises DataError with name and line if the data is not UTF-8, or
+    if a line is not JSON or not an object.
     """
     try:
         text = data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
         raise DataError(f"{name}: cannot be read ({error})", advice) from error
-    # not splitlines(): rarer characters, at which it breaks too, may stand within a string
+    # not splitlines(), which also breaks at rare characters that may occur inside a string
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue

@@ -1,4 +1,4 @@
-"""Files of lessons, one JSON object a line, as `vidya teach --file` and `evaluate` read them."""
+"""Reads files of lessons (JSON lines) for `vidya teach --file` and `vidya evaluate`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FORMS = 'give {"prompt","answer"}, {"prompt","chosen","rejected"}, {"prompt","a
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
-    """All rows of a JSON-lines file. Raises DataError with file and line."""
+    """All rows of a file, as from `parse_rows`. Raises DataError with file and line."""
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -25,7 +25,8 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
 
 
 def parse_rows(data: bytes, name: str) -> list[dict[str, Any]]:
-    """Rows of JSON lines; blank ones are skipped. Raises DataError with name and line."""
+    """All rows of JSON lines, each with its line number under "_line". Skips blank lines. Raises DataError
+    with name and line, also if there are no rows."""
     rows = [row | {"_line": number} for number, row in parse(data, name, _FORMS)]
     if not rows:
         raise DataError(f"{name}: holds no lines", _FORMS)
@@ -33,12 +34,12 @@ def parse_rows(data: bytes, name: str) -> list[dict[str, Any]]:
 
 
 def read_lessons(path: Path) -> list[Lesson]:
-    """Lessons of a file, in order. Raises DataError with file and line."""
+    """All lessons of a file, in order. Raises DataError with file and line."""
     return to_lessons(read_rows(path), str(path))
 
 
 def to_lessons(rows: Iterable[dict[str, Any]], name: str) -> list[Lesson]:
-    """Checks and converts rows of `parse_rows`."""
+    """Converts rows from `parse_rows` to lessons. Raises DataError with name and line for an invalid row."""
     lessons = []
     for row in rows:
         try:
@@ -50,7 +51,8 @@ def to_lessons(rows: Iterable[dict[str, Any]], name: str) -> list[Lesson]:
 
 
 def check_paraphrases(rows: Iterable[dict[str, Any]], name: str) -> None:
-    """Of rows that are to be measured; teaching ignores the key. Raises DataError."""
+    """Raises DataError for a row whose "paraphrase" is not a text. Only evaluation uses this key; teaching
+    ignores it."""
     for row in rows:
         try:
             _text(row.get("paraphrase", "none"), "paraphrase")
@@ -82,7 +84,8 @@ def _lesson(row: dict[str, Any]) -> Lesson:
 
 
 def _apart(row: dict[str, Any]) -> Lesson:
-    """A preference whose two talks both hold the prompt: they differ in their last message."""
+    """A preference in which `chosen` and `rejected` are whole conversations that differ in their last
+    message."""
     chosen, rejected = (_turns(row.get(name), name) for name in ("chosen", "rejected"))
     if chosen[:-1] != rejected[:-1] or not _alternates(chosen[:-1], "user"):
         raise ValueError("chosen and rejected must differ in their last message alone")
@@ -90,7 +93,7 @@ def _apart(row: dict[str, Any]) -> Lesson:
 
 
 def _prompt(value: Any) -> Turns:
-    """What was said before the answer: a text, or messages."""
+    """The turns before the answer: from a text, or from a list of messages."""
     if isinstance(value, str):
         return (Turn("user", _text(value, "prompt")),)
     turns = _turns(value, "prompt") if isinstance(value, list) else ()
@@ -102,14 +105,14 @@ def _prompt(value: Any) -> Turns:
 
 
 def _rejected(row: dict[str, Any]) -> tuple[str, ...]:
-    """Answers that were not wanted: a text, one message of the assistant, or a list of either."""
+    """Rejected answers: from a text, a list with one message of the assistant, or a list of either."""
     value = row.get("rejected", [])
     several = isinstance(value, list) and not any(isinstance(one, dict) for one in value)
     return tuple(_answer(one, "rejected") for one in (value if several else [value]))
 
 
 def _answer(value: Any, name: str) -> str:
-    """An answer as a text, or as a list of one message."""
+    """An answer: from a text, or from a list with one message of the assistant."""
     if not isinstance(value, list):
         return _text(value, name)
     turns = _turns(value, name)
@@ -119,7 +122,7 @@ def _answer(value: Any, name: str) -> str:
 
 
 def _turns(value: Any, name: str) -> Turns:
-    """Messages with their roles; the text may be called content."""
+    """Turns from a list of {"role", "text"}, or {"role", "content"}."""
     if not isinstance(value, list) or not all(isinstance(turn, dict) for turn in value):
         raise ValueError(f'{name} must be a list of {{"role","text"}}')
     if not all(turn.get("role") in ("user", "assistant") for turn in value):
@@ -131,7 +134,7 @@ def _turns(value: Any, name: str) -> Turns:
 
 
 def _alternates(turns: Turns, last: str) -> bool:
-    """Whether the user begins, both take turns, and the last message is of this role."""
+    """Whether the turns alternate, begin with the user, and end with the role `last`."""
     roles = [turn.role for turn in turns]
     fits = all(role == ("user", "assistant")[at % 2] for at, role in enumerate(roles))
     return bool(roles) and fits and roles[-1] == last

@@ -1,4 +1,4 @@
-"""Opens text files, compressed or not, and reads them line by line."""
+"""Opens text files, possibly compressed, and reads them line by line."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ COMPRESSED = (".zst", ".gz")
 
 
 OnBad = Callable[[DataError], None]
-"""Takes what is wrong with a row that is passed over."""
+"""Called with the error of a row that is skipped."""
 
 
 def plain_suffix(path: Path) -> str:
-    """The suffix without that of compression, in small letters."""
+    """The suffix in lower case, ignoring a suffix of compression: ".jsonl" for "a.JSONL.zst"."""
     name = Path(path.name.lower())
     return name.with_suffix("").suffix if name.suffix in COMPRESSED else name.suffix
 
 
 @contextmanager
 def open_data(path: Path) -> Iterator[IO[bytes]]:
-    """The bytes of a file, decompressed where its name says so. Raises DataError, OSError."""
+    """Yields a binary stream of a file, decompressed if its suffix is .zst or .gz. Raises DataError for
+    damaged compression, and OSError."""
     kind = path.suffix.lower()
     broken: tuple[type[Exception], ...] = (gzip.BadGzipFile, zlib.error, EOFError)
     if kind == ".zst":
@@ -49,8 +50,8 @@ def open_data(path: Path) -> Iterator[IO[bytes]]:
 
 
 class _Unpacked(io.RawIOBase):
-    """The bytes of a .zst file of one frame or several. Raises ZstdError where the last is cut
-    short, which zstandard's own reader takes for the end."""
+    """Decompresses a .zst file of one or more frames. Raises ZstdError if the last frame is truncated;
+    zstandard's own reader treats that as the end of the file."""
 
     def __init__(self, packed: IO[bytes]) -> None:
         self._packed = packed
@@ -68,7 +69,7 @@ class _Unpacked(io.RawIOBase):
         return len(given)
 
     def _fill(self) -> bool:
-        """Unpacks some more; False at the end."""
+        """Decompresses the next block. Returns False at the end of the file."""
         import zstandard
 
         block = self._left or self._packed.read(1 << 14)
@@ -86,18 +87,21 @@ class _Unpacked(io.RawIOBase):
 def text_lines(
     stream: IO[bytes], path: Path, on_bad: OnBad | None = None
 ) -> Iterator[tuple[int, str]]:
-    """(number from 1, text) of each line. Raises DataError for bytes that are no UTF-8, or passes
-    over the line where `on_bad` is given."""
+    """Yields (line number from 1, text) of each line. Raises DataError for a line that is not UTF-8; if
+    `on_bad` is given, calls it with that error and skips the line."""
     for number, line in enumerate(stream, 1):
         try:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:
-            _bad(DataError(f"{path}:{number}: is no UTF-8 ({error})", "save it as UTF-8"), on_bad)
+            report_bad(
+                DataError(f"{path}:{number}: is no UTF-8 ({error})", "save it as UTF-8"), on_bad
+            )
         else:
             yield number, text.rstrip("\r\n")
 
 
-def _bad(error: DataError, on_bad: OnBad | None) -> None:
+def report_bad(error: DataError, on_bad: OnBad | None) -> None:
+    """Calls `on_bad` with the error; raises it if there is no `on_bad`."""
     if on_bad is None:
         raise error
     on_bad(error)

@@ -1,8 +1,8 @@
-"""Tokenised files kept on disk, so that a second run begins at once and memory holds no corpus.
+"""Caches tokenised files on disk, so that a second run starts quickly and the corpus is not held in memory.
 
-A cache file is a safetensors file, named after the hash of the data file's contents, its name, the
-tokenizer and this format. It carries a checksum of what is in it: a file that is cut short or altered
-is built anew, never trusted. Writing is atomic. Left out: clearing old caches; they are ordinary files.
+A cache file is a safetensors file. Its name contains a hash of the data file's name and contents, the
+tokenizer and FORMAT. It has a checksum of its contents; a truncated or altered file is made again. Writing
+is atomic. Left out: deleting old caches, which are ordinary files.
 """
 
 from __future__ import annotations
@@ -27,18 +27,20 @@ from learning.data.text_files import OnBad
 from learning.data.tokens import Tokens, tokenise
 
 FORMAT = 2
-"""Raised whenever the same file would become other ids; a run that was begun before is not gone on with."""
+"""Version of the tokenisation. Increase it whenever the same file would give other ids; then older runs
+cannot be resumed."""
 ARRAYS = ("ids", "bounds", "lots", "sources")
-"""Of `Tokens`, as the file has them."""
+"""The arrays of `Tokens`, in the order of the file."""
 _KINDS = {"I16": "<i2", "I32": "<i4", "I64": "<i8", "U32": "<u4"}
 
 
 def cached_tokens(
     path: Path, tokenizer: Tokenizer, folder: Path, *, on_bad: OnBad | None = None
 ) -> Tokens:
-    """The tokens of a data file, from `folder` if they are there and whole, else made and kept.
+    """The tokens of a data file, from its cache in `folder` if that is valid; otherwise tokenises it and
+    writes the cache.
 
-    Bad rows are reported only when the cache is made. Raises DataError.
+    on_bad: called for each bad row, which is skipped, but only when the file is tokenised. Raises DataError.
     """
     digest = data_digest(path, tokenizer, skips=on_bad is not None)
     kept = folder / f"{path.name.split('.')[0][:40]}-{digest}.safetensors"
@@ -46,13 +48,14 @@ def cached_tokens(
     if found is None:
         made = tokenise(read_documents(path, on_bad), tokenizer, digest)
         if _write(made, kept):
-            found = _read(kept, digest)  # from now on the pages can be given back to the system
+            found = _read(kept, digest)  # memory-mapped, so the system can reclaim the memory
         return found or made
     return found
 
 
 def data_digest(path: Path, tokenizer: Tokenizer, *, skips: bool) -> str:
-    """Hash of everything that decides the tokens of a file. Raises DataError."""
+    """Hex hash of everything that the tokens of a file depend on. skips: whether bad rows are skipped. Raises
+    DataError if the file cannot be read."""
     head = f"{FORMAT} {path.name} {tokenizer.fingerprint()} {skips}\n"
     state = hashlib.blake2b(head.encode("utf-8", "surrogateescape"), digest_size=16)
     try:
@@ -67,14 +70,14 @@ def data_digest(path: Path, tokenizer: Tokenizer, *, skips: bool) -> str:
 
 
 def _write(tokens: Tokens, path: Path) -> bool:
-    """Whether it could be written: a full disk costs the cache, not the run."""
+    """Writes a cache file. Returns False if it cannot be written; training goes on without it then."""
     arrays = {name: getattr(tokens, name) for name in ARRAYS}
     names, digest = tokens.names, tokens.digest
     said = {"digest": digest, "names": names, "checksum": _checksum(arrays, names)}
     try:
         make_private_folder(path.parent)
         with replacing(path) as new:
-            # one entry, since the order of several is not always the same
+            # a single entry, because safetensors does not keep the order of several
             save_file(arrays, new, metadata={"tokens": json.dumps(said)})
     except (OSError, SafetensorError):
         return False
@@ -82,7 +85,7 @@ def _write(tokens: Tokens, path: Path) -> bool:
 
 
 def _read(path: Path, digest: str) -> Tokens | None:
-    """The tokens of a cache file, mapped into memory; None where it is missing or not whole."""
+    """The memory-mapped tokens of a cache file; None if it is missing or invalid."""
     try:
         header = read_header(path)
         said, start = json.loads(header[METADATA]["tokens"]), path.stat().st_size - _end(header)
@@ -96,12 +99,13 @@ def _read(path: Path, digest: str) -> Tokens | None:
 
 
 def _end(header: Mapping[str, Any]) -> int:
-    """Bytes of all arrays, which stand at the end of the file."""
+    """Size in bytes of all arrays, which are at the end of the file."""
     return max(header[name]["data_offsets"][1] for name in ARRAYS)
 
 
 def _mapped(path: Path, start: int, said: Mapping[str, Any]) -> NDArray[Any]:
-    """One array of the file, as its header says; `load_file` would read it into memory."""
+    """One memory-mapped array of the file. said: its entry in the header. start: offset of the first array
+    in bytes. safetensors' `load_file` would read the array into memory."""
     kind = np.dtype(_KINDS[said["dtype"]])
     if not said["shape"][0]:
         return np.empty(0, kind)

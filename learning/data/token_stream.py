@@ -1,8 +1,8 @@
-"""Endless rows of a corpus for pre-training: mixture weights, deterministic shuffling, packing.
+"""An endless stream of packed training rows of a corpus, with mixture weights and deterministic shuffling.
 
-Documents are laid end to end and cut at row ends, so that no position is padding; the number of the
-document at each position lets attention stay inside it. Any row can be reached without making those
-before it, so an interrupted run goes on at once and each process of several makes only its own rows.
+Documents are concatenated and cut into rows, so there is no padding; the document number of each position
+restricts attention to one document. Any row can be computed without the rows before it, so an interrupted
+run resumes at once, and each of several processes computes only its own rows.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from learning.data.tokens import Corpus, tokenise
 
 
 class TokenStream:
-    """All documents of a corpus that are not held out, in a deterministic random order.
+    """Passes over all documents of a corpus that are not held out, each in a deterministic random order.
 
-    `weights` says how often a source is seen in a pass: 2 is twice, 0.5 every second document.
-    Sources that are not named are seen once.
+    weights: by source, how often each document occurs in a pass: 2 is twice; with 0.5 a document occurs with
+    probability 1/2. The default is 1.
     """
 
     def __init__(
         self, corpus: Corpus, *, weights: Mapping[str, float] | None = None, seed: int = 0
     ) -> None:
-        """Raises DataError for a weight of a source that the corpus does not have."""
+        """Raises DataError if `weights` names a source that the corpus does not have."""
         self.corpus = corpus
         self.seed = seed
         self.weights = dict(weights or {})
@@ -56,22 +56,23 @@ class TokenStream:
         weights: Mapping[str, float] | None = None,
         seed: int = 0,
     ) -> TokenStream:
-        """A stream of all of the documents, tokenised in memory; nothing is held out."""
+        """A stream of documents that are tokenised in memory. Nothing is held out."""
         corpus = Corpus([tokenise(documents, tokenizer)], hold_out=False)
         return cls(corpus, weights=weights, seed=seed)
 
     @property
     def tokens(self) -> int:
-        """Tokens of all documents, each counted once."""
+        """Number of tokens of all documents that are not held out, each counted once."""
         return self.corpus.tokens()
 
     @property
     def tokens_per_pass(self) -> int:
-        """Tokens that a pass holds on average, by the weights."""
+        """Expected number of tokens of a pass, given the weights."""
         return int((self._copies * self.corpus.length).sum())
 
     def order(self, epoch: int) -> list[int]:
-        """Documents of the pass, repeated by weight, shuffled; the same for the same seed."""
+        """Indices of the documents of pass `epoch`, repeated by weight and shuffled. Deterministic for a
+        seed."""
         rng = random.Random(f"{self.seed}/{epoch}")
         chosen: list[int] = []
         for index, weight in enumerate(self._copies.tolist()):
@@ -81,8 +82,8 @@ class TokenStream:
         return chosen
 
     def rows(self, length: int, *, skip: int = 0) -> Iterator[tuple[list[int], list[int]]]:
-        """Endless rows of `length` ids (~id where it is not learned) and the document number of each;
-        `skip` rows are passed over."""
+        """Yields (ids, document numbers), `length` each, without end, after the first `skip` rows. An id
+        without loss is ~id."""
         cursor = _Cursor(self, length)
         while True:
             ids, owners = cursor.row(skip)
@@ -92,10 +93,10 @@ class TokenStream:
     def batches(
         self, rows: int, length: int, *, skip: int = 0, share: tuple[int, int] = (0, 1)
     ) -> Iterator[tuple[Tensor, Tensor]]:
-        """Endless batches: ids [rows, length], ~id where it is not learned, and document numbers
-        [rows, length].
+        """Yields (ids, document numbers) without end, each [rows, length]. An id without loss is ~id.
 
-        `share` (k, n): only the k-th of n equal parts of each batch is made; n divides rows.
+        skip: number of batches to skip. share: (k, n) yields only part k (from 0) of n equal parts of each
+        batch, each [rows / n, length]; n must divide rows.
         """
         cursor = _Cursor(self, length)
         own = rows // share[1]
@@ -110,10 +111,11 @@ class TokenStream:
 
 
 class _Cursor:
-    """Makes rows in rising order of their number. Row r is the stream's ids from r * length on."""
+    """Computes rows in increasing order of their number. Row r begins at position r * length of the
+    stream."""
 
     def __init__(self, stream: TokenStream, length: int) -> None:
-        # a pass may be empty by chance where weights are below 1; only no weight at all is an error
+        # with weights below 1 a pass may be empty by chance; it is an error only if all weights are 0
         if not np.any(stream._copies > 0):
             raise DataError("no documents to train on", "give a file with text, or other weights")
         self._stream, self._length = stream, length
@@ -123,8 +125,8 @@ class _Cursor:
         self._next_pass()
 
     def row(self, number: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Ids (~id where it is not learned) and document numbers (counted within the row), [length]
-        each."""
+        """(ids, document numbers) of a row, [length] each. An id without loss is ~id. Documents are
+        numbered from 0 in each row."""
         ids = np.empty(self._length, np.int64)
         owners = np.empty(self._length, np.int64)
         filled, owner = 0, 0
@@ -138,12 +140,13 @@ class _Cursor:
         return ids, owners
 
     def _piece(self, place: int, at: int) -> NDArray[Any]:
-        """The document at `place` of the pass from position `at` of the pass on."""
+        """The ids of document `place` of the pass from position `at` of the pass to its end."""
         document = self._stream.corpus.document(int(self._order[place]))
         return document[len(document) - (int(self._ends[place]) - at) :]
 
     def _seek(self, position: int) -> int:
-        """Moves to the pass that holds the position; returns the position within it."""
+        """Advances to the pass that contains a position of the stream. Returns the position within the
+        pass."""
         while position >= self._begin + self._size:
             self._begin += self._size
             self._next_pass()

@@ -1,7 +1,7 @@
-"""Tokenised documents: the ids of a file laid end to end, and where each document begins.
+"""Tokenised documents: the concatenated ids of a file with the bounds of its documents.
 
-A corpus is one such part per file; its ids may lie on disk (learning.data.token_cache). What is held out
-is decided here once, by conversation, so that training and measuring cannot disagree.
+A corpus has one such part for each file; the ids may be memory-mapped (learning.data.token_cache). The
+held-out documents are chosen here, once for training and evaluation.
 """
 
 from __future__ import annotations
@@ -22,34 +22,34 @@ from learning.data.corpus import HELD_OUT, Document
 
 @dataclass(frozen=True)
 class Tokens:
-    """The documents of one file. N documents; their ids are ids[bounds[i]:bounds[i + 1]]."""
+    """The N documents of one file. The ids of document i are ids[bounds[i]:bounds[i + 1]]."""
 
     ids: NDArray[Any]
-    """int16 or int32. ~id, which is below 0, stands for an id that is read and not learned."""
+    """int16 or int32. A negative value ~id is an id that is context without loss."""
     bounds: NDArray[np.int64]
     """[N + 1]."""
     lots: NDArray[np.uint32]
-    """[N]: Document.lot of each."""
+    """[N]: Document.lot."""
     sources: NDArray[np.uint32]
-    """[N]: place of each one's source in `names`."""
+    """[N]: index of the document's source in `names`."""
     names: tuple[str, ...]
     digest: str
-    """Hash of what the ids were made from."""
+    """Hash of everything that the ids depend on (learning.data.token_cache.data_digest)."""
 
     def document(self, index: int) -> NDArray[Any]:
-        """The ids of a document, ~id for those that are not learned."""
+        """The ids of a document; ~id for an id without loss."""
         return self.ids[self.bounds[index] : self.bounds[index + 1]]
 
 
 def encode(document: Document, tokenizer: Tokenizer) -> list[int]:
-    """Ids of a document in the chat format or as plain text, with the special tokens."""
+    """The ids of a document, as a conversation or as plain text, with special tokens."""
     if document.turns:
         return encode_chat(tokenizer, document.turns).ids
     return encode_document(tokenizer, document.text).ids
 
 
 def encode_marked(document: Document, tokenizer: Tokenizer) -> list[int]:
-    """`encode`, with ~id in place of the ids of a turn that is not learned; what opens the turn is."""
+    """`encode`, with ~id for the ids of turns without loss. The ids that open such a turn keep their loss."""
     if not document.unlearned:
         return encode(document, tokenizer)
     ids, kept = encode(document, tokenizer), len(tokenizer.chat.start)
@@ -61,12 +61,12 @@ def encode_marked(document: Document, tokenizer: Tokenizer) -> list[int]:
 
 
 def plain_ids(marked: NDArray[Any]) -> NDArray[Any]:
-    """The ids, whether they are learned or not."""
+    """The ids with each ~id replaced by its id."""
     return np.where(marked < 0, ~marked, marked)
 
 
 def tokenise(documents: Iterable[Document], tokenizer: Tokenizer, digest: str = "") -> Tokens:
-    """Tokenises documents in memory."""
+    """Tokenises documents in memory. digest: see Tokens."""
     ids = array("h" if tokenizer.vocab_size <= 1 << 15 else "i")
     bounds, lots, sources = array("q", [0]), array("L"), array("I")
     names: dict[str, int] = {}
@@ -86,10 +86,10 @@ def tokenise(documents: Iterable[Document], tokenizer: Tokenizer, digest: str = 
 
 
 class Corpus:
-    """The tokenised documents of all files; documents are numbered through."""
+    """The tokenised documents of all files, numbered from 0 across the files."""
 
     def __init__(self, parts: Sequence[Tokens], *, hold_out: bool = True) -> None:
-        """`hold_out`: false trains on everything, for tests and for measuring."""
+        """hold_out: False holds out nothing, for tests and evaluation."""
         self.parts = parts
         names = sorted({name for part in parts for name in part.names})
         place = {name: i for i, name in enumerate(names)}
@@ -117,22 +117,22 @@ class Corpus:
 
     @property
     def digest(self) -> str:
-        """Hash of the data: files' contents, their order and the tokenizer."""
+        """Hash of the data: contents and order of the files, and the tokenizer."""
         return hashlib.blake2b(
             " ".join(part.digest for part in self.parts).encode(), digest_size=16
         ).hexdigest()
 
     def tokens(self, *, held: bool = False) -> int:
-        """Tokens to train on, each document counted once, or those held out."""
+        """Number of tokens to train on, or of held-out tokens. Each document counts once."""
         return int(self.length[self.held == held].sum())
 
     def conversations(self, head: Sequence[int]) -> bool:
-        """Whether any document is one; head: the ids that stand before an answer."""
+        """Whether the corpus contains a conversation. head: the ids that open an answer."""
         return any(_holds(plain_ids(part.ids), head) for part in self.parts)
 
     def by_source(self) -> dict[str, dict[str, int]]:
-        """Documents, tokens and held-out documents of each source."""
-        count = len(self.names)  # counted in one go: there may be as many as documents
+        """By source: the number of "documents", "tokens" and "held_out" documents."""
+        count = len(self.names)  # vectorised, because there may be as many sources as documents
         documents = np.bincount(self.source, minlength=count)
         tokens = np.bincount(self.source, self.length, count)
         held = np.bincount(self.source[self.held], minlength=count)
@@ -142,12 +142,12 @@ class Corpus:
         }
 
     def document(self, index: int) -> NDArray[Any]:
-        """The ids of a document, ~id for those that are not learned."""
+        """The ids of a document; ~id for an id without loss."""
         start = self.start[index]
         return self.parts[self.part[index]].ids[start : start + self.length[index]]
 
     def held_out(self) -> dict[str, Iterator[list[int]]]:
-        """The ids of the held-out documents of each source."""
+        """By source: an iterator over the ids of its held-out documents."""
         found: dict[str, Iterator[list[int]]] = {}
         held = np.flatnonzero(self.held)
         for place in np.unique(self.source[held]):
@@ -161,7 +161,7 @@ def _joined(arrays: Sequence[NDArray[Any]], kind: Any) -> NDArray[Any]:
 
 
 def _holds(ids: NDArray[Any], wanted: Sequence[int]) -> bool:
-    """Whether those ids come one after another anywhere."""
+    """Whether `ids` contains `wanted` as a contiguous sequence."""
     places = max(0, len(ids) - len(wanted) + 1)
     found = np.ones(places, bool)
     for offset, one in enumerate(wanted):

@@ -1,9 +1,10 @@
-"""Whether an answer says something else than what was taught: by its words, without a model.
+"""Decides whether an answer contradicts a lesson, by comparing words.
 
-"Your dog is called Cajeut." contradicts the lesson "What is my dog called?" - "Your dog is called
-Bruno.", whatever was asked: it has what the lesson's question and answer share, and not what the lesson
-adds. Imports no torch: both the session, which makes weak lessons, and the teacher ask here. Left out:
-meaning; a false answer in altogether other words is not found.
+"Your dog is called Cajeut." contradicts the lesson "What is my dog called?" - "Your dog is called Bruno.",
+whatever the question was: it contains the words that the lesson's question and answer share ("dog",
+"called"), and not the word that the lesson's answer adds ("Bruno"). The session, when it makes weak lessons,
+and the teacher use it. Imports no torch. Left out: meaning; a contradiction in entirely different words is
+not found.
 """
 
 from __future__ import annotations
@@ -34,25 +35,27 @@ _IS_IN_IT = _set("whats whos wheres whens hows im youre its hes shes")
 _OWNER, _VIDYA = "@owner", "@vidya"
 _PERSONS = frozenset((_OWNER, _VIDYA))
 _LIGHT = _PERSONS | {"is", "have"}
-"""Words that say nothing by themselves of what a text is about."""
+"""Words that alone do not tell what a text is about."""
 _TALK = _set("tell remember know again say still really think forget guess mean it its")
 """Words that people add when they ask for something once more."""
 _ASKING = _BE | _HAVE | _set(f"{_ASK} {_MAY} tell say name guess describe remember")
 
 
 def is_question(message: str) -> bool:
-    """Whether it asks for something and tells nothing."""
+    """Whether a message ends with a question mark or begins with a word that asks ("what", "tell", "is"
+    ...)."""
     words = fold(message).split()
     return message.rstrip().endswith("?") or bool(words) and words[0] in _ASKING
 
 
 @dataclass(frozen=True)
 class _Words:
-    """What is in a text, whoever says it: "my" of the owner's and "your" of the model's are the same."""
+    """The words of a text, independent of the speaker: the owner's "my" and the model's "your" are one
+    word."""
 
     plain: frozenset[str]
     alike: frozenset[str]
-    """The same with what asks for a name in different words as one word."""
+    """`plain` with synonyms merged: "name", "named", "call" and "called" are one word."""
 
     @property
     def content(self) -> frozenset[str]:
@@ -81,7 +84,7 @@ def _read(text: str, role: Role) -> _Words:
 
 @dataclass(frozen=True)
 class _Claim:
-    """A lesson, read."""
+    """A lesson with the word sets that are compared."""
 
     lesson: Lesson
     question: str
@@ -91,25 +94,28 @@ class _Claim:
     said: str
     """The folded answer."""
     rejected: frozenset[str]
-    """Folded answers."""
+    """The folded rejected answers."""
     adds: frozenset[str]
-    """What only the answer has: "Bruno"."""
+    """Words that only the answer has: "Bruno"."""
     frame: frozenset[str]
-    """What question and answer share: whose dog, and that it is called. Empty where that is too little to
-    know the lesson by."""
+    """Words that question and answer share: "dog", "called", the owner. Empty if they are too few to
+    recognise the lesson by (see `_enough`)."""
     frame_alike: frozenset[str]
-    """The same of words that are alike."""
+    """`frame` with synonyms merged."""
 
     def after(self, other: _Claim) -> bool:
         """Whether it was taught later."""
         return self.lesson.id > other.lesson.id
 
     def says(self, answer: _Words, folded: str) -> bool:
-        """Whether an answer says what the lesson says."""
+        """Whether an answer agrees with the lesson's answer."""
         return folded == self.said or bool(self.adds) and self.adds <= answer.plain
 
     def is_about(self, question: str, asked: _Words, asks: bool, answer: _Words) -> bool:
-        """Whether an exchange answers what the lesson answers. asks: its question tells nothing."""
+        """Whether an exchange is about the lesson's subject.
+
+        question: folded. asked, answer: the words of question and answer. asks: see `is_question`.
+        """
         if question == self.question or (self.frame and self.frame <= answer.plain):
             return True
         foreign = asked.content - self.asked.content - self.answer.content - _TALK
@@ -139,16 +145,16 @@ def _enough(shared: frozenset[str]) -> frozenset[str]:
 
 
 class Contradictions:
-    """What was taught and stands, to compare with what is said. Of lessons to one question the last
+    """The owner's lessons, to compare answers with. If several lessons have the same question, the last
     counts."""
 
     def __init__(self, lessons: Iterable[Lesson] = ()) -> None:
-        """lessons: oldest first."""
+        """lessons: those in effect, oldest first."""
         self._claims: dict[int, _Claim] = {}
         self.update(lessons)
 
     def update(self, lessons: Iterable[Lesson]) -> None:
-        """These stand now; those that are known already are not read again."""
+        """Replaces the lessons by these, oldest first. Lessons that have not changed are not parsed again."""
         known, self._claims = self._claims, {}
         for lesson in lessons:
             old = known.get(lesson.id)
@@ -162,8 +168,8 @@ class Contradictions:
                 self._about.setdefault(word, []).append(claim)
 
     def against(self, question: str, answer: str, after: int = 0) -> Lesson | None:
-        """The lesson numbered above `after` that an answer contradicts; None where it contradicts none,
-        or says what another one says."""
+        """The newest lesson with an id above `after` that the answer contradicts. None if it contradicts
+        none, or if it agrees with another lesson on the subject."""
         asked, said = _read(question, "user"), _read(answer, "assistant")
         folded, wording, asks = fold_answer(answer), fold(question), is_question(question)
         agree, against = list[_Claim](), list[_Claim]()
@@ -176,19 +182,19 @@ class Contradictions:
             elif claim.lesson.answer:
                 (agree if claim.says(said, folded) else against).append(claim)
         exact = self._last.get(wording)
-        if exact in against:  # only a later lesson that asks the same in other words is above it
+        if exact in against:  # only a later lesson with a reworded question overrules the exact one
             agree = [c for c in agree if c.asked.content == exact.asked.content and c.after(exact)]
             against = [exact]
         newer = [claim.lesson for claim in against if claim.lesson.id > after]
-        return newer[-1] if newer and not agree else None
+        return max(newer, key=lambda lesson: lesson.id) if newer and not agree else None
 
     def said(self, question: str, answer: str) -> bool:
-        """Whether a lesson has just this answer to just this question."""
+        """Whether the lesson with exactly this question (folded) has exactly this answer."""
         claim = self._last.get(fold(question))
         return claim is not None and claim.said == fold_answer(answer)
 
     def taught(self, turns: Turns) -> bool:
-        """Whether a lesson has just this talk before its answer."""
+        """Whether a lesson has exactly these turns (folded) as its prompt."""
         question, whole = fold(turns[-1].text), _whole(turns)
         return any(
             len(claim.lesson.prompt) == len(turns) and _whole(claim.lesson.prompt) == whole
@@ -197,8 +203,8 @@ class Contradictions:
         )
 
     def asks(self, message: str) -> bool:
-        """Whether a message asks what a lesson answers, in its words or in words that share more than half
-        of what makes its question its own."""
+        """Whether a message asks a lesson's question: in the same words, or sharing more than half of the
+        question's content words, weighted by how rare they are among all questions."""
         wording, asked = fold(message), _read(message, "user")
         if wording in self._last:
             return True
@@ -212,7 +218,7 @@ class Contradictions:
         return False
 
     def _near(self, wording: str, words: frozenset[str]) -> list[_Claim]:
-        """Lessons to that question, and those whose questions have one of the words."""
+        """The lesson with that question, and all lessons whose questions contain one of the words."""
         found = {c.question: c for word in words for c in self._about.get(word, ())}
         if wording in self._last:
             found[wording] = self._last[wording]
@@ -220,7 +226,7 @@ class Contradictions:
 
 
 def touches(message: str, other: str) -> bool:
-    """Whether two messages of the owner's share a word that says what they are about."""
+    """Whether two messages of the owner share a content word."""
     return bool(_read(message, "user").content & _read(other, "user").content)
 
 

@@ -1,7 +1,7 @@
-"""Earlier conversations: in what order they are listed, their titles, and copies of them to keep.
+"""Lists, renames and exports conversations.
 
-Lists are asked for in two steps, the numbers of all and the lines of those in sight, so that ten
-thousand open as fast as ten. Deleting is learning.journal.erase's.
+A list is read in two steps, first the ids of all conversations and then the visible rows, so that ten
+thousand conversations open as fast as ten. Left out: deleting (learning.journal.erase).
 """
 
 from __future__ import annotations
@@ -24,34 +24,35 @@ LONGEST_TITLE = 200
 
 @dataclass(frozen=True)
 class Conversation:
-    """One line of the history."""
+    """One row of the list of conversations."""
 
     id: int
     title: str
-    """What the owner called it, else the owner's first message."""
+    """The title that the owner gave it, or else the owner's first message."""
     asks: int
-    """Messages of the owner that were asked, those asked again counted again."""
+    """Number of asks. A message that was sent again counts again."""
     created: float
+    """Seconds since the epoch, as `last`."""
     last: float
-    """When the newest was asked; seconds since the epoch."""
+    """Time of the newest ask."""
     turns: int = 0
-    """Messages and answers as the conversation stands now."""
+    """Messages and answers on the path to the newest ask."""
     found: str = ""
-    """The newest text in it that the search found."""
+    """The newest text in it that matches the search; empty without a search."""
 
 
 @dataclass(frozen=True)
 class Listing:
-    """Conversations that were asked for, by number."""
+    """The ids of all conversations, or of those that match a search."""
 
     ids: tuple[int, ...]
     """The last used first."""
     places: dict[int, tuple[str, int]]
-    """Of a search: where it found something (learning.journal.search.found_in)."""
+    """By conversation, the text that matches the search (learning.journal.search.found_in)."""
 
 
 def listing(store: Store, search: str | None = None) -> Listing:
-    """All conversations with at least one ask, or those that a search finds."""
+    """All conversations with at least one ask, or those of them that match a search."""
     rows = store.rows("SELECT conversation FROM asks GROUP BY conversation ORDER BY max(id) DESC")
     ids = tuple(int(number) for (number,) in rows)
     if search is None or not search.strip():
@@ -61,7 +62,8 @@ def listing(store: Store, search: str | None = None) -> Listing:
 
 
 def conversations(store: Store, wanted: Listing, ids: Sequence[int]) -> list[Conversation]:
-    """The lines of some of them, in the order of `ids`; those that are gone are left out."""
+    """The rows for some ids of `wanted`, in the order of `ids`. Conversations that were erased are left
+    out."""
     rows = store.rows(
         f"""WITH chosen (id) AS (SELECT value FROM json_each(?)),
         counted AS (
@@ -83,7 +85,7 @@ def conversations(store: Store, wanted: Listing, ids: Sequence[int]) -> list[Con
 
 
 def rename(store: Store, conversation: int, title: str) -> None:
-    """Calls it something; an empty title gives the first message back. Raises NotFound."""
+    """Sets a conversation's title. An empty one restores the default, the first message. Raises NotFound."""
     clean = " ".join(writable(title).split())[:LONGEST_TITLE]
     with store.writing() as connection:
         changed = connection.execute(
@@ -99,8 +101,8 @@ def rename(store: Store, conversation: int, title: str) -> None:
 
 
 def as_markdown(title: str, created: float, turns: Turns) -> str:
-    """The conversation to read. What was said is quoted line by line, so that nothing in it can be
-    taken for the document's own headings."""
+    """The conversation as Markdown. Texts are quoted line by line, so none of their lines becomes a heading.
+    created: seconds since the epoch."""
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(created))
     parts = [f"# {_heading(title)}", f"Begun {when}."]
     for turn in turns:
@@ -111,7 +113,7 @@ def as_markdown(title: str, created: float, turns: Turns) -> str:
 
 
 def as_json(conversation: int, title: str, created: float, turns: Turns) -> str:
-    """The conversation for programs."""
+    """The conversation as a JSON object with conversation, title, created and turns."""
     record: dict[str, Any] = {
         "conversation": conversation,
         "title": title,
@@ -122,7 +124,7 @@ def as_json(conversation: int, title: str, created: float, turns: Turns) -> str:
 
 
 def export(conversation: Conversation, turns: Turns, form: str) -> str:
-    """`form` is "md" or "json". Raises JournalError for another."""
+    """The conversation in the format `form`, "md" or "json". Raises JournalError for any other."""
     if form == "md":
         return as_markdown(conversation.title, conversation.created, turns)
     if form == "json":
@@ -131,6 +133,6 @@ def export(conversation: Conversation, turns: Turns, form: str) -> str:
 
 
 def _heading(title: str) -> str:
-    """A title on one line, with nothing in it that Markdown reads."""
+    """The first 80 characters of a title on one line, with Markdown syntax escaped."""
     line = " ".join(title.split())[:80]
     return "".join(f"\\{c}" if c in "\\`*_{}[]<>#+!|" else c for c in line)

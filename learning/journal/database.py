@@ -1,10 +1,10 @@
-"""The journal's connection to SQLite: opening, transactions, and errors in the owner's words.
+"""The journal's connection to SQLite: opening, transactions, and readable errors.
 
-Knows nothing of asks or lessons. One connection behind one lock serves all threads of a process;
-other processes share the file through WAL. `synchronous=FULL`: what a transaction wrote is on the
-disk when it returns. On a full disk, where SQLite cannot make the file through which processes share,
-each block opens the journal for itself: what is in it can be read, and is written again once there is
-room. A damaged full-text index is made anew.
+One connection behind one lock serves all threads of a process; other processes share the file through
+SQLite's write-ahead log (WAL). With `synchronous=FULL` a transaction is on disk when it returns. On a full
+disk SQLite cannot create the shared-memory file that WAL needs; then each block opens a connection of its
+own, which can read, and writing works again as soon as there is room. A damaged full-text index is rebuilt.
+Left out: what the tables mean.
 """
 
 from __future__ import annotations
@@ -26,16 +26,17 @@ from learning.journal.migrations import migrate, seen_steps
 
 Row = tuple[Any, ...]
 ROOM = 10_000_000
-"""Bytes that the journal asks for where the disk is full: its log grows to half of that."""
+"""Free bytes that the message about a full disk asks for. The log grows to half of that."""
 _SHARING = 65_536
-"""Bytes free below which a failure of the disk is put down to the disk being full."""
+"""With less free space than this, in bytes, an I/O error is reported as a full disk."""
 
 
 class _Connection(sqlite3.Connection):
-    """Makes a damaged full-text index anew where a statement comes upon it, and does that again."""
+    """A connection that rebuilds the full-text index if a statement fails because it is damaged, and then
+    runs the statement again."""
 
     _busy = False
-    """Whether it is being made."""
+    """True while the index is being rebuilt."""
 
     def execute(self, sql: str, values: Any = (), /) -> sqlite3.Cursor:
         return self._mending(lambda: super(_Connection, self).execute(sql, values))
@@ -63,16 +64,16 @@ class _Connection(sqlite3.Connection):
 
 
 class Store:
-    """An open journal file, brought up to the newest schema."""
+    """An open journal file with the newest schema."""
 
     def __init__(self, path: Path) -> None:
-        """Opens or makes the file. Raises JournalError; the file is then left as it was."""
+        """Opens or creates the file. Raises JournalError, and then leaves the file as it was."""
         self.path = path
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
         self._closed = False
         self._next_try = 0.0
-        """On a full disk: when to see next, by the clock, whether there is room again."""
+        """On a full disk: the time.monotonic() at which to try a shared connection again."""
         with self._errors():
             if path.is_symlink() and not path.exists():
                 raise JournalError(
@@ -80,7 +81,7 @@ class Store:
                     "connect the disk that it leads to, or remove the link to begin a new journal",
                 )
             if not path.exists():
-                # before SQLite does it: what the owner says is for the owner's eyes only
+                # before SQLite creates it, because only the owner may read it
                 os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
             if not path.is_file():
                 raise JournalError(
@@ -92,7 +93,7 @@ class Store:
 
     @contextlib.contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
-        """The connection; on a full disk one for this block alone, for reading."""
+        """The connection; on a full disk a new one for this block, which can only read."""
         if self._connection is not None:
             yield self._connection
             return
@@ -119,13 +120,13 @@ class Store:
             raise sqlite3.OperationalError("database or disk is full") from error
 
     def _log(self) -> bool:
-        """Whether SQLite's log holds anything that is not in the file yet."""
+        """Whether SQLite's log is not empty, so that the file alone may be out of date."""
         log = self.path.with_name(f"{self.path.name}-wal")
         return log.exists() and log.stat().st_size > 0
 
     def _connect(self, *, alone: bool = False) -> sqlite3.Connection:
-        """alone: without the file through which processes share the journal. That is harmless while
-        nobody can write; where there is a log to be read, nobody else may have the journal meanwhile."""
+        """alone: do not use the shared-memory file. This is safe while no process can write; if there is a
+        log to read, it needs exclusive access to the journal."""
         still = alone and not self._log()
         connection = sqlite3.connect(
             f"file:{quote(os.fsencode(self.path))}{'?mode=ro&immutable=1' if still else ''}",
@@ -136,7 +137,7 @@ class Store:
             uri=True,
         )
         try:
-            if alone and not still:  # what is shared by processes is then kept in memory
+            if alone and not still:  # SQLite then keeps the shared-memory file's content in memory
                 connection.execute("PRAGMA locking_mode = EXCLUSIVE")
             self._prepare(connection, still)
         except BaseException:
@@ -146,22 +147,24 @@ class Store:
 
     def _prepare(self, connection: sqlite3.Connection, still: bool = False) -> None:
         connection.execute("PRAGMA foreign_keys = ON")
-        # what is erased must not live on in free pages or temporary files
+        # erased rows must not remain in free pages or temporary files
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute("PRAGMA temp_store = MEMORY")
         connection.execute("PRAGMA synchronous = FULL")
         connection.create_function("contains", 2, _contains, deterministic=True)
-        seen_steps(connection, self.path)  # a file that is refused is not even switched to WAL
+        seen_steps(connection, self.path)  # first, so that a file that is refused stays unchanged
         if not still:
             _set_wal(connection)
         migrate(connection, self.path)
         if not search_index.readable(connection):
-            with contextlib.suppress(sqlite3.Error):  # the rest can be read, and is told where not
+            with contextlib.suppress(
+                sqlite3.Error
+            ):  # other tables work; a search raises its own error
                 search_index.make_anew(connection)
 
     @contextlib.contextmanager
     def _errors(self) -> Iterator[None]:
-        """Turns what SQLite and the system say into JournalError."""
+        """Turns errors of SQLite and of the system into JournalError."""
         try:
             yield
         except sqlite3.Error as error:
@@ -180,6 +183,7 @@ class Store:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
+        """The connection, locked against other threads. Raises JournalError."""
         with self._lock, self._errors():
             if self._closed:
                 raise JournalError(f"{self.path}: the journal is closed", "open it again")
@@ -188,7 +192,8 @@ class Store:
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """One transaction: all of it is on the disk when the block ends, or none of it."""
+        """A transaction: it is on disk when the block ends, or rolled back if the block raises. Raises
+        JournalError."""
         self._next_try = 0.0
         with self.reading() as connection:
             connection.execute("BEGIN IMMEDIATE")
@@ -201,16 +206,18 @@ class Store:
                 raise
 
     def rows(self, sql: str, *values: Any) -> list[Row]:
+        """All rows of a query. Raises JournalError."""
         with self.reading() as connection:
             return connection.execute(sql, values).fetchall()
 
     def row(self, sql: str, *values: Any) -> Row | None:
+        """The first row of a query; None if it has none. Raises JournalError."""
         with self.reading() as connection:
             row: Row | None = connection.execute(sql, values).fetchone()
             return row
 
     def integrity(self) -> str:
-        """ "ok", or what SQLite's own check found first."""
+        """ "ok", or the first fault that SQLite's integrity check finds. Raises nothing."""
         try:
             rows = self.rows("PRAGMA integrity_check(1)")
             broken = self.rows("PRAGMA foreign_key_check")
@@ -221,7 +228,7 @@ class Store:
         return str(rows[0][0])
 
     def mend_index(self) -> bool:
-        """Reads all of the full-text index, and makes it anew where it is damaged; whether it was."""
+        """Checks the whole full-text index, and rebuilds it if it is damaged. Returns whether it was."""
         with self.reading() as connection:
             if search_index.whole(connection):
                 return False
@@ -238,12 +245,13 @@ class Store:
 
 
 def _contains(text: str | None, wanted: str) -> bool:
-    """SQL function: is `wanted` (already folded) in the text, whatever its case."""
+    """SQL function: whether the text contains `wanted`, ignoring case. `wanted` must be case-folded."""
     return text is not None and wanted in text.casefold()
 
 
 def _set_wal(connection: sqlite3.Connection) -> None:
-    """Changing to WAL needs the file for a moment, and SQLite does not wait for that by itself."""
+    """Switches the file to WAL. SQLite does not wait for the exclusive lock that this needs, so this
+    retries for five seconds."""
     deadline = time.monotonic() + 5.0
     while True:
         try:
@@ -256,13 +264,13 @@ def _set_wal(connection: sqlite3.Connection) -> None:
 
 
 def _code(error: sqlite3.Error) -> int:
-    """The primary result code; 0 where the error is not from SQLite itself."""
+    """SQLite's primary result code; 0 if the error has none."""
     return int(getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF
 
 
 def _full(error: sqlite3.Error, path: Path) -> bool:
-    """Whether the error comes of a full disk; a file that cannot be shared is not told apart from a
-    disk that fails."""
+    """Whether the error is due to a full disk. SQLite reports a shared-memory file that it cannot create as
+    an I/O error, so with little free space an I/O error counts as well."""
     if is_full(error):
         return True
     free = free_bytes(path)
@@ -303,13 +311,13 @@ def _explain(error: sqlite3.Error, path: Path) -> JournalError:
 
 
 def insert_row(connection: sqlite3.Connection, table: str, **values: object) -> int:
-    """Appends a row; its id."""
+    """Appends a row, and returns its id."""
     marks = ", ".join("?" * len(values))
     sql = f"INSERT INTO {table} ({', '.join(values)}) VALUES ({marks})"
     return connection.execute(sql, tuple(values.values())).lastrowid or 0
 
 
 def must_exist(connection: sqlite3.Connection, table: str, number: int, name: str) -> None:
-    """Raises NotFound where the table has no row of that id."""
+    """Raises NotFound if the table has no row with that id. name: what the message calls the row."""
     if connection.execute(f"SELECT 1 FROM {table} WHERE id = ?", (number,)).fetchone() is None:
         raise NotFound(f"{name} {number} is not in the journal", "it may be forgotten")

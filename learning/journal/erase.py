@@ -1,8 +1,8 @@
-"""Erasing from the journal: the only thing that deletes, and it leaves nothing behind.
+"""Erases parts of the journal so that they cannot be recovered from its files.
 
-Rows go, with everything that hangs on them; free pages are overwritten, the file is rebuilt, its
-log emptied, and the copies that migrations left are removed. What was learned from them is not
-this file's: the caller takes the doomed lessons out of the weights and the book first.
+Deletes the rows with all rows that depend on them, overwrites free pages, rebuilds the file, empties its log,
+and removes the backups that migrations made. Left out: weights and book; the caller removes the lessons
+from them first (learning.lessons.forget).
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from learning.journal.search import rebuild_index
 
 @dataclass(frozen=True)
 class ErasurePlan:
-    """What is to be erased, by number."""
+    """The ids of the rows to erase."""
 
     asks: tuple[int, ...]
-    """With their candidates, judgements, answers and lessons."""
+    """Asks to delete, with their candidates, judgements, answers and lessons."""
     lessons: tuple[int, ...]
-    """All lessons that go, those of the asks among them."""
+    """All lessons to delete, including those of the asks."""
     judgements: tuple[int, ...] = ()
-    """Judgements that go while their asks stay."""
+    """Judgements to delete whose asks stay."""
     titles: tuple[int, ...] = ()
-    """Conversations that stay, and lose the titles that the owner gave them."""
+    """Conversations that stay and lose their title."""
 
 
 def plan_erasure(
@@ -41,12 +41,12 @@ def plan_erasure(
     text: str | None = None,
     all: bool = False,
 ) -> ErasurePlan:
-    """What one of the arguments names, and whatever quotes it.
+    """The rows to erase for one of the arguments, with all rows that quote them.
 
-    conversation: all of it. ask: the message, and what was said after it in its conversation,
-    since each later ask carries it along. lesson: with its judgement, and the later asks that
-    carry its answer along. text: every ask, lesson and title with the text in it, whatever its case.
-    Raises NotFound where there is nothing, JournalError where not exactly one is given.
+    conversation: everything in it. ask: the ask, and all later asks that have it in their history. lesson:
+    the lesson, its judgement, and all later asks that have its answer in their history. text: every ask,
+    lesson and title that contains the text, ignoring case. all: everything. Raises NotFound if nothing
+    matches, and JournalError unless exactly one argument is given.
     """
     given = [conversation is not None, ask is not None, lesson is not None, text is not None, all]
     if sum(given) != 1 or text == "":
@@ -83,11 +83,12 @@ def plan_erasure(
 
 
 def erase(store: Store, doomed: ErasurePlan) -> int:
-    """Deletes it beyond recovery; returns the number of asks, lessons and titles that went.
+    """Deletes the rows and overwrites their contents. Returns the number of asks, lessons and titles.
 
-    The copies go first: were they left by a crash, nobody could name any more what is in them.
-    Raises JournalError where another program's reading kept the log from being emptied: the rows
-    are gone then, their traces are not, and erasing again finishes the work.
+    The backups are removed first: after a crash in between, the rows can still be found in the journal and
+    erased again. Raises JournalError if a backup cannot be removed, or if another program's open
+    transaction kept the log from being emptied; in the second case the rows are deleted but traces remain in
+    the log, and calling this again removes them.
     """
     for copy in backups(store.path):
         try:
@@ -125,9 +126,9 @@ def erase(store: Store, doomed: ErasurePlan) -> int:
 
 
 def _quoting(store: Store, ask: int, answer: str | None = None) -> set[int]:
-    """Asks of the same conversation that carry an ask's message along, itself among them.
+    """The ask, and all asks of its conversation that have its message in their history.
 
-    answer: only those later ones that carry this answer along too.
+    answer: only those that also have this answer in their history.
     """
     row = store.row("SELECT conversation FROM asks WHERE id = ?", ask)
     rows = store.rows(
@@ -144,8 +145,8 @@ def _quoting(store: Store, ask: int, answer: str | None = None) -> set[int]:
 
 
 def _containing(store: Store, wanted: str) -> tuple[set[int], set[int], set[int]]:
-    """Asks and lessons with the (folded) text anywhere in them, and conversations with it in their
-    titles."""
+    """(asks, lessons, conversations) that contain the text: asks and lessons in any field, conversations in
+    the title. wanted: case-folded. Raises NotFound if there is none."""
     titles = _numbers(store, "SELECT id FROM conversations WHERE contains(title, ?)", wanted)
     asks = _numbers(
         store,
@@ -155,7 +156,7 @@ def _containing(store: Store, wanted: str) -> tuple[set[int], set[int], set[int]
         wanted,
     )
     for number, history, message in store.rows("SELECT id, history, message FROM asks"):
-        # JSON escapes quotes and new lines, so texts are compared after parsing
+        # JSON escapes quotes and newlines, so texts are compared after parsing
         if _any([message, *(said for _, said in json.loads(history))], wanted):
             asks.add(number)
     lessons = {

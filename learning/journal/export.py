@@ -1,5 +1,4 @@
-"""The journal as plain rows for other programs. Everything comes out; learning.journal.importing reads it
-back in."""
+"""Exports the whole journal as plain rows; learning.journal.importing reads them back."""
 
 from __future__ import annotations
 
@@ -34,14 +33,15 @@ TABLES: dict[str, tuple[str, ...]] = {
     "saves": ("version", "created"),
     "measures": ("name", "value", "created"),
 }
-"""Columns of each table, a table after those it points to."""
+"""The exported columns of each table. A table comes after the tables that it refers to."""
 JSON_COLUMNS = ("history", "sampling", "prompt", "rejected")
 PACKED = {"tokens": ("I", 4), "logprobs": ("d", 8)}
-"""Columns of numbers in a row of bytes, little endian."""
+"""Columns with packed little-endian arrays: (struct code, bytes a number)."""
 
 
 def export_rows(store: Store) -> Iterator[dict[str, Any]]:
-    """One dict a row: its table under "table", then its columns, texts and numbers only."""
+    """One dict for each row: the table's name under "table", then its columns as JSON values. A table comes
+    after the tables that it refers to."""
     for table, columns in TABLES.items():
         for row in store.rows(f"SELECT {', '.join(columns)} FROM {table} ORDER BY rowid"):
             values = dict(zip(columns, row, strict=True))
@@ -56,9 +56,8 @@ def export_rows(store: Store) -> Iterator[dict[str, Any]]:
 
 
 def export_trl(store: Store) -> Iterator[dict[str, Any]]:
-    """Preferences in TRL's conversational form, one row for each text that was not wanted.
-
-    Only lessons that stand and have both an answer and rejected texts can be such rows.
+    """Preference pairs in TRL's conversational format (`prompt`, `chosen`, `rejected`), one row for each
+    rejected text of a lesson in effect that has an answer.
     """
     for prompt, answer, rejected in store.rows(
         f"""SELECT prompt, answer, rejected FROM lessons WHERE answer != '' AND {stands()}

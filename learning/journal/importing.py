@@ -1,11 +1,10 @@
-"""Reading what another journal exported: what is not here yet is added under new numbers.
+"""Imports the export of another journal: adds rows that are missing here, under new ids.
 
-A row that is here is known by when it was written, to the microsecond, and by what it hangs on. So an
-export is read in twice without effect, and a later one of the same journal adds what came since: to a
-conversation that went on elsewhere, messages, judgements, and what was taken back. What hangs on a
-message and is older than what is here of it is left out: it was dropped or erased here. What the other
-journal's weights did (steps, versions, measures) stays there, because it says nothing about the weights
-of this home.
+A row is recognised by its creation time, to the microsecond, and by the row that it belongs to. So importing
+the same export twice adds nothing, and a later export of the same journal adds what is new: messages,
+judgements and withdrawals of a conversation that was continued elsewhere. A row that is missing here, belongs
+to an ask that exists here and is older than the ask's other rows of that table is skipped: it was dropped or
+erased here. Steps, versions and measures are not imported, because they describe other weights.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     "lessons": ("ask", "judgement", "created", "answer"),
     "retractions": ("lesson",),
 }
-"""Tables that are read, one after those it points to, and the columns by which a row is known."""
+"""The imported tables, each after the tables that it refers to, with the columns that identify a row."""
 LINKS = {
     "conversation": "conversations",
     "ask": "asks",
@@ -42,13 +41,13 @@ LINKS = {
     "judgement": "judgements",
     "lesson": "lessons",
 }
-"""Columns that hold a number which is another one in the journal that reads."""
+"""Columns with ids of other rows, which get new values here, and the tables of those rows."""
 CONVERSATION = {
     "ask": "SELECT conversation FROM asks WHERE id = ?",
     "judgement": "SELECT conversation FROM judgements j JOIN asks ON asks.id = ask WHERE j.id = ?",
     "lesson": "SELECT conversation FROM lessons l JOIN asks ON asks.id = ask WHERE l.id = ?",
 }
-"""The conversation of a row, by what it hangs on."""
+"""SQL for the conversation of a row, by the column that refers to the row's parent."""
 OPTIONAL = (
     *("ask", "judgement", "parent", "number", "text", "value", "seed", "replaces", "title"),
     "certainty",
@@ -65,17 +64,17 @@ BAD_ROW = (
     *(ArithmeticError, AttributeError, KeyError, TypeError, ValueError, struct.error),
     *(ConfigError, sqlite3.IntegrityError),
 )
-"""What a row that no journal wrote brings about."""
+"""Exceptions that an invalid row causes."""
 YEAR_10000 = 253_402_300_800.0
-"""In seconds since the epoch; no calendar shows what is later."""
+"""In seconds since the epoch. Python's datetime cannot show later times."""
 
 
 def import_rows(store: Store, rows: Iterable[dict[str, Any]], name: str = "row ") -> int:
-    """Adds what is not here of another journal's conversations and lessons.
+    """Adds conversations and lessons that are missing here. Lessons that were not undone become "waiting".
 
-    Lessons that were not undone wait to be learned here. Returns how many conversations and loose
-    lessons were added, or went on. Raises DataError for rows that no export has, with `name` and the
-    number of the row (its "line", where it says one); nothing is added then.
+    Returns the number of conversations that were added or extended, plus the number of lessons without a
+    conversation that were added or taken back. Raises DataError for an invalid row, named by `name` and its
+    "line" or position; nothing is added then.
     """
     with store.writing() as connection:
         reader = _Import(connection)
@@ -92,29 +91,29 @@ def import_rows(store: Store, rows: Iterable[dict[str, Any]], name: str = "row "
 
 
 class _Import:
-    """One file being read, in a transaction that the caller ends."""
+    """The import of one file, inside the caller's transaction."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._numbers: dict[str, dict[int, int]] = {table: {} for table in KEYS}
-        """Theirs -> ours."""
+        """By table: id in the export -> id here."""
         self._added: dict[str, set[int]] = {table: set() for table in KEYS}
-        """Ours that were not here before."""
+        """By table: ids here of rows that this import added."""
         self._asks: dict[tuple[int, float], int] = {}
-        """(conversation, created) of the asks of conversations that were here: a search for each would
-        read all histories anew."""
+        """(conversation, created) -> ask, for conversations that existed before. A query for each ask would
+        read all histories every time."""
         self.changed: set[int] = set()
-        """Conversations that were added, or to which something was."""
+        """Conversations that were added or extended."""
         self.loose: set[int] = set()
-        """Lessons of no conversation that were added, or taken back."""
+        """Lessons without a conversation that were added or taken back."""
 
     def add(self, row: dict[str, Any]) -> None:
-        """Adds a row that is not here. Raises one of BAD_ROW for what no journal wrote."""
+        """Adds a row if it is missing here. Raises one of BAD_ROW for an invalid row."""
         table = row["table"]
         columns = TABLES[table]
         if table not in KEYS:
             return
-        unknown = table == "asks" and "parent" not in row  # from before there were branches
+        unknown = table == "asks" and "parent" not in row  # an export from before branches existed
         if unknown:
             row["parent"] = None
         row = dict.fromkeys(ADDED) | row
@@ -123,7 +122,7 @@ class _Import:
         for column, target in LINKS.items():
             if values.get(column) is not None:
                 if values[column] not in self._numbers[target]:
-                    return  # it hangs on something that was left out
+                    return  # it belongs to a row that was skipped
                 values[column] = self._numbers[target][values[column]]
         new = any(
             values.get(column) in self._added[target]
@@ -144,7 +143,7 @@ class _Import:
             self._numbers[table][theirs] = ours
 
     def _here(self, table: str, values: dict[str, Any]) -> int | None:
-        """The number of the same row in this journal."""
+        """The id of the same row in this journal; None if it is missing."""
         if table == "asks":
             return self._asks.get((values["conversation"], values["created"]))
         same = " AND ".join(f"{column} IS :{column}" for column in KEYS[table])
@@ -156,7 +155,8 @@ class _Import:
         return int(found[0]) if found else None
 
     def _left_out(self, table: str, values: dict[str, Any]) -> bool:
-        """Whether a row that is not here hangs on an ask that is, and has newer ones beside it."""
+        """Whether a missing row must be skipped: its ask exists here and has a newer row of the same
+        table."""
         if values.get("ask") is None:
             return False
         newest = f"SELECT max(created) FROM {table} WHERE ask = ?"
@@ -185,7 +185,7 @@ class _Import:
         return number
 
     def _count(self, table: str, values: dict[str, Any], number: int) -> None:
-        """Notes what an added row belongs to."""
+        """Records the conversation or lesson that an added row belongs to, for the returned count."""
         conversation = number if table == "conversations" else values.get("conversation")
         for column, sql in CONVERSATION.items():
             if conversation is None and values.get(column) is not None:
@@ -198,7 +198,7 @@ class _Import:
 
 
 def _checked(column: str, value: Any) -> Any:
-    """The value, if a journal could have written it. Raises ValueError: rows are from outside."""
+    """The value, if it is valid for the column; the rows are untrusted. Raises ValueError otherwise."""
     if value is None and column in OPTIONAL:
         return None
     if column in NAMES:

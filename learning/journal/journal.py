@@ -1,9 +1,10 @@
-"""The journal: every message, candidate, judgement and lesson, on disk before anyone is told so.
+"""The journal: every message, candidate, judgement and lesson, durable when the method that writes it
+returns.
 
-Rows are appended, never changed (but for a lesson's current state) and never deleted, except by
-`forget` and, where the owner does not want them kept, `drop_unchosen`. What an ask's answer is now is
-worked out from its judgements: the newest that stands and carries a text wins, so taking one back
-brings the earlier answer forth again.
+Rows are appended. Only titles and the state of a lesson are updated; only `forget` deletes rows, and
+`drop_unchosen` if the owner does not want to keep candidates. The current answer of an ask is not stored: it
+is the newest row of `answers` whose judgement is in effect, so withdrawing a judgement restores the answer
+before.
 
 Thread-safe, and several processes may have the file open. Imports no torch.
 """
@@ -48,21 +49,24 @@ class Journal(JudgementJournal):
     # ------------------------------------------------------------ conversations and asks
 
     def new_conversation(self) -> int:
+        """Begins a conversation, and returns its id."""
         with self.writing() as connection:
             return insert_row(connection, "conversations", created=time.time())
 
     def conversations(self, limit: int = 50, search: str | None = None) -> list[Conversation]:
-        """Those with at least one ask, the last used first; `search` looks at titles, messages and
-        answers (learning.journal.search)."""
+        """The `limit` last used conversations with at least one ask, the last used first.
+
+        search: only those whose title, messages or answers match (see learning.journal.search).
+        """
         wanted = conversations.listing(self, search)
         return conversations.conversations(self, wanted, wanted.ids[:limit])
 
     def rename(self, conversation: int, title: str) -> None:
-        """Gives a conversation a title; an empty one takes it away. Raises NotFound."""
+        """Sets a conversation's title; an empty one removes it. Raises NotFound."""
         conversations.rename(self, conversation, title)
 
     def branches(self, conversation: int) -> ConversationTree:
-        """Which ask of a conversation follows which. Raises NotFound."""
+        """The tree of a conversation's asks. Raises NotFound."""
         if self.row("SELECT 1 FROM conversations WHERE id = ?", conversation) is None:
             raise NotFound(
                 f"conversation {conversation} is not in the journal", "find it with /history"
@@ -72,9 +76,10 @@ class Journal(JudgementJournal):
     def conversation(
         self, conversation: int, ask: int | None = None
     ) -> list[tuple[Ask, str | None]]:
-        """(ask, its answer now) from the beginning to an ask; None: to what was asked last.
+        """(ask, its current answer) for each ask on the path from the beginning to `ask` (None: the newest).
 
-        Raises NotFound.
+        An ask without a current answer has the one that the next ask's history contains, or None. Raises
+        NotFound.
         """
         branches = self.branches(conversation)
         path = branches.path(ask or branches.newest() or 0)
@@ -84,7 +89,7 @@ class Journal(JudgementJournal):
         for place, one in enumerate(asks):
             said = None
             if place + 1 < len(asks):
-                # an answer that was taken back is still what the talk went on with
+                # the conversation continued with this answer, even if it was taken back later
                 went_on = asks[place + 1].turns[len(one.turns)]
                 said = went_on.text if went_on.role == "assistant" else None
             pairs.append((one, answers.get(one.id, said)))
@@ -93,10 +98,9 @@ class Journal(JudgementJournal):
     def turns(
         self, conversation: int, ask: int | None = None, branches: ConversationTree | None = None
     ) -> Turns:
-        """Everything said up to an ask (None: what was asked last) and its answer, with the
-        answers as they are now. branches: those of the conversation, where they are known.
+        """All turns up to an ask (None: the newest) and its answer, with the current answers.
 
-        Raises NotFound.
+        branches: the conversation's tree, if the caller has it already. Raises NotFound.
         """
         branches = branches or self.branches(conversation)
         path = branches.path(ask or branches.newest() or 0)
@@ -114,14 +118,14 @@ class Journal(JudgementJournal):
         return tuple(turns)
 
     def _answers(self, conversation: int) -> dict[int, str]:
-        """Ask -> its answer now, where it has one."""
+        """Ask -> its current answer, for all asks that have one."""
         sql = f"""SELECT a.ask, a.text {ANSWERS}
             AND a.ask IN (SELECT id FROM asks WHERE conversation = ?) ORDER BY a.id"""
         return dict(self.rows(sql, conversation))
 
     def own_answers(self, ask: int) -> dict[int, int | None]:
-        """Of the answers before an ask that the model gave: place among its turns -> the newest lesson by
-        which the owner picked it, typed it or rated it good (0: none yet); None where nobody judged it.
+        """The answers in an ask's history: index among its turns -> id of the newest lesson from the owner's
+        picking, typing or rating it good (0: there is no lesson yet); None if the owner did not judge it.
 
         Raises NotFound.
         """
@@ -139,10 +143,11 @@ class Journal(JudgementJournal):
         lessons: Sequence[Lesson] = (),
         parent: int | None = None,
     ) -> Ask:
-        """The owner's message, and the weak lessons that come with it, are on disk on return.
+        """Records the owner's message, with the turns before it, and weak lessons that come with it.
 
-        parent: the ask whose answer it goes on from. None: where there are earlier turns, the
-        newest ask of the conversation that has two fewer.
+        turns: the last one must be the owner's message. parent: the ask whose answer it follows; None: the
+        newest ask of the conversation that is two turns shorter, if there are earlier turns. Raises
+        JournalError and NotFound.
         """
         turns = tuple(Turn(turn.role, writable(turn.text)) for turn in turns)
         if not turns or turns[-1].role != "user":
@@ -169,7 +174,7 @@ class Journal(JudgementJournal):
         return Ask(number, conversation, turns, sampling, seed, now, parent)
 
     def ask(self, ask: int) -> Ask:
-        """Raises NotFound."""
+        """The ask with that id. Raises NotFound."""
         row = self.row(f"SELECT {ASK_COLUMNS} FROM asks WHERE id = ?", ask)
         if row is None:
             raise NotFound(
@@ -178,18 +183,20 @@ class Journal(JudgementJournal):
         return ask_from_row(row)
 
     def latest_ask(self) -> Ask | None:
+        """The newest ask of all conversations; None if there is none."""
         row = self.row(f"SELECT {ASK_COLUMNS} FROM asks ORDER BY id DESC LIMIT 1")
         return ask_from_row(row) if row else None
 
     def questions(self, limit: int = 50) -> list[str]:
-        """The owner's last messages, in order."""
+        """The owner's last `limit` messages of all conversations, oldest first."""
         rows = self.rows("SELECT message FROM asks ORDER BY id DESC LIMIT ?", limit)
         return [str(message) for (message,) in reversed(rows)]
 
     # ------------------------------------------------------------ candidates
 
     def add_candidates(self, candidates: Iterable[Candidate]) -> None:
-        """Appends them; one that is there already is passed over. Raises NotFound."""
+        """Appends candidates. One that equals the newest of its ask and number is skipped. Raises
+        NotFound."""
         with self.writing() as connection:
             for candidate in candidates:
                 must_exist(connection, "asks", candidate.ask, "ask")
@@ -203,7 +210,7 @@ class Journal(JudgementJournal):
                     insert_row(connection, "candidates", **values, created=time.time())
 
     def candidates(self, ask: int) -> list[Candidate]:
-        """By number; where a number was drawn anew, the last one."""
+        """The candidates of an ask, by number. If a number was generated several times, only the newest."""
         rows = self.rows(
             f"""SELECT {CANDIDATE_COLUMNS} FROM candidates WHERE ask = ?1 AND id IN
             (SELECT max(id) FROM candidates WHERE ask = ?1 GROUP BY number) ORDER BY number""",
@@ -212,8 +219,8 @@ class Journal(JudgementJournal):
         return [candidate_from_row(row) for row in rows]
 
     def drop_unchosen(self, ask: int | None = None) -> None:
-        """Erases candidates that are not their ask's answer, and what lessons that no longer wait
-        remember of them. Those of `ask` stay: it can still be judged."""
+        """Deletes all candidates that are not their ask's current answer, and the rejected texts of picks and
+        corrections that are no longer waiting. ask: keeps this ask's, because it can still be judged."""
         with self.writing() as connection:
             connection.execute(
                 f"""DELETE FROM candidates WHERE ask IS NOT ?1
@@ -232,21 +239,21 @@ class Journal(JudgementJournal):
     # ------------------------------------------------------------ finding, copying, erasing
 
     def search(self, text: str, limit: int = 200) -> list[Hit]:
-        """Messages, answers and candidates with the words in them, newest first; see
-        learning.journal.search for what a query may be."""
+        """Messages, answers and candidates that match a query (see learning.journal.search), newest first."""
         return search(self, text, limit)
 
     def export_rows(self) -> Iterator[dict[str, Any]]:
-        """Everything in the journal; `import_rows` reads it back."""
+        """All rows of the journal; `import_rows` reads them back."""
         return export_rows(self)
 
     def export_trl(self) -> Iterator[dict[str, Any]]:
-        """Preferences as `prompt`, `chosen`, `rejected` in conversational form."""
+        """Preference pairs in TRL's conversational format."""
         return export_trl(self)
 
     def import_rows(self, rows: Iterable[dict[str, Any]], name: str = "row ") -> int:
-        """Adds what is new in another journal's export; the number of conversations and lessons added or
-        changed."""
+        """Adds the new rows of another journal's export. Returns the number of conversations and lessons
+        added or changed. Raises DataError for a row that is not from an export; `name` then names the
+        source."""
         return import_rows(self, rows, name)
 
     def to_forget(
@@ -258,7 +265,7 @@ class Journal(JudgementJournal):
         text: str | None = None,
         all: bool = False,
     ) -> ErasurePlan:
-        """What `forget` with the same arguments would erase. Raises NotFound."""
+        """What `forget` would erase with the same arguments. Raises NotFound."""
         return plan_erasure(
             self, conversation=conversation, ask=ask, lesson=lesson, text=text, all=all
         )
@@ -272,9 +279,8 @@ class Journal(JudgementJournal):
         text: str | None = None,
         all: bool = False,
     ) -> int:
-        """Really erases, from the file and its log too; how many asks and lessons are gone.
-
-        Weights and book are not touched: see learning.journal.erase. Raises NotFound.
+        """Erases rows beyond recovery (see learning.journal.erase). Returns the number of asks, lessons and
+        titles. Does not change weights or book (see learning.lessons.forget). Raises NotFound.
         """
         doomed = self.to_forget(
             conversation=conversation, ask=ask, lesson=lesson, text=text, all=all

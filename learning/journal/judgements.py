@@ -1,7 +1,8 @@
-"""The journal's judgements: what the owner thought of candidates, and what an ask's answer is now.
+"""The journal's judgements (picks, corrections, ratings), and the current answer of an ask.
 
-The newest judgement that stands and carries a text is the answer, so taking one back brings the earlier
-answer forth again. Left out: what is taught by it (learning.journal.lessons).
+The current answer is the newest one whose judgement is in effect, so withdrawing a judgement restores the
+answer before. Left out: making lessons of judgements (learning.channels), storing them
+(learning.journal.lessons).
 """
 
 from __future__ import annotations
@@ -28,19 +29,20 @@ from learning.text.normalise import writable
 
 @dataclass(frozen=True)
 class Judged:
-    """A judgement as it stands in the journal."""
+    """A judgement that is in the journal."""
 
     id: int
     judgement: Judgement
     answer: str
-    """The text as the owner saw it."""
+    """The judged text as the owner saw it."""
     created: float
+    """Seconds since the epoch."""
     stands: bool
-    """Neither withdrawn nor all its lessons undone."""
+    """In effect: neither withdrawn nor all its lessons undone."""
 
 
 class JudgementJournal(LessonJournal):
-    """Judgements and answers; a part of learning.journal.journal."""
+    """The methods of `Journal` for judgements and answers."""
 
     def judge(
         self,
@@ -49,10 +51,10 @@ class JudgementJournal(LessonJournal):
         lessons: Sequence[Lesson] = (),
         withdraws: Iterable[int] = (),
     ) -> int:
-        """Records a judgement, its lessons, and the judgements it takes back, in one transaction.
+        """Records a judgement with its lessons, and withdraws others, in one transaction. Returns its id.
 
-        answer: the text as the owner saw it; a pick or a correction makes it the ask's answer, a
-        rating only where there is none yet. Durable when this returns. Raises NotFound.
+        answer: the judged text as the owner saw it. It becomes the ask's answer, for a rating only if the ask
+        has none yet. withdraws: ids of judgements. Raises NotFound.
         """
         answer = writable(answer)
         with self.writing() as connection:
@@ -73,7 +75,8 @@ class JudgementJournal(LessonJournal):
             return number
 
     def complete(self, judgement: int, answer: str, lessons: Sequence[Lesson]) -> list[Lesson]:
-        """The lessons, and the whole answer, of a judgement that came before its text was whole."""
+        """Adds lessons and the complete answer to a judgement that was given while its text was still
+        streaming. Returns the lessons with their ids. Raises NotFound."""
         with self.writing() as connection:
             row = connection.execute(
                 "SELECT ask, kind FROM judgements WHERE id = ?", (judgement,)
@@ -85,18 +88,18 @@ class JudgementJournal(LessonJournal):
             return [insert_lesson(connection, lesson, judgement, row[0]) for lesson in lessons]
 
     def withdraw(self, judgement: int) -> None:
-        """Takes a judgement back: its answer and lessons no longer count. Raises NotFound."""
+        """Withdraws a judgement, so that its answer and lessons no longer count. Raises NotFound."""
         with self.writing() as connection:
             must_exist(connection, "judgements", judgement, "judgement")
             _withdraw(connection, [judgement])
 
     def judgements(self, ask: int) -> list[Judged]:
-        """All that were given on an ask, in order, those taken back too."""
+        """All judgements of an ask, oldest first, including withdrawn ones."""
         return self._judged("j.ask = ? ORDER BY j.id", ask)
 
     def judgements_without_lessons(self) -> list[Judged]:
-        """Standing judgements that should have taught something and did not, oldest first: the
-        program ended between an early pick and the end of its stream."""
+        """Judgements in effect that need lessons and have none, oldest first: the program ended after a
+        pick and before the picked answer was complete."""
         return self._judged(
             f"""NOT {withdrawn()} AND (j.kind != 'rating' OR j.value IS NOT NULL)
             AND NOT EXISTS (SELECT 1 FROM lessons l WHERE l.judgement = j.id)
@@ -107,8 +110,8 @@ class JudgementJournal(LessonJournal):
         )
 
     def judged_good(self, conversation: int) -> dict[int, int]:
-        """Asks whose answer was picked, typed or rated good, with the newest lesson of that; 0 where it
-        has none yet."""
+        """The asks whose answer was picked, typed or rated good -> id of the newest lesson from that; 0 if
+        there is none yet."""
         sql = f"""SELECT j.ask, coalesce(max(l.id), 0) FROM judgements j
             LEFT JOIN lessons l ON l.judgement = j.id
             WHERE j.ask IN (SELECT id FROM asks WHERE conversation = ?)
@@ -116,12 +119,12 @@ class JudgementJournal(LessonJournal):
         return dict(self.rows(sql, conversation))
 
     def answer(self, ask: int) -> str | None:
-        """What the ask's answer is now."""
+        """The ask's current answer; None if it has none."""
         row = self.row(f"SELECT a.text {ANSWERS} AND a.ask = ? ORDER BY a.id DESC LIMIT 1", ask)
         return str(row[0]) if row else None
 
     def set_answer(self, ask: int, text: str, lessons: Sequence[Lesson] = ()) -> None:
-        """The talk goes on with this answer, unjudged. Raises NotFound."""
+        """Makes `text` the ask's answer without a judgement, and records weak lessons. Raises NotFound."""
         with self.writing() as connection:
             must_exist(connection, "asks", ask, "ask")
             _answer(connection, ask, writable(text), None)
@@ -129,9 +132,12 @@ class JudgementJournal(LessonJournal):
                 insert_lesson(connection, lesson, ask=ask)
 
     def first_picked(self) -> list[tuple[float, bool]]:
-        """(seconds since the epoch, whether it stood first) of every pick that stands, in order. First
-        stands the candidate of the highest mean log-probability; where no two are whole, or the others
-        are erased, number 1."""
+        """(seconds since the epoch, whether it was the likeliest candidate) of every pick in effect, oldest
+        first.
+
+        The likeliest candidate has the highest mean log-probability. If fewer than two complete candidates
+        are in the journal, number 1 counts as the likeliest.
+        """
         rows = self.rows(
             f"""SELECT j.id, j.created, j.number, c.number, c.logprobs FROM judgements j
             LEFT JOIN candidates c ON c.ask = j.ask AND c.ending != 'cancelled'
@@ -147,7 +153,7 @@ class JudgementJournal(LessonJournal):
         return found
 
     def ratings(self) -> list[tuple[float, bool]]:
-        """(seconds since the epoch, whether it was good) of every rating that stands, in order."""
+        """(seconds since the epoch, whether it was good) of every rating in effect, oldest first."""
         rows = self.rows(
             "SELECT created, value = 'good' FROM judgements j WHERE kind = 'rating'"
             f" AND value IS NOT NULL AND {JUDGEMENT_STANDS} ORDER BY id"

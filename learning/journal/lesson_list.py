@@ -1,8 +1,7 @@
-"""What was taught, as a list: newest first, with when, what became of it, and what replaced it. Weak
-lessons, which nobody judged (learning.journal.weak), stand among the owner's.
+"""The list of lessons, newest first, with time, state and replacement. It includes weak lessons, which the
+owner did not judge (learning.journal.weak).
 
-As in learning.journal.conversations the numbers of all are asked for first and the lines in sight after
-that.
+As in learning.journal.conversations, the ids of all lessons are read first, and then the visible rows.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from learning.protocol.requests import Probe
 
 State = Literal["waiting", "learned", "needs_practice", "taken_back"]
 Show = Literal["all", "waiting", "learned", "needs_practice", "taken_back", "judged", "unjudged"]
-"""What of the list: all, what is in a state now, what the owner judged, what nobody did."""
+"""Filter: all lessons, those in one state, those that the owner judged, or weak ones ("unjudged")."""
 _MAIN, _WEAK, _LISTED = (
     of_kinds(kinds, "l") for kinds in (MAIN_KINDS, RIDER_KINDS, (*MAIN_KINDS, *RIDER_KINDS))
 )
@@ -31,34 +30,34 @@ _STANDS = stands("l")
 
 @dataclass(frozen=True)
 class Taught:
-    """One line of the list."""
+    """One row of the list of lessons."""
 
     lesson: Lesson
     created: float
-    """Seconds since the epoch."""
+    """Seconds since the epoch, as `since`."""
     ask: int | None
-    """The message it was taught at; None for one from a file or of the book."""
+    """The ask that it was taught at; None for a lesson from a file or from the book."""
     state: State
-    """What became of it."""
     since: float
-    """When that was."""
+    """When it came into its state."""
     replaced_by: int | None
-    """A later lesson that answers the same, so that this one need not be known any more."""
+    """The id of a later lesson with another answer to the same prompt (for a weak lesson: one that
+    contradicts it), so that the model need not know this one; None if there is none."""
 
     @property
     def unjudged(self) -> bool:
-        """A weak lesson: it need not be known."""
+        """Whether it is a weak lesson, which the model need not know."""
         return self.lesson.kind in RIDER_KINDS
 
     @property
     def probe(self) -> Probe:
-        """Does the model do now what the lesson asked?"""
+        """The request that measures whether the model knows the lesson."""
         rejected = () if self.lesson.answer else self.lesson.rejected
         return Probe(self.lesson.prompt, self.lesson.answer, rejected)
 
 
 def taught_ids(store: Store, search: str = "", show: Show = "all") -> list[int]:
-    """Numbers of what was taught, newest first."""
+    """Ids of all lessons that match the filter and contain every word of `search`, newest first."""
     kinds = {"judged": _MAIN, "unjudged": _WEAK}
     where, values = [kinds.get(show, _LISTED)], list[object]()
     if show == "taken_back":
@@ -67,7 +66,7 @@ def taught_ids(store: Store, search: str = "", show: Show = "all") -> list[int]:
         where += ["l.state = ?", _STANDS]
         values.append(show)
     for word in search.casefold().split():
-        # texts stand in JSON there, so what is looked for is written the same way
+        # prompt and rejected are JSON, so the word is escaped in the same way
         quoted = json.dumps(word, ensure_ascii=False)[1:-1]
         where.append("(contains(l.answer, ?) OR contains(l.prompt, ?) OR contains(l.rejected, ?))")
         values += [word, quoted, quoted]
@@ -78,7 +77,7 @@ def taught_ids(store: Store, search: str = "", show: Show = "all") -> list[int]:
 
 
 def taught(store: LessonJournal, ids: Sequence[int]) -> list[Taught]:
-    """The lines of some of them, in the order of `ids`; those that are gone are left out."""
+    """The rows for some ids, in the order of `ids`. Lessons that were erased are left out."""
     columns = ", ".join(f"l.{name}" for name in LESSON_COLUMNS.split(", "))
     rows = store.rows(
         f"""SELECT {columns}, l.created, l.ask, {_STANDS},
@@ -106,7 +105,7 @@ def taught(store: LessonJournal, ids: Sequence[int]) -> list[Taught]:
 
 
 def _replacements(store: Store, ids: Sequence[int]) -> dict[int, int]:
-    """Lesson -> the newest later one that says something else to the same prompt."""
+    """Lesson -> the newest later lesson of the owner with the same prompt and another answer."""
     rows = store.rows(
         f"""WITH chosen AS (
             SELECT id, prompt, answer FROM lessons WHERE id IN (SELECT value FROM json_each(?))),

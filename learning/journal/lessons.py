@@ -1,7 +1,7 @@
-"""The half of the journal that says what is to be learned and what was: lessons, steps, versions.
+"""The journal's lessons and their states, optimizer steps, and versions of the weights.
 
-What was said is in journal.py, what was judged in journal/judgements.py. A lesson's state is appended
-to its events; the row carries the last one so that asking for those that wait stays cheap.
+A change of a lesson's state is appended to `lesson_events`; the lesson's row holds the last state, so that
+listing waiting lessons is cheap. Left out: messages (journal.py), judgements (judgements.py).
 """
 
 from __future__ import annotations
@@ -21,43 +21,45 @@ from learning.protocol.records import Lesson, LessonKind, LessonState, Turn
 from learning.text.normalise import writable
 
 MAIN_KINDS: tuple[LessonKind, ...] = ("pick", "correction", "rating", "example")
-"""What the owner taught. The other kinds ride along in batches."""
+"""Kinds of lessons that the owner taught."""
 RIDER_KINDS: tuple[LessonKind, ...] = ("owner_words", "continuation")
+"""Kinds of weak lessons, which are added to the batches of other lessons."""
 
 _MAIN, _RIDER = of_kinds(MAIN_KINDS), of_kinds(RIDER_KINDS)
 LINE = """WITH RECURSIVE line(version) AS (
     VALUES (?)
     UNION SELECT p.parent FROM publications p JOIN line USING (version)) """
-"""The weights' ancestors: a version, its parent, and so on back to the base model."""
+"""SQL for a version and all its ancestors: its parent, and so on back to the base model."""
 
 
 WITHOUT = "without lesson "
-"""Begins the note of weights that are earlier ones again."""
+"""Begins the note of a publication that restored earlier weights to undo a lesson."""
 _AGAINST = "against lesson "
 
 
 def against(lesson: int) -> str:
-    """The note of weights that were taught not to say what the lesson had taught."""
+    """The note of a publication that was trained not to give the lesson's answer any more."""
     return f"{_AGAINST}{lesson}"
 
 
 class LessonJournal(Store):
-    """Lessons and what became of them."""
+    """The methods of `Journal` for lessons, steps, versions and measures."""
 
     # ------------------------------------------------------------ lessons
 
     def add_lessons(
         self, lessons: Iterable[Lesson], judgement: int | None = None, ask: int | None = None
     ) -> list[Lesson]:
-        """Journals lessons and returns them with their numbers, all in one transaction.
+        """Records lessons in one transaction, and returns them with their ids.
 
-        ask: what they come from, so that `forget` finds them; a judgement's is found by itself.
+        ask: the ask that they come from, so that `forget` finds them; the default is the judgement's ask.
+        Raises NotFound for an unknown judgement.
         """
         with self.writing() as connection:
             return [insert_lesson(connection, lesson, judgement, ask) for lesson in lessons]
 
     def lesson(self, lesson: int) -> Lesson:
-        """Raises NotFound."""
+        """The lesson with that id. Raises NotFound."""
         row = self.row(f"SELECT {LESSON_COLUMNS} FROM lessons WHERE id = ?", lesson)
         if row is None:
             raise NotFound(
@@ -71,7 +73,10 @@ class LessonJournal(Store):
         kinds: Sequence[LessonKind] | None = None,
         after: int = 0,
     ) -> list[Lesson]:
-        """Lessons numbered above `after`, oldest first; those of withdrawn judgements too."""
+        """Lessons with ids above `after`, oldest first, including those of withdrawn judgements.
+
+        state, kinds: only lessons in this state, and of these kinds.
+        """
         where, values = "id > ?", [after, *([state] if state else []), *(kinds or ())]
         if state is not None:
             where += " AND state = ?"
@@ -80,27 +85,27 @@ class LessonJournal(Store):
         return self._select(f"{where} ORDER BY id", *values)
 
     def lessons_of(self, judgement: int) -> list[Lesson]:
-        """What a judgement taught."""
+        """The lessons that came from a judgement, oldest first."""
         return self._select("judgement = ? ORDER BY id", judgement)
 
     def waiting(self) -> list[Lesson]:
-        """What the owner taught and the weights do not have yet, oldest first."""
+        """The owner's lessons in effect that are to be learned, oldest first."""
         return self._select(f"state = 'waiting' AND {_MAIN} AND {stands()} ORDER BY id")
 
     def riders(self) -> list[Lesson]:
-        """Weak lessons that wait to ride along in a batch, oldest first."""
+        """Weak lessons in effect that wait to be added to a batch, oldest first."""
         return self._select(f"state = 'waiting' AND {_RIDER} AND {stands()} ORDER BY id")
 
     def standing(self) -> list[Lesson]:
-        """What the owner taught and did not take back, oldest first."""
+        """The owner's lessons in effect (neither taken back nor undone), oldest first."""
         return self._select(f"{_MAIN} AND {stands()} ORDER BY id")
 
     def taken_back(self) -> list[Lesson]:
-        """What the owner taught and took back, oldest first."""
+        """The owner's lessons that were taken back or undone, oldest first."""
         return self._select(f"{_MAIN} AND NOT {stands()} ORDER BY id")
 
     def lessons_mark(self) -> tuple[int, ...]:
-        """Another one whenever `standing` or `taken_back` may be others."""
+        """A value that changes whenever `standing` or `taken_back` may return something else."""
         row = self.row(
             """SELECT (SELECT coalesce(max(id), 0) FROM lesson_events), (SELECT count(*) FROM lessons),
             (SELECT count(*) FROM withdrawals), (SELECT count(*) FROM retractions)"""
@@ -108,8 +113,8 @@ class LessonJournal(Store):
         return tuple(row or ())
 
     def retract(self, lesson: int) -> None:
-        """Takes back a lesson that has no judgement to withdraw, as those from a file or of the book
-        have none; the weights follow. Raises NotFound."""
+        """Takes back a lesson that has no judgement to withdraw, such as one from a file or from the book.
+        Does not change the weights. Raises NotFound."""
         with self.writing() as connection:
             if not connection.execute("SELECT 1 FROM lessons WHERE id = ?", (lesson,)).fetchone():
                 raise NotFound(f"lesson {lesson} is not in the journal", "it may be forgotten")
@@ -119,26 +124,26 @@ class LessonJournal(Store):
             )
 
     def to_undo(self) -> list[Lesson]:
-        """Lessons that were taken back and are not undone yet, oldest first."""
+        """Lessons that were taken back but not yet removed from the weights, oldest first."""
         return self._select(f"state != 'undone' AND {taken_back()} ORDER BY id")
 
     def taken_back_in(self, version: int) -> list[Lesson]:
-        """Lessons that were taken back, be it in another model, and that these weights still know and
-        were not taught against; oldest first."""
+        """Lessons in the weights of `version` that were taken back (possibly while another model was in
+        use) and not trained against, oldest first."""
         known = self._select_in(version, f"NOT {stands()}")
         against = self.taught_against(version)
         return [lesson for lesson in known if lesson.id not in against]
 
     def last_lesson(self, skip: Collection[int] = ()) -> Lesson | None:
-        """The newest that the owner taught and did not take back, or the newest practice that is in
-        the weights, `skip` passed over."""
+        """The newest lesson in effect: one of the owner's, or a learned practice. Ignores the ids in
+        `skip`. None if there is none."""
         practised = "(kind = 'practice' AND state = 'learned')"
         sql = f"({_MAIN} OR {practised}) AND {stands()} ORDER BY id DESC LIMIT ?"
         found = self._select(sql, len(skip) + 1)
         return next((lesson for lesson in found if lesson.id not in skip), None)
 
     def set_lesson_state(self, lesson: int, state: LessonState) -> None:
-        """Appends an event. Raises NotFound."""
+        """Sets a lesson's state, and appends an event. Raises NotFound."""
         with self.writing() as connection:
             changed = connection.execute(
                 "UPDATE lessons SET state = ? WHERE id = ?", (state, lesson)
@@ -148,7 +153,7 @@ class LessonJournal(Store):
             _add_event(connection, lesson, state)
 
     def lesson_events(self, lesson: int) -> list[tuple[LessonState, float]]:
-        """(state, seconds since the epoch), in order."""
+        """All (state, seconds since the epoch) of a lesson, oldest first."""
         sql = "SELECT state, created FROM lesson_events WHERE lesson = ? ORDER BY id"
         return [(state, created) for state, created in self.rows(sql, lesson)]
 
@@ -157,7 +162,7 @@ class LessonJournal(Store):
         return [lesson_from_row(row) for row in rows]
 
     def _select_in(self, version: int, where: str) -> list[Lesson]:
-        """Of the lessons that these weights have learned."""
+        """Lessons in the weights of `version` that satisfy an SQL condition, oldest first."""
         sql = f"""{LINE} SELECT {LESSON_COLUMNS} FROM lessons WHERE {where}
             AND id IN (SELECT lesson FROM publication_lessons JOIN line USING (version))
             ORDER BY id"""
@@ -168,13 +173,17 @@ class LessonJournal(Store):
     def add_step(
         self, lesson_ids: Iterable[int], loss: float, batch: int, seconds: float, kind: str
     ) -> int:
-        """Records one optimizer step and the lessons in its batch."""
+        """Records training: all optimizer steps of one lesson, or one step of practice. Returns the row's id.
+
+        lesson_ids: lessons that were trained on. loss: of the last step; NULL is stored if it is not finite.
+        batch: examples a step. seconds: duration. kind: the lesson's kind, or "practice".
+        """
         with self.writing() as connection:
             step = connection.execute(
                 "INSERT INTO steps (kind, loss, batch, seconds, created) VALUES (?, ?, ?, ?, ?)",
                 (kind, loss if math.isfinite(loss) else None, batch, seconds, time.time()),
             ).lastrowid
-            connection.executemany(  # those forgotten meanwhile are left out
+            connection.executemany(  # lessons that were erased in the meantime are left out
                 "INSERT OR IGNORE INTO step_lessons SELECT ?, id FROM lessons WHERE id = ?",
                 [(step, lesson) for lesson in lesson_ids],
             )
@@ -188,10 +197,10 @@ class LessonJournal(Store):
         path: str | None = None,
         note: str = "",
     ) -> None:
-        """Records that weights were published.
+        """Records a new version of the weights.
 
-        version: a new number, above every earlier one. parent_version: the weights it was made
-        from; 0 is the model as it came. lessons: those the weights have that the parent had not.
+        version: a new number, above all earlier ones. parent_version: the version that it was trained from;
+        0: the model as shipped or imported. lessons: lessons in these weights that are not in the parent.
         """
         with self.writing() as connection:
             connection.execute(
@@ -205,55 +214,55 @@ class LessonJournal(Store):
             )
 
     def latest_version(self) -> int:
-        """The highest number ever published, whichever weights are in use; 0 at the start."""
+        """The highest version ever published, of any model; 0 if there is none."""
         row = self.row("SELECT max(version) FROM publications")
         return int(row[0] or 0) if row else 0
 
     def mark_saved(self, version: int) -> None:
-        """These weights are on the disk now and are those that the next start loads."""
+        """Records that this version is on disk, and that the next start will load it."""
         with self.writing() as connection:
             connection.execute(
                 "INSERT INTO saves (version, created) VALUES (?, ?)", (version, time.time())
             )
 
     def saved_version(self) -> int:
-        """The last that was marked; 0 where none was."""
+        """The version last passed to `mark_saved`; 0 if there is none."""
         row = self.row("SELECT version FROM saves ORDER BY id DESC LIMIT 1")
         return int(row[0]) if row else 0
 
     def lessons_in(self, version: int) -> frozenset[int]:
-        """Lessons that these weights have learned, through all their ancestors."""
+        """Ids of all lessons in the weights of `version`: those of its publication and of all its
+        ancestors."""
         sql = LINE + "SELECT DISTINCT lesson FROM publication_lessons JOIN line USING (version)"
         return frozenset(int(lesson) for (lesson,) in self.rows(sql, version))
 
     def trainings_in(self, version: int) -> frozenset[int]:
-        """Versions among these weights' ancestors that book training made."""
+        """The versions among `version` and its ancestors that were made by book training."""
         sql = LINE + "SELECT version FROM publications JOIN line USING (version) WHERE note = ?"
         return frozenset(int(found) for (found,) in self.rows(sql, version, "book training"))
 
     def publication_note(self, version: int) -> str:
-        """What made these weights; empty where that is not known."""
+        """What a version was published for; "" if the journal does not know it."""
         row = self.row("SELECT note FROM publications WHERE version = ?", version)
         return str(row[0]) if row else ""
 
     def taught_against(self, version: int) -> frozenset[int]:
-        """Lessons of these weights that were taken back by teaching against them, or that were tried
-        to be."""
+        """Ids of the lessons that `version` or its ancestors were trained against in order to undo them. The
+        training need not have succeeded."""
         sql = LINE + "SELECT note FROM publications JOIN line USING (version) WHERE note LIKE ?"
         notes = self.rows(sql, version, f"{_AGAINST}%")
         return frozenset(int(note.removeprefix(_AGAINST)) for (note,) in notes)
 
     def turned_away(self, version: int) -> list[Lesson]:
-        """Lessons that were taken back and that these weights were taught against; oldest first."""
+        """Undone lessons in the ancestry of `version` that the weights were trained against, oldest first."""
         against = self.taught_against(version)
         undone = self._select_in(version, "state = 'undone'")
         return [lesson for lesson in undone if lesson.id in against]
 
     def lessons_not_saved(self) -> list[Lesson]:
-        """Lessons that were in published weights but are not in the saved ones, oldest first.
-
-        After a crash these must be learned again. Left out are those undone or withdrawn, and
-        those that need practice: weights that were rolled back on purpose do not have them either.
+        """Lessons in state "learned" that some version contains but the saved one does not, oldest first.
+        After a crash these must be learned again. Lessons that were undone, withdrawn or set to
+        "needs_practice", as by a rollback, are left out.
         """
         rows = self.rows(
             LINE
@@ -267,8 +276,9 @@ class LessonJournal(Store):
         return [lesson_from_row(row) for row in rows]
 
     def back_in(self, version: int, before: int) -> list[Lesson]:
-        """Lessons that these weights have and those of `before` had not, and that were learned until
-        such weights came into use; oldest first. After a crash a lesson in them was not learned yet."""
+        """Lessons contained in `version` but not in `before` that were "learned" until `before` came into
+        use, and are no longer; oldest first. (After a crash, `version` may also contain lessons that were
+        never marked learned; these are not returned.)"""
         last = "SELECT state FROM lesson_events e WHERE e.lesson = lessons.id ORDER BY e.id DESC"
         away = f"state IN ('waiting', 'needs_practice') AND ({last} LIMIT 1 OFFSET 1) = 'learned'"
         missed = self.lessons_in(before)
@@ -276,7 +286,8 @@ class LessonJournal(Store):
         return [lesson for lesson in found if lesson.id not in missed]
 
     def follow(self, version: int) -> None:
-        """These weights are in use now: what only others lacked is learned."""
+        """Records that `version` is in use now, for instance after a change of the model. Lessons that it
+        contains and the version in use before did not are "learned" again."""
         before = self.saved_version()
         if before != version:
             for lesson in self.back_in(version, before):
@@ -286,7 +297,8 @@ class LessonJournal(Store):
     # ------------------------------------------------------------ progress over time
 
     def add_measure(self, name: str, value: float) -> None:
-        """Records a number to be plotted over time, e.g. "book_recall", if it is finite."""
+        """Records a value to be plotted over time, such as "book_recall". A value that is not finite is
+        ignored."""
         if math.isfinite(value):
             with self.writing() as connection:
                 connection.execute(
@@ -295,7 +307,8 @@ class LessonJournal(Store):
                 )
 
     def measures(self, name: str) -> list[tuple[float, float]]:
-        """(seconds since the epoch, value), in order. "loss" is that of every step."""
+        """All (seconds since the epoch, value) of a measure, oldest first. "loss" is the loss of all
+        recorded steps except those of practice."""
         if name == "loss":
             rows = self.rows(
                 "SELECT created, loss FROM steps WHERE loss IS NOT NULL"
@@ -306,7 +319,7 @@ class LessonJournal(Store):
         return [(created, value) for created, value in rows]
 
     def rewards(self) -> list[tuple[float, float]]:
-        """(seconds since the epoch, mean reward) of every step of practice, whatever the task."""
+        """(seconds since the epoch, mean reward) of every step of practice on any task, oldest first."""
         sql = "SELECT created, value FROM measures WHERE name LIKE 'practice/%/reward' ORDER BY id"
         return [(created, value) for created, value in self.rows(sql)]
 
@@ -320,7 +333,8 @@ def insert_lesson(
     judgement: int | None = None,
     ask: int | None = None,
 ) -> Lesson:
-    """Writes a lesson inside the caller's transaction."""
+    """Writes a lesson inside the caller's transaction, and returns it with its id. Raises NotFound for an
+    unknown judgement."""
     lesson = replace(
         lesson,
         judgement=judgement if judgement is not None else lesson.judgement,

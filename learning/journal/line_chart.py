@@ -1,7 +1,6 @@
 """Line charts as SVG, readable on light and dark pages. Needs no library.
 
-The owner's progress and the benchmarks draw with it. Left out: which values stand at the axes, which
-whoever draws knows best.
+Used for the owner's progress and for benchmarks. Left out: choosing axis ranges and tick marks.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ COLOURS = (
     "#7d8590",
     "#cf3b4b",
 )
-"""Of all lines but the first, one for each stem of a name; all readable on white and on black."""
+"""Colours of all lines but the first, one for each stem of a name; all readable on white and on black."""
 FIRST = "#e8590c"
-"""Of the first line, which is also thicker."""
+"""Colour of the first line, which is also thicker."""
 DASHES = ("", "6 3", "2 3")
 DOTS = 60
-"""Most points of a line on its own that are marked with dots."""
+"""In a panel with one line of at most this many points, each point gets a dot."""
 HEAD = 28
-"""Pixels above the first panel, for the title."""
+"""Height of the title above the first panel, in pixels."""
 STYLE = """
   text { font: 13px system-ui, sans-serif; fill: #1f2328; }
   .title { font-size: 16px; font-weight: 600; } .head { font-weight: 600; } .small { font-size: 12px; }
@@ -39,7 +38,7 @@ STYLE = """
 
 @dataclass(frozen=True)
 class Line:
-    """A named curve of (x, y)."""
+    """A named line through (x, y) points."""
 
     name: str
     points: Sequence[tuple[float, float]]
@@ -47,17 +46,17 @@ class Line:
 
 @dataclass(frozen=True)
 class Axis:
-    """What one side of a panel spans."""
+    """The range and the tick marks of an axis."""
 
     low: float
     high: float
     marks: Sequence[tuple[float, str]]
-    """(value, its words)."""
+    """(value, label) of each tick mark."""
     below: str = ""
-    """What the values are; only of a lower axis."""
+    """Title of an x axis."""
 
     def share(self, value: float) -> float:
-        """How far along the axis a value stands, 0 to 1 within it; the middle of an axis of no length."""
+        """Position of a value on the axis: 0 at `low`, 1 at `high`; 0.5 if the axis has no length."""
         return (value - self.low) / (self.high - self.low) if self.high > self.low else 0.5
 
 
@@ -70,20 +69,20 @@ class Panel:
     x: Axis
     y: Axis
     means: str = ""
-    """Smaller, behind the title."""
+    """What the values are, in small print after the title."""
     hint: str = ""
-    """Shown where the pointer rests on it."""
+    """Tooltip."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Sizes in pixels."""
+    """Sizes in pixels, and the number of columns."""
 
     width: int
-    """Of a panel's area of lines ..."""
+    """Width of a panel's plot area, and below, its height."""
     height: int
     left: int = 52
-    """... and the room around it."""
+    """Margins around the plot area: left, right, above, below."""
     right: int = 200
     above: int = 30
     below: int = 34
@@ -91,7 +90,7 @@ class Layout:
 
 
 def chart(title: str, panels: Sequence[Panel], layout: Layout) -> str:
-    """The panels in rows; with a legend at the right where they have several lines."""
+    """An SVG document with the panels in rows, and a legend at the right if there are several line names."""
     names = list(dict.fromkeys(line.name for panel in panels for line in panel.lines))
     looks, rows = _looks(names), -(-len(panels) // layout.columns)
     wide = layout.left + layout.width + layout.right
@@ -149,13 +148,14 @@ def _legend(names: Sequence[str], x: int, looks: dict[str, str]) -> list[str]:
 
 
 def _text(x: float, y: float, words: str, kind: str, anchor: str = "") -> str:
-    """Empty where there is nothing to say."""
+    """A text element; "" if `words` is empty. anchor: "end" or "middle"; "" is the start."""
     where = f' text-anchor="{anchor}"' if anchor else ""
     return f'<text class="{kind}" x="{x}" y="{y}"{where}>{escape(words)}</text>' if words else ""
 
 
 def _looks(names: Sequence[str]) -> dict[str, str]:
-    """Attributes of each line: names with the same stem (before the first hyphen) share a colour."""
+    """SVG attributes of each line by name. Names with the same stem (before the first hyphen) share a
+    colour."""
     stems: dict[str, int] = {}
     looks: dict[str, str] = {}
     for number, name in enumerate(names):

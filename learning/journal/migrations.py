@@ -1,7 +1,7 @@
-"""The journal's schema as numbered steps, each applied once, in order, never edited afterwards.
+"""The journal's schema as numbered migrations, applied once each, in order, and never edited afterwards.
 
-`PRAGMA user_version` counts the steps a file has seen. A file that has seen more of them than this
-program knows is refused. Before an existing journal is changed a copy of it is put beside it.
+`PRAGMA user_version` is the number of migrations applied to a file. A file with more than this program
+knows is refused. Before an existing journal is migrated, a backup is written beside it.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from engine.errors import JournalError
 from engine.storage.files import replacing
 
 Migration = tuple[str, ...]
-"""Statements of one step; all of a step's statements commit together or not at all."""
+"""The SQL statements of one migration. All missing migrations are committed in one transaction."""
 
 APPLICATION_ID = 0x76696479
 """`vidy`: marks a SQLite file as a journal of this program."""
 
 MIGRATIONS: tuple[Migration, ...] = (
-    # 1: what was said, what was judged, what was learned
+    # 1: conversations, judgements, lessons, versions
     (
-        # AUTOINCREMENT: a number is never given out again, even after `forget`
+        # AUTOINCREMENT: an id is never used again, even after `forget`
         """CREATE TABLE conversations (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             created REAL NOT NULL)""",
@@ -123,10 +123,10 @@ MIGRATIONS: tuple[Migration, ...] = (
         "CREATE INDEX publication_lessons_lesson ON publication_lessons (lesson)",
         "CREATE INDEX measures_name ON measures (name)",
     ),
-    # 2: which ask goes on from which, so that every branch of a conversation can be found
+    # 2: the parent of each ask, so that every branch of a conversation can be found
     (
         "ALTER TABLE asks ADD COLUMN parent INTEGER REFERENCES asks ON DELETE SET NULL",
-        # Until now an ask followed the newest one before it that was two turns shorter.
+        # Before this migration, the parent was the newest earlier ask that was two turns shorter.
         """CREATE TEMP TABLE lengths AS
             SELECT id, conversation, json_array_length(history) AS turns FROM asks""",
         "CREATE INDEX temp.lengths_turns ON lengths (conversation, turns, id)",
@@ -135,11 +135,11 @@ MIGRATIONS: tuple[Migration, ...] = (
             WHERE a.id = asks.id)""",
         "DROP TABLE temp.lengths",
         "DROP INDEX asks_conversation",
-        # holds what the tree is made of: the histories, which grow and grow, stay unread
+        # covers the query for the tree, so that the long histories are not read
         "CREATE INDEX asks_conversation ON asks (conversation, id, parent)",
         "CREATE INDEX asks_parent ON asks (parent)",
     ),
-    # 3: titles, lessons of no judgement taken back, full-text search
+    # 3: titles, retractions of lessons without a judgement, full-text search
     (
         "ALTER TABLE conversations ADD COLUMN title TEXT",
         """CREATE TABLE retractions (
@@ -169,7 +169,7 @@ MIGRATIONS: tuple[Migration, ...] = (
             VALUES ('delete', 3 * old.id + 2, old.text); END""",
         "INSERT INTO said (said) VALUES ('rebuild')",
     ),
-    # 4: how sure the model was of a candidate
+    # 4: the certainty of a candidate
     ("ALTER TABLE candidates ADD COLUMN certainty REAL",),
 )
 
@@ -177,10 +177,10 @@ MIGRATIONS: tuple[Migration, ...] = (
 def migrate(
     connection: sqlite3.Connection, path: Path, migrations: Sequence[Migration] = MIGRATIONS
 ) -> None:
-    """Brings the journal at `path` up to date. The connection must be in autocommit mode.
+    """Applies all missing migrations to the journal at `path`. The connection must be in autocommit mode.
 
-    Two programs may do this at once: the steps are counted again under the write lock.
-    Raises JournalError for a file of a newer program or of another one, sqlite3.Error otherwise.
+    Safe if two programs do this at once: the migrations are counted again under the write lock. Raises
+    JournalError for a file of a newer vidya or of another program, and sqlite3.Error.
     """
     if seen_steps(connection, path, len(migrations)) == len(migrations):
         return
@@ -202,12 +202,13 @@ def migrate(
 
 
 def backups(path: Path) -> Iterator[Path]:
-    """The copies that migrations have left beside a journal."""
+    """The backups that migrations wrote beside a journal."""
     yield from sorted(path.parent.glob(f"{path.name}.before-*"))
 
 
 def seen_steps(connection: sqlite3.Connection, path: Path, known: int = len(MIGRATIONS)) -> int:
-    """Steps the file has seen; only reads. Raises JournalError where it is not ours or too new."""
+    """The number of migrations that were applied to the file; does not write. Raises JournalError for a
+    file of another program or with more than `known` migrations."""
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     owner = int(connection.execute("PRAGMA application_id").fetchone()[0])
     tables = int(connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
@@ -225,13 +226,13 @@ def seen_steps(connection: sqlite3.Connection, path: Path, known: int = len(MIGR
 
 
 def _back_up(connection: sqlite3.Connection, path: Path, version: int) -> None:
-    """Copies the journal, with what still stands in its log, to `NAME.before-N`."""
+    """Copies the journal, including its log, to `NAME.before-N`, where N is the first missing migration."""
     target = path.with_name(f"{path.name}.before-{version + 1}")
     with contextlib.suppress(_Faster), replacing(target) as new:
         copy = sqlite3.connect(new)
         try:
             connection.backup(copy)
-            copy.execute("PRAGMA journal_mode = DELETE")  # one file, nothing beside it
+            copy.execute("PRAGMA journal_mode = DELETE")  # a single file without a log
             copied = copy.execute("PRAGMA user_version").fetchone()[0]
         finally:
             copy.close()
@@ -240,4 +241,4 @@ def _back_up(connection: sqlite3.Connection, path: Path, version: int) -> None:
 
 
 class _Faster(Exception):  # noqa: N818 - not an error
-    """Another program migrated the journal meanwhile, and made the copy itself."""
+    """Another program migrated the journal in the meantime, and made the backup itself."""

@@ -1,6 +1,7 @@
-"""How the model does over time: what the journal measured, put together by hour or by day.
+"""Measures over time from the journal, aggregated by minute, hour or day, and their export as text, CSV and
+SVG.
 
-Torch-free and without a screen; screens/progress.py plots it.
+Imports no torch. Left out: the plots in the app (vidya_tui/screens/progress.py).
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ from learning.journal.line_chart import Axis, Layout, Line, Panel, chart
 HOUR, DAY = 3600.0, 86400.0
 PICTURE = Layout(width=350, height=116, left=64, right=46, columns=2)
 SEVERAL_DAYS = 3 * DAY
-"""From this span on points are put together by days; below it by hours, below that by minutes."""
+"""Measurements that span at least this long are aggregated by day; from three hours by hour; else by
+minute."""
 
 
 class Source(Protocol):
-    """The part of a journal that is read."""
+    """The methods of a journal that are used here."""
 
     def measures(self, name: str) -> list[tuple[float, float]]: ...
 
@@ -34,20 +36,21 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class Measure:
-    """Something that is followed over time."""
+    """A quantity that is plotted over time."""
 
     name: str
     title: str
     unit: str
-    """"share" is shown as a percentage; else a word that follows the number."""
+    """"share": a fraction that is shown as a percentage; otherwise the text after the number."""
     better: str
-    """"up" or "down"; empty where neither is better."""
+    """"up" or "down": the direction that is better; "" if neither is."""
     means: str
-    """What it says, for the owner."""
+    """What it measures, for the owner."""
     read: Callable[[Source], list[tuple[float, float]]]
+    """Reads (seconds since the epoch, value) from a journal."""
     state: bool = False
-    """Each measurement says how it is from then on, so that the last of a day stands for it; else each is
-    one of many, and their mean does."""
+    """True: a point shows the last value of its interval, because a measurement holds until the next.
+    False: it shows the mean."""
 
 
 def _measured(name: str) -> Callable[[Source], list[tuple[float, float]]]:
@@ -111,17 +114,17 @@ MEASURES: tuple[Measure, ...] = (
 
 @dataclass(frozen=True)
 class Point:
-    """What was measured within one minute, hour or day."""
+    """The measurements of one minute, hour or day."""
 
     start: float
-    """Its first second, local time; seconds since the epoch."""
+    """Begin of the interval in local time, as seconds since the epoch."""
     mean: float
     least: float
     most: float
     last: float
     count: int
     shown: float
-    """What stands for it everywhere: in words, plots and lists."""
+    """The value that is displayed: `last` or `mean`, see Measure.state."""
 
 
 @dataclass(frozen=True)
@@ -130,9 +133,9 @@ class Series:
 
     measure: Measure
     points: tuple[Point, ...]
-    """Oldest first; times without a measurement are left out."""
+    """Oldest first. Intervals without a measurement are left out."""
     step: float
-    """Seconds of a point: a minute, an hour or a day."""
+    """Length of an interval in seconds: a minute, an hour or a day."""
 
     @property
     def newest(self) -> float | None:
@@ -140,12 +143,15 @@ class Series:
 
 
 def read_progress(journal: Source) -> list[Series]:
-    """Every measure, those without a measurement too."""
+    """All measures, including those without a measurement."""
     return [series(measure, measure.read(journal)) for measure in MEASURES]
 
 
 def series(measure: Measure, points: Sequence[tuple[float, float]]) -> Series:
-    """(seconds since the epoch, value) in any order, put together by a step that suits the span."""
+    """Aggregates measurements by minute, hour or day, depending on their time span.
+
+    points: (seconds since the epoch, value) in any order.
+    """
     if not points:
         return Series(measure, (), DAY)
     times = [when for when, _ in points]
@@ -165,11 +171,12 @@ def _point(measure: Measure, start: float, values: Sequence[float]) -> Point:
 
 
 def _start(when: float, step: float) -> float:
-    """Where the minute, hour or day of the owner's clock begins."""
+    """Begin of the minute, hour or day in local time that contains `when`; both in seconds since the
+    epoch."""
     parts = list(time.localtime(when))
     kept = {DAY: 3, HOUR: 4}.get(step, 5)
     parts[kept:6] = [0] * (6 - kept)
-    parts[8] = -1  # whether it is summer time then is worked out anew
+    parts[8] = -1  # let mktime find out whether it is summer time
     return time.mktime(tuple(parts))  # type: ignore[arg-type]
 
 
@@ -177,20 +184,20 @@ def _start(when: float, step: float) -> float:
 
 
 def when_words(start: float, step: float) -> str:
-    """A point's time as people write it."""
+    """The time of a point as text, as exact as its interval."""
     form = {DAY: "%Y-%m-%d", HOUR: "%m-%d %H:00"}.get(step, "%m-%d %H:%M")
     return time.strftime(form, time.localtime(start))
 
 
 def number_words(value: float, unit: str) -> str:
-    """98.4 %, or three significant digits and the unit."""
+    """A value as text: "98.4 %" for a share, otherwise three significant digits and the unit."""
     if unit == "share":
         return f"{100 * value:.1f} %"
     return f"{value:.3g} {unit}".rstrip()
 
 
 def summary(one: Series) -> str:
-    """The series in a sentence, for screen readers and where nothing can be plotted."""
+    """One line of text about a series, for screen readers and for terminals that cannot plot."""
     measure = one.measure
     if not one.points:
         return f"{measure.title}: nothing measured yet"
@@ -216,7 +223,7 @@ def _direction(first: float, last: float, better: str) -> str:
 
 
 def as_csv(all_series: Sequence[Series]) -> str:
-    """One row a point: measure, time, mean, least, most, last, number of measurements."""
+    """CSV with one row a point: measure, time (ISO 8601), mean, least, most, last, number of measurements."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["measure", "time", "mean", "least", "most", "last", "count"])
@@ -229,12 +236,16 @@ def as_csv(all_series: Sequence[Series]) -> str:
 
 
 def as_svg(all_series: Sequence[Series]) -> str:
-    """A picture with a plot for each series, two beside each other."""
+    """An SVG document with a plot for each series, in two columns."""
     return chart("How the model does over time", [_panel(one) for one in all_series], PICTURE)
 
 
 def bounds(one: Series) -> tuple[float, float]:
-    """The lowest and the highest value of the axis; a share has all of 0 to 1 where it varies much."""
+    """(lowest, highest) value of the y axis. A share that varies by more than 0.3 gets the whole range 0 to
+    1.
+
+    one: a series with at least one point.
+    """
     values = [point.shown for point in one.points]
     low, high = min(values), max(values)
     if one.measure.unit == "share" and high - low > 0.3:
@@ -255,7 +266,7 @@ def _panel(one: Series) -> Panel:
             first, last, [(when, when_words(when, one.step)) for when in sorted({first, last})]
         )
         y = Axis(low, high, [(value, _mark(value, one)) for value in (low, (low + high) / 2, high)])
-    # one name for all: each plot has one line, so that none needs another colour
+    # the same name in all plots, so that all lines have the same colour and there is no legend
     line = Line("measured", [(point.start, point.shown) for point in one.points])
     return Panel(one.measure.title, [line], x, y, one.measure.means, summary(one))
 

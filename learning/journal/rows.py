@@ -1,6 +1,6 @@
-"""How records stand in the journal's rows: texts, JSON and packed numbers, and back again.
+"""Converts records (learning.protocol.records) to rows of the journal's tables, and back.
 
-Pure functions; the SQL that carries the values is in the journal.
+Pure functions. Left out: the SQL that reads and writes the rows.
 """
 
 from __future__ import annotations
@@ -28,10 +28,11 @@ from learning.text.normalise import writable
 ASK_COLUMNS = "id, conversation, history, message, sampling, seed, created, parent"
 BRANCHES = """SELECT id, parent, CASE WHEN parent IS NULL THEN json_array_length(history) + 1 END
     FROM asks WHERE conversation = ? ORDER BY id"""
-"""The tree of a conversation. Its index holds it but for the roots' histories, which are short."""
+"""SQL for the rows of a ConversationTree. The index asks_conversation covers all of it but the histories of
+the roots, which are short."""
 NEWEST_SHORTER = """SELECT max(id) FROM asks
     WHERE conversation = ? AND json_array_length(history) = ? - 3"""
-"""(conversation, turns of an ask) -> what it goes on from, where nobody says."""
+"""SQL for an ask's default parent; parameters: conversation, number of turns of the ask."""
 CANDIDATE_COLUMNS = "ask, number, text, tokens, logprobs, ending, version, certainty"
 LESSON_COLUMNS = "id, judgement, kind, prompt, answer, rejected, weight, replaces, state"
 
@@ -81,7 +82,7 @@ def candidate_from_row(row: Row) -> Candidate:
 
 
 def mean_logprob(packed: bytes) -> float:
-    """Of the tokens of a candidate's row, at least one."""
+    """Mean log-probability of a candidate's tokens in nats. packed: the column `logprobs`, not empty."""
     numbers = struct.unpack(f"<{len(packed) // 8}d", packed)
     return sum(numbers) / len(numbers)
 

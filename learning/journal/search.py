@@ -1,11 +1,11 @@
-"""Full-text search in all that was said: SQLite's FTS5 over messages, answers and candidates.
+"""Full-text search over messages, answers and candidates with SQLite's FTS5.
 
-Words of two letters or more are found by their beginning, whatever their case and accents; all of them
-must be there, words in double quotes side by side. What has no words in it (emoji), and scripts that
-write no spaces, are looked for letter by letter, which takes longer. No query is an error.
+A text matches if it contains all words of the query. A word of two letters or more also matches longer
+words that begin with it; case and accents are ignored. Words in double quotes must be adjacent. Emoji, and
+scripts written without spaces, are searched as substrings, which is slower. Any text is a valid query.
 
-The index (step 3 of learning.journal.migrations) holds no text of its own: triggers follow every row
-that is written or deleted, and `rebuild_index` leaves nothing in it of what was deleted before.
+The index (migration 3 of learning.journal.migrations) stores no text of its own. Triggers update it for
+every row that is inserted or deleted; only `rebuild_index` removes all traces of deleted rows.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from learning.journal.database import Store
 from learning.text.normalise import writable
 
 KINDS = ("message", "answer", "candidate")
-"""Of the texts in the index; the number of a text there is 3 times its row's number, plus its kind."""
+"""The kinds of texts in the index. A text's id there is 3 times its row's id, plus the index of its kind."""
 _TABLES = {"message": ("asks", "message"), "answer": ("answers", "text")}
 _TABLES["candidate"] = ("candidates", "text")
 _PIECES = re.compile(r'"([^"]*)"?|(\S+)')
@@ -27,12 +27,12 @@ _NO_SPACES = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u303f\u3040-\u30ff\u3400-\u9fff"
     "\uf900-\ufaff\U00020000-\U0003ffff]"
 )
-"""Thai, Lao, Burmese, Khmer, Chinese, Japanese: a whole sentence is one word to the index."""
+"""Thai, Lao, Burmese, Khmer, Chinese, Japanese. The index takes a whole sentence in them as one word."""
 
 
 @dataclass(frozen=True)
 class Hit:
-    """A text that a search found."""
+    """A text that matches a search."""
 
     conversation: int
     ask: int
@@ -40,25 +40,26 @@ class Hit:
     """"message", "answer" or "candidate"."""
     text: str
     created: float
+    """Seconds since the epoch."""
 
 
 @dataclass(frozen=True)
 class Query:
-    """What was typed, taken apart."""
+    """A parsed query."""
 
     match: str
-    """In FTS5's language; empty where no words were typed."""
+    """The words as an FTS5 expression; "" if there are none."""
     letters: tuple[str, ...]
-    """Folded texts that must be contained besides."""
+    """Case-folded substrings that a text must contain in addition."""
     words: tuple[str, ...]
-    """Everything that was typed, piece by piece, to be marked in what is found."""
+    """All words and phrases of the query, for highlighting."""
 
     def __bool__(self) -> bool:
         return bool(self.words)
 
 
 def read_query(text: str) -> Query:
-    """Takes any text; nothing in it is an operator but double quotes around several words."""
+    """Parses any text. Double quotes around several words make a phrase; there are no other operators."""
     clean = writable(text.replace("\0", " "))
     match: list[str] = []
     letters: list[str] = []
@@ -77,7 +78,7 @@ def read_query(text: str) -> Query:
 
 
 def search(store: Store, text: str, limit: int = 200) -> list[Hit]:
-    """Messages, answers and candidates that the query finds, newest first."""
+    """The newest `limit` messages, answers and candidates that match a query, newest first."""
     query = read_query(text)
     hits: list[Hit] = []
     for kind, (table, column) in _TABLES.items():
@@ -96,8 +97,8 @@ def search(store: Store, text: str, limit: int = 200) -> list[Hit]:
 
 
 def found_in(store: Store, text: str) -> dict[int, tuple[str, int]]:
-    """Conversations whose title, messages or answers the query finds -> the newest text of it that
-    was found: (kind, its row), kind "title" with row 0 where only the title was."""
+    """By conversation whose title, messages or answers match a query: (kind, row id) of a matching text,
+    the newest message, or else the newest answer; ("title", 0) if only the title matches."""
     query = read_query(text)
     found: dict[int, tuple[str, int]] = {}
     if not query:
@@ -122,7 +123,7 @@ def found_in(store: Store, text: str) -> dict[int, tuple[str, int]]:
 
 
 def texts(store: Store, places: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]:
-    """The texts behind the places that `found_in` gave."""
+    """The texts at places that `found_in` returned. Titles and erased rows are left out."""
     found = {}
     for kind, row in places:
         if kind in _TABLES:
@@ -133,7 +134,10 @@ def texts(store: Store, places: Iterable[tuple[str, int]]) -> dict[tuple[str, in
 
 
 def spans(text: str, words: Sequence[str]) -> list[tuple[int, int]]:
-    """Where the query's pieces begin a word of the text, or stand anywhere in it: [start, end)."""
+    """All matches of a query's words in a text, for highlighting: [start, end) in characters, sorted.
+
+    words: see Query.words. A word matches at the beginning of a word, or anywhere in a script without spaces.
+    """
     found = []
     for word in words:
         pieces = [re.escape(piece) for piece in re.findall(r"\w+", word)] or [re.escape(word)]
@@ -145,7 +149,8 @@ def spans(text: str, words: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def excerpt(text: str, words: Sequence[str], width: int) -> str:
-    """At most `width` characters of the text on one line, with the first place found in it."""
+    """At most `width` characters of the text around the first match, on one line; an ellipsis marks each
+    cut."""
     line = " ".join(text.split())
     first = next(iter(spans(line, words)), (0, 0))[0]
     start = max(0, min(first - width // 3, len(line) - width))
@@ -156,13 +161,13 @@ def excerpt(text: str, words: Sequence[str], width: int) -> str:
 
 
 def rebuild_index(connection: sqlite3.Connection) -> None:
-    """Makes the index anew, inside the caller's transaction: a deleted text leaves words behind in
-    FTS5's segments until then."""
+    """Rebuilds the index inside the caller's transaction. Until then, FTS5's segments keep words of deleted
+    texts."""
     connection.execute("INSERT INTO said (said) VALUES ('rebuild')")
 
 
 def _condition(query: Query, kind: str, column: str) -> tuple[str, list[object]]:
-    """An SQL condition on the rows `t` of one kind."""
+    """An SQL condition for the rows `t` of one kind that match, and its parameters."""
     conditions, values = ["1"], list[object]()
     if query.match:
         conditions.append(

@@ -1,7 +1,7 @@
-"""The full-text index of a journal: whether it is whole, and making it anew where it is not.
+"""Checks the full-text index of a journal, and rebuilds it if it is damaged.
 
-The index holds nothing that the journal's other tables do not, so damage to it costs nobody anything
-and is mended without a word. Left out: searching (learning.journal.search).
+The index can be computed from other tables, so a damaged one is repaired without telling the owner. Left out:
+searching (learning.journal.search).
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ INDEX = "said"
 _CREATE = next(sql for step in MIGRATIONS for sql in step if f"VIRTUAL TABLE {INDEX} " in sql)
 _CHECK = f"INSERT INTO {INDEX} ({INDEX}) VALUES ('integrity-check')"
 _TEXTS = ("asks", "answers", "candidates")
-"""What it is made of."""
+"""The tables that the index is built from."""
 
 
 def concerns_index(error: sqlite3.Error) -> bool:
-    """Whether the error may come from a damaged index. Other damage may say the same."""
+    """Whether a damaged index may have caused the error. Damage to other tables can cause the same error."""
     code, text = getattr(error, "sqlite_errorcode", 0) or 0, str(error)
     if code & 0xFF == sqlite3.SQLITE_CORRUPT:
         return True
@@ -28,10 +28,7 @@ def concerns_index(error: sqlite3.Error) -> bool:
 
 
 def readable(connection: sqlite3.Connection) -> bool:
-    """Whether a search gets to its end: reads the index's beginning, whatever its size.
-
-    Raises sqlite3.Error for what is not the index's.
-    """
+    """Whether a search works. Fast: reads only a part of the index. Raises sqlite3.Error for other damage."""
     try:
         connection.execute(
             f"SELECT rowid FROM {INDEX} WHERE {INDEX} MATCH '\"a\"' LIMIT 1"
@@ -44,8 +41,8 @@ def readable(connection: sqlite3.Connection) -> bool:
 
 
 def whole(connection: sqlite3.Connection) -> bool:
-    """Whether every part of the index is as it should be, and says what the other tables say: reads
-    all of both. Raises sqlite3.Error for what is not the index's."""
+    """Whether the index is intact and agrees with the texts. Reads all of both. Raises sqlite3.Error for
+    other damage."""
     try:
         connection.execute(_CHECK)
         connection.execute(f"INSERT INTO {INDEX} ({INDEX}, rank) VALUES ('integrity-check', 1)")
@@ -57,8 +54,8 @@ def whole(connection: sqlite3.Connection) -> bool:
 
 
 def make_anew(connection: sqlite3.Connection) -> None:
-    """Makes the index out of the texts, in the caller's transaction or, outside of one, even where
-    its own tables cannot be read any more. Raises sqlite3.Error where that fails."""
+    """Rebuilds the index from the texts, in the caller's transaction if there is one. Without one it works
+    even if the index's own tables are unreadable. Raises sqlite3.Error if it fails."""
     if connection.in_transaction:
         _replace(connection)
         return
@@ -72,7 +69,7 @@ def make_anew(connection: sqlite3.Connection) -> None:
         if not concerns_index(error) or not _texts_whole(connection):
             raise
     _take_out(connection)
-    with contextlib.suppress(sqlite3.DatabaseError):  # then its pages stay unused
+    with contextlib.suppress(sqlite3.DatabaseError):  # if it fails, the old pages only waste space
         connection.execute("VACUUM")
     connection.execute("BEGIN IMMEDIATE")
     try:
@@ -101,8 +98,8 @@ def _fill(connection: sqlite3.Connection) -> None:
 
 
 def _take_out(connection: sqlite3.Connection) -> None:
-    """Removes the tables from the schema without reading them. A crash before they are made again is
-    seen at the next opening."""
+    """Removes the index's tables from the schema without reading them. After a crash before they are created
+    again, the next opening rebuilds the index (`readable`)."""
     connection.execute("PRAGMA writable_schema = ON")
     try:
         connection.execute(

@@ -1,7 +1,7 @@
-"""The ways through a conversation: which ask follows which.
+"""The tree of a conversation's asks: each ask has the ask that it follows as its parent.
 
-A message that is asked again, or with other words, stands beside the first, and each keeps what
-followed it. Pure: the journal gives the asks, texts stay there.
+A message that is sent again, or edited, becomes a sibling of the first, and each keeps its own continuation.
+Pure. Left out: reading asks and texts (learning.journal.journal).
 """
 
 from __future__ import annotations
@@ -16,17 +16,18 @@ class TreeNode:
 
     ask: int
     parent: int | None
-    """The ask whose answer it goes on from; None at the beginning, and where that was forgotten."""
+    """The ask whose answer it follows; None at the beginning of a conversation, or if the parent was
+    erased."""
     turns: int
-    """How many turns it has, its own message among them."""
+    """Number of turns up to and including its message."""
 
 
 class ConversationTree:
-    """All asks of one conversation."""
+    """All asks of one conversation, by parent."""
 
     def __init__(self, rows: Iterable[tuple[int, int | None, int | None]] = ()) -> None:
-        """rows: (ask, parent, turns where it has no parent) in the order they were asked; an ask
-        has two turns more than its parent, which comes before it."""
+        """rows: (ask, parent, turns) in the order they were asked, parents first. `turns` is used only for
+        an ask without a parent; any other ask has two turns more than its parent."""
         self._nodes: dict[int, TreeNode] = {}
         self._places: dict[tuple[int | None, int], list[int]] = {}
         for ask, parent, turns in rows:
@@ -40,11 +41,11 @@ class ConversationTree:
         return len(self._nodes)
 
     def newest(self) -> int | None:
-        """What was asked last."""
+        """The ask that was added last; None if there is none."""
         return next(reversed(self._nodes), None)
 
     def path(self, ask: int) -> list[TreeNode]:
-        """From the beginning to the ask. Empty where it is not of this conversation."""
+        """The nodes from the beginning to the ask. Empty if the ask is not in this conversation."""
         found: list[TreeNode] = []
         node = self._nodes.get(ask)
         while node is not None:
@@ -53,12 +54,13 @@ class ConversationTree:
         return found[::-1]
 
     def beside(self, ask: int) -> list[int]:
-        """The asks in its place, in order, itself among them: the same parent, as many turns."""
+        """The ask and its siblings (same parent, same number of turns), oldest first. Empty for an unknown
+        ask."""
         mine = self._nodes.get(ask)
         return self._places[mine.parent, mine.turns] if mine else []
 
     def end(self, ask: int) -> int:
-        """The newest ask that follows it, at any distance; itself where nothing does."""
+        """The newest descendant of the ask; the ask itself if it has none."""
         following, newest = {ask}, ask
         for node in self._nodes.values():
             if node.parent in following:

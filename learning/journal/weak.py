@@ -1,8 +1,8 @@
-"""Weak lessons: what nobody judged and is learned a little where the owner wants that.
+"""Filters weak lessons, which the owner did not judge and which are learned only if the settings allow it.
 
-An answer that was left standing never teaches what was taught otherwise, nor what was taken back: it is
-looked at when the lesson is made and again whenever it would ride along in a batch, since the owner may
-have corrected it in between. Imports no torch.
+An answer that the owner left without a judgement must not teach anything that contradicts a lesson or that
+was taken back. This is checked when the weak lesson is made, and again each time before it is added to a
+batch, because the owner may have corrected it in between. Imports no torch.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from learning.text.normalise import fold, fold_answer
 
 
 def weak_lessons(lessons: Iterable[Lesson], journal: Journal) -> list[Lesson]:
-    """Those of these weak lessons that nothing taught speaks against."""
+    """Those of the weak lessons that contradict no lesson in effect and repeat none that was taken back."""
     lessons = list(lessons)
     if not any(lesson.kind == "continuation" for lesson in lessons):
         return lessons

@@ -1,7 +1,7 @@
-"""Low-rank adapters beside models: merged in where a model is brought in, and written out of what was taught.
+"""Low-rank adapters (LoRA): merges shipped ones into downloaded models, and exports what was taught as one.
 
-`engine/base` holds an adapter with Vidya's character for a model that does not come with the program. Its
-folder has no weights of a model, so nothing takes it for one. Left out: training (learning.book_training).
+`engine/base` holds adapters with Vidya's character for models that are not shipped. Such a folder contains
+no model weights, so it is not listed as a model. Left out: training adapters (learning.book_training).
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from learning.models.snapshots import SHIPPED, snapshots_of
 from learning.models.store import ModelStore
 
 RANK = 32
-"""Of the adapter that is made out of what was taught."""
+"""Default rank of an exported adapter."""
 
 
 def shipped_adapter(name: str) -> Path | None:
-    """The folder of the adapter that comes with the program for the model of that name."""
+    """The folder of the shipped adapter for the model `name`; None if there is none."""
     folder = SHIPPED / name
     return folder if (folder / ADAPTER_CONFIG).exists() else None
 
 
 def apply_adapter(folder: Path, adapter: Path) -> None:
-    """Adds an adapter to the weights in a model's folder; its card is put before the model's own.
+    """Merges an adapter into the weights of a model's folder, and puts its card before the model's own.
 
-    Tensors that need it are written in float32, the others as short as is exact. Raises CheckpointError
-    where the adapter does not fit; the folder is as before then.
+    Each tensor is saved in the shortest dtype that holds it exactly. Raises CheckpointError and leaves the
+    weights unchanged if the adapter does not fit the model or the weights cannot be written.
     """
     model = load_model(folder)
     load(model, adapter).bake()
@@ -54,24 +54,25 @@ def apply_adapter(folder: Path, adapter: Path) -> None:
 
 @dataclass(frozen=True)
 class TaughtAdapter:
-    """What became of the difference between two models."""
+    """An exported adapter: a low-rank approximation of the difference between two models."""
 
     folder: Path
     rank: int
     base: str
     error: float
-    """Of the difference that the adapter leaves out, as a share of its norm, 0 to 1: what has a higher rank,
-    and changes of embeddings and norms."""
+    """Relative approximation error, 0 to 1: the norm of the difference that the adapter does not cover
+    (higher ranks, embeddings, norm weights), divided by the norm of the whole difference."""
 
 
 def export_adapter(
     store: ModelStore, name: str, target: Path, *, rank: int = RANK, base: str | None = None
 ) -> TaughtAdapter:
-    """Writes what was taught to a model as an adapter: the best approximation of that rank to the
-    difference from `base` (a model; else the model as it came), one matrix at a time by singular values.
+    """Exports what model `name` was taught as an adapter of the given rank. Each matrix of the adapter is the
+    best approximation (truncated singular value decomposition) of the difference between model and base.
 
-    target: a folder that is new or empty. Raises NotFound, and CheckpointError where there is no base, the
-    two are of different shapes, or do not differ.
+    target: a new or empty folder. base: the name of a model; None: version 0 of the same model. Raises
+    NotFound for unknown models, and CheckpointError if there is no base, if the two models have different
+    shapes, or if they are equal.
     """
     source, target = store.info(name).path, target.expanduser()
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
@@ -107,7 +108,8 @@ def export_adapter(
 
 
 def _low_rank(change: Tensor, rank: int) -> tuple[Tensor, Tensor]:
-    """A [r, I] and B [O, r] whose product is the closest to the change [O, I] (Eckart and Young 1936)."""
+    """A [r, I] and B [O, r] such that BA is the closest matrix of rank r to `change` [O, I] in the
+    Frobenius norm (Eckart and Young 1936)."""
     a, b = torch.zeros(rank, change.shape[1]), torch.zeros(change.shape[0], rank)
     if not change.any():
         return a, b
@@ -119,7 +121,7 @@ def _low_rank(change: Tensor, rank: int) -> tuple[Tensor, Tensor]:
 
 
 def _as_it_came(folder: Path) -> Path:
-    """The weights of version 0. Raises CheckpointError."""
+    """The file with the weights of version 0. Raises CheckpointError if it was not kept."""
     first = next((old.path for old in snapshots_of(folder) if old.version == 0), None)
     for path in (first, SHIPPED / folder.name / WEIGHTS):
         if path and path.exists():

@@ -1,4 +1,4 @@
-"""Names of the files that a model's folder holds beside its weights."""
+"""The file of a model's folder with sampled conversations of the base model (learning.memory.own_talk)."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ TALK = "talk.json"
 
 
 TALK_BYTES = 1 << 26
-"""Of the largest such file that is read; one of 768 rows has 1 MB."""
+"""Largest size in bytes of a `talk.json` that is read. One of 768 rows has about 1 MB."""

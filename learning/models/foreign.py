@@ -1,8 +1,7 @@
-"""The one reader of model folders that come from elsewhere: whoever made it may mean harm.
+"""Reads model folders from untrusted sources.
 
-Only regular files in the folder itself are read, no links and no pipes, each up to a size that follows
-from what it is. Left out: what the files say (engine.config, engine.tokenizers,
-engine.storage.checkpoint).
+Reads regular files of the folder itself only, never links or pipes, and at most a fixed number of bytes of
+each. Left out: parsing the files (engine.config, engine.tokenizers, engine.storage.checkpoint).
 """
 
 from __future__ import annotations
@@ -23,36 +22,37 @@ from engine.storage.weight_files import INDEX
 
 MOST_SHARDS = 1_000
 _SPARE = 64_000_000
-"""Bytes that weights may take besides the model's own: headers, tables that older programs kept."""
+"""Bytes allowed beyond the model's own weights: file headers, and tables that older programs saved."""
 _ADVICE = "copy the model again, as plain files"
 
 
 class ForeignFolder:
-    """A folder that is read and never written. Every method raises CheckpointError."""
+    """An untrusted folder, which is never written to. Every method but `has` raises CheckpointError."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def has(self, name: str) -> bool:
-        """Whether there is anything of that name, a link that leads nowhere too."""
+        """Whether the folder has an entry of that name; a broken link counts."""
         return os.path.lexists(self.path / name)
 
     def read(self, name: str, most: int = JSON_BYTES) -> bytes:
-        """All bytes of a file."""
+        """The content of a file of at most `most` bytes."""
         try:
             return read_regular(self.path / name, most, links=False)
         except (OSError, ValueError) as error:
             raise self._unreadable(name, error) from error
 
     def json(self, name: str) -> Any:
-        """The value in a file."""
+        """The parsed content of a JSON file of at most JSON_BYTES."""
         try:
             return parse_json(self.read(name))
         except ValueError as error:
             raise self._unreadable(name, error) from error
 
     def config(self) -> ModelConfig:
-        """Raises ConfigError too."""
+        """Reads `config.json`. Raises ConfigError for an unsupported model, and CheckpointError if its
+        weights do not fit into this machine's memory."""
         raw = self.json("config.json")
         if not isinstance(raw, dict):
             raise CheckpointError(
@@ -64,7 +64,8 @@ class ForeignFolder:
         return config
 
     def weights(self, config: ModelConfig) -> dict[str, Tensor]:
-        """The tensors of one file, or of the several that an index names."""
+        """All tensors by name, from `model.safetensors` or from the files that its index lists. The files may
+        together have 8 bytes a weight, an untied output layer and _SPARE included."""
         names = [WEIGHTS] if self.has(WEIGHTS) else self._shards()
         left = 8 * (config.parameters + config.vocab_size * config.dim) + _SPARE
         for name in names:
@@ -95,7 +96,7 @@ class ForeignFolder:
 
 
 def demand_memory(path: Path, config: ModelConfig) -> None:
-    """Raises CheckpointError where this machine has not the memory for a model's weights in float32."""
+    """Raises CheckpointError if the model's weights in float32 exceed this machine's memory."""
     needed, there = 4 * config.parameters, _memory()
     if there is not None and needed > there:
         raise CheckpointError(
@@ -105,7 +106,7 @@ def demand_memory(path: Path, config: ModelConfig) -> None:
 
 
 def _memory() -> int | None:
-    """Bytes of this machine's memory."""
+    """Physical memory in bytes; None if the system does not tell."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError):

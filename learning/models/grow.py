@@ -1,5 +1,6 @@
-"""A larger model out of a taught one, with all that it knows: the same weights, function-preservingly
-grown (engine.grow), under the same version, so that the journal's lessons count as learned in it.
+"""Grows a taught model into a larger one that computes the same function (engine.grow).
+
+The new model keeps the version number, so the journal counts all its lessons as learned.
 """
 
 from __future__ import annotations
@@ -29,10 +30,12 @@ def grow_model(
     seed: int = 0,
     pause: Callable[[], None] = lambda: None,
 ) -> ModelInfo:
-    """Grows model `source` of the home to CONFIGS[config_name] and installs it as `name` (the
-    configuration's if left out); whole or not there. Raises ConfigError, CheckpointError, NotFound.
+    """Grows model `source` to the sizes of CONFIGS[config_name] and installs the result as `name` (default:
+    the name of the configuration).
 
-    pause: called between the parts of the work; what it raises ends it, and nothing is left behind.
+    pause: called between the parts of the work; if it raises, the work ends and nothing is left on disk.
+    Raises ConfigError if the configuration does not exist or cannot be reached by growing, NotFound if there
+    is no model `source`, CheckpointError if `name` is taken or files cannot be read or written.
     """
     if config_name not in CONFIGS:
         raise ConfigError(

@@ -1,8 +1,8 @@
-"""Every file of a home and what it is for: the one place that knows them all. No torch.
+"""Lists every file of a home with its role. Imports no torch.
 
-`forget` asks it what may hold what was taught, and refuses what it does not know; `problems` names what
-a crash or a hand left behind. Whoever writes a new kind of file into a home adds it here. Left out:
-what the files say.
+`journal forget` uses the roles to find files that may contain a lesson, and refuses to run if a file has an
+unknown role. `vidya doctor` reports `problems`. Code that writes a new kind of file into a home must add it
+here. Left out: the contents of the files.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ from learning.models.snapshots import SNAPSHOT_NAME, SNAPSHOTS, broken_snapshots
 from learning.models.unfinished_training import RECORD, TRAINED
 
 Role = Literal[
-    "journal",  # with what SQLite keeps beside it
-    "journal copy",  # as it was before a newer vidya changed it
+    "journal",  # the database, and the files that SQLite keeps beside it
+    "journal copy",  # a backup from before a migration
     "book",
     "export",  # a copy that the owner asked for
     "unsent",
     "log",
-    "plain",  # settings, locks, marks: nothing that was said or learned
-    "model",  # of a model, but made before anything was taught: its sizes, tokenizer, card
-    "weights",  # the current ones, and bases that they or a snapshot need
+    "plain",  # settings, locks, markers: contains no conversation and no lesson
+    "model",  # part of a model, written before any lesson: config, tokenizer, card
+    "weights",  # the current weights, and base files that they or a snapshot need
     "snapshot",
-    "derived",  # made from the weights, and made again where it is missing
-    "training",  # one that was broken off
-    "pretraining",  # what `vidya pretrain` keeps to go on from
-    "leftover",  # of a program that was killed while it wrote
+    "derived",  # a cache computed from the weights; computed again if it is missing
+    "training",  # an interrupted book training
+    "pretraining",  # the checkpoint of `vidya pretrain`
+    "leftover",  # a temporary file of a program that was killed while writing
     "unknown",
 ]
 
 _DERIVED = ("watch.json", "talk.json", "voice.safetensors", "teacher_answers.jsonl")
 _MODEL = (
     *("config.json", "CARD.md", "LICENSE", ".lock"),
-    *("tokenizer.tiktoken", "tokenizer_config.json"),  # vidya's own tokenizer, or another's:
+    *("tokenizer.tiktoken", "tokenizer_config.json"),  # vidya's own tokenizer, or Hugging Face's:
     *("tokenizer.json", "chat_template.jinja", "chat.json"),
 )
 _PLAIN = ("lock", "learning.lock")
@@ -50,12 +50,12 @@ _PLAIN = ("lock", "learning.lock")
 
 @dataclass(frozen=True)
 class Fault:
-    """Something that is wrong with a home."""
+    """A problem with a file of a home."""
 
     what: str
-    """What is wrong; it begins with the file and a colon."""
+    """The path, a colon, and what is wrong."""
     remedy: str
-    """What to do about it."""
+    """What the owner can do."""
 
     def __str__(self) -> str:
         return f"{self.what}; {self.remedy}"
@@ -63,16 +63,16 @@ class Fault:
 
 @dataclass(frozen=True)
 class HomeFile:
-    """One file, or a leftover folder with all in it."""
+    """One file, or a leftover folder with its contents."""
 
     path: Path
     role: Role
     folder: Path | None = None
-    """Of the model that it belongs to."""
+    """The folder of the model that the file belongs to; None if it belongs to none."""
 
 
 def home_files(home: Home, elsewhere: Iterable[Path] = ()) -> list[HomeFile]:
-    """All files of the home, and of model folders that lie elsewhere; empty folders are none."""
+    """All files of the home, and of the model folders `elsewhere`. Empty folders are not listed."""
     found: list[HomeFile] = []
     for path in _listed(home.path):
         if path == home.models_path and path.is_dir():
@@ -92,7 +92,7 @@ def home_files(home: Home, elsewhere: Iterable[Path] = ()) -> list[HomeFile]:
 
 
 def model_files(folder: Path) -> list[HomeFile]:
-    """Those of one model's folder."""
+    """All files of one model's folder."""
     if is_leftover(folder):
         return [HomeFile(folder, "leftover")]
     found, spare = list[HomeFile](), _spare_parts(folder)
@@ -106,7 +106,7 @@ def model_files(folder: Path) -> list[HomeFile]:
 
 
 def _spare_parts(folder: Path) -> set[Path]:
-    """Parts of weights that a program left behind which was killed while it published."""
+    """Weight files that nothing needs: a program was killed while publishing."""
     parts = set(parts_of(folder))
     needed = needed_parts(folder, snapshot_paths(folder))
     index = {folder / INDEX} if (folder / WEIGHTS).exists() else set()
@@ -114,8 +114,8 @@ def _spare_parts(folder: Path) -> set[Path]:
 
 
 def problems(home: Home) -> list[Fault]:
-    """What a crash or a hand left in the home that should not be there; empty where all is well. Files
-    that are being written just now are not told apart from leftovers."""
+    """Leftovers, unknown files, broken snapshots, and files that other users can read; empty if all is well.
+    A file that is being written right now is reported as a leftover."""
     found: list[Fault] = []
     broken = {
         path: Fault(why.what, why.next_step)
@@ -145,13 +145,13 @@ def problems(home: Home) -> list[Fault]:
 
 
 def _orphan(file: HomeFile) -> bool:
-    """Weights of a training that was broken off, without what says how far it was."""
+    """Whether the file holds the weights of an interrupted training whose record is missing."""
     weights = file.path.name == TRAINED and file.role == "training"
     return weights and not file.path.with_name(RECORD).exists()
 
 
 def _open_to_others(home: Home) -> list[Fault]:
-    """Files that others can read, because they can enter the home."""
+    """The journal, the book and the models if other users can enter the home and read them."""
     found = []
     if home.path.stat().st_mode & 0o011:
         for path in (home.journal_path, home.book_path, home.models_path):
@@ -164,7 +164,7 @@ def _open_to_others(home: Home) -> list[Fault]:
 
 
 def named_files(home: Home) -> dict[Path, Role]:
-    """The files that lie in the home itself, whether they are there or not."""
+    """The paths of the home's well-known files with their roles. A file need not exist."""
     return {
         home.journal_path: "journal",
         home.book_path: "book",
@@ -177,7 +177,7 @@ def named_files(home: Home) -> dict[Path, Role]:
 
 
 def _role(home: Home, path: Path) -> Role:
-    """Of what lies in the home itself."""
+    """The role of a file that lies directly in the home."""
     name, journal = path.name, re.escape(home.journal_path.name)
     if is_leftover(path) or re.fullmatch(rf"{journal}\.before-\d+\.part.*", name):
         return "leftover"
@@ -212,7 +212,7 @@ def _model_role(path: Path, folder: Path) -> Role:
 
 
 def _of_pretraining(path: Path) -> bool:
-    """`vidya pretrain` and a book training that was broken off have one name for different files."""
+    """Whether the file is from `vidya pretrain`: an interrupted book training uses the same file name."""
     try:
         return "identity" in read_metadata(path)
     except CheckpointError:
@@ -224,7 +224,7 @@ def _export_role(path: Path) -> Role:
 
 
 def _alone(path: Path) -> list[HomeFile]:
-    """A file among the models' folders."""
+    """A file that lies directly in `models/`, where only folders belong."""
     return [HomeFile(path, "leftover" if is_leftover(path) else "unknown")]
 
 
@@ -236,13 +236,13 @@ def _listed(folder: Path) -> list[Path]:
 
 
 def _parts(path: Path) -> list[Path]:
-    """A file, or the files in a folder that is no leftover."""
+    """The path itself, or for a folder the files in it; a leftover folder counts as one file."""
     folder = path.is_dir() and not path.is_symlink() and not is_leftover(path)
     return list(_below(path)) if folder else [path]
 
 
 def _below(folder: Path) -> Iterator[Path]:
-    """Files and leftovers under a folder; links are not followed."""
+    """All files and leftover folders under a folder. Does not follow links."""
     for path in _listed(folder):
         if path.is_dir() and not path.is_symlink() and not is_leftover(path):
             yield from _below(path)
@@ -251,7 +251,8 @@ def _below(folder: Path) -> Iterator[Path]:
 
 
 def last_written(path: Path) -> float:
-    """Seconds since the epoch; infinite where that cannot be told, as of what a link leads to."""
+    """Modification time in seconds since the epoch; infinity if it cannot be read, or for a link to a
+    folder."""
     try:
         linked = path.is_symlink() and path.is_dir()
         return float("inf") if linked else path.stat().st_mtime

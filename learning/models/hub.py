@@ -1,7 +1,7 @@
-"""Fetches the files of a model from the Hugging Face hub: only what is needed, resumed, and checked.
+"""Downloads a model from the Hugging Face hub: only the files that are needed, resumable, with checksums.
 
-What the hub says is not believed further than sizes and checksums; the folder is then read like any other
-that comes from elsewhere (learning.models.foreign). Left out: models that need a login.
+The hub is trusted for file sizes and checksums only; the downloaded folder is then read as untrusted
+(learning.models.foreign). Left out: models that need a login.
 """
 
 from __future__ import annotations
@@ -20,40 +20,40 @@ from engine.storage.files import make_private_folder
 from engine.storage.reading import shown
 
 Progress = Callable[[int, int], None]
-"""Called with the bytes that are there and those that there will be."""
+"""Called with (bytes downloaded so far, bytes in total)."""
 HUB_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,95}/[A-Za-z0-9][A-Za-z0-9._-]{0,95}")
 ENDPOINT: str | None = None
-"""Where the hub is; huggingface_hub's own where none is named here."""
+"""Address of the hub; None: the default of huggingface_hub. Tests set it."""
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 _SHARD = re.compile(r"model-\d{5}-of-\d{5}\.safetensors")
 _BESIDE = (
     *("config.json", "tokenizer.json", "tokenizer_config.json", "chat_template.jinja"),
     *("README.md", "LICENSE", "LICENSE.txt", "LICENSE.md"),
 )
-"""What is fetched besides the weights, as far as it is there."""
+"""Files that are downloaded besides the weights, if the hub has them."""
 _TIMEOUT = 20.0
-"""Seconds until the hub has said what it has."""
+"""Seconds that a request for metadata may take."""
 
 
 class HubUnreachable(VidyaError):
-    """The hub could not be asked, or a download broke off: another source may still do."""
+    """The hub cannot be reached or a download was interrupted. Another source may still work."""
 
 
 @dataclass(frozen=True)
 class HubFile:
-    """One file of a model."""
+    """One file of a model, with its checksum."""
 
     name: str
     bytes: int
     sha256: str
-    """Of its bytes; empty where it is kept as git keeps texts ..."""
+    """Checksum of a large file (Git LFS); empty for a small file that git stores itself."""
     blob: str
-    """... and this is git's checksum."""
+    """Git's blob id, a SHA-1; the checksum of a file without `sha256`."""
 
 
 @dataclass(frozen=True)
 class HubModel:
-    """What the hub has of one model, at one commit."""
+    """The files of a model on the hub at one commit."""
 
     hub: str
     commit: str
@@ -62,14 +62,17 @@ class HubModel:
 
     @property
     def bytes(self) -> int:
-        """Of all files."""
+        """Size of all files together."""
         return sum(file.bytes for file in self.files)
 
 
 def look_up(hub: str, revision: str | None = None) -> HubModel:
-    """Asks the hub. Raises HubUnreachable, or CheckpointError where it has no such model in safetensors."""
+    """Asks the hub for the files of `hub` (owner/name) at a commit, or at the newest one.
+
+    Raises HubUnreachable, and CheckpointError if the hub has no such public model in safetensors format.
+    """
     library = _library()
-    with _told(hub):
+    with _translated_errors(hub):
         said = library.HfApi(endpoint=ENDPOINT).model_info(
             hub, revision=revision, timeout=_TIMEOUT, files_metadata=True, token=False
         )
@@ -81,13 +84,14 @@ def look_up(hub: str, revision: str | None = None) -> HubModel:
 
 
 def fetch(model: HubModel, folder: Path, progress: Progress) -> None:
-    """Fetches all files into the folder. Those that are there and right stay, and what broke off is gone on
-    with. Raises HubUnreachable, and CheckpointError for a disk that is full or a wrong checksum."""
+    """Downloads all files into the folder. Keeps files that are already there with the right checksum, and
+    resumes interrupted downloads. Raises HubUnreachable, and CheckpointError for a full disk or a wrong
+    checksum."""
     done = 0
     demand_room(
         folder, model.bytes - sum(f.stat().st_size for f in folder.rglob("*") if f.is_file())
     )
-    with _told(model.hub, folder):
+    with _translated_errors(model.hub, folder):
         make_private_folder(folder)
         for file in model.files:
             path = folder / file.name
@@ -106,8 +110,8 @@ def fetch(model: HubModel, folder: Path, progress: Progress) -> None:
 
 
 def _download(model: HubModel, file: HubFile, path: Path, bar: type) -> None:
-    """Fetches one file beside its place, from where it broke off, and then moves it there. The library's
-    own hf_hub_download begins anew each time since its version 2."""
+    """Downloads one file to `path` with the suffix `.part`, resuming what is there, and then renames it.
+    hf_hub_download of huggingface_hub 2 is not used, because it starts every download again."""
     from huggingface_hub import get_hf_file_metadata, hf_hub_url
     from huggingface_hub.file_download import http_get
 
@@ -129,7 +133,8 @@ def _download(model: HubModel, file: HubFile, path: Path, bar: type) -> None:
 
 
 def _wanted(hub: str, there: dict[str, Any]) -> list[str]:
-    """Names of the files to fetch, small ones first. Raises CheckpointError."""
+    """Names of the files to download, weights last. Raises CheckpointError if the model has no config.json or
+    no weights in safetensors format."""
     weights = [WEIGHTS] if WEIGHTS in there else sorted(filter(_SHARD.fullmatch, there))
     if weights and weights != [WEIGHTS]:
         weights.insert(0, INDEX)
@@ -153,7 +158,7 @@ def _file(sibling: Any) -> HubFile:
 
 
 def _is_right(path: Path, file: HubFile) -> bool:
-    """Whether the file is there, as long as it should be, and has the checksum."""
+    """Whether the file exists with the right size and checksum."""
     if path.is_symlink() or not path.is_file() or path.stat().st_size != file.bytes:
         return False
     digest = hashlib.sha256() if file.sha256 else hashlib.sha1(b"blob %d\0" % file.bytes)
@@ -164,7 +169,10 @@ def _is_right(path: Path, file: HubFile) -> bool:
 
 
 def _counting(done: int, total: int, progress: Progress) -> type:
-    """A progress bar for huggingface_hub that draws nothing and counts on from `done`."""
+    """A subclass of tqdm for huggingface_hub that draws nothing and calls `progress`.
+
+    done: bytes of the files downloaded before this one. total: bytes of all files.
+    """
     from tqdm.auto import tqdm
 
     class Counting(tqdm):  # type: ignore[misc]
@@ -182,8 +190,11 @@ def _counting(done: int, total: int, progress: Progress) -> type:
 
 
 @contextmanager
-def _told(hub: str, folder: Path | None = None) -> Iterator[None]:
-    """What the library and the network raise, in the words of this program."""
+def _translated_errors(hub: str, folder: Path | None = None) -> Iterator[None]:
+    """Turns errors of the library, the network and the disk into CheckpointError or HubUnreachable.
+
+    folder: where files are being written; None while only metadata is requested.
+    """
     errors = _library().errors
     try:
         yield
@@ -194,9 +205,8 @@ def _told(hub: str, folder: Path | None = None) -> Iterator[None]:
             f"{hub}: the hub has no such model that everybody can read",
             "look at its name on huggingface.co, or download it yourself and import the folder",
         ) from error
-    except (
-        Exception
-    ) as error:  # of http, of xet, of the system: the library lets all of them through
+    # the library does not wrap the errors of its http and xet clients, nor those of the system
+    except Exception as error:
         if folder is not None and is_full(error):
             raise CheckpointError(*full_disk(folder)) from error
         kept = "what was fetched is kept and gone on with" if folder is not None else ""
@@ -207,7 +217,7 @@ def _told(hub: str, folder: Path | None = None) -> Iterator[None]:
 
 
 def _in_short(error: BaseException) -> str:
-    """The reason on one line: of a chain of errors the last cause that says something."""
+    """One line about an error: its deepest cause that has a message."""
     while error.__cause__ is not None and str(error.__cause__):
         error = error.__cause__
     text = reason(error) if isinstance(error, Exception) else str(error)
@@ -215,7 +225,8 @@ def _in_short(error: BaseException) -> str:
 
 
 def _library() -> Any:
-    """The package huggingface_hub, quiet. Raises HubUnreachable where it is missing."""
+    """The package huggingface_hub with warnings switched off. Raises HubUnreachable if it is not
+    installed."""
     try:
         import huggingface_hub
         import huggingface_hub.errors

@@ -1,7 +1,7 @@
-"""Models from elsewhere into the home, and out of it to where other programs read them.
+"""Imports models into the home, and exports them for other programs.
 
-In: a folder in Hugging Face's layout, or a GGUF file. Out: such a folder, or such a file. Weights are never
-pickled. Left out: fetching (learning.models.get), what a tokenizer's files say (engine.tokenizers).
+Both read or write a folder in Hugging Face's layout or a GGUF file. Pickled weights are refused. Left out:
+downloading (learning.models.get), parsing a tokenizer's files (engine.tokenizers).
 """
 
 from __future__ import annotations
@@ -50,11 +50,12 @@ _MOST = {
     TOKENIZER_CONFIG: JSON_BYTES,
     RANKS: RANK_BYTES,
 }
-"""Files of tokenizers, and how many bytes of each are read at most."""
+"""Tokenizer files that are imported, with the most bytes that are read of each."""
 _TEXT_BYTES = 1_000_000
-"""Of a card or a licence."""
+"""Most bytes that are read of a card or a licence."""
 LARGEST_WEIGHT = 65_504.0
-"""The largest number of float16, in which some machines multiply; trained weights are below a hundred."""
+"""Largest absolute weight that is accepted: the maximum of float16, in which some machines compute. Trained
+weights are below 100."""
 _FOREIGN = ("tokenizer.model", "vocab.json")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
@@ -67,10 +68,13 @@ def import_model(
     texts: Mapping[str, str] | None = None,
     finish: Callable[[Path], None] = lambda _: None,
 ) -> ModelInfo:
-    """Copies the model folder or GGUF file `source` into the home, as `name` or under its own; it is whole
-    or not there. texts: a card and a licence, where the source has none of its own. finish: what else
-    is done in the folder before it is a model of the home. Raises CheckpointError or ConfigError for what
-    this engine cannot run."""
+    """Copies the model folder or GGUF file `source` into the home as `name` (default: the name of the
+    source). If anything fails, the home is unchanged.
+
+    texts: contents of CARD and LICENCE, which the source's own files replace. finish: called with the new
+    folder before the model is listed. Raises CheckpointError or ConfigError if the engine cannot run the
+    model or the home cannot store it.
+    """
     source = source.expanduser()
     is_file = source.suffix.lower() == GGUF and not source.is_dir()
     name = name or (source.stem if is_file else source.resolve().name)
@@ -90,7 +94,7 @@ def import_model(
         try:
             model, tokenizer = load_model(folder), Tokenizer.load(folder)
             tokenizer.save(folder)
-        except VidyaError as error:  # names the copy, which is gone in a moment
+        except VidyaError as error:  # it names the copy, which is about to be removed
             what = error.what.replace(str(folder), str(source))
             raise CheckpointError(what, error.next_step) from error
         if tokenizer.vocab_size > model.config.vocab_size:
@@ -106,9 +110,12 @@ def import_model(
 
 
 def export_model(store: ModelStore, name: str, target: Path, kind: str = "f16") -> Path:
-    """Writes a model into the folder `target`, which must be new or empty; or, where `target` ends in
-    .gguf, into that file, which must be new. kind: of a file's matrices, see gguf_model.KINDS. Raises
-    NotFound, CheckpointError."""
+    """Writes a model into `target`, and returns its path. If `target` ends in .gguf, writes a GGUF file,
+    which must not exist; otherwise a folder, which must be new or empty.
+
+    kind: number format of a GGUF file's matrices, see gguf_model.KINDS. Raises NotFound if there is no model
+    `name`, and CheckpointError if `target` exists or cannot be written.
+    """
     source, target = store.info(name).path, target.expanduser()
     try:
         if target.suffix.lower() == GGUF:
@@ -124,7 +131,7 @@ def export_model(store: ModelStore, name: str, target: Path, kind: str = "f16") 
 
 
 def check_free(store: ModelStore, name: str) -> None:
-    """Raises CheckpointError where a new model of the home cannot have this name."""
+    """Raises CheckpointError if a new model of the home cannot have this name: bad characters, or taken."""
     if not _NAME.fullmatch(name):
         raise CheckpointError(
             f"{name!r} is no name for a model", "give one of letters, digits, . _ - with --name"
@@ -136,7 +143,8 @@ def check_free(store: ModelStore, name: str) -> None:
 
 
 Fill = Callable[[Path], None]
-"""Writes what a source has, but for its config, into a new folder."""
+"""Writes the tokenizer, weights, card and licence of a source into a new folder; the config is written
+before."""
 
 
 def _read_folder(source: Path) -> tuple[ModelConfig, Fill]:
@@ -146,7 +154,9 @@ def _read_folder(source: Path) -> tuple[ModelConfig, Fill]:
     if not own and not foreign.has(TOKENIZER_JSON):
         _refuse_tokenizer(foreign)
     if not foreign.has(WEIGHTS) and not foreign.has(INDEX):
-        load_model(foreign.path)  # says what is wrong, pickles above all
+        load_model(
+            foreign.path
+        )  # raises an error that says what is missing, or that the weights are pickled
 
     def fill(folder: Path) -> None:
         for file in TOKENIZER if own else NAMES:
@@ -156,7 +166,7 @@ def _read_folder(source: Path) -> tuple[ModelConfig, Fill]:
             if foreign.has(file):
                 (folder / file).write_bytes(foreign.read(file, _TEXT_BYTES))
         tensors = {name: compact(one) for name, one in foreign.weights(config).items()}
-        # version 0: the numbers of another home's lessons mean nothing here
+        # version 0: versions of another home do not belong to this home's journal
         save_tensors(tensors, folder / WEIGHTS, {"version": "0"})
 
     return config, fill
@@ -215,18 +225,21 @@ def _write_file(source: Path, name: str, target: Path, kind: str) -> Path:
 
 
 def _weights(folder: Path) -> dict[str, Tensor]:
-    """Those that answer now, under transformers' names, in the shortest kind of numbers that holds all of
-    them exactly: a lesson's delta is longer than its base."""
+    """The current weights under the names that transformers uses. If the files hold several dtypes (a
+    lesson's delta is float32, its base may be shorter), all tensors are returned in the shortest dtype that
+    holds all of them exactly."""
     tensors = load_weights(current_files(folder))
     kinds = {tensor.dtype for tensor in tensors.values()}
-    for kind in (*kinds, torch.float32) if len(kinds) > 1 else ():
+    by_length = sorted(kinds, key=lambda kind: (kind.itemsize, str(kind)))
+    for kind in (*by_length, torch.float32) if len(kinds) > 1 else ():
         if all(torch.equal(tensor.to(kind).float(), tensor.float()) for tensor in tensors.values()):
             return {name: tensor.to(kind) for name, tensor in tensors.items()}
     return tensors
 
 
 def _of_one_kind(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    """All in one precision, which a config can name: the shortest that holds every number exactly."""
+    """All tensors in one dtype, because config.json names one: float16 if that holds all of them exactly,
+    otherwise float32."""
     if len({one.dtype for one in tensors.values()}) == 1:
         return tensors
     halves = {name: one.half() for name, one in tensors.items()}
@@ -246,7 +259,8 @@ def _refuse_tokenizer(foreign: ForeignFolder) -> None:
 
 
 def _check_answer(model: Model, tokenizer: Tokenizer, source: Path) -> None:
-    """Draws a few words: weights that are finite may still be so large that nothing made of them is."""
+    """Generates four tokens. Finite weights can still be so large that the logits are not finite. Raises
+    CheckpointError then, or if a weight is above LARGEST_WEIGHT."""
     prompt = encode_prompt(tokenizer, [("user", "Hello, who are you?")], model.config.context, 4)
     largest = max(float(weight.detach().abs().max()) for weight in model.parameters())
     still = model.to(fast_dtype("cpu")).requires_grad_(False).eval()

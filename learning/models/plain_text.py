@@ -1,6 +1,6 @@
-"""Whether a model was trained on plain text only, and so goes on with a text but does not answer.
+"""Whether a model was trained on plain text only: such a model continues a text, but does not answer.
 
-`vidya pretrain` writes it into the record beside the weights. Imports no torch.
+`vidya pretrain` writes this into the record beside the weights. Imports no torch.
 """
 
 from __future__ import annotations
@@ -10,13 +10,16 @@ from pathlib import Path
 
 RECORD = "record.json"
 TALKS = "conversations"
-"""In the record: whether there were conversations in what it, or the model it began as, was trained on."""
+"""Key in the record's "data": whether the training data contained conversations, including the data of the
+model that training started from."""
 ADVICE = "it goes on with a text, and does not answer: vidya ask --raw TEXT"
 
 
 def continues_only(folder: Path, version: int) -> bool:
-    """True where nothing that it was trained on was a conversation, and it was taught nothing since.
-    version: of its weights; 0 as trained. A record that cannot be read says nothing."""
+    """Whether the model was trained without conversations and has been taught nothing since.
+
+    version: the published version of its weights; 0: as trained. False if the record cannot be read.
+    """
     try:
         record = json.loads((folder / RECORD).read_text("utf-8"))
         return version == 0 and record["data"][TALKS] is False

@@ -1,7 +1,7 @@
-"""Earlier weights of a model: kept aside before new ones are written, let go, found again. No torch.
+"""Snapshots: copies of earlier weights of a model, for undo and rollback. Imports no torch.
 
-A snapshot is what was the newest file of the weights (engine.storage.weight_files): a whole one or a delta,
-whose base stays beside the current weights as long as a snapshot needs it.
+A snapshot is a former newest weight file (engine.storage.weight_files): a whole file, or a delta. The base of
+a delta stays beside the current weights as long as a snapshot needs it.
 """
 
 from __future__ import annotations
@@ -19,37 +19,40 @@ from learning.journal.journal import Journal
 
 SHIPPED = Path(__file__).resolve().parents[2] / "engine" / "base"
 SNAPSHOTS = "snapshots"
-"""The folder for them, in a model's."""
+"""Name of the folder with snapshots inside a model's folder."""
 KEEP_SNAPSHOTS = 4
+"""Most snapshots of a model; an imported model keeps its first version in addition."""
 KNOWN_ALREADY = ", known already"
-"""Ends the note of weights that are those before them, with a lesson that they knew."""
+"""Ends the note of a publication that only recorded lessons that the weights knew already; the weights are
+unchanged."""
 SNAPSHOT_NAME = re.compile(r"\d{8,18}\.safetensors")
-"""Its version, with zeros before it."""
+"""Its version with leading zeros."""
 
 
 @dataclass(frozen=True)
 class OldWeights:
-    """Weights as they were."""
+    """A file with earlier weights: a snapshot, or the shipped weights."""
 
     version: int
-    """0: as the model came with the program."""
+    """0: as the model was shipped or imported."""
     path: Path
 
 
 def snapshots_of(folder: Path) -> list[OldWeights]:
-    """Those that are whole, oldest first, whether the weights of now came from them or not."""
+    """All valid snapshots of a model's folder, oldest first, including those that the current weights did not
+    come from."""
     read = (_read(folder, path) for path in snapshot_paths(folder))
     return [old for old in read if isinstance(old, OldWeights)]
 
 
 def broken_snapshots(folder: Path) -> dict[Path, CheckpointError]:
-    """Whatever else lies among a model's snapshots, but what is being written, and why it is none."""
+    """By path, why an entry of the folder of snapshots is not a valid snapshot."""
     read = {path: _read(folder, path) for path in snapshot_paths(folder)}
     return {path: why for path, why in read.items() if isinstance(why, CheckpointError)}
 
 
 def snapshot_paths(folder: Path) -> list[Path]:
-    """All that lies among them, but what is being written."""
+    """All entries of the folder of snapshots, without temporary files."""
     try:
         found = sorted((folder / SNAPSHOTS).iterdir())
     except OSError:
@@ -58,7 +61,7 @@ def snapshot_paths(folder: Path) -> list[Path]:
 
 
 def _read(folder: Path, path: Path) -> OldWeights | CheckpointError:
-    """A snapshot, or why it is none."""
+    """The snapshot at `path`, or the reason why it is not a valid one."""
     if not SNAPSHOT_NAME.fullmatch(path.name):
         return CheckpointError(
             f"{path}: is no snapshot of vidya's by its name", "move it away, or remove it"
@@ -76,8 +79,8 @@ def _read(folder: Path, path: Path) -> OldWeights | CheckpointError:
 
 
 def kept_weights(folder: Path, journal: Journal, now: int) -> list[OldWeights]:
-    """Those that `now` came from, newest first: snapshots whose lessons it still has, and last the
-    model as it came, where it came with the program."""
+    """Earlier weights that version `now` came from, newest first: snapshots whose lessons are all in `now`,
+    and last the shipped weights if the model is a shipped one."""
     known = journal.lessons_in(now)
     found = [
         old
@@ -93,7 +96,7 @@ def kept_weights(folder: Path, journal: Journal, now: int) -> list[OldWeights]:
 def weights_without(
     folder: Path, journal: Journal, now: int, lessons: Collection[int]
 ) -> OldWeights | None:
-    """The newest of them that know none of the lessons."""
+    """The newest of `kept_weights` that contains none of the lessons; None if all contain one."""
     for old in kept_weights(folder, journal, now):
         if journal.lessons_in(old.version).isdisjoint(lessons):
             return old
@@ -101,16 +104,18 @@ def weights_without(
 
 
 def keep_snapshot(folder: Path, journal: Journal, next_version: int | None = None) -> None:
-    """Moves the current weights aside before new ones are written, and lets go of what is too many:
-    first what no undo goes back to, then the oldest, but never the first of a model that did not come
-    with the program: undo begins there.
+    """Saves the current weights as a snapshot before new ones are written, then deletes surplus snapshots:
+    first those that no undo can reach, then the oldest. The first snapshot of an imported model is always
+    kept, as the base for undo.
 
-    next_version: of the snapshot that is to take their place; None: weights made out of them are.
+    next_version: the snapshot that replaces the current weights in a rollback; None: the new weights are
+    trained from the current ones. Does nothing if the current weights cannot be read. Raises CheckpointError
+    if the snapshot cannot be written.
     """
     try:
         files = current_files(folder)
     except CheckpointError:
-        return  # not there, or not whole: nothing that could be gone back to
+        return  # missing or damaged: nothing worth keeping
     current, version = files.newest, files.version
     kept = folder / SNAPSHOTS / f"{version:08d}.safetensors"
     try:
@@ -132,8 +137,8 @@ def keep_snapshot(folder: Path, journal: Journal, next_version: int | None = Non
 
 
 def shipped_weights(folder: Path, journal: Journal) -> Path | None:
-    """The weights that came with the program, where the folder is the home's own copy of them. One of
-    the same name elsewhere is another model."""
+    """The shipped weights, if `folder` is the home's own copy of a shipped model; otherwise None, also for a
+    folder of the same name outside of the home."""
     shipped = SHIPPED / folder.name / WEIGHTS
     models = journal.path.with_name("models")
     own = folder.resolve().parent == models.resolve()
@@ -147,16 +152,19 @@ def _spare(
     now: int,
     lessons: Mapping[int, frozenset[int]],
 ) -> bool:
-    """Whether no undo needs the snapshot at that place, among those of these versions. lessons: that
-    each of them, and `now`, knows; all their ancestors are gone through for it."""
+    """Whether no undo needs the snapshot `versions[place]`.
+
+    versions: of all snapshots, oldest first. now: the version that answers. lessons: for each of these
+    versions, the lessons in it.
+    """
     version = versions[place]
     if version == now:
-        return True  # it is what answers
+        return True  # these weights answer already
     if not lessons[version] <= lessons[now]:
-        return True  # it knows what was taken back or rolled back
+        return True  # it contains a lesson that was undone or rolled back
     if place and journal.publication_note(version).endswith(KNOWN_ALREADY):
-        return True  # those before it are the same weights
-    return any(  # an undo goes back to the newer one
+        return True  # the snapshot before it has the same weights
+    return any(  # a newer snapshot has the same lessons; an undo takes that one
         lessons[newer] == lessons[version]
         and journal.trainings_in(newer) == journal.trainings_in(version)
         for newer in versions[place + 1 :]

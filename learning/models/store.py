@@ -1,8 +1,7 @@
-"""The owner's models: directories under `home/models`, and the snapshots of their weights.
+"""The owner's models: folders under `home/models`, and the snapshots of their weights.
 
-A shipped model is copied into the home at its first use, so that lessons never touch what came
-with the program. Every publication that is saved keeps the weights before it as a snapshot; only
-the newest few stay. Torch-free: a listing must not take a second.
+A shipped model is copied into the home when it is first used, so lessons never change the installed program.
+Imports no torch, so that a listing is fast.
 """
 
 from __future__ import annotations
@@ -62,11 +61,11 @@ class ModelInfo:
     path: Path
     parameters: int
     version: int
-    """Published version of its weights; 0 as shipped."""
+    """Published version of its weights; 0: as shipped or imported."""
     bytes: int
     """Size of the weights on disk."""
     shipped: bool
-    """True: came with the program and was not yet used, so nothing is in the home."""
+    """True: a shipped model that was not used yet, so the home has no copy of it."""
 
     def is_called(self, name_or_path: str) -> bool:
         """True if this is the model's name or the path of its folder."""
@@ -75,30 +74,32 @@ class ModelInfo:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Weights as they were at a version."""
+    """The saved weights of an earlier version, as shown to the owner."""
 
     version: int
     path: Path
     created: float
     """Seconds since the epoch."""
     note: str
+    """What the publication that made these weights was for; may be empty."""
     bytes: int
 
 
 class ModelStore:
-    """All models of a home and those that came with the program."""
+    """All models of a home, and the shipped ones."""
 
     def __init__(self, home: Home, shipped: Path = SHIPPED) -> None:
         self._models = home.models_path
         self._shipped = shipped
 
     def names(self) -> Sequence[str]:
-        """Models in the home, then shipped ones that are not there yet; also what cannot be read."""
+        """Names of the models in the home, then of shipped models that are not in the home yet. Includes
+        models that cannot be read."""
         installed = _folders(self._models)
         return [*installed, *(n for n in _folders(self._shipped) if n not in installed)]
 
     def list(self) -> list[ModelInfo]:
-        """All of them. Raises CheckpointError where one cannot be read."""
+        """All models. Raises CheckpointError if one cannot be read."""
         return [self.info(name) for name in self.names()]
 
     def called(self, info: ModelInfo) -> str:
@@ -107,7 +108,7 @@ class ModelStore:
         return info.name if owned else str(info.path)
 
     def readable(self) -> tuple[Sequence[ModelInfo], dict[str, CheckpointError]]:
-        """Those that can be read, and by name why the others cannot."""
+        """The models that can be read, and for each other model, by name, why it cannot."""
         found, broken = dict[str, ModelInfo](), dict[str, CheckpointError]()
         for name in self.names():
             try:
@@ -117,7 +118,7 @@ class ModelStore:
         return tuple(found.values()), broken
 
     def info(self, name_or_path: str) -> ModelInfo:
-        """Raises NotFound, or CheckpointError where it cannot be read."""
+        """One model. Raises NotFound, and CheckpointError if it cannot be read."""
         for parent, shipped in ((self._models, False), (self._shipped, True)):
             if path := _folders(parent).get(name_or_path):
                 return _info(name_or_path, path, shipped)
@@ -125,15 +126,17 @@ class ModelStore:
         return _info(path.name, path, False)
 
     def place(self, name: str) -> Path:
-        """Where a model of that name is, or would be."""
+        """The folder that a model of that name has in the home. It need not exist."""
         return self._models / name
 
     def resolve(self, name_or_path: str) -> Path:
-        """The model's folder; a shipped one, also where its path is given, is copied into the home
-        first. Raises NotFound."""
+        """The model's folder. A shipped model, named or given by its path, is first copied into the home.
+
+        Raises NotFound, and CheckpointError if the folder is incomplete or the copy cannot be written.
+        """
         given = Path(name_or_path).expanduser()
         if given.resolve().parent == self._shipped.resolve() and (given / WEIGHTS).exists():
-            name_or_path = given.resolve().name  # lessons never touch what came with the program
+            name_or_path = given.resolve().name  # lessons must not change the installed program
         own = self._models / name_or_path
         if "/" not in name_or_path and name_or_path not in ("", ".", ".."):
             if (own / "config.json").exists():
@@ -164,26 +167,27 @@ class ModelStore:
             with self.new_model(name) as folder:
                 shutil.copytree(self._shipped / name, folder, dirs_exist_ok=True)
         except CheckpointError:
-            if not (target / "config.json").exists():  # else another program was quicker
+            if not (target / "config.json").exists():  # otherwise another process installed it
                 raise
         return target
 
     @contextlib.contextmanager
     def new_model(self, name: str) -> Iterator[Path]:
-        """A folder to fill, which becomes the model `name` at the end, whole, or is removed. Raises
-        CheckpointError where it cannot be written."""
+        """Yields a temporary folder to fill. At the end of the block it becomes the model `name`; if the
+        block raises, it is removed. Raises CheckpointError if it cannot be written."""
         target = self.place(name)
         try:
             remove_leftovers(self._models)
             with new_folder(target) as folder:
                 yield folder
         except OSError as error:
-            # that of a whole tree is a list: (from, to, why) of every file
+            # shutil.Error holds a list with (source, target, reason) of every file
             why = OSError(error.args[0][0][2]) if isinstance(error, shutil.Error) else error
             raise CheckpointError(*unwritable(target, why, "choose another --home")) from error
 
     def check_removable(self, name: str) -> Path:
-        """The folder of a model of the home, whether or not it can be read. Raises NotFound."""
+        """The folder of a model in the home, readable or not. Raises NotFound if the home has no such
+        model."""
         folder = self.place(name)
         own = name not in ("", ".", "..") and "/" not in name and "\0" not in name
         if not own or is_leftover(folder) or not (folder.is_dir() or folder.is_symlink()):
@@ -192,14 +196,16 @@ class ModelStore:
         return folder
 
     def remove(self, name: str) -> None:
-        """Removes a model of the home with its snapshots, also one that cannot be read. One that came
-        with the program is then as it came. Raises NotFound, or CheckpointError where it cannot be
-        removed or a training is writing there."""
+        """Removes a model of the home with its snapshots, readable or not. A shipped model is as shipped
+        again.
+
+        Raises NotFound, and CheckpointError if it cannot be removed or `vidya pretrain` is writing there.
+        """
         folder = self.check_removable(name)
         going = temporary_name(folder)
         try:
             with _nobody_writes(folder):
-                os.replace(folder, going)  # at once: a crash from here on leaves a leftover
+                os.replace(folder, going)  # atomic: a crash after this leaves a leftover folder
             remove(going)
         except OSError as error:
             raise CheckpointError(
@@ -207,20 +213,21 @@ class ModelStore:
             ) from error
 
     def snapshots(self, name_or_path: str) -> Sequence[Snapshot]:
-        """Those that are whole, oldest first. Raises NotFound."""
+        """All valid snapshots of a model, oldest first. Raises NotFound."""
         return [_snapshot(old) for old in snapshots_of(self.resolve(name_or_path))]
 
     def broken_snapshots(self, name_or_path: str) -> Sequence[CheckpointError]:
-        """Why what else lies among them is none. Raises NotFound."""
+        """One error for each invalid file among the model's snapshots. Raises NotFound."""
         return list(broken_snapshots(self.resolve(name_or_path)).values())
 
     def rollback(self, name_or_path: str, version: int, journal: Journal) -> Snapshot:
-        """Makes a snapshot the current weights again; those of now become one, so that it can be taken
-        back. Lessons published since become needs_practice, so that the next book training brings
-        them back; those that come back with the weights are learned.
+        """Makes a snapshot the current weights again. The weights before become a snapshot, so that a
+        rollback can be reverted. Learned lessons that the snapshot does not contain become
+        "needs_practice", so the next book training teaches them again; lessons that it brings back become
+        "learned".
 
-        Raises NotFound, and CheckpointError where the snapshot is not whole, or does not fit the
-        model; what stands is kept then.
+        Raises NotFound if there is no such snapshot, and CheckpointError, with the current weights unchanged,
+        if it is damaged, does not fit the model or cannot be written.
         """
         folder = self.resolve(name_or_path)
         found = {s.version: s for s in self.snapshots(name_or_path)}
@@ -233,9 +240,9 @@ class ModelStore:
         check_model(folder, found[version].path)
         kept = journal.lessons_in(version)
         before: int | None = None
-        with contextlib.suppress(CheckpointError):  # weights that are not whole are not kept
+        with contextlib.suppress(CheckpointError):  # damaged weights are not kept
             before = current_version(folder)
-            journal.follow(before)  # another model may have been in use since
+            journal.follow(before)  # another model may have been in use in between
         files = files_at(folder, found[version].path)
         path = folder / (INDEX if files.delta else WEIGHTS)
         try:
@@ -248,7 +255,8 @@ class ModelStore:
                     shutil.copyfile(files.whole, new)
                 if before not in (None, version):
                     keep_snapshot(folder, journal, version)
-                # before the file: a crash in between must not make them wait and undo the rollback
+                # before the weights: after a crash, lessons marked learned would be learned again, which
+                # would undo the rollback
                 for lesson in journal.lessons(state="learned"):
                     if lesson.id not in kept:
                         journal.set_lesson_state(lesson.id, "needs_practice")
@@ -268,11 +276,11 @@ class ModelStore:
 
 @contextlib.contextmanager
 def _nobody_writes(folder: Path) -> Iterator[None]:
-    """Raises CheckpointError where `vidya pretrain` is at work in the folder."""
+    """Holds the folder's lock. Raises CheckpointError if `vidya pretrain` holds it."""
     try:
         handle = os.open(folder / ".lock", os.O_RDWR)
     except OSError:
-        yield  # no training ever was there
+        yield  # `vidya pretrain` never ran in this folder
         return
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,8 +1,8 @@
-"""Which tensors of a model a piece of learning moves, and how these alone are copied and put back.
+"""The part of a model's parameters that a training trains; only this part is copied and restored.
 
-A lesson moves the matrices of the upper blocks, a third of the weights at 10M; book training and practice
-move all. Whatever follows costs as much as what moves: the copy to go back to, the file that is written
-(learning.models.weights), the copy that answers (engine.packed). Left out: the steps.
+A lesson trains the matrices of the upper blocks (a third of the weights at 10M); practice trains all weights.
+The backup, the file that is written (learning.models.weights) and the copy that answers (engine.packed) cost
+in proportion to what is trained. Left out: the optimizer steps.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ class Trainable:
 
     model: Model
     names: tuple[str, ...]
-    """In the order of the optimizer."""
+    """Names of the parameters, in the order of the optimizer."""
 
     def start(self) -> list[Tensor]:
-        """The tensors, which alone require gradients from now on."""
+        """The tensors, in the order of `names`. From now on only they require gradients."""
         self.model.requires_grad_(False)
         tensors: list[Tensor] = [self.model.get_parameter(name) for name in self.names]
         for tensor in tensors:
@@ -33,12 +33,12 @@ class Trainable:
         return tensors
 
     def state(self) -> dict[str, Tensor]:
-        """A copy, for `restore`."""
+        """A copy of the tensors by name, for `restore`."""
         return {name: self.model.get_parameter(name).detach().clone() for name in self.names}
 
     @torch.no_grad()
     def restore(self, state: Mapping[str, Tensor]) -> None:
-        """The tensors as they were; gradients are dropped, and all parameters require them again."""
+        """Copies `state` back, drops all gradients, and makes all parameters require gradients again."""
         for name, tensor in state.items():
             self.model.get_parameter(name).copy_(tensor)
         for parameter in self.model.parameters():
@@ -47,13 +47,13 @@ class Trainable:
 
 
 def all_weights(model: Model) -> Trainable:
-    """Every parameter."""
+    """All parameters of the model."""
     return Trainable(model, tuple(name for name, _ in model.named_parameters()))
 
 
 def upper_matrices(model: Model, frozen_blocks: int) -> Trainable:
-    """The matrices of the blocks from number `frozen_blocks` on: neither norms, nor the embedding, nor
-    what is below."""
+    """The matrices of all blocks but the first `frozen_blocks`: no norm weights, no embedding, no output
+    layer."""
     found = [
         f"blocks.{number}.{name}"
         for number in range(frozen_blocks, len(model.blocks))

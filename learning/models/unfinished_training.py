@@ -1,7 +1,7 @@
-"""A book training that was broken off: how far it was, kept beside the model until it is finished.
+"""The record of an interrupted book training, kept in the model's folder until the training is finished.
 
-`training.json` says what was asked for and how far it came; `training.safetensors` holds the weights
-as they were then. Nobody answers from them: the guard has not judged them yet. Imports no torch.
+`training.json` holds the request and the progress; `training.safetensors` holds the weights of the last save
+point. No answer is generated from them, because the guard has not judged them yet. Imports no torch.
 """
 
 from __future__ import annotations
@@ -22,21 +22,24 @@ RECORD, TRAINED = "training.json", "training.safetensors"
 
 @dataclass(frozen=True)
 class Unfinished:
-    """A training between two of its steps."""
+    """The progress of a training at a save point."""
 
     request: Train
     version: int
-    """Of the weights that it began with."""
+    """Version of the weights that training started from."""
     lessons: tuple[int, ...] = ()
-    """Lessons among its lines."""
+    """Ids of the lessons in the training set."""
     epoch: int = 0
-    """The one that was under way or done; 0: none had begun."""
+    """The current or last epoch, counted from 1; 0: none had begun."""
     step: int = 0
-    """Steps done; the weights are those after this one, where there are any."""
+    """Steps taken. The saved weights, if there are any, are those after this step."""
 
     def still_true(self, journal: Journal, version: int) -> bool:
-        """Whether nothing that it knows was taken back since, and nothing was learned that no line of
-        a book or lesson brings back; weights of `version` answer now."""
+        """Whether the training may be resumed now that weights of `version` answer.
+
+        False if a lesson that it contains was undone or forgotten, or if something was learned since that
+        resuming would lose: practice, or a lesson without an answer.
+        """
         before, now = journal.lessons_in(self.version), journal.lessons_in(version)
         try:
             states = [journal.lesson(lesson).state for lesson in self.lessons]
@@ -48,7 +51,7 @@ class Unfinished:
 
 
 def read_unfinished(folder: Path) -> Unfinished | None:
-    """What was broken off in that model's folder; None where nothing was, or it cannot be read."""
+    """The interrupted training in a model's folder; None if there is none or it cannot be read."""
     try:
         raw = read_json(folder / RECORD)
         request = Train(**raw.pop("request"))
@@ -58,12 +61,12 @@ def read_unfinished(folder: Path) -> Unfinished | None:
 
 
 def write_unfinished(folder: Path, unfinished: Unfinished) -> None:
-    """Raises OSError."""
+    """Writes the record atomically. Raises OSError."""
     write_atomically(folder / RECORD, json.dumps(asdict(unfinished)))
 
 
 def remove_unfinished(folder: Path) -> None:
-    """It is finished, or not wanted any more."""
+    """Removes the record and the weights of an interrupted training, if they exist."""
     for name in (RECORD, TRAINED):
         with contextlib.suppress(OSError):
             (folder / name).unlink(missing_ok=True)

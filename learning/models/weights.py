@@ -1,9 +1,9 @@
-"""The weights of one model of a home: the fp32 masters that learn, and the copy that answers.
+"""The weights of one model of a home: the float32 master weights that are trained, and the copy that answers.
 
-Order of a publication: journal entry, files, mark in the journal, the new copy by one assignment; a
-crash at any point leaves a lesson waiting at worst. What moved since the last whole file is written as a
-delta against it (engine.storage.weight_files), a whole file now and then. Left out: what to learn, and
-whether the result is good enough (learning.memory.transaction).
+`publish` writes the journal entry, then the files, then a mark in the journal, and then replaces the copy
+that answers by one assignment. After a crash at any point, a lesson is at worst learned again. Most
+publications write a delta against the last whole file (engine.storage.weight_files). Left out: what to learn,
+and whether the result is good enough (learning.memory.transaction).
 """
 
 from __future__ import annotations
@@ -51,16 +51,16 @@ from learning.models.snapshots import (
 from learning.models.trainable import all_weights
 
 DELTAS = 64
-"""Publications after a whole file, at most, that are deltas: then another one is written, so that damage to
-one file does not cost all weights that are kept."""
+"""Most deltas in a row. Then a new whole file is written, so that damage to one base does not make all
+snapshots unusable."""
 LARGEST = 0.75
-"""Share of all bytes, at most, that a delta may have: a larger one saves little, and a whole file needs no
-other."""
+"""Largest size of a delta, as a share of all weights' bytes. Above it a whole file is written, which needs no
+base and is hardly larger."""
 
 
 @dataclass(frozen=True)
 class Published:
-    """Weights that answers are generated from; never changed."""
+    """Weights that answers are generated from. Never modified; a publication replaces the object."""
 
     version: int
     model: Model
@@ -68,22 +68,23 @@ class Published:
 
 @dataclass(frozen=True)
 class _Base:
-    """The whole file that the masters came from, and what moved since."""
+    """The whole file that deltas are written against, and what has changed since it was written."""
 
     version: int
     path: Path
     moved: frozenset[str] = frozenset()
-    """Our names of tensors."""
+    """Parameters that changed since, by their names in the model."""
     deltas: int = 0
-    """Publications since."""
+    """Deltas written against the file."""
     checksum: str = ""
-    """Of the file; empty where it was not read yet."""
+    """Checksum of the file; empty until it is needed."""
     stamp: tuple[int, ...] = ()
-    """Tells whether the file is still the one that was read."""
+    """Inode, size and time of the file, to notice that another program replaced it."""
 
 
 class Weights:
-    """`model` may be changed in place; nobody sees it before `publish`."""
+    """Master weights and published weights of a model. `model` may be modified in place; answers do not
+    change before `publish`."""
 
     def __init__(self, folder: Path, journal: Journal, *, device: str = "cpu") -> None:
         """Reads the folder's weights. Raises CheckpointError."""
@@ -95,11 +96,11 @@ class Weights:
         files = current_files(folder)
         self.version = files.version
         self._base: _Base | None = _base(files, self.model)
-        """None where that is not known: a publication failed."""
+        """None after a publication failed: the next one then writes a whole file."""
         self.published = Published(self.version, self._frozen())
 
     def state(self) -> dict[str, Tensor]:
-        """A copy of all masters."""
+        """A copy of all master weights by name."""
         return all_weights(self.model).state()
 
     def publish(
@@ -110,12 +111,12 @@ class Weights:
         moved: Collection[str] | None = None,
         snapshot: bool = True,
     ) -> None:
-        """Saves and swaps.
+        """Saves the master weights as a new version, and answers from them from then on.
 
-        moved: names of the parameters that differ from what was published last; None where any may. With
-        none only the journal notes that the lessons are known. With `snapshot` false the weights before
-        it are not kept: they are a part of the same work. Raises CheckpointError or JournalError; what
-        answers is as before then.
+        lessons: ids of lessons that are new in this version. note: what the version is for. moved: names of
+        the parameters that differ from the version before; None: any may differ; empty: only the journal
+        records that the lessons are known. snapshot: whether to keep the weights before as a snapshot.
+        Raises CheckpointError or JournalError; answers still come from the version before then.
         """
         self._save(lessons, note, moved, snapshot)
         before = self.published.model
@@ -127,8 +128,8 @@ class Weights:
         self.published = Published(self.version, model)
 
     def without(self, lessons: Collection[int]) -> tuple[int, Path]:
-        """(version, file) of the newest snapshot, or else the shipped weights, that know none of
-        these lessons. Raises NotFound where none are left."""
+        """(version, file) of the newest snapshot that contains none of the lessons, or of the shipped
+        weights. Raises NotFound if there is neither."""
         old = weights_without(self.folder, self._journal, self.version, lessons)
         if old is None:
             raise NotFound(
@@ -138,8 +139,9 @@ class Weights:
         return old.version, old.path
 
     def go_back(self, version: int, path: Path, note: str) -> None:
-        """Publishes the weights of that file, which were `version`, anew. Those that are left are not
-        kept: they know what is taken back, and would push out weights that a further undo needs."""
+        """Publishes the weights in `path`, of the earlier `version`, as a new version with the lessons of the
+        earlier one. Keeps no snapshot of the weights before: these contain the lesson that is undone, and
+        would displace a snapshot that a further undo needs. Raises CheckpointError or JournalError."""
         now = self.model, self.version
         self.model = load_model(self.folder, device=self.model.device, weights=path)
         self.version, self._base = version, _base(files_at(self.folder, path), self.model)
@@ -161,7 +163,7 @@ class Weights:
         if snapshot:
             keep_snapshot(self.folder, self._journal)
         record = {"version": str(version), "note": note}
-        # whatever fails from here on, the next file is a whole one
+        # if anything fails from here on, the next publication writes a whole file
         base, self._base = self._base, None
         try:
             if base is not None and moved is not None:
@@ -184,14 +186,15 @@ class Weights:
     def _write_delta(
         self, base: _Base, version: int, record: Mapping[str, str], moved: Collection[str]
     ) -> _Base | None:
-        """What moved since the base; None where a whole file is to be written."""
+        """Writes a delta with all that changed since the base. Returns the new base; None if a whole file
+        must be written instead."""
         sizes = {k: v.nbytes for k, v in self.model.named_parameters()}
         names = base.moved | set(moved)
         size = sum(sizes[name] for name in names)
         if base.deltas >= DELTAS or size > LARGEST * sum(sizes.values()):
             return None
         if _stamp(base.path) != base.stamp:
-            return None  # somebody replaced or removed it
+            return None  # another program replaced or removed it
         digest = base.checksum or checksum(base.path)
         base = replace(base, moved=names, deltas=base.deltas + 1, checksum=digest)
         part, path = self._base_part(base), part_path(self.folder, version)
@@ -203,42 +206,42 @@ class Weights:
         return replace(base, path=part, stamp=_stamp(part))
 
     def _base_part(self, base: _Base) -> Path | None:
-        """The base's file under the name that deltas look for; None where it cannot have that name,
-        because another file has it, or must not, because it belongs to the program."""
+        """The base's file under the name by which deltas refer to it, linked or copied if necessary. None if
+        another file has that name, or if the base is outside of the model's folder (the shipped weights)."""
         part = part_path(self.folder, base.version)
         if part.exists():
             same = part.samefile(base.path) or checksum(part) == base.checksum
             return part if same else None
         if base.path.parent not in (self.folder, self.folder / SNAPSHOTS):
             return None
-        copy_atomically(base.path, part, link=True)  # weights are never changed
+        copy_atomically(base.path, part, link=True)  # weight files are never modified in place
         return part
 
     def _new_version(self) -> int:
-        """Above those of the journal, and of the files, which may be newer than a journal that was
-        moved away or brought back from a copy."""
+        """A version above all in the journal and in files. Files may be newer than the journal, if it was
+        moved away or restored from a backup."""
         files = [old.version for old in snapshots_of(self.folder)]
         return max(self._journal.latest_version(), self.version, *files) + 1
 
     def _written(self, names: Iterable[str]) -> dict[str, Tensor]:
-        """These masters as files have them."""
+        """These master weights on the CPU, under the names used in files."""
         state = {name: self.model.get_parameter(name).detach().cpu() for name in names}
         return to_huggingface(state, self.model.config)
 
     def _cast(self, names: Collection[str]) -> dict[str, Tensor]:
-        """Copies of these masters in the numbers that answer fastest."""
+        """Copies of these master weights in the dtype that is fastest for answering."""
         dtype = fast_dtype(self.model.device.type)
         parameters = {name: self.model.get_parameter(name).detach() for name in names}
         return {name: tensor.to(dtype, copy=True) for name, tensor in parameters.items()}
 
     def _frozen(self) -> Model:
-        """A copy of the masters in the numbers that answer fastest."""
+        """A copy of the model in the dtype that is fastest for answering, without gradients."""
         dtype = fast_dtype(self.model.device.type)
         return copy.deepcopy(self.model).to(dtype).requires_grad_(False).eval()
 
 
 def _base(files: WeightFiles, model: Model) -> _Base:
-    """What the masters came from, where these files were read."""
+    """The base for the next delta after `files` were loaded into `model`."""
     if files.delta is None:
         return _Base(files.version, files.whole, stamp=_stamp(files.whole))
     record, inside = read_metadata(files.delta), read_header(files.delta)
@@ -250,7 +253,7 @@ def _base(files: WeightFiles, model: Model) -> _Base:
 
 
 def _stamp(path: Path) -> tuple[int, ...]:
-    """Of a file that is never written into; empty where it is gone."""
+    """Inode, size and modification time of a file; empty if it is gone."""
     try:
         found = path.stat()
     except OSError:

@@ -120,3 +120,27 @@ def test_lessons_that_changed_are_read_again() -> None:
     found.update([HOME])
     assert found.against("What is my dog called?", "Your dog is called Cajeut.") is None
     assert found.against("Where do I live?", "In Rome.") == HOME
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "big",
+        "small",
+        "old",
+        "young",
+        "fat",
+        "shy",
+        "red",
+        "white",
+        "brown",
+        "lame",
+        "quick",
+        "tame",
+    ],
+)
+def test_of_several_contradicted_lessons_the_newest_is_returned(word: str) -> None:
+    first = lesson("What is my dog called?", "Your dog is called Bruno.", number=5)
+    second = lesson(f"What is my {word} dog called?", "Your dog is called Bruno too.", number=9)
+    found = Contradictions([first, second])
+    assert found.against(f"My {word} dog?", "Your dog is called Cajeut.") == second
