@@ -34,6 +34,7 @@ from learning.protocol.events import (
 )
 from tests.downloads import download
 from tests.fakes import ScriptedTeacher
+from tests.late import late_events
 from tests.stage import Stage
 from vidya_tui.app.app import VidyaApp
 from vidya_tui.settings.file import Settings
@@ -88,7 +89,7 @@ def build(
     teacher = ScriptedTeacher(scene.answers, manual=scene.manual, journal=journal)
 
     def make(on_event: Callable[[Event], None], model: str | None = None, /) -> ScriptedTeacher:
-        teacher.on_event = on_event
+        teacher.on_event = on_event = late_events(on_event)
         on_event(Ready(model or "10m", 41, 10_200_000, "cpu"))
         on_event(LearnerState("idle", book_recall=0.985))
         return teacher

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from textual import events
@@ -17,6 +18,7 @@ from learning.journal.journal import Journal
 from learning.protocol.events import Event, LearnerState, Ready
 from tests.downloads import no_download
 from tests.fakes import ScriptedTeacher
+from tests.late import late_events, late_keys, stalls
 from vidya_tui.app.app import VidyaApp
 from vidya_tui.session.session import Session
 from vidya_tui.settings.file import Settings
@@ -34,6 +36,7 @@ class Stage:
     teacher: ScriptedTeacher
     journal: Journal
     home: Home
+    _chance: random.Random = field(default_factory=lambda: random.Random(0))
 
     async def until(self, true: Callable[[], bool], seconds: float = 20.0) -> None:
         """Waits for something to become true; fails where it does not."""
@@ -78,6 +81,7 @@ class Stage:
     async def press(self, *keys: str) -> None:
         """Presses keys in one burst, as a fast typist or a paste without brackets does."""
         characters = {"space": " ", "slash": "/", "enter": "\r", "tab": "\t"}
+        await late_keys(self._chance)
         for key in keys:
             character = characters.get(key, key if len(key) == 1 else None)
             self.app.post_message(events.Key(key, character))
@@ -145,7 +149,7 @@ def play(
     teacher = ScriptedTeacher(texts, manual=manual, journal=journal)
 
     def make(on_event: Callable[[Event], None], model: str | None = None, /) -> ScriptedTeacher:
-        teacher.on_event = on_event
+        teacher.on_event = on_event = late_events(on_event)
         if ready:
             on_event(Ready(model or "10m", 1, 10_200_000, "cpu"))
             on_event(LearnerState("idle", book_recall=0.98))
@@ -154,7 +158,7 @@ def play(
     app = VidyaApp(home, lambda: journal, make, settings or Settings(theme="dark"), fetch=fetch)
 
     async def run() -> None:
-        async with app.run_test(size=size) as pilot:
+        async with stalls(), app.run_test(size=size) as pilot:
             stage = Stage(app, pilot, teacher, journal, home)
             await stage.until(lambda: app.teacher is not None)
             await pilot.pause()

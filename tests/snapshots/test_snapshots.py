@@ -1,5 +1,5 @@
 """How every screen looks: small and large in the dark theme, and one scene in the light one, with a
-scripted teacher and a still clock.
+scripted teacher and a still clock. And that no line of keys is cut in the middle of a key.
 
 After a change that is meant: `pytest tests/snapshots --snapshot-update`, and look at the difference.
 """
@@ -10,8 +10,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from textual.pilot import Pilot
 
 from tests.scenes import SCENES, Scene, build, still_clock
+from vidya_tui.app.app import VidyaApp
+from vidya_tui.widgets.key_line import KeyLine
 
 SIZES = ((80, 24), (200, 60))
 LIGHT = "candidates"
@@ -34,6 +37,30 @@ def same_everywhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
+def keys_are_whole(app: VidyaApp) -> None:
+    """The line of keys of the screen that is seen, if it has one, says only what its keys may say."""
+    lines = list(app.screen.query(KeyLine))
+    if not lines:
+        return
+    bindings = app.screen.active_bindings.values()
+    may = {f"{app.get_key_display(one.binding)} {one.binding.description}" for one in bindings}
+    groups: dict[object, str] = {}
+    for one in bindings:
+        if group := one.binding.group:
+            groups[group] = groups.get(group, "") + app.get_key_display(one.binding)
+    may |= {f"{keys} {group.description}" for group, keys in groups.items()}  # type: ignore[attr-defined]
+    region = lines[0].region
+    seen = app.screen._compositor.render_strips()[region.y].crop(region.x, region.right).text
+    for part in seen.split("\u258f"):
+        words = part.split()
+        if words[0].isdigit() and "pick" in words:
+            words = words[words.index("pick") + 1 :]
+        while words:
+            whole = [n for n in range(len(words), 0, -1) if " ".join(words[:n]) in may]
+            assert whole, f"cut: {' '.join(words)!r}; the line may say {sorted(may)}"
+            words = words[whole[0] :]
+
+
 @pytest.mark.parametrize(("scene", "size", "theme"), CASES, ids=NAMES)
 def test_it_looks_as_it_did(
     scene: Scene,
@@ -43,7 +70,12 @@ def test_it_looks_as_it_did(
     snap_compare: Callable[..., bool],
 ) -> None:
     app, act = build(scene, tmp_path / "home", theme)
-    assert snap_compare(app, terminal_size=size, run_before=act)
+
+    async def act_and_look(pilot: Pilot[None]) -> None:
+        await act(pilot)
+        keys_are_whole(app)
+
+    assert snap_compare(app, terminal_size=size, run_before=act_and_look)
 
 
 def test_every_picture_is_of_a_scene() -> None:

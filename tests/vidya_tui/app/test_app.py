@@ -150,8 +150,8 @@ def test_another_pick_changes_the_first(tmp_path: Path) -> None:
         await stage.say("/pick 4")
         await stage.sees("preferred 4 over 1, 2, 3, 5")
         assert judgements(stage) == [Pick(1, 4)]
-        # the first may still be on its way from its card
-        await stage.until(lambda: "one answer" not in stage.text())
+        # the first may still be on its way from its card; the notice names it for a while longer
+        await stage.until(lambda: "Vidya  one answer" not in stage.text())
 
     play(scenario, tmp_path)
 

@@ -2,62 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 from pathlib import Path
 
 import pytest
 
-from tests.scenes import SCENES, Scene, build, still_clock
 from tests.stage import Stage, play
 from vidya_tui.commands.table import COMMANDS
 from vidya_tui.screens.help import room_rows
 from vidya_tui.widgets.completion import around
-from vidya_tui.widgets.key_line import KeyLine
 from vidya_tui.widgets.learner_panel import fitting
-
-
-def looked_at(scene: Scene, folder: Path, size: tuple[int, int]) -> tuple[list[str], set[str]]:
-    """(the line of keys that is seen, all that the keys there may say)."""
-    found: tuple[list[str], set[str]] = ([], set())
-
-    async def run() -> None:
-        nonlocal found
-        app, act = build(scene, folder / "home", "dark")
-        async with app.run_test(size=size) as pilot:
-            await act(pilot)
-            lines = list(app.screen.query(KeyLine))
-            if not lines:
-                return
-            bindings = app.screen.active_bindings.values()
-            may = {
-                f"{app.get_key_display(one.binding)} {one.binding.description}" for one in bindings
-            }
-            groups: dict[object, str] = {}
-            for one in bindings:
-                if group := one.binding.group:
-                    groups[group] = groups.get(group, "") + app.get_key_display(one.binding)
-            may |= {f"{keys} {group.description}" for group, keys in groups.items()}  # type: ignore[attr-defined]
-            strips = app.screen._compositor.render_strips()
-            region = lines[0].region
-            seen = strips[region.y].crop(region.x, region.right).text
-            found = [part.strip() for part in seen.split("\u258f")], may
-
-    with still_clock():
-        asyncio.run(run())
-    return found
-
-
-@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
-def test_no_key_is_cut(scene: Scene, tmp_path: Path) -> None:
-    parts, may = looked_at(scene, tmp_path, (80, 24))
-    for part in parts:
-        words = part.split()
-        if words[0].isdigit() and "pick" in words:
-            words = words[words.index("pick") + 1 :]
-        while words:
-            length = next(n for n in range(len(words), 0, -1) if " ".join(words[:n]) in may)
-            words = words[length:]
 
 
 def test_how_to_leave_and_help_are_always_there(tmp_path: Path) -> None:
