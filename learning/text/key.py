@@ -23,14 +23,24 @@ from learning.text.normalise import fold
 Key = tuple[tuple[str, ...], ...]
 """Alternatives of each element."""
 
-_UNITS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen".split()
-_UNITS += "sixteen seventeen eighteen nineteen".split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-_VALUES = {word: value for value, word in enumerate(_UNITS)}
-_VALUES |= {word: 10 * value for value, word in enumerate(_TENS, 2)}
-_IRREGULAR = dict(first=1, second=2, third=3, fifth=5, eighth=8, ninth=9, twelfth=12)
-_ORDINALS = {f"{word}th": value for word, value in _VALUES.items()} | _IRREGULAR
-_ORDINALS |= {f"{word[:-1]}ieth": _VALUES[word] for word in _TENS}
+_UNIT_WORDS = """
+zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+seventeen eighteen nineteen
+"""
+_TEN_WORDS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_VALUES = {word: value for value, word in enumerate(_UNIT_WORDS.split())}
+_VALUES |= {word: 10 * value for value, word in enumerate(_TEN_WORDS.split(), 2)}
+_ORDINALS = {f"{word}th": value for word, value in _VALUES.items()}
+_ORDINALS |= {f"{word[:-1]}ieth": _VALUES[word] for word in _TEN_WORDS.split()}
+_ORDINALS |= {
+    "first": 1,
+    "second": 2,
+    "third": 3,
+    "fifth": 5,
+    "eighth": 8,
+    "ninth": 9,
+    "twelfth": 12,
+}
 _LARGE = {"hundred": 100, "thousand": 1000}
 
 _CLAUSE = re.compile(r"(?<!\d)[.,:]|[.,:](?!\d)|[!?;\u2026\u2014()\n]|\s[\u2013-]\s")
@@ -40,15 +50,14 @@ _GLUED = re.compile(r"(?<=\d)(?=[^\W\d_])")
 """Between a figure and the letters after it: 7pm, 3kg."""
 _ACCENTS = re.compile("[\u0300-\u036f]")
 
-_NEGATIONS = set("no not never neither nor without cannot".split())
-_NEGATIONS |= {
-    f"{verb}nt" for verb in "is are was were do does did has have had wo would ca could ai".split()
-}
-_BETWEEN = set(
-    "a an the my your his her its our their be been being called named at in on of to from with for by as"
-    " really actually just even longer any now live lives lived living work works worked"
-    " working born based".split()
-)
+_NEGATION_WORDS = """
+no not never neither nor without cannot isnt arent wasnt werent dont doesnt didnt hasnt havent hadnt wont
+wouldnt cant couldnt aint
+"""
+_BETWEEN = """
+a an the my your his her its our their be been being called named at in on of to from with for by as really
+actually just even longer any now live lives lived living work works worked working born based
+"""
 
 
 def holds(
@@ -103,7 +112,7 @@ class _Said:
         for before in range(at - 1, -1, -1):
             if self._clauses[before] != clause:
                 return False
-            if self._words[before] in _NEGATED:
+            if self._words[before] in _NEGATIONS:
                 return True
             if self._words[before] not in _SMALL:
                 return False
@@ -139,7 +148,8 @@ def _base(word: str) -> str:
     return word[:-1] if len(word) > 3 and word.endswith("s") and word[-2] != "s" else word
 
 
-_NEGATED, _SMALL = {_base(word) for word in _NEGATIONS}, {_base(word) for word in _BETWEEN}
+_NEGATIONS = set(map(_base, _NEGATION_WORDS.split()))
+_SMALL = set(map(_base, _BETWEEN.split()))
 
 
 def _numbers(words: list[str]) -> list[str]:
