@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from engine.model import Model
+from engine.precision import autocast
 from engine.tokenizers.chat_format import encode_prompt
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.memory.features import (
@@ -35,15 +36,19 @@ def test_features_are_the_hidden_states_of_the_prompt(
         first = len(chat.start) + len(chat.user_head)
         assert ids[first : first + len(body)] == body
         for layer in layers:
-            with torch.no_grad():
+            with torch.no_grad(), autocast(tiny_model.device):
                 states = tiny_model.trunk(torch.tensor([ids]), layer)[0].float()
             mean = states[first : first + len(body)].mean(0)
-            close = {"atol": 1e-5, "rtol": 1e-4}
-            torch.testing.assert_close(found["mean", layer][number], mean, **close)
-            torch.testing.assert_close(found["last", layer][number], states[-1], **close)
+            assert close(found["mean", layer][number], mean)
+            assert close(found["last", layer][number], states[-1])
     one = question_features(tiny_model, tiny_tokenizer, QUESTIONS[1:2], 1, "last")
-    torch.testing.assert_close(one[0], found["last", 1][1], atol=1e-5, rtol=1e-4)
+    assert close(one[0], found["last", 1][1])
     assert not any(block._forward_hooks for block in tiny_model.blocks)
+
+
+def close(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Equal but for rounding, which is bfloat16's where that is fast."""
+    return bool((one - other).norm() < 0.02 * other.norm())
 
 
 def test_edges(tiny_model: Model, tiny_tokenizer: Tokenizer) -> None:
@@ -73,16 +78,16 @@ def test_nearest_by_hand() -> None:
 
 
 def test_whitening_finds_what_a_common_direction_hides() -> None:
-    # every vector has a large shared part in the first direction; the meaning is in the others
-    meaning = torch.eye(4)
-    shared = torch.tensor([[30.0], [-20.0], [10.0], [-25.0]])
-    known = torch.cat([shared, meaning], 1)
-    asked = torch.cat([torch.tensor([[-22.0], [28.0], [-24.0], [9.0]]), meaning], 1)
-    plain = QuestionSpace.of(known, centring(known)).nearest(asked, 1).places
-    assert plain != [[0], [1], [2], [3]]
-    assert QuestionSpace.of(known, whitening(known, 1e-6)).nearest(asked, 1).places == [
-        [0],
-        [1],
-        [2],
-        [3],
-    ]
+    # the meaning is in 20 directions; another, of a hundred times the variance, says nothing
+    generator = torch.Generator().manual_seed(0)
+    meaning, right = torch.randn(200, 20, generator=generator), list(range(200))
+    known, asked = (
+        torch.cat([10.0 * torch.randn(200, 1, generator=generator), meaning], 1) for _ in range(2)
+    )
+
+    def found(space: QuestionSpace) -> int:
+        places = space.nearest(asked, 1).places
+        return sum(place == [index] for place, index in zip(places, right, strict=True))
+
+    assert found(QuestionSpace.of(known, centring(known))) < 100
+    assert found(QuestionSpace.of(known)) > 190
