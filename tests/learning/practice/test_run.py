@@ -1,4 +1,4 @@
-"""When practice ends, what it saves, and what it warns of: with a session that is scripted."""
+"""learning.practice.run with a scripted trainer: when it ends, what it saves, and its alarms."""
 
 from __future__ import annotations
 
