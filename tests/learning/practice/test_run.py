@@ -47,7 +47,7 @@ class Scripted:
             earlier=0,
             earlier_before=1.0,
             earlier_recall=1.0,
-            one=self._look,
+            look=self._look,
         )
 
     @property
