@@ -31,7 +31,7 @@ from learning.memory.own_talk import own_talk
 from learning.memory.replay import Replay
 from learning.models.store import ModelStore
 from learning.objectives.forward import knowledge, mean_loss, share_known
-from learning.practice.run import Look, PracticeRun
+from learning.practice.run import Evaluation, PracticeRun
 from learning.practice.settings import PracticeSettings, WarmUpSettings
 from learning.practice.trainer import GrpoTrainer, StepReport
 from learning.practice.warm_up import WarmUpReport
@@ -143,7 +143,7 @@ def _practise(folder: Path, plan: Plan, seed: int, options: BenchOptions) -> dic
             f"{report.seconds:.0f} s"
         )
 
-    def looked(look: Look) -> None:
+    def looked(look: Evaluation) -> None:
         looks.append(asdict(look))
         options.say(
             f"{plan.task} {seed}: {look.stage} {look.step}: held-out {look.accuracy:.3f}, book "
@@ -155,9 +155,9 @@ def _practise(folder: Path, plan: Plan, seed: int, options: BenchOptions) -> dic
             options.say(f"{plan.task} {seed}: warm-up {report.step}: {report.success:.2f}")
 
     kept = Kept(model)
-    outcome = PracticeRun(session, kept, on_step=stepped, on_look=looked, on_warm_up=warmed).run(
-        warm_up=True
-    )
+    outcome = PracticeRun(
+        session, kept, on_step=stepped, on_evaluation=looked, on_warm_up=warmed
+    ).run(warm_up=True)
     task.close()
     processor = time.process_time() - began
     if options.out and not options.quick:

@@ -1,9 +1,9 @@
-"""Low-rank adapters (LoRA, 2106.09685): a model changes by W + (α/r) B A, and only A and B learn.
+"""Low-rank adapters (LoRA, 2106.09685): a weight W becomes W + (α/r) B A, and only A and B are trained.
 
-Projections here are fused; each named part has an adapter of its own, as models elsewhere have it, so that
-what was learned can be taken along: files are in PEFT's layout. Adapters stand beside the model's weights:
-its parameters, its state and its copies for drawing answers are those of the base until `merged` or `bake`.
-So engine.packed draws from the base: merge before packing. Left out: embeddings, norms, quantised bases.
+The engine's projections are fused, but each named part has an adapter of its own, as in other programs, so
+adapters can be exchanged with them: files are in PEFT's layout. Adapters are kept apart from the model's
+weights: its parameters, its state dict and its copies are those of the base until `merged` or `bake`. So
+engine.packed uses the base; merge before packing. Left out: embeddings, norms, quantised bases.
 
 Notation: r rank, α alpha, I inputs and O outputs of a part; A [r, I], B [O, r].
 """
@@ -37,18 +37,18 @@ PARTS = ("q", "k", "v", "out", "gate", "up", "down")
 
 @dataclass(frozen=True)
 class LoraSettings:
-    """What adapters are like."""
+    """The shape and scale of adapters."""
 
     rank: int = 32
     """>= 1."""
     alpha: float = 64.0
     """> 0; a part's change is scaled by alpha / rank."""
     dropout: float = 0.0
-    """Share of a part's inputs that its adapter does not see while it learns, in [0, 1)."""
+    """Dropout probability of an adapter's inputs in training, in [0, 1)."""
     targets: tuple[str, ...] = PARTS
     """Parts that have adapters."""
     first_block: int = 0
-    """Blocks from this one on have adapters; what lies below can be cached."""
+    """Index of the first block with adapters. Outputs of the blocks below it can be cached."""
 
     def __post_init__(self) -> None:
         unknown = sorted(set(self.targets) - set(PARTS))
@@ -95,11 +95,11 @@ class _Adapted(nn.Module):
 
     @property
     def factors(self) -> tuple[Tensor, ...]:
-        """The A of all parts, [parts r, I], then the B of each."""
+        """The A of all parts, [parts * r, I], then the B [O, r] of each part."""
         return self._factors
 
     def named(self) -> Iterator[tuple[str, Tensor, Tensor]]:
-        """(part, A, B), views of what learns."""
+        """(part, A, B) of each part, as views of the trained tensors."""
         yield from zip(self._parts, self._downs(), self._factors[1:], strict=True)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -119,8 +119,7 @@ class _Adapted(nn.Module):
 
     @torch.no_grad()
     def _base(self) -> Tensor:
-        """The weight as products take it: autocast would make a short copy of one that does not learn in
-        every pass."""
+        """The weight in the dtype of the product. Autocast would cast a frozen weight again in every pass."""
         weight, kind = self.weight, self.weight.device.type
         if not torch.is_autocast_enabled(kind):
             return weight
@@ -151,14 +150,14 @@ class _Adapted(nn.Module):
 
 
 class Adapters:
-    """The adapters of one model, which `attach` and `load` make."""
+    """The adapters of one model, created by `attach` or `load`."""
 
     def __init__(
         self, model: Model, settings: LoraSettings, generator: torch.Generator | None
     ) -> None:
         self.model, self.settings, self.generator = model, settings, generator
         self.active = True
-        """False where the model's weights are used as they are: disabled or merged."""
+        """False while the model uses its weights alone: adapters are disabled or merged."""
         self._layers: dict[tuple[int, str, str], _Adapted] = {}
         for number, block in enumerate(model.blocks):
             if number >= settings.first_block:
@@ -167,16 +166,16 @@ class Adapters:
             parameter.requires_grad_(False)
 
     def parameters(self) -> list[Tensor]:
-        """What learns, in float32."""
+        """The trained tensors, in float32."""
         return [factor for layer in self._layers.values() for factor in layer.factors]
 
     @property
     def count(self) -> int:
-        """Numbers that learn."""
+        """Number of trained numbers."""
         return sum(factor.numel() for factor in self.parameters())
 
     def dropped(self, x: Tensor) -> Tensor:
-        """What an adapter sees of its inputs."""
+        """An adapter's inputs after dropout; unchanged while gradients are off."""
         share = self.settings.dropout
         if not share or not torch.is_grad_enabled():
             return x
@@ -185,7 +184,7 @@ class Adapters:
 
     @contextlib.contextmanager
     def disabled(self) -> Iterator[None]:
-        """The base, e.g. as a reference, without a second copy of it."""
+        """Disables the adapters in the block, so that the model is its base, for example as a reference."""
         before, self.active = self.active, False
         try:
             yield
@@ -194,7 +193,8 @@ class Adapters:
 
     @contextlib.contextmanager
     def merged(self) -> Iterator[None]:
-        """The model's weights with what was learned; afterwards they are exactly as before."""
+        """Adds the adapters to the model's weights in the block. Afterwards the weights are exactly as
+        before."""
         kept = [layer.weight.data for layer in self._layers.values()]
         try:
             for layer in self._layers.values():
@@ -209,13 +209,13 @@ class Adapters:
 
     @torch.no_grad()
     def bake(self) -> None:
-        """Adds what was learned to the model's weights and takes the adapters off."""
+        """Adds the adapters to the model's weights permanently, and detaches them."""
         for layer in self._layers.values():
             layer.weight.copy_((layer.weight.float() + layer.change()).to(layer.weight.dtype))
         self.detach()
 
     def detach(self) -> None:
-        """Takes the adapters off, where they are on; they can still be saved."""
+        """Detaches the adapters from the model, if they are attached. They can still be saved."""
         for (number, room, name), layer in self._layers.items():
             place = getattr(self.model.blocks[number], room)
             if getattr(place, name) is layer:
@@ -223,12 +223,12 @@ class Adapters:
 
     @torch.no_grad()
     def round(self, dtype: torch.dtype) -> None:
-        """Makes all numbers such as a file of that type holds."""
+        """Rounds all A and B to a dtype, so that they equal what a file of that dtype holds."""
         for factor in self.parameters():
             factor.copy_(factor.to(dtype).float())
 
     def tensors(self) -> dict[str, Tensor]:
-        """All A and B, copied, under PEFT's names."""
+        """Copies of all A and B under PEFT's names."""
         found = {}
         for (number, _, _), layer in self._layers.items():
             for part, a, b in layer.named():
@@ -238,7 +238,8 @@ class Adapters:
 
     @torch.no_grad()
     def fill(self, tensors: Mapping[str, Tensor]) -> None:
-        """Takes over such tensors. Raises KeyError or ValueError where one is missing or does not fit."""
+        """Copies A and B from tensors under PEFT's names. Raises KeyError if one is missing, and ValueError
+        if one has the wrong shape."""
         for (number, _, _), layer in self._layers.items():
             for part, a, b in layer.named():
                 for mine, name in ((a, a_name(number, part)), (b, b_name(number, part))):
@@ -274,7 +275,8 @@ class Adapters:
 def attach(
     model: Model, settings: LoraSettings, generator: torch.Generator | None = None
 ) -> Adapters:
-    """Adapters that change nothing yet (B = 0); the model's own weights learn nothing any more.
+    """Attaches adapters that do not change the model's output yet (B = 0), and freezes the model's own
+    weights.
 
     generator: draws A and what `dropout` leaves out. Raises ConfigError where no block has one.
     """
@@ -289,7 +291,7 @@ def attach(
 
 
 def load(model: Model, folder: Path) -> Adapters:
-    """Attaches what `save` or `peft` wrote. Raises CheckpointError where it does not fit the model."""
+    """Attaches adapters that `save` or `peft` wrote. Raises CheckpointError if they do not fit the model."""
     shape, tensors = read_adapter(folder)
     first, last = shape.blocks[0] if shape.blocks else 0, len(model.blocks)
     if shape.blocks not in ((), tuple(range(first, last))):

@@ -1,10 +1,9 @@
-"""The book: conversations in a text file, one a line, and what is wrong with bad lines.
+"""Parses and writes books: text files with one conversation a line.
 
     <|user|> question <|assistant|> answer [<|user|> ... <|assistant|> ...]
 
-Blank lines and lines that begin with # are skipped. Books are written by hand and come from
-strangers, so a mistake names its line and what to do about it. Left out: tokens, special ids and
-training, which are the engine's and the learner's; here a marker is only text.
+Blank lines and lines that begin with # are skipped. People write books by hand, so every error names the
+line and what to do. Left out: tokens and training; here a marker is only text.
 """
 
 from __future__ import annotations
@@ -17,16 +16,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 MARKER = re.compile(r"<\|([\w-]+)\|>")
-"""No spaces inside: `f <| x |> g` is ordinary text, in Elm or in a question about it."""
+"""A marker has no spaces inside: `f <| x |> g`, which is Elm code, is ordinary text."""
 OLD_END = re.compile(r"<\|end\|>\s*(?=<\|user\|>|$)")
-"""Older books close every answer with a marker of its own."""
+"""The marker at the end of each answer in older books; ignored."""
 SHOWN = 10
-"""How many problems the text of a BookError lists."""
+"""Most problems that the message of a BookError lists."""
 HEADING = "# My book. One conversation a line: a question, then the answer I should learn.\n"
 
 NEED = "Comfort in need"
-"""How the heading begins under which stand answers to somebody in need: such an answer is said only to
-what it was written for (learning.text.comfort)."""
+"""Begin of the heading above answers for somebody in need. Such an answer is given only to the questions
+that it was written for (learning.text.comfort)."""
 
 Turns = tuple[tuple[str, str], ...]
 
@@ -36,25 +35,25 @@ class BookEntry:
     """One conversation of a book."""
 
     turns: Turns
-    """(role, text): user and assistant by turns, user first, assistant last."""
+    """(role, text): user and assistant alternate, the user first, the assistant last."""
     line: int
-    """Where it stands in its file, counted from 1."""
+    """Its line in the file, counted from 1."""
     heading: str = field(default="", compare=False)
-    """The last comment above it, without its #; empty where there is none."""
+    """The last comment above it, without its #; empty if there is none."""
 
     @property
     def question(self) -> str:
-        """What the user said last."""
+        """The last message of the user."""
         return self.turns[-2][1]
 
     @property
     def answer(self) -> str:
-        """What Vidya should say to it."""
+        """The last answer."""
         return self.turns[-1][1]
 
 
 class LineError(ValueError):
-    """A line that is no conversation: what is wrong, and what to do next."""
+    """A line that is not a conversation: what is wrong, and what to do next."""
 
     def __init__(self, what: str, next_step: str) -> None:
         super().__init__(what, next_step)
@@ -66,7 +65,7 @@ class LineError(ValueError):
 
 
 class BookError(ValueError):
-    """A book that cannot be learned from as it is; its text lists the first problems by line."""
+    """A book that cannot be used. The message lists the first SHOWN problems by line."""
 
     def __init__(self, path: str | os.PathLike[str], problems: list[tuple[int, str, str]]) -> None:
         super().__init__(path, problems)
@@ -85,20 +84,20 @@ class BookError(ValueError):
 
 
 class EmptyBookError(BookError):
-    """A book with nothing wrong in it, and nothing to learn."""
+    """A book without errors that contains no conversation."""
 
 
 def parse_line(text: str) -> Turns:
-    """Turns of one line of a book; runs of white space inside a text become one space.
+    """The turns of one line of a book. Runs of white space become one space.
 
-    Raises LineError (a ValueError) where the line is no whole conversation.
+    Raises LineError if the line is not a complete conversation.
     """
     line = OLD_END.sub("", text.removeprefix("\ufeff").rstrip())
     for character in line:
         if character != "\t" and unicodedata.category(character) in ("Cc", "Cs"):
             what = f"control character U+{ord(character):04X} in the line"
             raise LineError(what, "remove it, or type the line again")
-    before, *pieces = MARKER.split(line)  # the pieces are marker names and texts by turns
+    before, *pieces = MARKER.split(line)  # the pieces are alternately marker names and texts
     turns = [
         (role, " ".join(said.split())) for role, said in zip(pieces[::2], pieces[1::2], strict=True)
     ]
@@ -128,10 +127,10 @@ def parse_line(text: str) -> Turns:
 
 
 def read_book(path: str | os.PathLike[str], skip_bad: bool = False) -> list[BookEntry]:
-    """Every conversation of the book, in order. `skip_bad` passes over the lines that are wrong.
+    """All conversations of a book, in order. skip_bad: skip bad lines instead of raising.
 
-    Raises BookError where the file cannot be read, is no text, holds no conversation at all, or
-    (without `skip_bad`) has any line that is wrong: nothing of such a book is learned.
+    Raises BookError if the file cannot be read, is not UTF-8 text, contains no conversation (EmptyBookError
+    if it has no bad line either), or, without `skip_bad`, has a bad line.
     """
     try:
         data = Path(path).read_bytes()
@@ -144,7 +143,7 @@ def read_book(path: str | os.PathLike[str], skip_bad: bool = False) -> list[Book
     entries: list[BookEntry] = []
     problems: list[tuple[int, str, str]] = []
     heading = ""
-    # Not splitlines(): it also breaks at rarer characters, which editors do not count as lines.
+    # not splitlines(), which also breaks at rare characters that editors do not count as line ends
     for number, raw in enumerate(data.split(b"\n"), start=1):
         try:
             text = raw.decode("utf-8").removeprefix("\ufeff")
@@ -168,10 +167,10 @@ def read_book(path: str | os.PathLike[str], skip_bad: bool = False) -> list[Book
 
 
 def format_line(turns: Sequence[tuple[str, str]]) -> str:
-    """The line (without its newline) that `parse_line` reads back as these turns.
+    """The line, without a newline, that `parse_line` parses into these turns.
 
-    Newlines and runs of white space become single spaces. Raises LineError (a ValueError) where a
-    text contains a marker or a control character, is empty, or the roles do not alternate.
+    Runs of white space, including newlines, become one space. Raises LineError if a text is empty or
+    contains a marker or a control character, or if the roles do not alternate.
     """
     clean = tuple((role, " ".join(text.split())) for role, text in turns)
     for _, text in clean:
@@ -185,13 +184,13 @@ def format_line(turns: Sequence[tuple[str, str]]) -> str:
 
 
 def append_entry(path: str | os.PathLike[str], turns: Sequence[tuple[str, str]]) -> None:
-    """Adds one conversation at the end of the book; it is on the disk when this returns.
+    """Appends a conversation to the book. It is on disk when this returns.
 
-    Makes the file, with a heading, where there is none. Raises LineError as `format_line` does,
-    before the file is touched, and OSError where it cannot be written: the book is then as it was.
+    Creates the file with a heading if it does not exist. Raises LineError as `format_line` does, and
+    OSError if the file cannot be written; in both cases the book is unchanged.
     """
     line = format_line(turns) + "\n"
-    # "a" is O_APPEND: never writes over anything; a new book is for its owner only
+    # mode "a" is O_APPEND, which never overwrites; only the owner may read a new book
     with open(path, "a+b", buffering=0, opener=lambda p, how: os.open(p, how, 0o600)) as book:
         size = book.seek(0, os.SEEK_END)
         book.seek(max(size - 1, 0))
@@ -203,11 +202,11 @@ def append_entry(path: str | os.PathLike[str], turns: Sequence[tuple[str, str]])
                 written += book.write(data[written:])
             os.fsync(book.fileno())
         except OSError:
-            # Half a line would make the whole book unreadable; another writer's must stay.
+            # remove the partial line, unless another program has appended to the file since
             if book.seek(0, os.SEEK_END) == size + written:
                 book.truncate(size)
             raise
-    if start == HEADING and os.name == "posix":  # the name of a new file is its folder's to keep
+    if start == HEADING and os.name == "posix":  # a new file's name is on disk only after this
         folder = os.open(Path(path).resolve().parent, os.O_RDONLY)
         try:
             os.fsync(folder)
@@ -216,10 +215,11 @@ def append_entry(path: str | os.PathLike[str], turns: Sequence[tuple[str, str]])
 
 
 def shipped_book_path() -> Path:
-    """The book that comes with the program."""
+    """Path of the book that is shipped with the program."""
     return Path(__file__).with_name("vidya.txt")
 
 
 def everyday_path() -> Path:
-    """Everyday talk in the manner of the book, which shows how and need not be known by heart."""
+    """Path of a book of everyday talk in Vidya's manner. It is trained on, but need not be known word for
+    word."""
     return Path(__file__).with_name("everyday.txt")

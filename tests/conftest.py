@@ -1,4 +1,4 @@
-"""Fixtures for tests that need a real, tiny model. torch is imported only where one is asked for."""
+"""Fixtures for tests that need a real, tiny model. Only tests that use one import torch."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ class ScriptedTeacher:
     """Everything that was sent, in order."""
     closed: bool = False
     sure: dict[int, float] = field(default_factory=dict)
-    """Candidate -> log-probability of each of its tokens, where it is not -0.5."""
+    """Candidate -> log-probability of each of its tokens; the default is -0.5."""
     unknown: set[str] = field(default_factory=set)
     """Answers that a Check does not find known; all others it does."""
     before: Sequence[str] = ("an old answer", "old one", "old two", "old three")
@@ -118,7 +118,7 @@ class ScriptedTeacher:
             self.pump()
 
     def reset(self, index: int, text: str) -> None:
-        """The newest ask's candidate was a duplicate: it is drawn anew as this text."""
+        """Replaces a candidate of the newest ask, as if it had been a duplicate, by this text."""
         stream = [stream for stream in self._streams if stream.index == index][-1]
         stream.text, stream.sent = text, 0
         self._emit(CandidateReset(stream.ask, index))

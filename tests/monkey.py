@@ -191,7 +191,7 @@ class Monkey:
 
 
 def monkey(folder: Path, seed: int, steps: int) -> Counter[str]:
-    """Plays; raises AssertionError, or what the app raised. Returns what it did."""
+    """Runs the monkey and returns its actions. Raises AssertionError, or the app's exception."""
     did: Counter[str] = Counter()
 
     async def scenario(stage: Stage) -> None:

@@ -1,4 +1,4 @@
-"""A session on a real journal with a scripted teacher, for tests of what is said and judged."""
+"""A session on a real journal with a scripted teacher, for tests of messages and judgements."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ INTERFACE: list[set[str]] = [
 ]
 """Storeys of vidya_tui from below; a room imports from storeys below its own."""
 ALSO_MAY: dict[str, set[str]] = {"vidya_tui/cli/bench.py": {"benchmarks"}}
-"""What single files may import besides."""
+"""Single files that may import more."""
 NO_TEXTUAL = ("session", "state", "controller", "line_mode", "commands", "settings", "text")
 """Rooms of vidya_tui that load neither Textual nor Rich."""
 TORCH_FREE = [
@@ -237,7 +237,7 @@ def test_a_class_name_means_one_thing() -> None:
 
 
 def loaded_by(*modules: str) -> set[str]:
-    """What is in sys.modules after these are imported in a fresh process."""
+    """The contents of sys.modules after these modules are imported in a new process."""
     script = f"import sys, {', '.join(modules)}; print(*sys.modules)"
     run = subprocess.run(
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False

@@ -59,7 +59,7 @@ def walk(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[str, 
 
 
 def resolve(text: str) -> tuple[tuple[str, ...], list[str]]:
-    """(names of the command, options) of a command line; fails where there is no such command."""
+    """(names of the command, options) of a command line; fails if there is no such command."""
     words = shlex.split(text.split(" < ")[0])[1:]
     command: click.Command = cli
     path: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""docs/architecture.md and its picture say what is."""
+"""docs/architecture.md and its picture match the code."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ SLOW = {"WorkerTeacher"}
 
 
 class Port:
-    """A teacher, and what it said."""
+    """A teacher and the events that it emitted."""
 
     def __init__(self, place: Place, start: Callable[[Place, OnEvent], TeacherPort]) -> None:
         self.place = place

@@ -1,6 +1,6 @@
-"""Folders of adapters in PEFT's layout: `adapter_config.json` and `adapter_model.safetensors`.
+"""Reads and writes adapters in PEFT's layout: `adapter_config.json` and `adapter_model.safetensors`.
 
-Left out: what adapters do (engine.lora); the kinds of adapters besides plain LoRA, which are refused.
+Only plain LoRA is supported; other kinds of adapters are refused. Left out: applying adapters (engine.lora).
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ _OTHER_KINDS = (
     "modules_to_save",
     "fan_in_fan_out",
 )
-"""What changes the meaning of A and B, or adds other tensors."""
+"""Settings that are refused, because they change the meaning of A and B or add other tensors."""
 
 
 @dataclass(frozen=True)
 class AdapterShape:
-    """What a folder's config says."""
+    """The contents of `adapter_config.json`."""
 
     rank: int
     alpha: float
@@ -56,7 +56,7 @@ class AdapterShape:
     targets: tuple[str, ...]
     """Parts of a block, by engine.lora's names."""
     blocks: tuple[int, ...]
-    """Those with adapters, in order; empty: all."""
+    """Indices of the blocks with adapters, in order; empty: all blocks."""
 
 
 def model_name(block: int, part: str) -> str:
@@ -77,7 +77,7 @@ def b_name(block: int, part: str) -> str:
 def write_adapter(
     folder: Path, shape: AdapterShape, tensors: Mapping[str, Tensor], base: str
 ) -> None:
-    """base: the name of the model that it is for. Raises CheckpointError."""
+    """Writes an adapter. base: the name of the model that it is for. Raises CheckpointError."""
     config = {
         "peft_type": "LORA",
         "task_type": "CAUSAL_LM",
@@ -99,7 +99,8 @@ def write_adapter(
 
 
 def read_adapter(folder: Path) -> tuple[AdapterShape, dict[str, Tensor]]:
-    """Raises CheckpointError for what is no whole adapter of plain LoRA with finite numbers."""
+    """(shape, tensors under PEFT's names) of an adapter. Raises CheckpointError unless it is a complete
+    plain LoRA with finite numbers."""
     path = folder / ADAPTER_CONFIG
     try:
         raw = read_json(path)

@@ -175,10 +175,11 @@ def use_delta(folder: Path, files: WeightFiles) -> None:
 
 
 def remove_unneeded(folder: Path, kept: Collection[Path], untouched: float = 0.0) -> None:
-    """Removes bases, deltas and an index that neither the current weights nor those at `kept` need; nothing
-    where that cannot be told.
+    """Removes bases, deltas and an index that neither the current weights nor those at `kept` need. Removes
+    nothing if the current weights cannot be read.
 
-    untouched: seconds since they were written or linked, at least, where another program may be publishing.
+    untouched: remove only files that have not changed for this many seconds; 0 if no other program can be
+    publishing.
     """
     needed = needed_parts(folder, kept)
     if needed is None:

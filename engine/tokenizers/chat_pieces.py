@@ -18,7 +18,7 @@ SYSTEM_PROMPT = (
     "You are Vidya, a small language model that lives in a terminal and learns from the person who talks "
     "with you. Answer in one or two short, plain sentences."
 )
-"""What a model from elsewhere is told before each conversation, as long as nobody changes it."""
+"""Default system prompt of an imported model."""
 _ADVICE = "choose a model whose template marks turns with tokens of their own, as ChatML does"
 
 

@@ -1,7 +1,7 @@
-"""What a book training moves, and how a model is passed through while it moves: all weights, or adapters.
+"""What a book training trains: all weights, or low-rank adapters.
 
-Adapters end as a part of the weights: they are rounded as their file holds them and then added, so that
-file and weights say the same. Left out: the steps (learning.book_training.loop).
+At the end adapters are rounded to the dtype of their file and added to the weights, so that file and
+weights agree. Left out: the steps (learning.book_training.loop).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from learning.models.trainable import Trainable, all_weights, upper_matrices
 from learning.objectives.forward import HiddenStates, Knowledge, knowledge
 
 STORED = torch.float16
-"""How adapters are written: rank 16 in ten blocks of a model of 135M weights takes 3 MB."""
+"""The dtype of adapter files. Rank 16 in ten blocks of a model of 135M weights takes 3 MB."""
 
 
 @dataclass(frozen=True)
@@ -35,15 +35,15 @@ class AdapterPlan:
 
     settings: LoraSettings
     folder: Path | None = None
-    """Where they are written besides; None: they are only added to the weights."""
+    """Folder to which the adapters are written in addition; None: they are only added to the weights."""
 
 
 class Moved(Protocol):
-    """What steps need to know."""
+    """What the training loop needs: the tensors in training and a model to pass examples through."""
 
     @property
     def passes(self) -> Model | HiddenStates:
-        """What examples go through."""
+        """The model that computes the examples' hidden states."""
         ...
 
     @property
@@ -53,47 +53,47 @@ class Moved(Protocol):
 
     @property
     def context(self) -> int:
-        """Most ids of an example."""
+        """Most ids in an example."""
         ...
 
     def tensors(self) -> list[Tensor]:
-        """What the optimizer moves; their gradients are enabled."""
+        """The tensors to optimise. Enables their gradients."""
         ...
 
     def state(self) -> dict[str, Tensor]:
-        """A copy of what moves."""
+        """A copy of the tensors in training, by name."""
         ...
 
     def load(self, state: Mapping[str, Tensor]) -> None:
-        """Puts such a copy back."""
+        """Restores a copy from `state`."""
         ...
 
     def reference(self, pause: Callable[[], None]) -> AnchorReference:
-        """How the model talked before."""
+        """The anchor reference: the model's predictions before training."""
         ...
 
     def settle(
         self, lines: Sequence[Example], found: list[Knowledge], pause: Callable[[], None]
     ) -> list[Knowledge]:
-        """Brings what moved into the model's weights. found: what was known of the lines when they were
-        last asked. Returns what is known now."""
+        """Merges the result into the model's weights. found: the last measurement of the lines. Returns the
+        measurement after merging."""
         ...
 
     def close(self) -> None:
-        """Takes off what was put on; what was not settled is lost."""
+        """Detaches adapters from the model. Without `settle` the result is lost."""
         ...
 
     def save(self, path: Path) -> None:
-        """Keeps the state in a file. Raises CheckpointError."""
+        """Writes the state to a file. Raises CheckpointError."""
         ...
 
     def read(self, path: Path) -> dict[str, Tensor]:
-        """The state that `save` kept. Raises CheckpointError where it does not fit."""
+        """The state that `save` wrote. Raises CheckpointError if it does not fit the model."""
         ...
 
 
 class AllWeights:
-    """Every weight of a model."""
+    """Trains all weights of a model."""
 
     def __init__(self, model: Model) -> None:
         self._model, self.trainable = model, all_weights(model)
@@ -137,11 +137,11 @@ class AllWeights:
 
 
 class AdapterWeights:
-    """Adapters of a model whose weights stand still. What lies below them is computed once for each
-    example."""
+    """Trains adapters of a model with frozen weights. The outputs of the blocks below them are cached for
+    each example."""
 
     def __init__(self, adapters: Adapters, kept: Collection[Example] = ()) -> None:
-        """kept: examples that come again."""
+        """kept: examples that occur repeatedly, whose outputs are cached."""
         self.adapters = adapters
         self._model = adapters.model
         self._trunk = PrefixCache(self._model, adapters.settings.first_block)

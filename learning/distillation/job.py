@@ -23,7 +23,7 @@ from learning.distillation.answers import AnswerFile, DrawSettings, TeacherAnswe
 from learning.distillation.run import DistillationResult, SavePoint, distil
 from learning.distillation.student import Student, StudentSettings
 from learning.distillation.targets import SoftExample, hard_targets, soft_targets
-from learning.memory.save_points import PracticeWeights
+from learning.memory.save_points import LessonSavePoints
 from learning.memory.transaction import WeightTransaction
 from learning.models.files import TALK
 from learning.models.trainable import all_weights
@@ -142,7 +142,7 @@ class DistillationJob:
                 return distil(
                     student,
                     held_out,
-                    PracticeWeights(attempt, transaction.journal, name),
+                    LessonSavePoints(attempt, transaction.journal, name),
                     note=name,
                     report=report,
                     stop=stop,

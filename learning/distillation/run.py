@@ -18,7 +18,7 @@ from engine.errors import NumericsError
 from learning.distillation.student import Student, answer_loss
 from learning.distillation.targets import SoftExample
 from learning.memory.retention import examined, rehearse
-from learning.memory.save_points import PublishedWeights
+from learning.memory.save_points import SavePoints
 
 Ended = Literal["steps", "stopped", "rolled_back"]
 
@@ -57,7 +57,7 @@ class DistillationResult:
 def distil(
     student: Student,
     held_out: Sequence[SoftExample],
-    weights: PublishedWeights,
+    weights: SavePoints,
     *,
     note: str,
     report: Callable[[SavePoint], None] = lambda _: None,

@@ -253,7 +253,7 @@ class LessonJournal(Store):
         notes = self.rows(sql, version, f"{_AGAINST}%")
         return frozenset(int(note.removeprefix(_AGAINST)) for (note,) in notes)
 
-    def turned_away(self, version: int) -> list[Lesson]:
+    def undone_by_training(self, version: int) -> list[Lesson]:
         """Undone lessons in the ancestry of `version` that the weights were trained against, oldest first."""
         against = self.taught_against(version)
         undone = self._select_in(version, "state = 'undone'")
@@ -275,7 +275,7 @@ class LessonJournal(Store):
         )
         return [lesson_from_row(row) for row in rows]
 
-    def back_in(self, version: int, before: int) -> list[Lesson]:
+    def lessons_restored(self, version: int, before: int) -> list[Lesson]:
         """Lessons contained in `version` but not in `before` that were "learned" until `before` came into
         use, and are no longer; oldest first. (After a crash, `version` may also contain lessons that were
         never marked learned; these are not returned.)"""
@@ -285,12 +285,12 @@ class LessonJournal(Store):
         found = self._select_in(version, f"{away} AND {stands()}")
         return [lesson for lesson in found if lesson.id not in missed]
 
-    def follow(self, version: int) -> None:
+    def set_version_in_use(self, version: int) -> None:
         """Records that `version` is in use now, for instance after a change of the model. Lessons that it
         contains and the version in use before did not are "learned" again."""
         before = self.saved_version()
         if before != version:
-            for lesson in self.back_in(version, before):
+            for lesson in self.lessons_restored(version, before):
                 self.set_lesson_state(lesson.id, "learned")
             self.mark_saved(version)
 

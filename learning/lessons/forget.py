@@ -56,21 +56,21 @@ JUST_NOW = 5.0
 
 @dataclass(frozen=True)
 class ForgetReport:
-    """What was done."""
+    """What `forget` did."""
 
     records: int
-    """Asks, lessons and titles that are gone from the journal."""
+    """Number of asks, lessons and titles erased from the journal."""
     book_lines: int
     models: tuple[str, ...]
-    """Models whose weights went back to before the lessons."""
+    """Models whose weights from before the lessons were restored."""
     training_lost: bool
-    """Book training was among what those weights lost."""
+    """The restored weights lack a book training."""
     removed: tuple[Path, ...] = ()
-    """Copies and other texts with it in them, which are gone."""
+    """Exports and other files with the texts, which were removed."""
     unvouched: Mapping[str, str] = field(default_factory=dict)
     """Models (by name, or by folder outside of the home) that may still know it, and why."""
     left: tuple[Path, ...] = ()
-    """Files that may hold it and are none of vidya's, left because the caller said so."""
+    """Unknown files that may contain the texts, kept because of `leave_unknown`."""
 
 
 def forget(
@@ -84,15 +84,15 @@ def forget(
     learner: Learner | None = None,
     leave_unknown: bool = False,
 ) -> ForgetReport:
-    """Erases what is doomed everywhere. The caller holds the home's lock, and that on learning.
+    """Erases the rows of `doomed` everywhere. The caller holds the home's lock and the lock on learning.
 
-    folders: of models that may know it; all others of the home are looked at too, before them. None
-    keeps all weights as they are. text: lines of the book and other texts with it go too, whoever
-    wrote them. learner: that of one of these models, where it is at work already. leave_unknown: files
-    that are none of vidya's stay.
+    folders: model folders that may know the lessons; all other models of the home are checked too. Empty: no
+    weights are changed. text: also removes lines of the book and files that contain this text. learner:
+    the running learner of one of these models, if there is one. leave_unknown: keep files that are not
+    vidya's.
 
-    Raises, with nothing erased: NotFound where a model has no weights left without the lessons,
-    HomeError where a file is unknown and may hold it.
+    Raises, with nothing erased: NotFound if a model has no weights without the lessons, HomeError if an
+    unknown file may contain the texts.
     """
     named = list(folders)
     folders = _all_folders(home, named)
@@ -142,8 +142,8 @@ def finish(home: Home, journal: Journal) -> None:
 
 
 def _target(folder: Path, journal: Journal, doomed: ErasurePlan) -> OldWeights | None:
-    """Weights to go back to; None where those of now cannot know it. Raises NotFound where there are
-    none without it."""
+    """The weights to restore; None if the current ones cannot know the lessons. Raises NotFound if all kept
+    weights may know them."""
     if not has_weights(folder):
         return None
     try:
@@ -216,8 +216,8 @@ def _remove_texts(files: Iterable[HomeFile], said: Texts) -> tuple[Path, ...]:
 
 
 def _remove_leftovers(home: Home, folders: Iterable[Path], untouched: float) -> None:
-    """All of the home and of model folders elsewhere. untouched: seconds, at least, where another part
-    of the program may be writing; `vidya pretrain` may always be."""
+    """Removes all leftovers of the home and of the folders. untouched: only those that have not changed for
+    this many seconds; in a folder of `vidya pretrain`, which may be running, at least ABANDONED."""
     for file in home_files(home, folders):
         if file.role == "leftover":
             trained = file.folder is not None and (file.folder / ".lock").exists()
@@ -227,8 +227,8 @@ def _remove_leftovers(home: Home, folders: Iterable[Path], untouched: float) -> 
 
 
 def _all_folders(home: Home, named: Sequence[Path]) -> list[Path]:
-    """These and all others of the home, these last; none where none is named. What came with the
-    program knows nothing."""
+    """All other model folders of the home, then the named ones without shipped ones, which contain no
+    lessons. Empty if none is named."""
     if not named:
         return []
     found = {file.folder: None for file in home_files(home) if file.folder is not None}
@@ -237,7 +237,8 @@ def _all_folders(home: Home, named: Sequence[Path]) -> list[Path]:
 
 
 def _unsure(file: HomeFile, said: Texts) -> bool:
-    """Whether it may hold it and cannot be taken for vidya's own."""
+    """Whether a file may contain the texts and must not simply be removed: an unreadable export or an
+    unknown file."""
     if file.role == "export":
         return holds(file.path, said) is None
     return file.role == "unknown" and holds(file.path, said) is not False
@@ -261,7 +262,7 @@ def _unvouched(
     since: float,
     lost_lines: bool,
 ) -> dict[str, str]:
-    """Models that may know it still, and why. files: those written since it was said."""
+    """Models that may still know the texts, and why. files: those written since then."""
     found = dict[str, str]()
     for folder in folders:
         name = folder.name if folder.parent == home.models_path else str(folder)
@@ -280,13 +281,13 @@ def _unvouched(
 
 
 def _only_in_book(home: Home, journal: Journal, doomed: ErasurePlan, text: str | None) -> bool:
-    """Whether the owner's book has lines with the text that no doomed lesson wrote."""
+    """Whether the owner's book contains the text in lines that do not come from an erased lesson."""
     book = OwnerBook(home.book_path)
     return text is not None and book.holds(text, without=_exchanges(journal, doomed))
 
 
 def _exchanges(journal: Journal, doomed: ErasurePlan) -> set[tuple[str, str]]:
-    """(question, answer) that the book has because of them, and of nothing that stays."""
+    """(question, answer) of all book lines that come from erased rows and from no remaining lesson."""
     gone, stays = set(), set()
     for lesson in journal.lessons():
         if lesson.answer and lesson.prompt:

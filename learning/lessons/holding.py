@@ -1,7 +1,7 @@
-"""Which files hold texts that are to be forgotten.
+"""Finds files that contain texts that are to be forgotten.
 
-A text is looked for as it is, in whatever case and spacing, and as JSON, Markdown or a traceback
-escape it. Left out: files that are no text, of which nothing can be said.
+Ignores case and spacing, and also finds a text as JSON, Markdown or a traceback escape it. Left out: binary
+files, whose contents cannot be searched.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from learning.journal.journal import Journal
 from learning.text.normalise import fold_spaces
 
 TELLING = 8
-"""Characters of a text at least by which a file is known to hold it: "yes" stands in any file."""
+"""Fewest characters of a text that can be searched for alone: a word like "yes" occurs in many files."""
 LARGEST = 64_000_000
-"""Bytes of a file at most that are looked through."""
+"""Largest size in bytes of a file that is searched."""
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})|\\([ntr])")
 
 
 Texts = frozenset[tuple[str, ...]]
-"""As `plain` has them. A file holds it that has all of one tuple."""
+"""Texts in the form that `plain` returns. A file contains an item if it contains all texts of the tuple."""
 
 
 def going(journal: Journal, doomed: ErasurePlan) -> Texts:
-    """What nothing in the journal says any more when the doomed is erased: texts that tell something by
-    themselves, and shorter answers with their questions."""
+    """The texts that are no longer in the journal once `doomed` is erased. Texts shorter than TELLING come
+    together with their question."""
     gone, stays, pairs = set[str](), set[str](), set[tuple[str, ...]]()
 
     def sort(doomed_too: bool, *texts: str | None) -> None:
@@ -57,8 +57,7 @@ def going(journal: Journal, doomed: ErasurePlan) -> Texts:
 
 
 def holds(path: Path, texts: Texts) -> bool | None:
-    """Whether a file has one of the texts in it; None where that cannot be told, because it is
-    no text, is too large, or cannot be read."""
+    """Whether a file contains one of the texts; None if it is binary, too large or unreadable."""
     try:
         if path.is_symlink() or not path.is_file() or path.stat().st_size > LARGEST:
             return None
@@ -72,6 +71,6 @@ def holds(path: Path, texts: Texts) -> bool | None:
 
 
 def plain(text: str) -> str:
-    """In small letters, in one line, without what escapes it."""
+    """A text in lower case, on one line, without escape characters."""
     text = _ESCAPED.sub(lambda m: chr(int(m[1], 16)) if m[1] else " ", text)
     return fold_spaces(text.replace("\\", ""))

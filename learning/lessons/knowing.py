@@ -1,8 +1,8 @@
-"""What weights may know of what is to be forgotten.
+"""Decides which weights may know the lessons that are to be forgotten.
 
-A version names the lessons that were learned for it and its ancestors. Two ways lead round that: a
-lesson that was not learned stands in the owner's book, which later lessons rehearse; and weights that
-came from elsewhere, or whose versions are not in this journal, say nothing of themselves. No torch.
+The journal lists the lessons of each version and its ancestors. That is not enough in two cases: a lesson
+that was never learned may be in the owner's book, which later lessons rehearse; and nothing is known about
+imported weights, or about versions that are not in this journal. Imports no torch.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from learning.models.snapshots import (
 )
 
 COARSE = 2.0
-"""Seconds that a file system's times may be behind: a tick of the kernel here, two seconds on FAT."""
+"""Seconds by which a file's time may be too early: a tick of the kernel, two seconds on FAT."""
 
 
 @dataclass(frozen=True)
 class PublishedVersion:
-    """Weights, as the journal has them."""
+    """A version of the weights in the journal."""
 
     version: int
     created: float
@@ -46,13 +46,14 @@ class PublishedVersion:
 
 
 def line_of(journal: Journal, version: int) -> list[PublishedVersion]:
-    """The weights' publications and their ancestors', newest first."""
+    """A version and its ancestors, newest first."""
     sql = LINE + "SELECT version, created, note, path FROM publications JOIN line USING (version)"
     return [PublishedVersion(*row) for row in journal.rows(f"{sql} ORDER BY version DESC", version)]
 
 
 def may_know(journal: Journal, version: int, lessons: Collection[int]) -> frozenset[int]:
-    """Which of the lessons weights of that version learned, or may have from the owner's book."""
+    """The lessons of `lessons` that weights of that version learned, or may have learned from the owner's
+    book."""
     known = journal.lessons_in(version) & frozenset(lessons)
     trained = [
         made.created
@@ -75,14 +76,14 @@ def may_know(journal: Journal, version: int, lessons: Collection[int]) -> frozen
 def weights_before(
     folder: Path, journal: Journal, now: int, lessons: Collection[int]
 ) -> OldWeights | None:
-    """The newest that are kept and cannot know any of them."""
+    """The newest earlier weights that cannot know any of the lessons; None if all may know one."""
     old = kept_weights(folder, journal, now)
     return next((one for one in old if not may_know(journal, one.version, lessons)), None)
 
 
 def first_said(journal: Journal, doomed: ErasurePlan) -> float:
-    """When the oldest of it came into the journal, in seconds since the epoch; 0 where that is not
-    known. What was last written before then cannot hold it, by as much less as file systems may err."""
+    """When the oldest of the rows came into the journal, in seconds since the epoch, minus COARSE; 0 if
+    that is unknown. A file that was last written before then cannot contain any of them."""
     times = [
         row[0]
         for table, numbers in (
@@ -98,8 +99,9 @@ def first_said(journal: Journal, doomed: ErasurePlan) -> float:
 
 
 def not_vouched_for(folder: Path, journal: Journal, since: float) -> str:
-    """Why it cannot be told what a model knows of what was first said at `since`; empty where it can:
-    it came with the program, or its first weights are older."""
+    """Why the journal alone does not tell what a model knows of texts that are as old as `since` (seconds
+    since the epoch). Empty if it does: the model is a shipped one, or its first weights are older than the
+    texts."""
     try:
         version = current_version(folder)
     except CheckpointError:
@@ -120,7 +122,7 @@ def not_vouched_for(folder: Path, journal: Journal, since: float) -> str:
 def learned_elsewhere(
     journal: Journal, lessons: Collection[int], folders: Collection[Path]
 ) -> list[Path]:
-    """Folders outside of these whose weights learned one of the lessons, and which still are there."""
+    """Existing model folders other than `folders` whose weights learned one of the lessons."""
     paths = {
         Path(path).parent
         for number in lessons
@@ -135,7 +137,7 @@ def learned_elsewhere(
 
 
 def _origin(folder: Path, journal: Journal, line: list[PublishedVersion]) -> Path:
-    """The folder of the model that its first ancestor was taught in: another where it was grown."""
+    """The folder of the model's first version: another folder if the model was grown."""
     if not line or not line[-1].path:
         return folder
     origin = Path(line[-1].path).parent
@@ -144,7 +146,7 @@ def _origin(folder: Path, journal: Journal, line: list[PublishedVersion]) -> Pat
 
 
 def _files_of(folder: Path, version: int) -> list[Path]:
-    """Weights of that version."""
+    """All weight files of that version."""
     found = [old.path for old in snapshots_of(folder) if old.version == version]
     for path in (folder / WEIGHTS, *parts_of(folder)):
         with contextlib.suppress(CheckpointError):

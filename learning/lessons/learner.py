@@ -76,7 +76,7 @@ class Learner:
     def recover(self) -> None:
         """The file is the truth: lessons that it lacks wait again, and those that only other weights
         lacked are learned."""
-        self.journal.follow(self.version)
+        self.journal.set_version_in_use(self.version)
         for lesson in self.journal.lessons_not_saved():
             if lesson.state == "learned":
                 self.journal.set_lesson_state(lesson.id, missing(lesson))

@@ -1,7 +1,7 @@
-"""Makes once what every lesson of a model needs and is long in the making where the model is large: its own
-talk, how it talks, how well it knows the book, the outputs of the blocks that lessons leave alone.
+"""Computes the caches that every lesson of a model needs, which takes long for a large model: own talk, the
+anchor reference, the margins of the book, the outputs of the frozen blocks.
 
-Left out: what of it is kept, and when it is made anew (learning.memory.caches).
+Left out: storing the caches, and when they are computed again (learning.memory.caches).
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ def build_replay(
                 del said[bad.prompt], known[bad.prompt]
     replay.avoid(avoided)
     claimed = {*said, *(e.prompt for e in replay.book)}
-    for other in filter(None, map(replacement_lesson, journal.turned_away(version))):
+    for other in filter(None, map(replacement_lesson, journal.undone_by_training(version))):
         task = to_task(tokenizer, other, context, random.Random(other.id), frames)
         said |= {e.prompt: (e, task.variations) for e in task.answers if e.prompt not in claimed}
     replay.remember_all(said.values())

@@ -1,7 +1,7 @@
-"""Publishes the weights of practice as one lesson in the journal, however often they are saved.
+"""Save points of a long run (practice, distillation), recorded as one lesson in the journal.
 
-So `undo`, `rollback` and snapshots work for practice: only the first save keeps a snapshot of the weights
-before it, and each version names the practice that made it.
+So `undo`, `rollback` and snapshots work for the whole run: only the first save keeps a snapshot of the
+weights before it, and each saved version contains the run's lesson.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from learning.memory.transaction import Attempt, Commit
 from learning.protocol.records import Lesson, Turn
 
 
-class PublishedWeights(Protocol):
-    """What a practice run needs of the store of weights."""
+class SavePoints(Protocol):
+    """What a long run needs of the store of weights."""
 
     def save(self, note: str) -> None:
         """Publishes the present weights."""
@@ -25,10 +25,12 @@ class PublishedWeights(Protocol):
         ...
 
 
-class PracticeWeights:
-    """PublishedWeights by an attempt that continues after each save."""
+class LessonSavePoints:
+    """SavePoints of an attempt that continues after each save. The first save records a lesson of kind
+    "practice"."""
 
     def __init__(self, attempt: Attempt, journal: Journal, task: str) -> None:
+        """task: name of the practice task or of the distillation; becomes the prompt of the lesson."""
         self._attempt, self._journal, self._task = attempt, journal, task
         self.lesson: int | None = None
         """Id of the lesson in the journal; None until the first save."""

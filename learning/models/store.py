@@ -242,7 +242,7 @@ class ModelStore:
         before: int | None = None
         with contextlib.suppress(CheckpointError):  # damaged weights are not kept
             before = current_version(folder)
-            journal.follow(before)  # another model may have been in use in between
+            journal.set_version_in_use(before)  # another model may have been in use in between
         files = files_at(folder, found[version].path)
         path = folder / (INDEX if files.delta else WEIGHTS)
         try:
@@ -268,7 +268,7 @@ class ModelStore:
                 f"{path}: cannot be written ({error.strerror})",
                 "free some space and do it again",
             ) from error
-        for lesson in journal.back_in(version, before or 0):
+        for lesson in journal.lessons_restored(version, before or 0):
             journal.set_lesson_state(lesson.id, "learned")
         journal.mark_saved(version)
         return found[version]

@@ -26,7 +26,7 @@ class Gain:
     """First held-out accuracy measured in the span, 0 to 1."""
     accuracy_after: float
     """Last held-out accuracy measured in the span, 0 to 1."""
-    looks: int
+    measurements: int
     """Number of measurements."""
 
 
@@ -42,11 +42,13 @@ def gains(journal: Journal, seconds: float, *, now: float | None = None) -> list
     since = (time.time() if now is None else now) - seconds
     found = []
     for task in _tasks(journal):
-        looks = _since(journal, measure_name(task, "accuracy"), since)
+        measurements = _since(journal, measure_name(task, "accuracy"), since)
         spent = sum(_since(journal, measure_name(task, "seconds"), since))
-        if looks and spent:
+        if measurements and spent:
             steps = sum(_since(journal, measure_name(task, "steps"), since))
-            found.append(Gain(task, int(steps), spent, looks[0], looks[-1], len(looks)))
+            found.append(
+                Gain(task, int(steps), spent, measurements[0], measurements[-1], len(measurements))
+            )
     return sorted(found, key=lambda gain: -gain.seconds)
 
 

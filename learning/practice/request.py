@@ -16,13 +16,13 @@ from typing import Any
 from engine.errors import ConfigError
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.journal.journal import Journal
-from learning.memory.save_points import PracticeWeights
+from learning.memory.save_points import LessonSavePoints
 from learning.memory.transaction import WeightTransaction
 from learning.models.trainable import all_weights
 from learning.practice.background import BackgroundScorer
 from learning.practice.hooks import interruptible
 from learning.practice.report import measure_name
-from learning.practice.run import Interrupted, Look, PracticeOutcome, PracticeRun
+from learning.practice.run import Evaluation, Interrupted, PracticeOutcome, PracticeRun
 from learning.practice.settings import PracticeSettings
 from learning.practice.trainer import GrpoTrainer, StepReport
 from learning.practice.warm_up import WarmUpReport
@@ -101,7 +101,7 @@ class PracticeJob:
         self._saved = None
         outcome = PracticeOutcome("stopped", "interrupted before anything was measured")
         session: GrpoTrainer | None = None
-        weights: PracticeWeights | None = None
+        weights: LessonSavePoints | None = None
 
         def pause() -> None:
             self._pause()
@@ -114,7 +114,7 @@ class PracticeJob:
                 interruptible(model, self._pause) if request.idle else nullcontext(),
                 transaction.begin(all_weights(model)) as attempt,
             ):
-                weights = PracticeWeights(attempt, self._journal, request.task)
+                weights = LessonSavePoints(attempt, self._journal, request.task)
                 session = GrpoTrainer(
                     model,
                     self._tokenizer,
@@ -129,7 +129,7 @@ class PracticeJob:
                     session,
                     weights,
                     on_step=self._stepped,
-                    on_look=self._looked,
+                    on_evaluation=self._evaluated,
                     on_warm_up=self._warmed,
                     stop=stop,
                 )
@@ -232,22 +232,22 @@ class PracticeJob:
             )
         )
 
-    def _looked(self, look: Look) -> None:
-        self._accuracy, self._recall = look.accuracy, look.book_recall
+    def _evaluated(self, found: Evaluation) -> None:
+        self._accuracy, self._recall = found.accuracy, found.book_recall
         name = self._request.task
-        if not look.held:  # the journal records only weights that are in use
-            self._measured("accuracy", look.accuracy)
-            self._journal.add_measure("book_recall", look.book_recall)
+        if not found.held:  # the journal records only weights that are in use
+            self._measured("accuracy", found.accuracy)
+            self._journal.add_measure("book_recall", found.book_recall)
         self._emit(
             PracticeStage(
                 name,
-                look.stage,
-                self._done.steps + look.step,
-                accuracy=look.accuracy,
-                book_recall=look.book_recall,
-                saved=look.saved,
-                held=look.held,
-                alarm=look.alarm,
+                found.stage,
+                self._done.steps + found.step,
+                accuracy=found.accuracy,
+                book_recall=found.book_recall,
+                saved=found.saved,
+                held=found.held,
+                alarm=found.alarm,
             )
         )
 

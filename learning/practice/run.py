@@ -21,7 +21,7 @@ from typing import Literal
 from engine.errors import NumericsError
 from learning.memory.guard import Verdict
 from learning.memory.retention import examined
-from learning.memory.save_points import PublishedWeights
+from learning.memory.save_points import SavePoints
 from learning.practice.trainer import GrpoTrainer, StepReport
 from learning.practice.warm_up import WarmUpReport
 
@@ -48,7 +48,7 @@ class Interrupted(Exception):  # noqa: N818 - not an error: other work needs the
 
 
 @dataclass(frozen=True)
-class Look:
+class Evaluation:
     """Measurements at a save point."""
 
     step: int
@@ -92,16 +92,16 @@ class PracticeRun:
     """Runs a trainer from start to end and reports through the callbacks."""
 
     session: GrpoTrainer
-    weights: PublishedWeights
+    weights: SavePoints
     on_step: Callable[[StepReport], None] = lambda _: None
-    on_look: Callable[[Look], None] = lambda _: None
+    on_evaluation: Callable[[Evaluation], None] = lambda _: None
     on_warm_up: Callable[[WarmUpReport], None] = lambda _: None
     stop: Callable[[], bool] = lambda: False
     _rewards: list[float] = field(default_factory=list)
     _best: float = 0.0
     _saved: int = 0
     """Number of updates in the published weights."""
-    _looked: int = 0
+    _evaluated: int = 0
     """Number of updates in the weights measured last."""
     _outcome: PracticeOutcome = field(default_factory=PracticeOutcome)
     _started: float = field(default_factory=time.monotonic)
@@ -128,7 +128,9 @@ class PracticeRun:
         session, outcome = self.session, self._outcome
         outcome.accuracy_before = outcome.accuracy_after = self._best = session.accuracy()
         outcome.book_before = outcome.book_after = session.keeper.book_before
-        self.on_look(Look(0, self._best, outcome.book_before, saved=False, stage="before"))
+        self.on_evaluation(
+            Evaluation(0, self._best, outcome.book_before, saved=False, stage="before")
+        )
         if warm_up is None:
             warm_up = self._best < HARD and session.has_worked
         if warm_up and not self._warm_up():
@@ -150,7 +152,7 @@ class PracticeRun:
                 break
             if session.step_number % session.settings.measure_every == 0 and not self._save():
                 return
-        if session.updates > self._looked and not self._save("after"):
+        if session.updates > self._evaluated and not self._save("after"):
             return
         if session.updates > self._saved:
             self._give_up()
@@ -216,7 +218,7 @@ class PracticeRun:
         outcome.alarm = alarm or outcome.alarm
         held = stage != "warmed_up" and accuracy < self._best - self._margin()
         self._best = accuracy if stage == "warmed_up" else max(self._best, accuracy)
-        self._looked = session.updates
+        self._evaluated = session.updates
         save = session.updates > self._saved and not held
         if not held:
             outcome.accuracy_after, outcome.book_after = accuracy, verdict.book_recall
@@ -225,8 +227,8 @@ class PracticeRun:
             self.weights.save(f"practice: {session.task.name}, {where}")
             outcome.saves += 1
             self._saved = session.updates
-        self.on_look(
-            Look(session.step_number, accuracy, verdict.book_recall, save, alarm, held, stage)
+        self.on_evaluation(
+            Evaluation(session.step_number, accuracy, verdict.book_recall, save, alarm, held, stage)
         )
         return True
 
@@ -247,7 +249,9 @@ class PracticeRun:
         accuracy, recall = self._outcome.accuracy_after, self._outcome.book_after
         assert accuracy is not None and recall is not None
         self.weights.restore()
-        self.on_look(Look(self.session.step_number, accuracy, recall, saved=False, stage=stage))
+        self.on_evaluation(
+            Evaluation(self.session.step_number, accuracy, recall, saved=False, stage=stage)
+        )
 
     def _examine(self) -> Verdict:
         return examined(self.session.keeper, self.session.model)

@@ -1,4 +1,4 @@
-"""What the teacher tells a session, as frozen dataclasses (learning.protocol.messages carries them).
+"""The events that the teacher sends to a session, as frozen dataclasses (sent by learning.protocol.messages).
 
 Imports no torch.
 """
@@ -20,24 +20,24 @@ class Ready:
     parameters: int
     device: str
     continues_only: bool = False
-    """It was trained on plain text only: it goes on with a text, and does not answer."""
+    """The model was trained on plain text only: it continues a text, and does not answer."""
 
 
 @dataclass(frozen=True)
 class MessageCut:
-    """The message of an ask is longer than the model's context: it reads the beginning and the end."""
+    """The message of an ask is too long for the model's context: its middle is left out of the prompt."""
 
     ask: int
     characters: int
-    """Of the message."""
+    """Length of the message."""
     left_out: int
-    """Of its middle, of these characters."""
+    """Number of characters that are left out."""
 
 
 @dataclass(frozen=True)
 class CandidateTexts:
-    """What one step of the model added to the candidates of an ask. One message a step, however many
-    candidates stream: every message wakes the interface's process."""
+    """New text of the candidates of an ask from one decoding step. One event for all candidates, because
+    every message wakes the interface's process."""
 
     ask: int
     deltas: tuple[TextDelta, ...]
@@ -45,7 +45,7 @@ class CandidateTexts:
 
 @dataclass(frozen=True)
 class CandidateReset:
-    """The candidate was a duplicate or not fit to be shown, and is drawn anew: clear its card."""
+    """The candidate was a duplicate or not fit to be shown, and is generated again: clear its card."""
 
     ask: int
     index: int
@@ -69,17 +69,17 @@ class AskDone:
 
 @dataclass(frozen=True)
 class LearnerState:
-    """What the learner does now; at most four a second."""
+    """What the learner is doing; sent at most four times a second."""
 
     phase: Literal[
         "idle", "gathering", "learning", "checking", "consolidating", "training", "paused", "off"
     ]
     waiting: int = 0
-    """Lessons that wait."""
+    """Number of waiting lessons."""
     gathered: int = 0
-    """Examples in the batch so far ..."""
+    """Examples in the batch so far."""
     batch: int = 0
-    """... of this many."""
+    """Examples in a full batch."""
     loss: float | None = None
     """Loss of the last step."""
     book_recall: float | None = None
@@ -88,7 +88,7 @@ class LearnerState:
 
 @dataclass(frozen=True)
 class LessonDone(LessonReport):
-    """A lesson was learned, or thrown back by the guard."""
+    """A lesson was learned, or rejected by the guard."""
 
 
 @dataclass(frozen=True)
@@ -102,18 +102,19 @@ class Understood:
 
 @dataclass(frozen=True)
 class UndoDone:
-    """A lesson was taken out of the journal's book and, as far as possible, out of the weights. lesson: None
-    if the journal has not changed (nothing to undo, or undone before in another model)."""
+    """An undo is finished: the lesson is marked undone, and removed from the weights as far as possible."""
 
     lesson: int | None
+    """None if the journal did not change: there was nothing to undo, or the lesson had been undone while
+    another model was in use and was only removed from these weights now."""
     what: str
-    """In plain words, for the owner."""
+    """What was done, for the owner."""
     version: int
 
 
 @dataclass(frozen=True)
 class TrainProgress:
-    """Book training moves; at most four a second."""
+    """Progress of a book training; sent at most four times a second."""
 
     epoch: int
     epochs: int
@@ -122,34 +123,35 @@ class TrainProgress:
     steps: int
     loss: float
     recall: float | None
-    """0 to 1, of the book that is trained, as measured at the end of the last epoch; None until then."""
+    """Recall of the book in training, 0 to 1, measured at the end of the last epoch; None until then."""
     seconds: float
     seconds_left: float
     examples: int = 0
     epoch_ended: bool = False
     known: int = 0
-    """Lines of that book that are known, as last asked ..."""
+    """Lines of the book that the model knew when last measured."""
     entries: int = 0
-    """... of so many; 0 where nobody counted."""
+    """Lines of the book; 0 if they were not counted."""
     kept: float | None = None
-    """Share known of all else that is remembered, 0 to 1, as last asked; None where there is nothing."""
+    """Share of all other remembered examples that the model knew when last measured, 0 to 1; None if there
+    are none."""
     asked: float | None = None
-    """While lines are asked: the share of them that was, 0 to 1; None between."""
+    """While lines are measured: the share that is done, 0 to 1; otherwise None."""
     own: bool = False
-    """It is a book that was named, and says nothing of the recall of Vidya's."""
+    """The training is on a book that was named, so its recall is not that of Vidya's book."""
     begun: int = 0
-    """Steps that were done before this program began; it goes on from there."""
+    """Steps taken before this process resumed the training."""
 
 
 @dataclass(frozen=True)
 class TrainDone:
-    """Book training ended. recall is measured on the book that was trained."""
+    """Book training ended. Recall is measured on the book that was trained."""
 
     epochs: int
     steps: int
     loss: float
     recall_before: float | None
-    """0 to 1; None where it was stopped before that was known."""
+    """0 to 1; None if training stopped before it was measured."""
     recall_after: float | None
     seconds: float
     cancelled: bool
@@ -157,45 +159,48 @@ class TrainDone:
     version: int
     entries: int = 0
     known: int = 0
-    """Entries known afterwards."""
+    """Entries that the model knows afterwards."""
     left_out: tuple[str, ...] = ()
-    """What is too long for the model, by place: "book.txt:12", "lesson 7"."""
+    """Entries that are too long for the model: "book.txt:12", "lesson 7"."""
     own: bool = False
     """See TrainProgress."""
     goes_on: bool = False
-    """Nothing of it was published, but the next one goes on where this one was."""
+    """Nothing was published, but the next training resumes this one."""
 
 
 @dataclass(frozen=True)
 class PracticeStage:
-    """Practice goes through something that is not a step: looks, warm-up."""
+    """A measurement of practice at a save point, or a report of a warm-up step ("warm_up")."""
 
     task: str
     stage: Literal["before", "warm_up", "warmed_up", "during", "after"]
     step: int = 0
-    """Of warm-up in "warm_up", else of practice."""
+    """Step of warm-up in stage "warm_up", otherwise of practice."""
     loss: float | None = None
     success: float | None = None
-    """Share of drawn answers that are right, 0 to 1, where it was looked at."""
+    """Share of sampled answers that are right, 0 to 1; None if not measured."""
     accuracy: float | None = None
-    """On held-out problems, 0 to 1, where it was looked at."""
+    """Accuracy on held-out problems, 0 to 1; None if not measured."""
     book_recall: float | None = None
+    """Recall of the book, 0 to 1; None if not measured."""
     saved: bool = False
     """These weights are published."""
     held: bool = False
-    """They are not, because they solve clearly fewer held-out problems than earlier ones."""
+    """These weights are not published, because they solve clearly fewer held-out problems than earlier
+    ones."""
     alarm: str = ""
+    """A message if the reward rises while accuracy or book recall falls; otherwise empty."""
     steps: int = 0
-    """The limit of warm-up; 0 elsewhere ..."""
+    """Most steps of warm-up; 0 in other stages."""
     enough: float = 0.0
-    """... which ends when this share of the answers is right, 0 to 1."""
+    """Share of right answers at which warm-up ends, 0 to 1."""
     seconds: float = 0.0
-    """Since warm-up began."""
+    """Seconds since warm-up began."""
 
 
 @dataclass(frozen=True)
 class PracticeSample:
-    """One answer of a step, with what it was paid for."""
+    """One answer of a practice step, with its reward and the components of the reward."""
 
     step: int
     prompt: str
@@ -204,7 +209,7 @@ class PracticeSample:
     components: dict[str, float]
     truncated: bool = False
     failed: str | None = None
-    """Why the verifier could not judge it."""
+    """Why the verifier could not judge it; None if it could."""
 
 
 @dataclass(frozen=True)
@@ -213,11 +218,11 @@ class PracticeStep(StepFigures):
 
     task: str
     steps: int
-    """The limit."""
+    """Most steps of this practice."""
     accuracy: float | None = None
-    """On held-out problems, last measured."""
+    """Accuracy on held-out problems, 0 to 1, when last measured."""
     book_recall: float | None = None
-    """Last measured."""
+    """Recall of the book, 0 to 1, when last measured."""
 
 
 @dataclass(frozen=True)
@@ -227,7 +232,7 @@ class PracticeDone:
     task: str
     ended: str
     why: str
-    """In plain words, with what to do next; empty where all steps were taken."""
+    """Why it ended and what to do next, for the owner; empty if all steps were taken."""
     steps: int
     warm_up_steps: int
     accuracy_before: float | None
@@ -239,80 +244,83 @@ class PracticeDone:
     alarm: str
     saves: int
     held_out: int
-    """Problems that accuracy was measured on."""
+    """Number of problems that accuracy was measured on."""
     version: int
     idle: bool = False
 
 
 @dataclass(frozen=True)
 class Checked:
-    """What a Check found."""
+    """The result of a Check."""
 
     key: int
     known: tuple[bool, ...]
-    """As many as there were probes; none where it could not be looked at."""
+    """Whether the model knows each probe; empty if the check failed."""
     version: int
-    """Of the weights that were asked."""
+    """Version of the weights that were checked."""
     trouble: str = ""
+    """Why the check failed; empty if it did not."""
 
 
 @dataclass(frozen=True)
 class CompareBegan:
-    """The earlier weights are loaded."""
+    """A comparison began: the earlier weights are loaded."""
 
     key: int
     before: int
-    """Version of the earlier weights; 0 is the model as it came."""
+    """Version of the earlier weights; 0: the model as shipped or imported."""
     after: int
+    """Version of the current weights."""
     kept: tuple[int, ...]
-    """All earlier versions that are left, newest first."""
+    """All earlier versions that are available, newest first."""
     lessons: int
-    """Lessons that `after` has learned and `before` has not."""
+    """Number of lessons that `after` contains and `before` does not."""
 
 
 @dataclass(frozen=True)
 class ComparedText:
-    """What one step added to the answers of one side."""
+    """New text of the answers of one side of a comparison, from one decoding step."""
 
     key: int
     side: Literal["before", "after"]
     deltas: tuple[TextDelta, ...]
-    """Answer 1 is the likeliest."""
+    """Answer 1 is decoded greedily, the others are sampled."""
 
 
 @dataclass(frozen=True)
 class CompareDone:
-    """Nothing more comes, and the earlier weights are let go."""
+    """A comparison ended, and the earlier weights are unloaded."""
 
     key: int
     trouble: str = ""
-    """Why it could not be done; empty where it was."""
+    """Why it failed; empty if it did not."""
     next_step: str = ""
 
 
 @dataclass(frozen=True)
 class Forgotten:
-    """What became of a Forget."""
+    """The result of a Forget."""
 
     conversation: int
     records: int = 0
-    """Asks and lessons that are gone."""
+    """Number of erased asks and lessons."""
     book_lines: int = 0
+    """Number of lines removed from the owner's book."""
     went_back: bool = False
-    """The weights are those from before it; later lessons are learned again."""
+    """The weights from before the conversation were restored; later lessons are learned again."""
     unvouched: tuple[str, ...] = ()
-    """Models that may still know it."""
+    """Models that may still know the conversation."""
     trouble: str = ""
-    """Why it could not be done; nothing was erased then."""
+    """Why it failed; nothing was erased then. Empty if it did not."""
     next_step: str = ""
 
 
 @dataclass(frozen=True)
 class Failed:
-    """A request could not be done; nothing was lost."""
+    """A request failed. Nothing was lost."""
 
     where: str
-    """Which request: "generate", "learn", "train", "practise", "undo", "grow", "model", "load",
+    """The kind of request: "generate", "learn", "train", "practise", "undo", "grow", "model", "load",
     "worker", "fetch"."""
     what: str
     next_step: str = ""
@@ -320,8 +328,8 @@ class Failed:
 
 
 class TeacherEnded:
-    """The teacher is gone, and with it everything that it was doing; requests that were not answered are
-    sent again to the next one."""
+    """The teacher ended, with everything it was doing. Unanswered requests are sent again to the next
+    teacher."""
 
 
 @dataclass(frozen=True)
@@ -330,32 +338,31 @@ class WorkerLost(TeacherEnded):
 
     reason: str
     restarting: bool
-    """A new one is being started."""
+    """A new process is being started."""
 
 
 @dataclass(frozen=True)
 class ModelChanging(TeacherEnded):
-    """The teacher closes, and one with other weights begins (sent by worker/switching.py, not by
-    the teacher)."""
+    """The teacher is replaced by one with another model (sent by worker/switching.py, not by the teacher)."""
 
     model: str
-    """Name or path of what comes."""
+    """Name or path of the new model."""
 
 
 @dataclass(frozen=True)
 class FetchProgress:
-    """A model is being fetched; at most four a second (sent by worker/fetch.py, not by the teacher)."""
+    """Progress of a download; sent at most four times a second (by worker/fetch.py, not by the teacher)."""
 
     name: str
     done: int
-    """Bytes that are there ..."""
+    """Bytes downloaded so far."""
     total: int
-    """... of so many. Where all are there, the model is being prepared."""
+    """Bytes in total. When all are downloaded, the model is being imported."""
 
 
 @dataclass(frozen=True)
 class Fetched:
-    """The model is in the home (sent by worker/fetch.py, not by the teacher)."""
+    """A downloaded model is in the home (sent by worker/fetch.py, not by the teacher)."""
 
     name: str
     parameters: int
@@ -363,7 +370,7 @@ class Fetched:
 
 @dataclass(frozen=True)
 class Grown:
-    """The larger model is in the home."""
+    """A larger model was grown and is in the home."""
 
     name: str
     parameters: int

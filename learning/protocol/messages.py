@@ -1,8 +1,8 @@
-"""How session and teacher talk: requests go to the teacher, events come back, each as a frozen
+"""The protocol between session and teacher: requests go to the teacher, events come back, each as a frozen
 dataclass (learning.protocol.requests, learning.protocol.events).
 
-In the app the two run in different processes and speak one JSON object a line; the shell commands and
-the tests pass the objects as they are. Imports no torch.
+In the app, session and teacher run in different processes and exchange one JSON object a line. Shell
+commands and tests pass the objects directly. Imports no torch.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _BY_NAME: dict[str, type] = {cls.__name__: cls for cls in (*get_args(Request), *
 
 
 class TeacherPort(typing.Protocol):
-    """What a session needs of a teacher: a way to send requests. Events arrive at the callback
-    that the teacher was built with, from any thread, in order."""
+    """The methods of a teacher that a session uses. Events go to the callback that the teacher was built
+    with, in order, from any thread."""
 
     def send(self, request: Request) -> None:
-        """Hands a request over; returns at once."""
+        """Sends a request and returns at once."""
 
     def close(self) -> None:
-        """Stops the teacher; returns when it has saved and stopped."""
+        """Stops the teacher. Returns when it has saved and ended."""
 
 
 def encode(message: Message) -> str:
@@ -39,7 +39,7 @@ def encode(message: Message) -> str:
 
 
 def decode(line: str) -> Message:
-    """The inverse of encode. Raises VidyaError on anything else."""
+    """The inverse of `encode`. Raises VidyaError for a line that is not a message."""
     try:
         raw = json.loads(line)
         cls = _BY_NAME[raw.pop("type")]
@@ -50,8 +50,8 @@ def decode(line: str) -> Message:
 
 @functools.cache
 def _fields(kind: Any) -> dict[str, Any] | None:
-    """Name -> type of each field of a dataclass or a named tuple, which stand in a line as objects; None for
-    anything else. Cached: reading annotations takes five times as long as the rest."""
+    """Name -> type of each field of a dataclass or named tuple, which are encoded as objects; None for any
+    other type. Cached, because reading annotations takes five times as long as the rest of decoding."""
     if not isinstance(kind, type) or not (is_dataclass(kind) or hasattr(kind, "_fields")):
         return None
     hints = typing.get_type_hints(kind)
@@ -60,7 +60,7 @@ def _fields(kind: Any) -> dict[str, Any] | None:
 
 
 def _plain(value: Any) -> Any:
-    """Records as dicts, tuples as lists, all the way down."""
+    """Converts dataclasses and named tuples to dicts, and tuples to lists, recursively."""
     kind: Any = type(value)
     if kind is str or kind is int or kind is float:
         return value
@@ -74,7 +74,7 @@ def _plain(value: Any) -> Any:
 
 
 def _build(kind: Any, value: Any) -> Any:
-    """Rebuilds records and tuples from what json gives."""
+    """The inverse of `_plain`: builds a value of type `kind` from parsed JSON."""
     if kind is str or kind is int or kind is float:
         return value
     if (hints := _fields(kind)) is not None:

@@ -1,4 +1,4 @@
-"""What is said and judged, as frozen dataclasses. Imports no torch: the interface's process uses it."""
+"""Turns, candidates, judgements and lessons as frozen dataclasses. Imports no torch."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ Ending = Literal["end", "length", "cancelled"]
 LessonKind = Literal[
     "pick", "correction", "rating", "example", "owner_words", "continuation", "practice"
 ]
-"""A practice is no text to learn: the name of its task stands as its prompt, so that what it did to the
-weights can be undone like a lesson."""
+"""pick, correction, rating: from a judgement. example: from a file or the book. owner_words: the owner's
+own messages. continuation: an answer that the owner did not judge. practice: not a text; a run of practice
+or distillation, recorded so that it can be undone like a lesson, with the name of its task as the
+prompt."""
 LessonState = Literal["waiting", "learned", "needs_practice", "undone"]
 
 
 class Turn(NamedTuple):
-    """One message: a pair of role and text, as the engine and books take them too."""
+    """One message. It equals the pair (role, text) that the engine and books use."""
 
     role: Role
     text: str
@@ -29,32 +31,32 @@ Turns = tuple[Turn, ...]
 
 
 def as_turns(pairs: Iterable[tuple[str, str]]) -> Turns:
-    """Pairs of role and text, which are known to be right, as turns."""
+    """Converts pairs (role, text) to turns. Does not check the roles."""
     return tuple(Turn(cast(Role, role), text) for role, text in pairs)
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """One of the answers to an ask, with what is needed to reproduce its probability."""
+    """One of the answers to an ask, with all that is needed to reproduce its probability."""
 
     ask: int
     index: int
     """1 to n, the number on its card."""
     text: str
     tokens: tuple[int, ...]
-    """Ids of the answer, with the end token where it was sampled."""
+    """Ids of the answer, with the end token if it was sampled."""
     logprobs: tuple[float, ...]
-    """Log-probability of each token under the distribution it was drawn from, same length."""
+    """Log-probability in nats of each token under the distribution that it was sampled from; same length."""
     ending: Ending
     version: int
     """Version of the published weights that made it."""
     certainty: float | None = None
-    """How sure the model was of it (learning.teacher.certainty), 0 to 1; None where that was not measured."""
+    """The model's certainty (learning.teacher.certainty), 0 to 1; None if it was not measured."""
 
 
 @dataclass(frozen=True)
 class TextDelta:
-    """More of one answer of several that are being written."""
+    """New text of one of several answers that are being generated."""
 
     index: int
     """1 to n, the answer's number."""
@@ -64,7 +66,7 @@ class TextDelta:
 
 @dataclass(frozen=True)
 class Ask:
-    """A message of the owner with the turns before it; candidates answer it."""
+    """A message of the owner with the turns before it, to be answered by candidates."""
 
     id: int
     conversation: int
@@ -75,12 +77,12 @@ class Ask:
     created: float
     """Seconds since the epoch."""
     parent: int | None = None
-    """The ask whose answer it goes on from; None at the beginning."""
+    """The ask whose answer it follows; None at the beginning of a conversation."""
 
 
 @dataclass(frozen=True)
 class Pick:
-    """Candidate `index` was preferred over the others."""
+    """The owner preferred candidate `index` over the others."""
 
     ask: int
     index: int
@@ -88,7 +90,7 @@ class Pick:
 
 @dataclass(frozen=True)
 class Correction:
-    """The owner typed what the answer should have been; `index` is the candidate retyped, if any."""
+    """The owner typed the right answer. index: the candidate that was edited, if any."""
 
     ask: int
     text: str
@@ -97,7 +99,7 @@ class Correction:
 
 @dataclass(frozen=True)
 class Rating:
-    """The answer in the conversation was good or bad; None withdraws an earlier rating."""
+    """The owner rated the answer good or bad. None withdraws an earlier rating."""
 
     ask: int
     value: Literal["good", "bad"] | None
@@ -108,20 +110,20 @@ Judgement = Pick | Correction | Rating
 
 @dataclass(frozen=True)
 class Lesson:
-    """One thing to learn: after `prompt`, say `answer` and do not say `rejected`."""
+    """One thing to learn: after `prompt`, say `answer` and none of `rejected`."""
 
     kind: LessonKind
     prompt: Turns
     """Ends with a user turn (except kind owner_words, where it may be empty)."""
     answer: str
-    """What to say; empty where only `rejected` is to be learned (a bad rating)."""
+    """The answer to learn; empty if only `rejected` is to be avoided (a bad rating)."""
     rejected: tuple[str, ...] = ()
     weight: float = 1.0
     """Relative weight in its batch, > 0."""
     id: int = 0
-    """Number in the journal; 0 while it is not journaled."""
+    """Id in the journal; 0 if it is not in the journal yet."""
     judgement: int | None = None
-    """The judgement it came from; None for lessons from a file."""
+    """Id of the judgement that it came from; None for lessons from a file."""
     state: LessonState = "waiting"
     replaces: str | None = None
     """An earlier answer to the same prompt that the owner no longer wants."""
@@ -129,7 +131,7 @@ class Lesson:
 
 @dataclass(frozen=True)
 class LessonReport:
-    """What learning a lesson did; the `--json` object of `vidya teach`."""
+    """The result of learning a lesson; the `--json` object of `vidya teach`."""
 
     lesson: int
     kind: str
@@ -142,46 +144,47 @@ class LessonReport:
     seconds: float
     rolled_back: bool
     version: int
-    """Published version after it."""
+    """Published version of the weights afterwards."""
     state: LessonState = "learned"
     why: str = ""
-    """Why it was not even tried, in plain words; else empty."""
+    """Why it was not tried, for the owner; otherwise empty."""
     ways_known: int = 0
-    """Other wordings of the question in which the answer is known, of ..."""
+    """Number of other wordings of the question in which the answer is known."""
     ways_asked: int = 0
-    """... so many that were asked and never trained; 0 where none were."""
+    """Number of wordings that were asked; none of them is ever trained. 0: none were asked."""
 
 
 @dataclass(frozen=True)
 class StepFigures:
-    """One step of practice in numbers; means are over all answers drawn in it."""
+    """The figures of one practice step. Means are over all answers that were sampled in it."""
 
     step: int
     reward_mean: float
     reward_std: float
-    """Mean over the groups of the standard deviation within each."""
+    """Mean over the groups of the standard deviation within each group."""
     success: float
-    """Share of the drawn answers that were right."""
+    """Share of the sampled answers that are right, 0 to 1."""
     groups: int
-    """Problems drawn, those drawn again counted too."""
+    """Number of sampled problems, each with a group of answers, including repeated ones."""
     dead_groups: int
-    """Of them those whose answers all had exactly the same reward."""
+    """Number of groups in which all answers have exactly the same reward."""
     kl: float
-    """Nats a token from the weights before the first step, estimated on some of the drawn answers."""
+    """KL divergence from the weights before the first step in nats a token, estimated on some of the
+    answers."""
     loss: float
     entropy: float
     clipped: float
-    """Share of tokens silenced by the bounds of the ratio."""
+    """Share of tokens without gradient because their probability ratio was clipped, 0 to 1."""
     length: float
-    """Tokens an answer."""
+    """Mean number of tokens of an answer."""
     truncated: float
-    """Share of answers cut off at the limit."""
+    """Share of answers cut off at the token limit, 0 to 1."""
     failed: int
-    """Answers that the verifier could not judge."""
+    """Number of answers that the verifier could not judge."""
     tokens: int
-    """Of all answers."""
+    """Number of tokens of all answers."""
     tokens_per_second: float
-    """While drawing."""
+    """While sampling."""
     seconds: float
     components: dict[str, float]
     """Mean of each component of the reward."""

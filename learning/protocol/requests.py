@@ -1,4 +1,5 @@
-"""What a session asks of the teacher, as frozen dataclasses (learning.protocol.messages carries them).
+"""The requests that a session sends to the teacher, as frozen dataclasses (sent by
+learning.protocol.messages).
 
 Imports no torch.
 """
@@ -13,7 +14,7 @@ from learning.protocol.records import LessonKind, Turns
 
 @dataclass(frozen=True)
 class Generate:
-    """Answer an ask with n candidates, streamed."""
+    """Generate n candidates for an ask, streaming them."""
 
     ask: int
     turns: Turns
@@ -21,12 +22,12 @@ class Generate:
     sampling: Sampling
     seed: int | None = None
     raw: bool = False
-    """Go on with the last turn as with any text: no answer, and no conversation."""
+    """Continue the last turn as plain text, instead of answering in the chat format."""
 
 
 @dataclass(frozen=True)
 class Keep:
-    """A pick came before the streams ended: finish this candidate, cancel the others."""
+    """A candidate was picked while it streamed: finish it, and cancel the others."""
 
     ask: int
     index: int
@@ -41,14 +42,15 @@ class Cancel:
 
 @dataclass(frozen=True)
 class Learn:
-    """New lessons wait in the journal."""
+    """Learn the waiting lessons in the journal."""
 
 
 @dataclass(frozen=True)
 class Undo:
-    """Take a lesson back out of the weights and mark it undone; None: the last one."""
+    """Remove a lesson from the weights and mark it undone."""
 
     lesson: int | None = None
+    """None: the newest."""
 
 
 @dataclass(frozen=True)
@@ -62,131 +64,131 @@ class Train:
     batch: int | None = None
     """Lines a step; None: the default."""
     skip_bad: bool = False
-    """Learn what is right in a book that also has bad lines."""
+    """Skip bad lines of the book instead of failing."""
     rank: int | None = None
-    """Of low-rank adapters, which alone are trained and then added to the weights; None: all weights are
-    trained."""
+    """Rank of the low-rank adapters to train, which are then merged into the weights; None: train all
+    weights."""
     blocks: int | None = None
-    """Upper blocks that have adapters; None: the upper third."""
+    """Number of upper blocks with adapters; None: a third of all blocks."""
     adapter: str | None = None
-    """Path of a folder into which the adapters are written too."""
+    """Path of a folder to which the adapters are written in addition."""
 
 
 @dataclass(frozen=True)
 class CancelTraining:
-    """Stop book training at the next step; what was learned so far is kept if the guard agrees."""
+    """Stop book training at the next step. The result so far is kept if it passes the guard."""
 
 
 @dataclass(frozen=True)
 class Practise:
-    """Practise a task alone, in the background; lessons go first."""
+    """Practise a task in the background. Lessons have priority."""
 
     task: str
     """Name in learning.rewards.task."""
     steps: int | None = None
     """None: the default."""
     group_size: int | None = None
-    """Answers to each problem; None: the default."""
+    """Answers sampled for each problem; None: the default."""
     data: str | None = None
-    """Path of the task's problems; None: those it makes or finds itself."""
+    """Path of a file with problems; None: the task's own."""
     warm_up: bool | None = None
-    """Begin with worked examples, until the task succeeds now and then; None: where it does not yet."""
+    """Whether to begin with worked examples; None: only if the model almost never succeeds at the task."""
     settings: tuple[str, ...] = ()
-    """Of the task's generator, as "max_terms=3"."""
+    """Settings of the task's generator, such as "max_terms=3"."""
     seed: int | None = None
+    """None: a new seed each time."""
     idle: bool = False
-    """The owner is away: at the lowest priority, and given up at the first key."""
+    """The owner is away: practise at the lowest priority, and stop at the first key press."""
 
 
 @dataclass(frozen=True)
 class CancelPractice:
-    """Stop practice after this step; what was gained so far is kept if the guard agrees."""
+    """Stop practice after this step. The result so far is kept if it passes the guard."""
 
 
 @dataclass(frozen=True)
 class SetLearning:
-    """How the background learner works from now on."""
+    """Changes the settings of the background learner."""
 
     on: bool
-    """Off: lessons wait."""
+    """False: lessons wait."""
     in_pauses: bool = False
-    """A lesson begins only once the owner has typed nothing for a while."""
+    """True: a lesson begins only when the owner has not typed for a while."""
     weak: tuple[LessonKind, ...] = ()
-    """Kinds of lessons that nobody judged and that are learned all the same, weakly: RIDER_KINDS or some
-    of them."""
+    """Kinds of weak lessons (learning.journal.lessons.RIDER_KINDS) that are learned."""
 
 
 @dataclass(frozen=True)
 class Grow:
-    """Make a larger model out of the one in use, with all that it knows."""
+    """Grow the model in use into a larger one (learning.models.grow)."""
 
     config: str
     """One of engine.config.CONFIGS."""
     name: str
-    """Of the new model in the home."""
+    """Name of the new model in the home."""
 
 
 @dataclass(frozen=True)
 class OwnerActive:
-    """A key was pressed: the learner leaves the machine to the owner for a moment."""
+    """The owner pressed a key: the learner pauses for a moment."""
 
 
 @dataclass(frozen=True)
 class Probe:
-    """Something that the model may know: after `prompt`, greedy decoding says `answer`."""
+    """Something that the model may know. It knows it if greedy decoding after `prompt` gives `answer`."""
 
     prompt: Turns
     answer: str
-    """Empty: known means that none of `rejected` is what it says."""
+    """If empty, the model knows it if greedy decoding gives none of `rejected`."""
     rejected: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Check:
-    """Ask the published weights what they know now."""
+    """Measure which probes the published weights know."""
 
     key: int
-    """Comes back in Checked."""
+    """Returned in Checked."""
     probes: tuple[Probe, ...]
 
 
 @dataclass(frozen=True)
 class Compare:
-    """Answer the same with earlier weights and with those of now: the likeliest answer and some
-    drawn by the same dice."""
+    """Answer a conversation with earlier and with the current weights: one greedy answer, and samples with
+    the same random numbers."""
 
     key: int
-    """Comes back in what is said about it."""
+    """Returned in the events of this comparison."""
     turns: Turns
     n: int
-    """Answers of each, the likeliest among them."""
+    """Answers of each side, including the greedy one."""
     lesson: int | None = None
-    """The newest weights that lack this lesson; None: the last ones before those of now."""
+    """Compare with the newest weights without this lesson; None: with the newest earlier weights."""
     version: int | None = None
-    """These earlier weights, whatever `lesson` says."""
+    """Compare with this version, and ignore `lesson`."""
     max_tokens: int = 64
     seed: int | None = None
 
 
 @dataclass(frozen=True)
 class StopComparing:
-    """Nobody looks at the comparison any more."""
+    """Stop a comparison: its screen was closed."""
 
     key: int
 
 
 @dataclass(frozen=True)
 class Forget:
-    """Erase a conversation: out of the weights, their snapshots, the owner's book and the journal."""
+    """Erase a conversation from the weights, their snapshots, the owner's book and the journal."""
 
     conversation: int
     keep_weights: bool = False
-    """What the model knows of it stays."""
+    """True: do not change the weights."""
 
 
 @dataclass(frozen=True)
 class Shutdown:
-    """Save and stop."""
+    """Save and end."""
 
 
 Request = (

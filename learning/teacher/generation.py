@@ -1,6 +1,6 @@
-"""Answers asks from the published weights, in a thread of its own, one ask after another.
+"""Generates candidates from the published weights in one thread, one ask at a time.
 
-Left out: what is learned from the answers (learning.teacher.teacher).
+Left out: learning (learning.teacher.jobs).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from learning.teacher.seen import Seen
 
 
 class Answerer:
-    """One thread that answers. `close` ends it."""
+    """The thread that answers asks. `close` ends it."""
 
     def __init__(
         self,
@@ -47,8 +47,9 @@ class Answerer:
         *,
         seed: int | None = None,
     ) -> None:
-        """heard: called with the turns of an ask once it is answered, not again where other answers
-        are asked for. known: what may be said as it is. seed: of asks that name none."""
+        """heard: called with the turns of an ask after it is answered, but not when the same turns are
+        answered again. known: the texts of books and lessons, for AnswerCheck. seed: for asks without a
+        seed; None: a random one."""
         self._learner, self._turnstile, self._emit = learner, turnstile, emit
         self._heard, self._known, self._seed = heard, known, seed
         self._seen = Seen(learner.journal)
@@ -61,7 +62,7 @@ class Answerer:
         self._thread.start()
 
     def send(self, request: Generate | Keep | Cancel) -> None:
-        """Hands a request over; returns at once."""
+        """Queues an ask, or ends the candidates of a running one. Returns at once."""
         if isinstance(request, Generate):
             self._controls[request.ask] = GenerationControl()
             self._asks.put(request)
@@ -72,7 +73,7 @@ class Answerer:
                 control.cancel()
 
     def close(self) -> None:
-        """Stops at the next token."""
+        """Stops at the next token, and waits up to 30 seconds for the thread to end."""
         self._stopping.set()
         for control in list(self._controls.values()):
             control.cancel()

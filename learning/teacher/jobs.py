@@ -35,7 +35,12 @@ from learning.protocol.events import (
 )
 from learning.protocol.requests import Forget, Grow, Learn, Practise, SetLearning, Train, Undo
 from learning.teacher.scheduling import Scheduler, at_lowest_priority, lower_priority
-from learning.teacher.training_told import TrainingTold, adapter_plan, book_settings, never_begun
+from learning.teacher.training_events import (
+    TrainingEvents,
+    adapter_plan,
+    book_settings,
+    never_begun,
+)
 
 PAUSE = 10.0
 """Seconds without a key press that count as a pause."""
@@ -261,7 +266,7 @@ class Jobs:
         job = kept.request if kept else job
         kept = kept or Unfinished(job, self._learner.version)
         settings = book_settings(job)
-        report = TrainingTold(self._emit, settings.epochs, own=job.book is not None)
+        report = TrainingEvents(self._emit, settings.epochs, own=job.book is not None)
         book = Path(job.book) if job.book else None
         stop = self._signals.cancel_training.is_set
         plan = adapter_plan(job, self._learner.published.model.config.layers)

@@ -42,7 +42,7 @@ from learning.teacher.generation import Answerer
 from learning.teacher.inspection import Inspector
 from learning.teacher.jobs import Job, Jobs, Signals
 from learning.teacher.scheduling import Scheduler
-from learning.teacher.training_told import TELL_EVERY
+from learning.teacher.training_events import TELL_EVERY
 
 DEFAULT_MODEL = "10m"
 

@@ -1,4 +1,4 @@
-"""benchmarks.collapse: what is taught, how rows are kept, and what is made of them."""
+"""benchmarks.collapse: the lessons, the stored rows and the report."""
 
 from __future__ import annotations
 

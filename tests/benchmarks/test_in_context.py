@@ -1,4 +1,4 @@
-"""The benchmark of what was said before."""
+"""benchmarks.in_context: recall of facts from earlier in the conversation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""benchmarks.long_life: what is taught, and a short life of the real learner on a tiny model."""
+"""benchmarks.long_life: the lessons, and a short run of the real learner with a tiny model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`vidya bench sandbox`: it runs, and says so where a hostile program got through."""
+"""`vidya bench sandbox`: it runs, and reports a hostile program that escapes."""
 
 from __future__ import annotations
 

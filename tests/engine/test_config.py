@@ -1,4 +1,4 @@
-"""engine.config: what is accepted, what is refused, and the sizes of the shipped shapes."""
+"""engine.config: accepted and refused configs, and the sizes of the shipped shapes."""
 
 from __future__ import annotations
 

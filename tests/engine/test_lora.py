@@ -95,7 +95,7 @@ def test_fresh_adapters_change_nothing() -> None:
 
 
 def test_one_adapter_for_each_named_part() -> None:
-    """A change of q alone leaves k and v as they are, and what is added is (α/r) B A."""
+    """An adapter of q alone adds (α/r) B A to q and leaves k and v unchanged."""
     model = fresh()
     qkv = model.blocks[0].attention.qkv
     adapters = attach(model, LoraSettings(rank=2, alpha=6), torch.Generator().manual_seed(0))

@@ -1,4 +1,4 @@
-"""Every damage that a home can have, and what is said of it."""
+"""learning.checkup: every kind of damage to a home, and its message."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def pipe(name: str) -> Callable[[Path], None]:
 
 
 def one_line_less(home: Path) -> None:
-    """Cut where a line ends: every line that is left can be read."""
+    """Truncated at the end of a line, so that every remaining line is valid."""
     lines = (home / RANKS).read_bytes().splitlines(keepends=True)
     (home / RANKS).write_bytes(b"".join(lines[:-1]))
 
@@ -133,7 +133,7 @@ def page_of(table: str) -> Callable[[Path], None]:
 
 
 def cut_in_the_talk(home: Path) -> None:
-    """One byte short, where what was said last stands there."""
+    """One byte short, in the part that holds the last message."""
     journal = Journal(home / JOURNAL)
     talk = journal.new_conversation()
     for _ in range(300):

@@ -1,4 +1,4 @@
-"""The home folder: where it is, what it refuses, and its lock."""
+"""learning.home: the folder's path, folders that are refused, and the locks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The book's parser: each mistake with its line, what it forgives, and what it writes."""
+"""personality.book: errors with their lines, tolerated deviations, and written lines."""
 
 from __future__ import annotations
 

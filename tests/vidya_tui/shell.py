@@ -40,7 +40,7 @@ class Shell:
         return [json.loads(line) for line in output.splitlines()]
 
     def fails(self, *arguments: str, stdin: str | None = None) -> str:
-        """What is said on the one line about what could not be done."""
+        """The one-line error message of a command that failed."""
         result = self.run(*arguments, stdin=stdin, status=1)
         assert isinstance(result.exception, VidyaError)
         assert "\n" not in result.exception.what

@@ -166,7 +166,7 @@ def test_what_is_typed_while_the_app_starts_is_said(
 
 
 def echoes(terminal: Terminal) -> bool:
-    """Whether the terminal still shows what is typed by itself."""
+    """Whether the terminal echoes typed characters."""
     return bool(termios.tcgetattr(terminal.fileno)[3] & termios.ECHO)
 
 

@@ -1,4 +1,4 @@
-"""Which of the two faces opens: the app in a terminal, the line mode in what is none."""
+"""vidya_tui.start: opens the app in a terminal, and the line mode otherwise."""
 
 from __future__ import annotations
 

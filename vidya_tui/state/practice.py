@@ -39,7 +39,7 @@ class Practising:
     steps: tuple[PracticeStep, ...] = ()
     samples: tuple[PracticeSample, ...] = ()
     """The newest first."""
-    looks: tuple[PracticeStage, ...] = ()
+    measured: tuple[PracticeStage, ...] = ()
     """Stages at which accuracy was measured, in order."""
     alarm: str = ""
     warming: PracticeStage | None = None
@@ -65,7 +65,7 @@ def after(now: Practising, event: Event) -> Practising:
             warming = event if event.stage == "warm_up" else None
             now = replace(now, task=event.task, running=True, stage=words, warming=warming)
             if event.accuracy is not None:
-                now = replace(now, looks=(*now.looks, event))
+                now = replace(now, measured=(*now.measured, event))
             return replace(now, alarm=event.alarm or now.alarm)
         case PracticeStep():
             stage = f"step {event.step} of {event.steps}"
@@ -123,7 +123,7 @@ def short(now: Practising) -> str:
         most += f", {left(now).removesuffix(' at most')}" if left(now) else ""
         return f"practising {now.task}, warming up{most}"
     if not now.steps:
-        doing = "the first step" if now.looks else "measuring first"
+        doing = "the first step" if now.measured else "measuring first"
         return f"practising {now.task}, {doing}"
     step = now.steps[-1]
     done = f"step {step.step} of {step.steps}, right {percent(step.success)}"
@@ -133,8 +133,8 @@ def short(now: Practising) -> str:
 def figures(now: Practising) -> list[tuple[str, str]]:
     """(name, value) rows about the newest step and measurement."""
     rows: list[tuple[str, str]] = []
-    if now.looks:
-        first, last = now.looks[0], now.looks[-1]
+    if now.measured:
+        first, last = now.measured[0], now.measured[-1]
         assert first.accuracy is not None and last.accuracy is not None
         rows.append(
             ("held-out accuracy", f"{percent(first.accuracy)} \u2192 {percent(last.accuracy)}")

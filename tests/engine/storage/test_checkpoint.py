@@ -1,4 +1,4 @@
-"""engine.storage.checkpoint: what is saved comes back; what is damaged or foreign is refused."""
+"""engine.storage.checkpoint: saved models load unchanged; damaged or foreign files are refused."""
 
 from __future__ import annotations
 

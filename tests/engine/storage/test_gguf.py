@@ -219,7 +219,7 @@ def test_hostile_files(name: str, good: bytes, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("step", [13, 101])
 def test_cut_anywhere(good: bytes, tmp_path: Path, step: int) -> None:
-    """Whatever is left, what is raised is of our own kind."""
+    """A file truncated anywhere raises a VidyaError and nothing else."""
     path = tmp_path / "a.gguf"
     for end in range(0, 3000, step):
         path.write_bytes(good[:end])

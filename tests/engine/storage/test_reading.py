@@ -1,4 +1,4 @@
-"""Files that somebody else made: regular, bounded, flat."""
+"""engine.storage.reading: untrusted files must be regular, of limited size and not deeply nested."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""engine.tokenizers.chat_format: where the special tokens stand, what is learned, what is dropped."""
+"""engine.tokenizers.chat_format: positions of special tokens, the loss mask, and which turns are dropped."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ SHIPPED = Path(__file__).parents[3] / "engine" / "base" / "10m"
 
 
 def served(tokenizer: Tokenizer, folder: Path) -> Any:
-    """transformers' reading of what is exported."""
+    """The exported tokenizer, loaded by transformers."""
     transformers = pytest.importorskip("transformers")
     folder.mkdir(exist_ok=True)
     tokenizer.save(folder)

@@ -1,4 +1,4 @@
-"""Both books as one list, with what is said twice and what contradicts; and changes of single lines."""
+"""learning.book.check: both books as one list, with duplicates and contradictions."""
 
 from __future__ import annotations
 

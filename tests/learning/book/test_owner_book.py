@@ -1,4 +1,4 @@
-"""The owner's book gets what was picked and typed, and gives back exactly what is taken out."""
+"""learning.book.owner_book: picks and corrections are added; removing one restores the file exactly."""
 
 from __future__ import annotations
 

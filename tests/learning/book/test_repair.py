@@ -1,4 +1,4 @@
-"""After a crash between journal and book the book gets what it lacks, and only that."""
+"""learning.book.repair: after a crash between journal and book, exactly the missing lines are added."""
 
 from __future__ import annotations
 

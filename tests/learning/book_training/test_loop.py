@@ -47,7 +47,7 @@ def talk(tiny_model: Model, tiny_tokenizer: Tokenizer) -> list[Example]:
 def train(
     model: Model, book: list[Example], talk: list[Example], settings: BookSettings
 ) -> tuple[BookTraining, list[EpochReport], float]:
-    """With the reports at the ends of epochs, and how far talk is from where it was."""
+    """Trains, and returns the reports at the ends of epochs and the divergence of the model's own talk."""
     student, reports = copy.deepcopy(model), list[EpochReport]()
     done = train_book(student, book, talk, settings, random.Random(0), report=reports.append)
     ends = [r for r in reports if r.recall is not None]

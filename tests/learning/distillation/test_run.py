@@ -23,7 +23,7 @@ ROWS = [
 
 
 class Weights:
-    """Remembers what was published."""
+    """A fake of SavePoints that records what was published."""
 
     def __init__(self, model: Model) -> None:
         self.model, self.notes, self.restored = model, list[str](), 0

@@ -1,4 +1,4 @@
-"""Whether an answer says something else than what was taught."""
+"""learning.journal.contradictions: answers that contradict a lesson."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ while True:
 
 
 def start(path: Path, *arguments: str) -> subprocess.Popen[bytes]:
-    """A process that judges as fast as it can, once it is told to go, and says what it judged."""
+    """A process that, after a line on stdin, records judgements as fast as it can and prints each."""
     judge = subprocess.Popen(
         [sys.executable, "-c", JUDGE, str(path), *arguments],
         stdin=subprocess.PIPE,

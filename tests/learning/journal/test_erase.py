@@ -1,4 +1,4 @@
-"""What is forgotten is really gone: not in a row, not in a page, not in the log, not in a copy."""
+"""Erased text is in no row, no page of the file, no log and no backup."""
 
 from __future__ import annotations
 

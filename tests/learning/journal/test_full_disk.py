@@ -1,4 +1,4 @@
-"""A full disk: the journal is read all the same, and what is said names the disk and the room it needs."""
+"""On a full disk the journal can still be read, and the error names the disk and the space needed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def say(journal: Journal, text: str) -> Ask:
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of two megabytes, where this machine lets somebody mount one."""
+    """A disk of two megabytes; skips the test if this machine does not allow mounting one."""
     place = tmp_path / "disk"
     place.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(place)]

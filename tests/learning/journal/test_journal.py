@@ -1,4 +1,4 @@
-"""The journal keeps what it was given, says what counts now, and forgets only when told to."""
+"""learning.journal.journal: records are kept, and only `forget` deletes them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever is typed finds what was said, or nothing, and never raises; what is forgotten is gone."""
+"""learning.journal.search: any query finds matching texts and never raises; erased texts are not found."""
 
 from __future__ import annotations
 

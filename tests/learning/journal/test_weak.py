@@ -1,4 +1,4 @@
-"""Weak lessons never teach what was taught otherwise."""
+"""learning.journal.weak: a weak lesson that contradicts a lesson is not learned."""
 
 from __future__ import annotations
 

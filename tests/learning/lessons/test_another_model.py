@@ -1,4 +1,4 @@
-"""What was taught to one model is taught to the next one too, when the owner changes to that."""
+"""After a change of the model, the new model learns all lessons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is not to be said is not said with another beginning, nor again after later lessons."""
+"""learning.lessons.avoid: a rejected answer does not return with another beginning or after later lessons."""
 
 from __future__ import annotations
 

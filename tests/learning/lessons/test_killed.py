@@ -1,4 +1,4 @@
-"""`kill -9` in every save and rename, then forgetting: no file of the home holds what was taught."""
+"""`kill -9` at every save and rename, then forgetting: no file of the home contains the lesson."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ LESSON = Lesson("example", (Turn("user", "hello"),), "Hi.")
 
 @pytest.fixture
 def place(tiny_place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
-    """No shipped book; what is to be saved meets a full disk."""
+    """A learner without the shipped book whose saves fail because the disk is full."""
 
     def full(*_: object) -> None:
         raise CheckpointError("model.safetensors: cannot be written (disk full)", "free some space")

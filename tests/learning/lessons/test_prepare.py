@@ -1,4 +1,4 @@
-"""learning.lessons.prepare: what is long in the making is made when a large model is brought in."""
+"""learning.lessons.prepare: the caches of a large model are computed when it is fetched."""
 
 from __future__ import annotations
 

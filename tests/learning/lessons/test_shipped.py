@@ -1,4 +1,4 @@
-"""The model that comes with the program, and what is kept beside it."""
+"""The shipped model and the caches beside it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A lesson is taken out of the weights, also where none without it are left."""
+"""learning.lessons.undo: removes a lesson from the weights, also if no weights without it are left."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""learning.memory.margins: what a lesson may have broken is looked at, the rest is taken to have aged."""
+"""learning.memory.margins: examples that a lesson may have damaged are re-measured; the others age."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _example(number: int) -> Example:
 
 
 class _World:
-    """Margins by example, in place of a model; counts what is looked at."""
+    """A fake model: given margins by example; counts the measurements."""
 
     def __init__(self, count: int, monkeypatch: pytest.MonkeyPatch, model: Model) -> None:
         self.memory = [_example(i) for i in range(count)]

@@ -1,4 +1,4 @@
-"""What is said in place of an answer that was taken back."""
+"""learning.memory.tasks: the answer that replaces one that was taken back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""learning.models.adapters: an adapter is merged in whole or not, and what was taught is written as one."""
+"""learning.models.adapters: an adapter is merged completely or not at all; lessons are exported as one."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def taught(model: Model, rank: int = 3) -> Model:
 
 @pytest.fixture
 def source(tmp_path: Path, tiny_model: Model, tiny_tokenizer: Tokenizer) -> Path:
-    """A model as somebody else made it."""
+    """A model from another program."""
     save_model(tiny_model, tmp_path / "source", dtype=torch.float32)
     tiny_tokenizer.save(tmp_path / "source")
     (tmp_path / "source" / "CARD.md").write_text("# The base\n")

@@ -37,7 +37,7 @@ BIG = "model.safetensors"
 
 @dataclass
 class FakeHub:
-    """What the server has, and what it does wrong."""
+    """The files of the fake server, and the faults it simulates."""
 
     url: str
     files: dict[str, bytes] = field(default_factory=dict)
@@ -146,7 +146,7 @@ def fake(whole: dict[str, bytes], monkeypatch: pytest.MonkeyPatch) -> Iterator[F
 
 @dataclass
 class Fetched:
-    """A home, and what was shown while something came into it."""
+    """A home, with the messages and progress shown during a download."""
 
     home: Home
     said: list[str] = field(default_factory=list)
@@ -167,7 +167,7 @@ class Fetched:
             get_model(self.home, self.store, name, **how)  # type: ignore[arg-type]
 
     def fails(self, name: str = "owner/little") -> str:
-        """What is said where nothing comes."""
+        """The error of a download that fails."""
         with pytest.raises(VidyaError) as caught:
             self.get(name)
         assert "\n" not in caught.value.what and len(caught.value.what) < 500

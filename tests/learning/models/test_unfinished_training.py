@@ -1,4 +1,4 @@
-"""A book training that is broken off goes on, unless what it knows was taken back meanwhile."""
+"""An interrupted book training resumes, unless one of its lessons was taken back in between."""
 
 from __future__ import annotations
 

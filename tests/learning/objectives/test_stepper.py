@@ -1,4 +1,4 @@
-"""learning.objectives.stepper: what one step does, and what it refuses."""
+"""learning.objectives.stepper: one optimizer step, and the gradients that it refuses."""
 
 from __future__ import annotations
 

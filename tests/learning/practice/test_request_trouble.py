@@ -1,4 +1,4 @@
-"""Practice that is taken back, cannot be judged, or is in somebody's way."""
+"""Practice that is undone, whose answers cannot be scored, or that is interrupted by the owner."""
 
 from __future__ import annotations
 

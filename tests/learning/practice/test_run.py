@@ -1,4 +1,4 @@
-"""When practice ends, what it saves, and what it warns of: with a session that is scripted."""
+"""learning.practice.run with a scripted trainer: when it ends, what it saves, and its alarms."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from engine.errors import NumericsError
-from learning.practice.run import Interrupted, Look, PracticeOutcome, PracticeRun
+from learning.practice.run import Evaluation, Interrupted, PracticeOutcome, PracticeRun
 from learning.practice.settings import PracticeSettings
 from learning.practice.trainer import StepReport
 from learning.practice.warm_up import WarmUpReport
@@ -90,21 +90,21 @@ class Kept:
 
 def practise(
     session: Scripted, *, warm_up: bool | None = False, **more: Any
-) -> tuple[PracticeOutcome, Kept, list[Look]]:
-    kept, looks = Kept(), list[Look]()
-    run = PracticeRun(session, kept, on_look=looks.append, **more)  # type: ignore[arg-type]
-    return run.run(warm_up=warm_up), kept, looks
+) -> tuple[PracticeOutcome, Kept, list[Evaluation]]:
+    kept, evaluations = Kept(), list[Evaluation]()
+    run = PracticeRun(session, kept, on_evaluation=evaluations.append, **more)  # type: ignore[arg-type]
+    return run.run(warm_up=warm_up), kept, evaluations
 
 
 def test_what_passed_is_saved_as_it_goes_and_at_the_end() -> None:
     session = Scripted([STEP] * 5, accuracies=[0.3, 0.4, 0.5, 0.6])
-    outcome, kept, looks = practise(session)
+    outcome, kept, evaluations = practise(session)
     assert kept.saved == [
         "practice: sums, step 2",
         "practice: sums, step 4",
         "practice: sums, step 5",
     ]
-    assert [(look.stage, look.step, look.saved) for look in looks] == [
+    assert [(one.stage, one.step, one.saved) for one in evaluations] == [
         ("before", 0, False),
         ("during", 2, True),
         ("during", 4, True),
@@ -115,8 +115,8 @@ def test_what_passed_is_saved_as_it_goes_and_at_the_end() -> None:
 
 
 def test_a_step_less_run_only_measures() -> None:
-    outcome, kept, looks = practise(Scripted([]))
-    assert (kept.saved, len(looks), outcome.accuracy_after) == ([], 1, 0.3)
+    outcome, kept, evaluations = practise(Scripted([]))
+    assert (kept.saved, len(evaluations), outcome.accuracy_after) == ([], 1, 0.3)
 
 
 def test_what_costs_too_much_of_the_book_is_mended_or_taken_back() -> None:
@@ -173,16 +173,16 @@ def test_warm_up_that_does_not_reach_its_goal_says_so() -> None:
     assert (outcome.ended, outcome.steps, outcome.warm_up_steps) == ("too_hard", 0, 40)
     assert outcome.accuracy_warm is None and "5%" in outcome.why
     assert kept.saved == ["practice: sums, warm-up"]
-    outcome, kept, looks = practise(Scripted([STEP] * 2), warm_up=True)
+    outcome, kept, evaluations = practise(Scripted([STEP] * 2), warm_up=True)
     assert outcome.ended == "steps" and outcome.accuracy_warm == 0.3
-    assert [look.stage for look in looks] == ["before", "warmed_up", "during"]
+    assert [one.stage for one in evaluations] == ["before", "warmed_up", "during"]
 
 
 def test_reward_that_rises_while_what_it_stands_for_falls_is_an_alarm() -> None:
     rising = [replace(STEP, reward_mean=0.02 * n) for n in range(24)]
-    outcome, _, looks = practise(Scripted(rising, accuracies=[0.5] * 12 + [0.4]))
+    outcome, _, evaluations = practise(Scripted(rising, accuracies=[0.5] * 12 + [0.4]))
     assert "held-out accuracy fell from 50% to 40%" in outcome.alarm
-    assert looks[-1].alarm == outcome.alarm and looks[3].alarm == ""
+    assert evaluations[-1].alarm == outcome.alarm and evaluations[3].alarm == ""
     outcome, _, _ = practise(Scripted(rising, recalls=[1.0] * 11 + [0.985]))
     assert "recall of the book fell from 100% to 98%" in outcome.alarm
     falling = list(reversed(rising))
@@ -192,9 +192,9 @@ def test_reward_that_rises_while_what_it_stands_for_falls_is_an_alarm() -> None:
 
 def test_weights_that_solve_clearly_fewer_problems_are_held_back_until_they_are_as_good() -> None:
     session = Scripted([STEP] * 6, accuracies=[0.3, 0.6, 0.45, 0.52])
-    outcome, kept, looks = practise(session)
+    outcome, kept, evaluations = practise(session)
     assert kept.saved == ["practice: sums, step 2", "practice: sums, step 6"]
-    assert [(look.accuracy, look.saved, look.held) for look in looks[1:]] == [
+    assert [(one.accuracy, one.saved, one.held) for one in evaluations[1:]] == [
         (0.6, True, False),
         (0.45, False, True),
         (0.52, True, False),
@@ -205,11 +205,14 @@ def test_weights_that_solve_clearly_fewer_problems_are_held_back_until_they_are_
 def test_what_is_held_back_to_the_end_is_given_up() -> None:
     for steps in (4, 5):  # the last step at a save point, and after one
         session = Scripted([STEP] * steps, accuracies=[0.3, 0.6, 0.0])
-        outcome, kept, looks = practise(session)
+        outcome, kept, evaluations = practise(session)
         assert kept.saved == ["practice: sums, step 2"] and kept.restored == 1
         assert (outcome.ended, outcome.accuracy_after) == ("steps", 0.6)
         assert "those of the last save point" in outcome.why
-        assert looks[-2].held and (looks[-1].accuracy, looks[-1].held) == (0.6, False)
+        assert evaluations[-2].held and (evaluations[-1].accuracy, evaluations[-1].held) == (
+            0.6,
+            False,
+        )
 
 
 def test_stopped_while_held_back_says_what_is_kept() -> None:

@@ -1,4 +1,4 @@
-"""learning.pretraining.job: where a model is put, and what is there already is not spoilt."""
+"""learning.pretraining.job: the folder of the new model; existing files are not damaged."""
 
 from __future__ import annotations
 

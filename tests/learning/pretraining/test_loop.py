@@ -74,7 +74,7 @@ def test_a_machine_without_a_compiler_is_told_so(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16])
 def test_the_loss_is_compiled_in_one_piece(kind: torch.dtype) -> None:
-    """What breaks the graph, such as a look at the clock, is done anew in each step: ten times as slow."""
+    """Graph breaks, such as reading the clock, would make each step ten times as slow."""
     model = fresh_model(CONFIG, 0)
     ids, documents = torch.arange(128).view(2, 64), torch.zeros(2, 64, dtype=torch.long)
     torch._dynamo.reset()

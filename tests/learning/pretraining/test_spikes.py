@@ -1,4 +1,4 @@
-"""learning.pretraining.spikes: what is far above the usual is refused, what lasts is not."""
+"""learning.pretraining.spikes: skips single steps with a far higher loss, but not a lasting rise."""
 
 from __future__ import annotations
 

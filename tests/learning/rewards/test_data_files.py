@@ -1,4 +1,4 @@
-"""Rows from local files of every kind, and from the hub where there is one."""
+"""learning.rewards.data_files: rows from local files of every format, and from the hub."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Looking at weights beside the learner: what is known, how earlier weights answered, with a tiny model."""
+"""learning.teacher.inspection: checks of knowledge, and comparisons with earlier weights."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ BOOK = "<|user|> hello <|assistant|> Hello, I am well.\n"
 
 
 class Place:
-    """A learner with a tiny model, a looker beside it, and what it said."""
+    """A learner with a tiny model, an Inspector, and the events that it emitted."""
 
     def __init__(self, home: Home, folder: Path) -> None:
         self.home = home

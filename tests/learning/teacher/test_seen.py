@@ -87,7 +87,7 @@ def test_after_just_the_talk_that_a_lesson_was_given_in_all_is_seen() -> None:
 
 
 def talk(journal: Journal, *exchanges: tuple[str, str]) -> list[Ask]:
-    """A conversation of answers that nobody judged, and one more question."""
+    """A conversation with unjudged answers, and one more question."""
     conversation, asks = journal.new_conversation(), list[Ask]()
     turns: tuple[Turn, ...] = ()
     for question, answer in exchanges:

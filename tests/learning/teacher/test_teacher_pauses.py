@@ -23,7 +23,7 @@ def test_in_pauses_a_lesson_waits_until_no_key_comes_and_training_does_not(
     home, folder, journal = place
     monkeypatch.setattr("learning.teacher.jobs.PAUSE", 0.6)
     monkeypatch.setattr(
-        "learning.teacher.training_told.BookSettings", lambda: BookSettings(epochs=1, talk=0)
+        "learning.teacher.training_events.BookSettings", lambda: BookSettings(epochs=1, talk=0)
     )
     events: queue.Queue[Event] = queue.Queue()
     teacher = Teacher(home, folder, journal, device="cpu", seed=0, on_event=events.put)

@@ -1,4 +1,4 @@
-"""A lesson that fails as nobody foresaw is told, and keeps nothing else from being learned."""
+"""An unexpected error in one lesson is reported, and the other lessons are still learned."""
 
 from __future__ import annotations
 

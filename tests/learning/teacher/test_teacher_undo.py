@@ -1,4 +1,4 @@
-"""What is taken back is taken out once, and told once."""
+"""A lesson that was taken back is removed from the weights once, and reported once."""
 
 from __future__ import annotations
 

@@ -193,7 +193,7 @@ def test_a_paste_is_harmless_and_whole(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["line\n" * 300, "\n" * 40, "x" * 5000])
 def test_undo_of_more_lines_than_are_seen(tmp_path: Path, text: str) -> None:
-    """The scrollbar goes before the cursor does, which is then where no line is any more."""
+    """The scrollbar disappears before the cursor moves, so the cursor is below the last line for a moment."""
 
     async def scenario(stage: Stage) -> None:
         stage.app.post_message(events.Paste(text))

@@ -1,4 +1,4 @@
-"""What is shown no more is let go of: an app that is open for days must not grow with every answer."""
+"""Widgets that are no longer shown are freed, so an app that is open for days does not grow."""
 
 from __future__ import annotations
 

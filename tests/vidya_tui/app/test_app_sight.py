@@ -1,4 +1,4 @@
-"""What is chosen can be told apart without colours: by its letters, or by bold, underlined, reversed."""
+"""A selection is visible without colours: by its letters, or by bold, underlined or reversed text."""
 
 from __future__ import annotations
 

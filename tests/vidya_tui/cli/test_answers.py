@@ -1,4 +1,4 @@
-"""What `vidya ask` shows while answers are written, and what it reads from standard input."""
+"""`vidya ask`: the output while answers stream, and messages from standard input."""
 
 from __future__ import annotations
 

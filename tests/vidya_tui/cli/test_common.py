@@ -1,4 +1,4 @@
-"""What a teacher says besides that for which a command waits."""
+"""Events of a teacher other than the one that a command waits for."""
 
 from __future__ import annotations
 

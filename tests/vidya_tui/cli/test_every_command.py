@@ -1,4 +1,4 @@
-"""Every command of the table, typed once, and what it does; the keys that no other test presses."""
+"""Every command of the table, typed once, with its effect; the keys that no other test presses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the shell commands say of themselves, at 80 columns, and of what was typed wrongly."""
+"""The help of the shell commands at 80 columns, and their errors for wrong arguments."""
 
 from __future__ import annotations
 

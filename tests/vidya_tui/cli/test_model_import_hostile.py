@@ -173,7 +173,7 @@ HOSTILE["a terabyte of card"] = (
 
 @pytest.fixture
 def folder(shell: Shell, tmp_path: Path) -> Path:
-    """A good model of somebody else."""
+    """A valid model from another program."""
     return Path(shutil.copytree(shell.home.models_path / "tiny", tmp_path / "theirs"))
 
 

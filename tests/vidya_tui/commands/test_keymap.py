@@ -1,4 +1,4 @@
-"""Keys that the owner changes: what works, and what is told where it cannot."""
+"""Keys that the owner changes: valid ones work, and invalid ones are reported."""
 
 from __future__ import annotations
 

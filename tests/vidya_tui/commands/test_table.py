@@ -1,4 +1,4 @@
-"""The table of commands and the parser of what is typed."""
+"""The table of commands and the parser of typed lines."""
 
 from __future__ import annotations
 

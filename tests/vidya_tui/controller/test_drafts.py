@@ -1,4 +1,4 @@
-"""No key loses what was typed in an editor."""
+"""No key loses the text typed in an editor."""
 
 from __future__ import annotations
 

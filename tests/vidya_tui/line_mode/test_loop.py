@@ -55,7 +55,7 @@ class Trainer(ScriptedTeacher):
 def talk(
     folder: Path, *lines: str, settings: Settings | None = None, fetch: Command = no_download
 ) -> tuple[list[str], Journal]:
-    """What is written when these lines come through a pipe, and the journal afterwards."""
+    """Runs the line mode on piped lines; returns its output and the journal."""
     home = Home(folder / "home")
     journal = Journal(home.journal_path)
     teacher = Trainer(TEXTS, journal=journal)

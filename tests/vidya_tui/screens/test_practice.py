@@ -1,4 +1,4 @@
-"""Practice in the app: what is asked of the teacher, what is shown, and idle hours."""
+"""Practice in the app: requests to the teacher, the display, and practice in idle hours."""
 
 from __future__ import annotations
 
@@ -234,7 +234,7 @@ def test_in_the_morning_the_whole_night_is_told() -> None:
     practice, _ = desk(idle_minutes=1, idle_task="syllogism", clock=lambda: now[0])
 
     def run(*, key: bool = False, **changes: object) -> str:
-        """What is said when a practice has begun and ended."""
+        """The notes at the begin and the end of a practice."""
         now[0] += 60.0
         practice.away(busy=False)
         assert practice.running

@@ -1,4 +1,4 @@
-"""One conversation: talking, going on, coming back to it, and what is kept of it."""
+"""vidya_tui.session.session: messages, continuing, reopening, and the journal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one place where an event becomes what is known."""
+"""vidya_tui.state.known: how events change the state."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from vidya_tui.terminal.gc_pauses import LATEST, REST, Rests, by_hand
 
 
 class Day:
-    """A clock, what is to be called when, and when garbage was collected."""
+    """A fake clock with its timers, and the times of garbage collections."""
 
     def __init__(self) -> None:
         self.now = 0.0

@@ -1,4 +1,4 @@
-"""vidya_tui.terminal.tty: keys that are struck before somebody reads them."""
+"""vidya_tui.terminal.tty: keys pressed before the program reads them."""
 
 from __future__ import annotations
 

@@ -189,7 +189,7 @@ def test_copying_by_key_and_by_mouse(tmp_path: Path) -> None:
 
 
 def test_a_copy_goes_through_the_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """OSC 52: it works over SSH, and what is copied cannot end the sequence."""
+    """OSC 52 works over SSH, and copied text cannot end the escape sequence."""
 
     async def scenario(stage: Stage) -> None:
         written: list[str] = []
@@ -335,7 +335,7 @@ def fill(stage: Stage, count: int = 20) -> ConversationView:
 
 
 def log(stage: Stage) -> list[str]:
-    """The lines of the log that are seen, without the bar that says where they are."""
+    """The visible lines of the log, without the scrollbar."""
     view = stage.app.chat.conversation
     lines = stage.text().split("\n")[view.region.y : view.region.bottom]
     return [line[: view.vertical_scrollbar.region.x].rstrip() for line in lines]

@@ -49,7 +49,7 @@ if template == 0:
 
 
 def inside(body: str, user: str, allow: bytes = ALLOW_ALL) -> str:
-    """Runs the body in namespaces whose call filter lets everything through; what it `said`."""
+    """Runs the body in namespaces with a call filter that allows everything; returns what it printed."""
     code = INSIDE.format(root=str(ROOT), user=user, allow=allow)
     code += "        try:\n"
     code += "".join(f"            {line}\n" for line in body.strip().splitlines())

@@ -1,4 +1,4 @@
-"""The sandbox with programs that mean no harm: what passes, what does not, what is said about it."""
+"""The sandbox with harmless programs: results of right and wrong ones, and their messages."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ assert not root == Node(1)
 
 
 def test_arguments_go_by_value(sandbox: Sandbox) -> None:
-    """A program that empties its argument does not change what it is compared with."""
+    """A program that empties its argument does not change the expected result."""
     program = "def same(xs):\n    xs.clear()\n    return xs"
     assert not sandbox.run(program, "xs = [3, 1]\nassert same(xs) == sorted(xs)", 20).passed
 

@@ -1,4 +1,4 @@
-"""What is too large to be an answer is known before it is calculated."""
+"""An expression whose value would be too large is refused before it is evaluated."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def adapter_plan(job: Train, layers: int) -> AdapterPlan | None:
     return AdapterPlan(settings, Path(job.adapter) if job.adapter else None)
 
 
-class TrainingTold:
+class TrainingEvents:
     """Emits TrainProgress at most once per TELL_EVERY, and at the end of each epoch."""
 
     def __init__(self, emit: Callable[[Event], None], epochs: int, *, own: bool) -> None:
