@@ -15,9 +15,12 @@ Bag = dict[str, float]
 
 
 def share_found(
-    questions: Sequence[str], others: Sequence[str], asked: Sequence[tuple[int, str]]
+    questions: Sequence[str],
+    others: Sequence[str],
+    asked: Sequence[tuple[int, str]],
+    count: int = 1,
 ) -> float:
-    """Share, 0 to 1, of the reworded questions whose nearest neighbour is the right question.
+    """Share, 0 to 1, of the reworded questions whose right question is among the `count` nearest.
 
     asked: (index of the question, its rewording). Candidates are `questions` and `others`; the measure is
     the cosine of idf-weighted bags of words without a final `s`.
@@ -29,7 +32,8 @@ def share_found(
     for place, text in asked:
         bag = _bag(_words(text), seen, len(known))
         likeness = [sum(x * other.get(word, 0.0) for word, x in bag.items()) for other in bags]
-        hits += max(range(len(bags)), key=likeness.__getitem__) == place
+        nearest = sorted(range(len(bags)), key=likeness.__getitem__, reverse=True)
+        hits += place in nearest[:count]
     return hits / len(asked)
 
 

@@ -13,7 +13,8 @@ _SCRIPT = """
 import os, shutil, sys, time
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from learning.protocol.events import Failed, Fetched, FetchProgress
+from learning.protocol.events import (Failed)
+from learning.protocol.model_events import Fetched, FetchProgress
 from learning.protocol.messages import encode
 mode, home, name = sys.argv[2:]
 def say(event):

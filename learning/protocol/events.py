@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from learning.protocol.model_events import Fetched, FetchProgress, Grown
 from learning.protocol.records import Candidate, LessonReport, StepFigures, TextDelta
 
 
@@ -347,33 +348,6 @@ class ModelChanging(TeacherEnded):
 
     model: str
     """Name or path of the new model."""
-
-
-@dataclass(frozen=True)
-class FetchProgress:
-    """Progress of a download; sent at most four times a second (by worker/fetch.py, not by the teacher)."""
-
-    name: str
-    done: int
-    """Bytes downloaded so far."""
-    total: int
-    """Bytes in total. When all are downloaded, the model is being imported."""
-
-
-@dataclass(frozen=True)
-class Fetched:
-    """A downloaded model is in the home (sent by worker/fetch.py, not by the teacher)."""
-
-    name: str
-    parameters: int
-
-
-@dataclass(frozen=True)
-class Grown:
-    """A larger model was grown and is in the home."""
-
-    name: str
-    parameters: int
 
 
 Event = (

@@ -24,15 +24,8 @@ from learning.lessons.learner import Learner
 from learning.models.grow import grow_model
 from learning.models.store import ModelStore
 from learning.models.unfinished_training import Unfinished, read_unfinished
-from learning.protocol.events import (
-    Event,
-    Failed,
-    Forgotten,
-    Grown,
-    LearnerState,
-    LessonDone,
-    UndoDone,
-)
+from learning.protocol.events import Event, Failed, Forgotten, LearnerState, LessonDone, UndoDone
+from learning.protocol.model_events import Grown
 from learning.protocol.requests import Forget, Grow, Learn, Practise, SetLearning, Train, Undo
 from learning.teacher.scheduling import Scheduler, at_lowest_priority, lower_priority
 from learning.teacher.training_events import (

@@ -20,7 +20,8 @@ OWNERS, FACTS, LATER = 5, 20, 66
 """Owners of each half; facts of each owner; facts with a later contradiction, at least."""
 _ORDINARY_WORDS = """
 i january february march april may june july august september october november december monday tuesday
-wednesday thursday friday saturday sunday english
+wednesday thursday friday saturday sunday mondays sundays saturdays english french america christmas day mr
+mrs miss mum grandma gran uncle aunt father saint gp la wet loud choir
 """
 ORDINARY = set(_ORDINARY_WORDS.split())
 """Capitalised words that are no names of the benchmark's own."""

@@ -30,7 +30,6 @@ from learning.protocol.events import (
     ComparedText,
     Event,
     Failed,
-    FetchProgress,
     LessonDone,
     PracticeStage,
     PracticeStep,
@@ -39,6 +38,7 @@ from learning.protocol.events import (
     UndoDone,
     WorkerLost,
 )
+from learning.protocol.model_events import FetchProgress
 from learning.protocol.requests import Learn
 from vidya_tui.commands.arguments import CommandError
 from vidya_tui.commands.parse import RunCommand, find, parse

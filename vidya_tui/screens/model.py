@@ -19,7 +19,8 @@ from textual.widgets.option_list import Option
 from engine.errors import VidyaError
 from engine.storage.disk import size
 from learning.models.store import ModelInfo, Snapshot
-from learning.protocol.events import Event, Failed, Fetched, Grown, Ready, WorkerLost
+from learning.protocol.events import Event, Failed, Ready, WorkerLost
+from learning.protocol.model_events import Fetched, Grown
 from vidya_tui.controller.models import ModelControl
 from vidya_tui.screens.textual_fixes import Steady
 from vidya_tui.text.sanitise import one_line, plain

@@ -50,7 +50,8 @@ class Fetching:
 
 def after(now: Fetching | None, event: Event) -> Fetching | None:
     """What is known after an event."""
-    from learning.protocol.events import Failed, Fetched, FetchProgress
+    from learning.protocol.events import Failed
+    from learning.protocol.model_events import Fetched, FetchProgress
 
     match event:
         case FetchProgress() if now is not None and now.name == event.name:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from learning.protocol.events import Event, Failed, Grown, TeacherEnded
+from learning.protocol.events import Event, Failed, TeacherEnded
+from learning.protocol.model_events import Grown
 from vidya_tui.text.numbers import seconds
 
 

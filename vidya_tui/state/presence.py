@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from learning.protocol.events import Event, Failed, Grown, ModelChanging, Ready, WorkerLost
+from learning.protocol.events import Event, Failed, ModelChanging, Ready, WorkerLost
+from learning.protocol.model_events import Grown
 from vidya_tui.state.message import StatusMessage
 
 

@@ -19,7 +19,8 @@ from pathlib import Path
 
 from engine.errors import VidyaError
 from learning.home import Home
-from learning.protocol.events import Failed, Fetched, FetchProgress
+from learning.protocol.events import Failed
+from learning.protocol.model_events import Fetched, FetchProgress
 from vidya_tui.worker.main import EventWriter, take_stdout
 
 LAST_SECONDS = 5.0

@@ -15,8 +15,9 @@ from collections.abc import Callable, Sequence
 
 from engine.errors import VidyaError, reason
 from learning.home import Home
-from learning.protocol.events import Event, Failed, Fetched
+from learning.protocol.events import Event, Failed
 from learning.protocol.messages import decode
+from learning.protocol.model_events import Fetched
 from vidya_tui.worker.log import write_log
 from vidya_tui.worker.supervisor import start_process
 

@@ -9,14 +9,8 @@ from pathlib import Path
 import pytest
 
 from learning.models.unfinished_training import Unfinished, write_unfinished
-from learning.protocol.events import (
-    Failed,
-    Grown,
-    ModelChanging,
-    PracticeDone,
-    PracticeStage,
-    WorkerLost,
-)
+from learning.protocol.events import Failed, ModelChanging, PracticeDone, PracticeStage, WorkerLost
+from learning.protocol.model_events import Grown
 from learning.protocol.requests import Grow, Train
 from tests.scenes import training
 from tests.stage import Stage, play

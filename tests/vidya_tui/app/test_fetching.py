@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from learning.home import Home
-from learning.protocol.events import Event, Failed, Fetched, FetchProgress
+from learning.protocol.events import Event, Failed
 from learning.protocol.messages import decode, encode
+from learning.protocol.model_events import Fetched, FetchProgress
 from tests.downloads import download
 from tests.stage import Stage, play
 from vidya_tui.settings.file import load

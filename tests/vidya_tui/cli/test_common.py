@@ -9,7 +9,8 @@ import pytest
 from engine.errors import VidyaError
 from learning.home import Home
 from learning.journal.journal import Journal
-from learning.protocol.events import Failed, Grown, UndoDone
+from learning.protocol.events import Failed, UndoDone
+from learning.protocol.model_events import Grown
 from vidya_tui.cli.common import LocalTeacher
 
 

@@ -10,13 +10,13 @@ import pytest
 from learning.models.unfinished_training import Unfinished, write_unfinished
 from learning.protocol.events import (
     Failed,
-    Grown,
     LearnerState,
     Ready,
     TrainDone,
     TrainProgress,
     WorkerLost,
 )
+from learning.protocol.model_events import Grown
 from learning.protocol.records import Lesson, Turn
 from learning.protocol.requests import CancelTraining, Generate, Grow, Practise, SetLearning, Train
 from tests.scenes import training

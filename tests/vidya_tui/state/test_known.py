@@ -10,7 +10,6 @@ import pytest
 from learning.protocol.events import (
     Event,
     Failed,
-    Grown,
     LearnerState,
     ModelChanging,
     PracticeDone,
@@ -20,6 +19,7 @@ from learning.protocol.events import (
     TrainProgress,
     WorkerLost,
 )
+from learning.protocol.model_events import Grown
 from vidya_tui.state import practice
 from vidya_tui.state.growth import Growing
 from vidya_tui.state.known import StateStore, TeacherState, after, told

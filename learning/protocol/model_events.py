@@ -1,0 +1,32 @@
+"""Events of models that come into the home: downloads and growth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class FetchProgress:
+    """Progress of a download; sent at most four times a second (by worker/fetch.py, not by the teacher)."""
+
+    name: str
+    done: int
+    """Bytes downloaded so far."""
+    total: int
+    """Bytes in total. When all are downloaded, the model is being imported."""
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """A downloaded model is in the home (sent by worker/fetch.py, not by the teacher)."""
+
+    name: str
+    parameters: int
+
+
+@dataclass(frozen=True)
+class Grown:
+    """A larger model was grown and is in the home."""
+
+    name: str
+    parameters: int
