@@ -17,9 +17,9 @@ WIDTH, STOREY, BOX, EDGE = 1000, 62, 30, 16
 """Pixels: of the picture, from storey to storey, of a box's height, around the picture."""
 STOREYS_OF_LEARNING: list[list[str]] = [
     ["protocol", "text", "maths", "home"],
-    ["journal", "data", "channels"],
+    ["journal", "data", "channels", "agents"],
     ["book", "models", "objectives", "rewards"],
-    ["memory", "pretraining", "evaluate"],
+    ["memory", "pretraining", "evaluate", "envs"],
     ["lessons", "book_training", "practice", "distillation", "checkup"],
     ["teacher"],
 ]

@@ -11,6 +11,8 @@ SCENARIOS = {
     "benchmarks/test_options.py": "what benchmarks/__init__.py defines",
     "benchmarks/test_registry.py": "what benchmarks/__init__.py defines",
     "engine/test_architectures.py": "every architecture that can be loaded, against transformers",
+    "learning/agents/test_learner_contract.py": "every learner in every small world",
+    "learning/envs/test_env_contract.py": "every world for agents",
     "learning/journal/test_crash.py": "a journal whose program is killed",
     "learning/journal/test_full_disk.py": "a home on a disk that is full",
     "learning/lessons/test_another_model.py": "lessons of one model, learned by the next",

@@ -1,0 +1,36 @@
+"""Learns a policy from whole trajectories by any credit: the policy gradient without clipping."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Generic
+
+import torch
+
+from learning.agents.actor_critic import Actor
+from learning.agents.credit import Credit
+from learning.agents.interface import Action, Obs, Trajectory
+
+
+@dataclass
+class PolicyGradient(Generic[Obs, Action]):
+    """θ <- θ + rate x the mean over trajectories of Σ A ∇ ln π(a|s), for policies whose decisions are single
+    tokens. With the credit of learning.agents.credit.whole_answer this is GRPO with one update a rollout,
+    where the ratio is 1 and nothing is clipped (2402.03300)."""
+
+    actor: Actor[Obs, Action]
+    credit: Credit
+    rate: float
+
+    def learn(self, trajectories: Sequence[Trajectory[Obs, Action]]) -> None:
+        """One step for all trajectories together; none if all advantages are 0."""
+        sums = [torch.zeros_like(part) for part in self.actor.parameters]
+        for trajectory, rows in zip(trajectories, self.credit(trajectories), strict=True):
+            for move, advantages in zip(trajectory.moves, rows, strict=True):
+                if advantage := float(advantages.sum()):
+                    score = self.actor.score(move.observation, move.decision)
+                    for total, part in zip(sums, score, strict=True):
+                        total.add_(part, alpha=advantage)
+        for parameter, total in zip(self.actor.parameters, sums, strict=True):
+            parameter.add_(total, alpha=self.rate / max(1, len(trajectories)))
