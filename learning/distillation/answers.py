@@ -1,6 +1,6 @@
-"""A teacher's answers to a list of openings: drawn several times, filtered, kept in a file, resumable.
+"""Samples a teacher's answers to a list of openings, filters them and keeps them in a file. Resumable.
 
-One row of JSON an opening, written as soon as it is judged, so that nothing is drawn twice.
+The file has one JSON row for each opening, written as soon as it is complete, so nothing is sampled twice.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from learning.distillation.filters import agreement, fault
 
 @dataclass(frozen=True)
 class DrawSettings:
-    """How a teacher is asked."""
+    """How a teacher's answers are sampled."""
 
     draws: int = 4
     """Answers to each opening; the one that agrees most with the others is kept."""
@@ -39,22 +39,22 @@ class DrawSettings:
     """Openings asked in one batch."""
 
     def mark(self, teacher: str) -> str:
-        """Hash of all that decides what is drawn; teacher: what identifies its weights."""
+        """Hash of everything that the answers depend on. teacher: identifies the teacher's weights."""
         text = json.dumps([teacher, asdict(self)])
         return blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 @dataclass(frozen=True)
 class TeacherAnswer:
-    """What came of one opening."""
+    """The result for one opening."""
 
     opening: str
     answer: str
-    """The kept answer; empty where none was good enough."""
+    """The kept answer; empty if none was good enough."""
     why: str
-    """Why none was kept; empty where one was."""
+    """Why no answer was kept; empty if one was."""
     agreement: float
-    """Of the kept answer, or the best one."""
+    """Agreement of the kept answer, or else of the best one, 0 to 1 (filters.agreement)."""
     tokens: int
     """The teacher drew for it, of all draws."""
 

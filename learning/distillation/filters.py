@@ -1,6 +1,6 @@
-"""Which of a teacher's answers are worth learning from: pure functions of texts, no torch.
+"""Filters a teacher's answers by their form and their agreement. Pure functions of texts; imports no torch.
 
-Left out: whether an answer is true, which agreement of several draws only hints at.
+Left out: whether an answer is true, for which agreement between samples is only a hint.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from learning.text.normalise import fold
 Fault = Literal["cut off", "empty", "broken", "unfinished", "repeats itself", "echoes"]
 
 GRAM = 4
-"""Words in a row that an answer may not say twice."""
+"""Length of a sequence of words that an answer must not repeat."""
 ECHO = 0.6
 """Share of an answer's words that may come from the question, where there are at least ECHO_WORDS."""
 ECHO_WORDS = 5
 
 
 def fault(answer: str, question: str, *, ended: bool) -> Fault | None:
-    """What is wrong with the form of one answer; None where nothing is.
+    """The fault in the form of an answer; None if it has none.
 
     ended: the teacher closed the answer itself, so it was not cut off at the token limit.
     """
@@ -55,9 +55,9 @@ def _echo(words: Sequence[str], asked: Sequence[str]) -> float:
 
 
 def agreement(answers: Sequence[str]) -> list[float]:
-    """How far each answer says what the others say, 0 to 1: its mean F1 over words with each of them.
+    """Agreement of each answer with the others, 0 to 1: the mean F1 over words with each of them.
 
-    Self-consistency (2203.11171) for answers in free words. One answer agrees with nobody: [1.0].
+    This is self-consistency (2203.11171) for free text. The agreement of a single answer is 1.0.
     """
     bags = [Counter(fold(answer).split()) for answer in answers]
     if len(bags) < 2:

@@ -64,7 +64,7 @@ class TeacherModel:
 
     @property
     def identity(self) -> str:
-        """What its answers depend on."""
+        """Identifies the weights that the answers come from."""
         return f"{self.name} {self.version} {self.tokenizer.fingerprint()}"
 
 
@@ -191,7 +191,7 @@ def chosen_openings(path: Path | None, count: int | None) -> list[str]:
 
 
 def check_pair(teacher: Path, student: Path) -> None:
-    """Raises CheckpointError where a model would teach itself."""
+    """Raises CheckpointError if teacher and student are the same model."""
     if teacher.resolve() == student.resolve():
         raise CheckpointError(
             f"{teacher.name} cannot teach itself", "name another model with --from or --to"

@@ -25,7 +25,7 @@ Ended = Literal["steps", "stopped", "rolled_back"]
 
 @dataclass(frozen=True)
 class SavePoint:
-    """What was measured before the first step, and at each save point."""
+    """The measurements before the first step, or at a save point."""
 
     step: int
     steps: int
@@ -44,7 +44,7 @@ class SavePoint:
 
 @dataclass(frozen=True)
 class DistillationResult:
-    """What a run came to."""
+    """The result of a run."""
 
     ended: Ended
     why: str

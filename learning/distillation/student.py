@@ -1,4 +1,4 @@
-"""The student's steps: batches of the teacher's answers beside what it must not forget.
+"""The student's optimizer steps: batches of the teacher's answers, mixed with book, lessons and own talk.
 
 Changes the model in place. Left out: the teacher, the guard and publication (learning.distillation.run).
 """
@@ -23,7 +23,7 @@ from learning.objectives.stepper import Stepper
 from learning.objectives.supervised import MICRO_TOKENS
 
 MENDING_RATE = 0.3
-"""Share of the peak rate in steps that only bring back what was forgotten."""
+"""Learning rate of steps that only rehearse, as a share of the peak rate."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class StudentSettings:
 
 
 class Student:
-    """One model that learns from a teacher's answers."""
+    """A model in training on a teacher's answers."""
 
     def __init__(
         self,
@@ -91,7 +91,7 @@ class Student:
         return loss
 
     def mend(self) -> None:
-        """One optimizer step on what must not be forgotten alone."""
+        """One optimizer step on rehearsed examples only (RetentionSettings)."""
         kept = self.retention.gradients(self.model, mending=True)
         self._stepper.step(kept, MENDING_RATE)
 

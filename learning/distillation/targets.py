@@ -1,5 +1,5 @@
-"""What a student is to predict at each token of an answer: the teacher's distribution where tokens of
-both stand for the same bytes, elsewhere the token itself.
+"""The targets of a student at each token of an answer: the teacher's distribution where tokens of both cover
+the same bytes, otherwise the token itself.
 
 The two need not have one vocabulary: tokens are matched by their bytes (maths.distil.spans).
 """
@@ -29,7 +29,7 @@ class SoftExample:
 
     example: Example
     ids: Tensor
-    """[targets, K] student's ids, -1 where there are fewer."""
+    """[targets, K] ids of the student; -1 fills rows with fewer than K."""
     probabilities: Tensor
     """[targets, K], float32; the rest of a row's mass belongs to all other tokens."""
 

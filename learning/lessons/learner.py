@@ -1,7 +1,7 @@
 """Takes lessons, updates the weights, lets the guard judge, saves and publishes.
 
-Synchronous: the teacher runs it in a thread. Whatever does not come to its end leaves weights and
-margins as they were, and a lesson waiting.
+Synchronous: the teacher runs it in a thread. If a lesson fails, weights and margins are restored,
+and the lesson stays "waiting".
 """
 
 from __future__ import annotations
@@ -70,12 +70,12 @@ class Learner:
         self._pauses = Consolidator(self.transaction, tell)
         self.caches.on_forget(self._pauses.forget)
         self.weak: Collection[LessonKind] = ()
-        """Kinds of lessons that ride along though nobody judged them."""
+        """Kinds of weak lessons that are added to batches."""
         self.recover()
 
     def recover(self) -> None:
-        """The file is the truth: lessons that it lacks wait again, and those that only other weights
-        lacked are learned."""
+        """Corrects the states of lessons after a crash or a change of the model: lessons that the
+        weight file lacks are "waiting" again, and lessons that it contains are "learned"."""
         self.journal.set_version_in_use(self.version)
         for lesson in self.journal.lessons_not_saved():
             if lesson.state == "learned":
@@ -193,7 +193,7 @@ class Learner:
         return Commit([lesson.id, *riders], note, moved=steps > 0)
 
     def catch_up(self) -> bool:
-        """One small piece of work for a pause, see learning.lessons.consolidate; False where
+        """Does one small piece of work in a pause (learning.lessons.consolidate). Returns False if
         nothing is left to do."""
         return self._pauses.catch_up()
 
@@ -228,7 +228,8 @@ class Learner:
         )
 
     def forget_memory(self) -> None:
-        """All weights or the books have changed: what was derived from them is made anew."""
+        """Drops all caches, because all weights or the books have changed; they are computed again when
+        needed."""
         self.caches.forget()
 
     # ------------------------------------------------------------ undo
@@ -252,8 +253,8 @@ class Learner:
         return done, lost
 
     def leave(self, lessons: Collection[int], to: OldWeights) -> None:
-        """The same for lessons that are to be forgotten: back to weights without them, never taught
-        against."""
+        """Removes lessons that are to be forgotten by restoring weights without them. Never trains
+        against them."""
         leave(self.weights, self.journal, lessons, to)
         for lesson in lessons:
             self.journal.set_lesson_state(lesson, "undone")

@@ -29,36 +29,36 @@ from learning.models.files import TALK, TALK_BYTES
 from learning.text.synthetic import recall, sums
 
 TALK_ROWS = 768
-"""Of own talk at most; a quarter as many are learned by heart: other talk of a model of 10M weights
-then drifts further (benchmarks/results/recipe.md)."""
+"""Most rows of own talk. With a quarter as many, a 10M model memorises them, and its other talk drifts
+further (benchmarks/results/recipe.md)."""
 
 
 FEWEST_ROWS = 192
-"""Of own talk at least."""
+"""Fewest rows of own talk of a small model."""
 
 
 WEIGHTS_A_ROW = 10_000
-"""A model that has few of them learns nothing any more where it must not change at all."""
+"""Weights for each row of own talk: with too many rows a small model can no longer learn anything."""
 
 
 MOST_WEIGHTS = 40_000_000_000
-"""Rows times weights, half a minute of drawing on two cores: a model that has many has fewer rows."""
+"""Most rows times weights, half a minute of sampling on two cores: a large model has fewer rows."""
 
 
 FEWEST_OF_LARGE = 96
-"""Rows of a model that has very many."""
+"""Fewest rows of own talk of a large model."""
 
 
 TALK_LENGTH = 48
-"""Ids of each row that are replayed; longer rows hold talk no better and cost twice as much."""
+"""Length of a row in ids. Rows twice as long protect the talk no better and cost twice as much."""
 
 
 LOOK_BACK = 4
-"""For so many rows of own talk there is one of a conversation that needs what was said before."""
+"""There is one conversation whose answer needs earlier turns for every this many rows of own talk."""
 
 
 LOOK_BACK_LENGTH = 128
-"""Most ids of such a row, what the model is told first left aside."""
+"""Most ids of such a row, without the system prompt."""
 
 
 LONGEST_MESSAGE = 20
@@ -67,19 +67,20 @@ Instruction models write messages of a paragraph, and a row without an answer an
 
 
 CACHE_BYTES = 1 << 30
-"""Of the keys and values of rows that are dreamt at a time."""
+"""Most bytes of keys and values of the rows that are sampled at a time."""
 
 
 def talk_rows(model: Model) -> int:
-    """How many rows of own talk are dreamt, for a model of that size."""
+    """Number of rows of own talk for a model of this size."""
     weights = model.config.parameters
     wanted = min(TALK_ROWS, max(FEWEST_ROWS, weights // WEIGHTS_A_ROW))
     return min(wanted, max(FEWEST_OF_LARGE, MOST_WEIGHTS // weights))
 
 
 def own_talk(model: Model, tokenizer: Tokenizer, folder: Path) -> list[Example]:
-    """The model's own talk, dreamt once and kept beside the weights; with it conversations in which it
-    has to look back, which dreams seldom hold and lessons would make it forget."""
+    """The model's own talk, sampled once and kept beside the weights, and conversations whose answers
+    need earlier turns: these are rare in own talk, and lessons would make the model forget how to use
+    them."""
     path, longest = folder / TALK, LOOK_BACK_LENGTH + len(tokenizer.chat.start)
     try:
         rows = read_json(path, TALK_BYTES)
@@ -112,8 +113,8 @@ def _with_targets(examples: Iterable[Example]) -> list[Example]:
 def generate_talk(
     model: Model, tokenizer: Tokenizer, rows: int, length: int, generator: torch.Generator
 ) -> list[Example]:
-    """`rows` conversations of `length` ids, what the model is told first left aside, sampled at
-    temperature 1 from the owner's first word on; what follows the third answer is cut off."""
+    """Samples `rows` conversations of `length` ids, without the system prompt, at temperature 1,
+    beginning with the owner's first word. The part after the third answer is cut off."""
     examples: list[Example] = []
     size = length + len(tokenizer.chat.start)
     numbers = 2 * model.config.layers * model.config.kv_heads * model.config.head_dim * size
@@ -129,7 +130,8 @@ def generate_talk(
 def _dreams(
     model: Model, tokenizer: Tokenizer, rows: int, length: int, generator: torch.Generator
 ) -> list[list[int]]:
-    """Rows of `length` ids besides what the model is told first, the owner's first words among them."""
+    """Samples rows of `length` ids, without the system prompt, that begin with the owner's first
+    words."""
     chat = tokenizer.chat
     length = min(length + len(chat.start), model.config.context)
     ids = torch.tensor([[*chat.start, *chat.user_head]] * rows)
@@ -153,7 +155,7 @@ def _dreams(
 
 
 def _outside_of_talk(tokenizer: Tokenizer, vocab_size: int) -> list[int]:
-    """Ids that stand for no text and come in no conversation."""
+    """Ids that have no text and occur in no conversation."""
     chat = tokenizer.chat
     around = {*chat.user_head, *chat.user_tail, *chat.assistant_head, *chat.assistant_tail}
     return sorted(set(tokenizer.not_text(vocab_size)) - around)

@@ -56,7 +56,7 @@ class Retention:
         self._check_tokens, self._pause = check_tokens, pause
         self._weak: list[Example] = []
         self.book_recall = self.earlier_recall = 1.0
-        self.look(model)
+        self.measure(model)
         self.book_before, self.earlier_before = self.book_recall, self.earlier_recall
 
     @property
@@ -64,7 +64,7 @@ class Retention:
         """Number of earlier lessons."""
         return len(self._replay.taught)
 
-    def look(self, model: Model) -> float:
+    def measure(self, model: Model) -> float:
         """Measures recall of everything remembered; returns exact recall of the book, 0 to 1."""
         replay = self._replay
         checked = knowledge(model, replay.memory, pause=self._pause, tokens=self._check_tokens)
@@ -101,7 +101,7 @@ class Retention:
 
 def examined(keeper: Retention, model: Model) -> Verdict:
     """Measures everything remembered and asks the guard whether the weights may be published."""
-    keeper.look(model)
+    keeper.measure(model)
     return examine(
         model,
         book_before=keeper.book_before,

@@ -30,7 +30,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Commit:
-    """What a judge decides to publish."""
+    """A judge's decision to publish."""
 
     lessons: Sequence[int] = ()
     """Those that the weights know now and did not before."""
@@ -47,7 +47,7 @@ UNPUBLISHED = Commit(moved=False)
 
 @dataclass(frozen=True)
 class Outcome(Generic[Result]):
-    """What an attempt came to."""
+    """The result of an attempt."""
 
     result: Result
     """What the steps returned."""
@@ -91,15 +91,15 @@ class Attempt:
         self._margins: MarginState = self._transaction.caches.margins()
 
     def put_back(self) -> None:
-        """Puts weights and margins back; nothing where they have been published in the meantime, since
-        these answer already."""
+        """Restores weights and margins. Does nothing if they have been published since, because answers
+        come from them already."""
         if self._transaction.weights.version == self._version:
             self._trainable.restore(self._weights)
             self._transaction.caches.restore(self._margins)
 
     def publish(self, commit: Commit, *, go_on: bool = False) -> None:
-        """Publishes (Weights.publish) and saves the margins. go_on: further steps follow, after which
-        `put_back` goes back to what was published now."""
+        """Publishes the weights (Weights.publish) and saves the margins. go_on: further steps follow,
+        and `put_back` then restores the version published now."""
         moved = self._trainable.names if commit.moved else ()
         self._transaction.publish(commit, moved)
         if go_on:
@@ -119,12 +119,12 @@ class WeightTransaction:
 
     @property
     def trainable(self) -> Trainable:
-        """What moves where nothing else is said."""
+        """The default: all weights."""
         return all_weights(self.weights.model)
 
     @contextlib.contextmanager
     def begin(self, trainable: Trainable | None = None) -> Iterator[Attempt]:
-        """Puts back what was not published where the block raises."""
+        """Yields an attempt. If the block raises, restores everything that was not published."""
         attempt = Attempt(self, trainable or self.trainable)
         try:
             yield attempt
@@ -138,8 +138,8 @@ class WeightTransaction:
         judge: Callable[[Result], Commit | None],
         trainable: Trainable | None = None,
     ) -> Outcome[Result]:
-        """Takes steps, judges what they made, and publishes it or, where the judge says None or anything is
-        raised, puts weights and margins back. Raises what the steps, the judge and Weights.publish raise."""
+        """Takes steps and judges the result. Publishes it, or restores weights and margins if the judge
+        returns None or anything raises. Raises what the steps, the judge and Weights.publish raise."""
         with self.begin(trainable) as attempt:
             result = steps()
             commit = judge(result)
@@ -157,7 +157,7 @@ class WeightTransaction:
         return AtStake(tracker, book, earlier, tracker.recall(book), tracker.recall(earlier))
 
     def publish(self, commit: Commit, moved: Sequence[str] = ()) -> None:
-        """Publishes, and saves the margins. moved: names of the parameters that did."""
+        """Publishes the weights and saves the margins. moved: names of the changed parameters."""
         self.weights.publish(
             list(commit.lessons),
             commit.note,

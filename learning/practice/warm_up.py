@@ -59,7 +59,7 @@ def warm_up(
         model.parameters(), settings.lr, what="warm-up", advice="nothing was changed; try again"
     )
 
-    def look(step: int, loss: float) -> WarmUpReport:
+    def measured(step: int, loss: float) -> WarmUpReport:
         chosen = [next(problems) for _ in range(settings.measured)]
         success = roller.success(model, chosen, 1, generator)
         last = now(step, loss, success)
@@ -70,7 +70,7 @@ def warm_up(
         seconds = time.monotonic() - started
         return WarmUpReport(step, loss, success, seconds, settings.steps, settings.enough)
 
-    last = look(0, math.nan)
+    last = measured(0, math.nan)
     step = 0
     while (last.success or 0.0) < settings.enough and step < settings.steps and not stop():
         lines = [_worked(model, roller, next(problems)) for _ in range(settings.batch)]
@@ -79,7 +79,7 @@ def warm_up(
         stepper.step(loss, min(1.0, (step + 1) / settings.ramp))
         step += 1
         if step % settings.measure_every == 0:
-            last = look(step, loss)
+            last = measured(step, loss)
         else:
             report(now(step, loss, None))
     return replace(last, step=step)

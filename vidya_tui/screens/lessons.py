@@ -74,8 +74,8 @@ class LessonsScreen(ListRoom[None, Taught]):
         shown, total = len(self.rows.keys), len(self._all)
         count = f"{shown:,}" if shown == total else f"{shown:,} of {total:,}"
         if self.shows == "not_known":
-            looked = sum(key in self._known for key in self._all)
-            left = total - looked
+            checked = sum(key in self._known for key in self._all)
+            left = total - checked
             return "lessons", count, "not known now", f"{left:,} not checked" if left else ""
         return "lessons", count, SHOW_WORDS[self.shows]
 
@@ -131,10 +131,10 @@ class LessonsScreen(ListRoom[None, Taught]):
             for row in self.fetch(wanted).values():
                 if self.probe(row) is None:
                     self._known[row.lesson.id] = True  # the model need not know it
-            self.look(wanted)
+            self.check_rows(wanted)
 
-    def looked(self) -> None:
-        super().looked()
+    def rows_checked(self) -> None:
+        super().rows_checked()
         if self.shows == "not_known":
             self.reload()
 

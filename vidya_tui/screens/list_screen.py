@@ -75,7 +75,7 @@ class ListRoom(SubScreen[Result], Generic[Result, Row]):
         self._known: dict[int, bool] = {}
         self._asked: dict[int, list[int]] = {}
         """Key of a Check -> keys of its rows."""
-        self._cannot_look = False
+        self._cannot_check = False
 
     # ------------------------------------------------------------ what subclasses say
 
@@ -186,7 +186,7 @@ class ListRoom(SubScreen[Result], Generic[Result, Row]):
         if not self.is_attached:
             return
         self.show_detail()
-        self.look(self.rows.in_sight())
+        self.check_rows(self.rows.in_sight())
         self.refresh_bindings()
 
     def show_detail(self) -> None:
@@ -236,11 +236,11 @@ class ListRoom(SubScreen[Result], Generic[Result, Row]):
         """True if the model knows a row now; None if not checked yet."""
         return self._known.get(key)
 
-    def look(self, keys: Sequence[int]) -> None:
+    def check_rows(self, keys: Sequence[int]) -> None:
         """Requests checks of rows that were not checked since the weights changed."""
         under_way = {key for keys in self._asked.values() for key in keys}
         wanted = [key for key in keys if key not in self._known and key not in under_way]
-        if not wanted or self._cannot_look:
+        if not wanted or self._cannot_check:
             return
         probes = {key: self.probe(row) for key, row in self.fetch(wanted[:AT_ONCE]).items()}
         asked = {key: probe for key, probe in probes.items() if probe is not None}
@@ -250,14 +250,14 @@ class ListRoom(SubScreen[Result], Generic[Result, Row]):
             self.place.teacher.send(Check(number, tuple(asked.values())))
 
     def hear(self, events: Sequence[Event]) -> None:
-        changed = looked = False
+        changed = checked = False
         for event in events:
             if isinstance(event, Checked) and event.key in self._asked:
                 keys = self._asked.pop(event.key)
                 self._known.update(zip(keys, event.known, strict=False))
-                looked = True
+                checked = True
                 if event.trouble:  # do not ask again until the weights change
-                    self._cannot_look = True
+                    self._cannot_check = True
                     self.question.say(event.trouble, trouble=True)
             elif isinstance(event, LessonDone | UndoDone | TrainDone | Ready):
                 changed = True
@@ -266,16 +266,16 @@ class ListRoom(SubScreen[Result], Generic[Result, Row]):
         if changed:
             self._known.clear()
             self._asked.clear()
-            self._cannot_look = False
+            self._cannot_check = False
             self.weights_changed()
-        elif looked:
-            self.looked()
+        elif checked:
+            self.rows_checked()
 
     def weights_changed(self) -> None:
         """Called after something was learned or undone."""
         self.reload()
 
-    def looked(self) -> None:
+    def rows_checked(self) -> None:
         """Called when results of a check arrived."""
         self.rows.refresh()
         self.show_detail()

@@ -92,14 +92,14 @@ def test_what_was_forgotten_is_mended_before_it_is_refused(
     student: Student, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     student.retention.book_before, mended = 1.0, list[int]()
-    look = student.retention.look
+    measure = student.retention.measure
 
-    def looked(model: Model) -> float:
-        look(model)
+    def measured(model: Model) -> float:
+        measure(model)
         student.retention.book_recall = 1.0 if len(mended) >= 16 else 0.5
         return student.retention.book_recall
 
-    monkeypatch.setattr(student.retention, "look", looked)
+    monkeypatch.setattr(student.retention, "measure", measured)
     monkeypatch.setattr(student, "mend", lambda: mended.append(1))
     result = distil(student, [], Weights(student.model), note="x")
     assert result.ended == "steps" and len(mended) == 16

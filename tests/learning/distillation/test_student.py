@@ -65,7 +65,7 @@ def test_a_student_comes_to_say_what_its_teacher_says(
     assert answer_loss(tiny_model, answers) < before - (0.1 if soft else 2.0)
     assert losses[-1] < losses[0]
     student.mend()
-    assert student.retention.look(tiny_model) >= 0.0
+    assert student.retention.measure(tiny_model) >= 0.0
 
 
 def test_every_answer_comes_once_an_epoch(tiny_model: Model, tiny_tokenizer: Tokenizer) -> None:

@@ -47,14 +47,14 @@ class Scripted:
             earlier=0,
             earlier_before=1.0,
             earlier_recall=1.0,
-            look=self._look,
+            measure=self._measure,
         )
 
     @property
     def updates(self) -> int:
         return self.step_number + 40 * self.warmed
 
-    def _look(self, _: object) -> None:
+    def _measure(self, _: object) -> None:
         self.keeper.book_recall = self.recalls.pop(0) if len(self.recalls) > 1 else self.recalls[0]
 
     def accuracy(self) -> float:

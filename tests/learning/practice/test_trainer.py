@@ -75,7 +75,7 @@ def test_warm_up_ends_where_trying_begins_to_pay_and_practice_does_the_rest(
     assert session.accuracy() == 1.0
     assert reports[0].kl == pytest.approx(0.0, abs=1e-3) and reports[-1].kl > 0.1
     assert reports[-1].entropy < reports[0].entropy
-    assert session.keeper.look(tiny_model) == 1.0, "the book was in every batch"
+    assert session.keeper.measure(tiny_model) == 1.0, "the book was in every batch"
 
 
 class Rigged(GrpoTrainer):
