@@ -14,6 +14,7 @@ from learning.agents.actor_critic import ActorCritic
 from learning.agents.credit import decayed, whole_answer
 from learning.agents.interface import Decision, DrawnTokens, Move, Trajectory
 from learning.agents.policy_gradient import PolicyGradient
+from learning.agents.reinforce import Reinforce
 from learning.agents.run import collect, run
 from learning.agents.tables import EpsilonGreedy, SoftmaxTable, TableValue
 from learning.agents.td_lambda import (
@@ -53,6 +54,12 @@ def actor_critic(world: Any, rng: random.Random) -> Made:
     return policy, learner, lambda: [*policy.parameters, *value.parameters]
 
 
+def reinforce(world: Any, rng: random.Random) -> Made:
+    policy, value = SoftmaxTable(world.states, world.actions, rng), TableValue(world.states)
+    learner = Reinforce(policy, 0.01, value, 0.1)
+    return policy, learner, lambda: [*policy.parameters, *value.parameters]
+
+
 def sarsa(world: Any, rng: random.Random) -> Made:
     values = torch.zeros(world.states, world.actions, dtype=torch.float64)
     policy = EpsilonGreedy(values, rng, 0.1)
@@ -73,6 +80,7 @@ LEARNERS: dict[str, Callable[[Any, random.Random], Made]] = {
     "PolicyGradient": group(whole_answer(), 0.5),
     "PolicyGradient, decayed": group(decayed(centred_advantages, 8.0), 0.5),
     "ActorCritic": actor_critic,
+    "Reinforce": reinforce,
     "Sarsa": sarsa,
     "LinearPrediction": prediction(LinearPrediction),
     "TrueOnlinePrediction": prediction(TrueOnlinePrediction),
