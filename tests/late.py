@@ -30,29 +30,38 @@ STALL = (0.02, 0.2)
 Hear = Callable[[Event], None]
 
 
-def late_events(on_event: Hear) -> Hear:
-    """The same, in the same order; under VIDYA_LATE=events each event is late where a loop runs."""
-    if "events" not in WORDS:
-        return on_event
-    chance = random.Random(0)
-    waiting: deque[Event] = deque()
-    due = 0.0
+class LateEvents:
+    """Hands events over in their order; each is late where a loop runs."""
 
-    def next_one() -> None:
-        on_event(waiting.popleft())
+    def __init__(self, on_event: Hear) -> None:
+        self._on_event = on_event
+        self._chance = random.Random(0)
+        self._waiting: deque[Event] = deque()
+        self._due = 0.0
 
-    def late(event: Event) -> None:
-        nonlocal due
+    def __call__(self, event: Event) -> None:
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
-            on_event(event)
+            self._on_event(event)
             return
-        waiting.append(event)
-        due = max(due, loop.time() + chance.uniform(*SECONDS))
-        loop.call_at(due, next_one)
+        self._waiting.append(event)
+        self._due = max(self._due, loop.time() + self._chance.uniform(*SECONDS))
+        loop.call_at(self._due, self._next)
 
-    return late
+    def hurry(self) -> None:
+        """Hands over at once what is still on its way."""
+        while self._waiting:
+            self._next()
+
+    def _next(self) -> None:
+        if self._waiting:
+            self._on_event(self._waiting.popleft())
+
+
+def late_events(on_event: Hear) -> Hear:
+    """The same; under VIDYA_LATE=events what hears each event late."""
+    return LateEvents(on_event) if "events" in WORDS else on_event
 
 
 async def late_keys(chance: random.Random) -> None:

@@ -99,6 +99,7 @@ def build(
     async def act(pilot: Pilot[None]) -> None:
         stage = Stage(app, pilot, teacher, journal, home)
         await stage.until(lambda: app.teacher is not None)
+        stage.hurry()
         await scene.run(stage)
         assert type(app.screen).__name__ == scene.screen
         await stage.still(LOOKS)

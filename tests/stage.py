@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from rich.console import RenderableType
 from textual import events
 from textual.pilot import Pilot
+from textual.screen import Screen
 from textual.strip import Strip
 from textual.widgets import Input, TextArea
 
@@ -18,11 +21,14 @@ from learning.journal.journal import Journal
 from learning.protocol.events import Event, LearnerState, Ready
 from tests.downloads import no_download
 from tests.fakes import ScriptedTeacher
-from tests.late import late_events, late_keys, stalls
+from tests.kept_styles import keep_styles
+from tests.late import LateEvents, late_events, late_keys, stalls
 from vidya_tui.app.app import VidyaApp
 from vidya_tui.session.session import Session
 from vidya_tui.settings.file import Settings
 from vidya_tui.worker.fetcher import Command
+
+keep_styles()
 
 TEXTS = ("one answer", "two answers", "three answers", "four answers", "five answers")
 
@@ -37,14 +43,29 @@ class Stage:
     journal: Journal
     home: Home
     _chance: random.Random = field(default_factory=lambda: random.Random(0))
+    _paints: int = 0
+    """How often the app has drawn something."""
+    _drawn: tuple[object, list[Strip]] = (None, [])
+    """What was drawn when, and the lines of the screen then."""
+    _waits: int = 0
+
+    def __post_init__(self) -> None:
+        display = self.app._display
+
+        def counted(screen: Screen[object], renderable: RenderableType | None) -> None:
+            self._paints += 1
+            display(screen, renderable)
+
+        self.app._display = counted  # type: ignore[method-assign]
 
     async def until(self, true: Callable[[], bool], seconds: float = 20.0) -> None:
         """Waits for something to become true; fails where it does not."""
         loop = asyncio.get_running_loop()
         end = loop.time() + seconds
-        while not true():
-            assert loop.time() < end, f"never came true; the screen is\n{self.text()}"
-            await self.pilot.pause(0.01)
+        with self._waiting():
+            while not true():
+                assert loop.time() < end, f"never came true; the screen is\n{self.text()}"
+                await self.pilot.pause(0.02)
 
     async def sees(self, words: str) -> None:
         """Waits for words to stand on the screen."""
@@ -68,14 +89,15 @@ class Stage:
                 text.cursor_blink = False
             for line in screen.query(Input):
                 line.cursor_blink = False
-        seen, same = look(), 0
-        for _ in range(200):
-            await self.pilot.pause()
-            await self.pilot.pause(0.05)
-            now = look()
-            seen, same = now, same + 1 if now == seen else 0
-            if same >= looks:
-                return
+        with self._waiting():
+            seen, same = look(), 0
+            for _ in range(200):
+                await asyncio.sleep(0.05)
+                await self.pilot.pause()
+                now = look()
+                seen, same = now, same + 1 if now == seen else 0
+                if same >= looks:
+                    return
         raise AssertionError(f"it never rests; the screen is\n{self.text()}")
 
     async def press(self, *keys: str) -> None:
@@ -97,6 +119,19 @@ class Stage:
         await self.write(text)
         await self.press("enter")
 
+    def exchange(self, text: str, number: int = 1) -> None:
+        """One message and its answer of that number, at once and without keys."""
+        self.session.say(text)
+        self.teacher.finish()
+        self.hurry()
+        self.app._frame()
+        self.session.pick(number)
+
+    def hurry(self) -> None:
+        """What the teacher has said already is heard now, not late."""
+        if isinstance(self.teacher.on_event, LateEvents):
+            self.teacher.on_event.hurry()
+
     def hear(self, event: Event) -> None:
         """An event of the teacher."""
         assert self.teacher.on_event is not None
@@ -108,7 +143,22 @@ class Stage:
 
     def strips(self) -> list[Strip]:
         """The lines of the screen with their colours."""
+        if self._waits:
+            moment = (self.app.screen, self._paints)
+            if self._drawn[0] != moment:
+                self._drawn = moment, self.app.screen._compositor.render_strips()
+            return self._drawn[1]
         return self.app.screen._compositor.render_strips()
+
+    @contextmanager
+    def _waiting(self) -> Iterator[None]:
+        """Meanwhile `strips` renders the screen anew only after the app has drawn something."""
+        self._waits += 1
+        self._drawn = (None, [])
+        try:
+            yield
+        finally:
+            self._waits -= 1
 
     def footer(self) -> str:
         return self.text().split("\n")[-1]
@@ -161,6 +211,7 @@ def play(
         async with stalls(), app.run_test(size=size) as pilot:
             stage = Stage(app, pilot, teacher, journal, home)
             await stage.until(lambda: app.teacher is not None)
+            stage.hurry()
             await pilot.pause()
             await scenario(stage)
 

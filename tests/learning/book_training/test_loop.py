@@ -54,6 +54,7 @@ def train(
     return done, ends, anchor_gradients(student, model, talk)
 
 
+@pytest.mark.slow
 def test_settling_brings_talk_back_and_keeps_the_book(
     tiny_model: Model, book: list[Example], talk: list[Example]
 ) -> None:

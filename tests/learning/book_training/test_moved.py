@@ -39,6 +39,7 @@ def adapted(model: Model, settings: LoraSettings = LORA) -> AdapterWeights:
     return AdapterWeights(attach(model, settings, torch.Generator().manual_seed(0)))
 
 
+@pytest.mark.slow
 def test_adapters_learn_a_book_and_end_in_the_weights(
     tiny_model: Model, tiny_tokenizer: Tokenizer, book: list[Example], tmp_path: Path
 ) -> None:
@@ -106,6 +107,7 @@ def test_kept_and_read_again(tiny_model: Model, tmp_path: Path) -> None:
         adapted(tiny_model, replace(LORA, rank=4)).read(tmp_path / "kept.safetensors")
 
 
+@pytest.mark.slow
 def test_a_home_trains_publishes_and_writes_the_adapter(
     tiny_place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -27,6 +27,7 @@ from learning.objectives.forward import knowledge
 from learning.protocol.records import Lesson, Turn
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes",
     [

@@ -84,6 +84,7 @@ def test_the_anchor_holds_the_talk(tiny_model: Model, task: LessonTask, replay: 
     assert drift(10.0) < 0.5 * drift(0.0)
 
 
+@pytest.mark.slow
 def test_what_is_replayed_is_learned_along(
     tiny_model: Model, task: LessonTask, replay: Replay
 ) -> None:

@@ -82,6 +82,7 @@ def hear(
     return said
 
 
+@pytest.mark.slow
 def test_where_no_weights_without_it_are_left_the_model_is_taught_not_to_say_it(
     place: Place,  # noqa: F811
 ) -> None:
@@ -190,6 +191,7 @@ def test_what_was_taken_back_in_another_model_leaves_this_one_too(
     assert journal.taken_back_in(done.version) == []
 
 
+@pytest.mark.slow
 def test_what_is_said_in_its_place_is_held_until_something_else_is_taught(
     place: Place,  # noqa: F811
 ) -> None:
@@ -217,6 +219,7 @@ def test_what_is_said_in_its_place_is_held_until_something_else_is_taught(
     assert remembered(learner) == remembered(open_learner(place)) == ["It is Ghent."]
 
 
+@pytest.mark.slow
 def test_an_answer_taught_after_other_talk_is_not_said_without_it_either(
     place: Place,  # noqa: F811
 ) -> None:

@@ -57,6 +57,7 @@ def never() -> bool:
     return False
 
 
+@pytest.mark.slow
 def test_warm_up_ends_where_trying_begins_to_pay_and_practice_does_the_rest(
     tiny_model: Model, tiny_tokenizer: Tokenizer, replay: Replay
 ) -> None:

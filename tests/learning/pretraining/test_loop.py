@@ -61,6 +61,7 @@ def _stream() -> TokenStream:
     return TokenStream.of(DOCUMENTS, T, seed=3)
 
 
+@pytest.mark.slow
 def test_a_machine_without_a_compiler_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch._inductor.config.cpp, "cxx", (None, "no-such-compiler"))
     monkeypatch.setattr(torch._inductor.config, "force_disable_caches", True)
@@ -197,6 +198,7 @@ def test_what_is_not_learned_has_no_loss_and_no_gradient() -> None:
     assert _gradient(nothing, 4)[0] < loss < _gradient(DOCUMENTS, 4)[0]
 
 
+@pytest.mark.slow
 def test_what_is_not_learned_is_read() -> None:
     """The answer is the question: it can only be learned by looking at it."""
     heard = [

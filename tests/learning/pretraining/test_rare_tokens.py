@@ -82,6 +82,7 @@ def test_the_shipped_models_can_say_whatever_they_are_taught(name: str) -> None:
     assert not len(indistinct(load_model(SHIPPED / name).embedding.weight))
 
 
+@pytest.mark.slow
 def test_a_name_with_rare_letters_is_learned_as_quickly_as_others() -> None:
     question, answer = "Where was my husband born?", "He was born in \u0141\u00f3d\u017a \U0001f600"
     with open_pupil(RECIPE, SHIPPED / "10m", seed=0) as pupil:

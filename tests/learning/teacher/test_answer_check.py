@@ -197,6 +197,7 @@ def shown(
     return [asked.shown(event, n) for event in made if isinstance(event, Finished)]
 
 
+@pytest.mark.slow
 def test_on_a_fresh_home_it_says_that_it_does_not_know(shipped: tuple[Model, Tokenizer]) -> None:
     for question in PERSONAL:
         cards = shown(shipped, question)
@@ -207,6 +208,7 @@ def test_on_a_fresh_home_it_says_that_it_does_not_know(shipped: tuple[Model, Tok
         assert fold(best[0]) == NOT_KNOWN_FOLD, "and is surest of that"
 
 
+@pytest.mark.slow
 def test_who_needs_it_hears_it_first(shipped: tuple[Model, Tokenizer]) -> None:
     for entry in BOOK:
         if not entry.heading.startswith("Comfort in need"):

@@ -126,11 +126,8 @@ def test_no_color(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_long_conversation_keeps_few_widgets_and_can_be_read_back(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         view = stage.app.chat.query_one(ConversationView)
-        session = stage.session
         for number in range(60):
-            session.say(f"message {number}")
-            stage.app._frame()
-            session.pick(1)
+            stage.exchange(f"message {number}")
         stage.app.chat.draw()
         await stage.sees("message 59")
         assert view.mounted_entries <= 50
@@ -154,12 +151,9 @@ def test_a_long_conversation_keeps_few_widgets_and_can_be_read_back(tmp_path: Pa
 def test_reading_back_is_not_disturbed_by_what_comes(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         view = stage.app.chat.query_one(ConversationView)
-        session = stage.session
         for number in range(20):
-            session.say(f"message {number}")
-            stage.app._frame()
-            session.pick(1)
-        session.say("the last")
+            stage.exchange(f"message {number}")
+        stage.session.say("the last")
         stage.teacher.finish()
         stage.app.chat.draw()
         await stage.sees("the last")

@@ -301,23 +301,23 @@ def titles(stage: Stage) -> set[str]:
     return {command.title for command in stage.app.get_system_commands(stage.app.screen)}
 
 
-@pytest.mark.parametrize("name", ["lessons", "history", "curve", "settings"])
-def test_the_palette_beside_the_chat_goes_back_to_it(tmp_path: Path, name: str) -> None:
+def test_the_palette_beside_the_chat_goes_back_to_it(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await answered(stage)
-        await stage.say(f"/{name}")
-        await stands(stage, OPENS[name])
-        assert {"/new", "/copy", "/copy all", "/practice", "/export", "keys"} <= titles(stage)
-        await stage.press("ctrl+p")
-        await stage.pilot.pause(0.1)
-        await stage.write("/book")
-        await stage.sees("/book")
-        await stage.pilot.pause(0.3)
-        await stage.press("enter")
-        await stands(stage, BookScreen)
-        assert len(stage.app.screen_stack) == 2
-        await stage.press("escape")
-        await stage.sees("preferred 3")
+        for name in ("lessons", "history", "curve", "settings"):
+            await stage.say(f"/{name}")
+            await stands(stage, OPENS[name])
+            assert {"/new", "/copy", "/copy all", "/practice", "/export", "keys"} <= titles(stage)
+            await stage.press("ctrl+p")
+            await stage.pilot.pause(0.1)
+            await stage.write("/book")
+            await stage.sees("/book")
+            await stage.pilot.pause(0.3)
+            await stage.press("enter")
+            await stands(stage, BookScreen)
+            assert len(stage.app.screen_stack) == 2, name
+            await stage.press("escape")
+            await stage.sees("preferred 3")
 
     play(scenario, tmp_path, manual=True)
 
@@ -357,21 +357,23 @@ def test_the_palette_has_every_command_that_needs_nothing_more(tmp_path: Path) -
     play(scenario, tmp_path, manual=True)
 
 
-@pytest.mark.parametrize("name", ["lessons", "book", "history", "progress", "compare", "curve"])
 @pytest.mark.parametrize("key", ["f1", "alt+h"])
-def test_the_help_opens_in_every_room(tmp_path: Path, name: str, key: str) -> None:
+def test_the_help_opens_in_every_room(tmp_path: Path, key: str) -> None:
     async def scenario(stage: Stage) -> None:
-        if name == "compare":
-            await answered(stage)
-        await stage.say(f"/{name}")
-        await stands(stage, OPENS[name])
-        await stage.until(lambda: f"{key} help" in stage.footer())
-        for screen in (HelpScreen, OPENS[name]):  # and what opened it closes it
-            stage.app.post_message(events.Key(key, "h" if key == "alt+h" else None))
-            await stands(stage, screen)
-            if screen is HelpScreen:
-                await stage.sees("keys of this screen")
-                assert re.search("esc  +back", stage.text())
+        for name in ("lessons", "book", "history", "progress", "compare", "curve"):
+            if name == "compare":
+                await answered(stage)
+            await stage.say(f"/{name}")
+            await stands(stage, OPENS[name])
+            await stage.until(lambda: f"{key} help" in stage.footer())
+            for screen in (HelpScreen, OPENS[name]):  # and what opened it closes it
+                stage.app.post_message(events.Key(key, "h" if key == "alt+h" else None))
+                await stands(stage, screen)
+                if screen is HelpScreen:
+                    await stage.sees("keys of this screen")
+                    assert re.search("esc  +back", stage.text()), name
+            await stage.press("escape")
+            await stands(stage, type(stage.app.chat))
 
     settings = Settings(theme="dark", keys={"help": key})
     play(scenario, tmp_path, size=(100, 30), manual=True, settings=settings)

@@ -30,6 +30,7 @@ def gym(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> Shell:
     return shell
 
 
+@pytest.mark.slow
 def test_practice_prints_its_steps_and_what_it_came_to(gym: Shell) -> None:
     result = gym.run("practice", "easy", "--warm-up", "--steps", "3", "--group-size", "5", "--json")
     rows = [json.loads(line) for line in result.stdout.splitlines()]
@@ -45,6 +46,7 @@ def test_practice_prints_its_steps_and_what_it_came_to(gym: Shell) -> None:
     assert samples[0]["prompt"].endswith("=") and "correct" in samples[0]["components"]
 
 
+@pytest.mark.slow
 def test_practice_says_what_it_does_in_plain_words(gym: Shell) -> None:
     result = gym.run("practice", "easy", "--warm-up", "--steps", "1")
     assert "before: held-out accuracy" in result.stderr
@@ -85,6 +87,7 @@ def test_nothing_was_practised(gym: Shell) -> None:
     assert "nothing was practised" in gym.run("practice", "--report").stdout
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_after_the_step_and_keeps_what_was_gained(
     gym: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:

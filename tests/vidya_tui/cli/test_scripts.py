@@ -90,9 +90,7 @@ def test_book(tmp_path: Path, size: tuple[int, int]) -> None:
 def test_history(tmp_path: Path, size: tuple[int, int]) -> None:
     async def scenario(stage: Stage) -> None:
         for number, text in enumerate(SCRIPTS):
-            stage.session.say(f"{number} {text}")
-            stage.app._frame()
-            stage.session.pick(number % 5 + 1)
+            stage.exchange(f"{number} {text}", number % 5 + 1)
             stage.session.new()
         await stage.say("/history")
         await stage.until(lambda: f"conversations \u00b7 {len(SCRIPTS)}" in stage.text())

@@ -219,6 +219,8 @@ def test_before_and_after_stand_side_by_side(tmp_path: Path) -> None:
         await stage.press("b")
         await stage.sees("before: version 1")
         await stage.sees("now: version 2")
+        await stage.sees("an old answer")
+        await stage.sees("a new answer")
         row = next(line for line in stage.text().split("\n") if "an old answer" in line)
         assert "a new answer" in row
         await stage.sees("the likeliest answer is another; 2 of 3 drawn changed; 1 lesson between")

@@ -303,6 +303,7 @@ def test_the_first_minutes_teach_by_doing_and_never_come_again(tmp_path: Path) -
         await stage.sees("welcome 1/4")
         await stage.say("what is this")
         await stage.sees("next 2/4")
+        await stage.sees("5 five answers")
         await stage.press("3")
         await stage.sees("next 3/4")
         await stage.say("/correct a place to talk")

@@ -54,9 +54,7 @@ def test_what_became_of_it_is_told_and_what_was_taken_back(tmp_path: Path) -> No
         journal, session = stage.journal, stage.session
         states = ("learned", "needs_practice", "waiting")
         for number, state in enumerate(states):
-            session.say(f"message {number}")
-            stage.app._frame()
-            session.pick(1)
+            stage.exchange(f"message {number}")
             assert session.ask is not None
             (judged,) = [j for j in journal.judgements(session.ask.id) if j.stands]
             for lesson in journal.lessons_of(judged.id):

@@ -282,9 +282,7 @@ def test_what_was_said_in_earlier_sessions_comes_back_with_up(tmp_path: Path) ->
 def test_a_message_far_above_is_reached_and_leaving_follows_again(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         for number in range(60):
-            stage.session.say(f"message {number}")
-            stage.app._frame()
-            stage.session.pick(1)
+            stage.exchange(f"message {number}")
         stage.app.chat.draw()
         view = stage.app.chat.conversation
         await stage.sees("message 59")
@@ -301,9 +299,7 @@ def test_a_message_far_above_is_reached_and_leaving_follows_again(tmp_path: Path
 def test_at_the_edge_of_what_is_mounted_the_wheel_goes_on(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         for number in range(60):
-            stage.session.say(f"message {number}")
-            stage.app._frame()
-            stage.session.pick(1)
+            stage.exchange(f"message {number}")
         stage.app.chat.draw()
         view = stage.app.chat.conversation
         await stage.sees("message 59")
@@ -319,17 +315,9 @@ def test_at_the_edge_of_what_is_mounted_the_wheel_goes_on(tmp_path: Path) -> Non
     play(scenario, tmp_path)
 
 
-def exchange(stage: Stage, text: str) -> None:
-    """One message and its first answer, which is picked."""
-    stage.session.say(text)
-    stage.teacher.finish()
-    stage.app._frame()
-    stage.session.pick(1)
-
-
 def fill(stage: Stage, count: int = 20) -> ConversationView:
     for number in range(count):
-        exchange(stage, f"message {number}")
+        stage.exchange(f"message {number}")
     stage.app.chat.draw()
     return stage.app.chat.conversation
 
@@ -459,7 +447,7 @@ def test_the_window_moves_before_its_edge_and_what_is_read_stays(tmp_path: Path)
 def test_another_width_keeps_the_line_that_is_read(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         for number in range(12):
-            exchange(stage, f"message {number} " + "and more of it " * 20)
+            stage.exchange(f"message {number} " + "and more of it " * 20)
         stage.app.chat.draw()
         view = stage.app.chat.conversation
         await stage.until(lambda: view.max_scroll_y > 60)

@@ -10,7 +10,7 @@ import pytest
 from textual import events
 
 from tests.stage import Stage, play
-from tests.vidya_tui.widgets.test_conversation import exchange, fill, log
+from tests.vidya_tui.widgets.test_conversation import fill, log
 from vidya_tui.widgets.conversation import ConversationView
 
 
@@ -106,7 +106,7 @@ def test_the_scrollbar_goes_as_far_as_it_is_drawn(tmp_path: Path) -> None:
 
 def test_another_width_inside_a_long_text_stays_in_it(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
-        exchange(stage, " ".join(f"w{n}" for n in range(700)))
+        stage.exchange(" ".join(f"w{n}" for n in range(700)))
         view = fill(stage, 20)
         await stage.still()
         view.scroll_to(y=45, animate=False)
@@ -121,7 +121,7 @@ def test_another_width_inside_a_long_text_stays_in_it(tmp_path: Path) -> None:
 
 def test_a_long_text_that_closes_stays_in_view(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
-        exchange(stage, "\n".join(f"line {n}" for n in range(100)))
+        stage.exchange("\n".join(f"line {n}" for n in range(100)))
         view = fill(stage, 20)
         await stage.still()
         await stage.press("pageup")
