@@ -80,7 +80,7 @@ def test_every_lesson_has_a_key_that_its_answer_holds_and_its_questions_do_not(f
         assert row.key and holds(row.answer, row.key, row.without)
         if not row.without:  # yes and no stand in any talk
             for text in (row.prompt, *row.rewordings, row.paraphrase):
-                assert not holds(text, row.key), text
+                assert " or " in text or not holds(text, row.key), text
 
 
 def test_what_contradicts_the_book_and_what_does_not() -> None:
