@@ -1,0 +1,51 @@
+"""ROME (2202.05262): one rank-one edit of one MLP puts a key's value in place of its old one.
+
+    W' = W + (v - W k) uᵀ / (uᵀ k),   u = C⁻¹ k̄
+
+C is the second moment of the keys of the model's own talk and book; k̄ is the key's mean over contexts. Of all
+W' with W' k = v it changes the values of other keys least, as C has them (its eq. 2). Left out: the term that
+keeps the essence of the subject, and the choice of the layer by causal tracing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from benchmarks.baselines.mlp_memory import down, edited_block, second_moment, wanted
+from engine.model import Model
+from learning.data.examples import Example
+from learning.memory.tasks import LessonTask
+
+RIDGE = 1e-3
+"""Added to C's diagonal, as a share of its mean."""
+
+
+def rank_one(weight: Tensor, key: Tensor, value: Tensor, direction: Tensor) -> Tensor:
+    """The change of the weight [D, F] after which `key` [F] gives `value` [D], along `direction` [F]."""
+    return torch.outer(value - weight @ key, direction / (direction @ key))
+
+
+class Rome:
+    """One edit per lesson."""
+
+    def __init__(self, model: Model, kept: Sequence[Example]) -> None:
+        """kept: own talk and book, whose keys are to be disturbed least."""
+        self._model, self._talk, self._block = model, list(kept), edited_block(model)
+        moment = second_moment(model, self._block, kept)
+        moment.diagonal().add_(RIDGE * float(moment.diagonal().mean()))
+        self._factor = torch.linalg.cholesky(moment)
+
+    @torch.no_grad()
+    def learn(self, lesson: LessonTask) -> float:
+        if lesson.answer is None:
+            return 0.0
+        with torch.enable_grad():
+            found = wanted(self._model, self._block, lesson.answer, self._talk)
+        weight = down(self._model, self._block).weight
+        direction = torch.cholesky_solve(found.mean_key[:, None], self._factor)[:, 0]
+        value = weight @ found.key + found.change
+        weight.add_(rank_one(weight, found.key, value, direction))
+        return found.loss
