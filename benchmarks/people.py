@@ -14,6 +14,7 @@ of a pause. VIDYA_CORPUS: held-out talk.
 from __future__ import annotations
 
 import gc
+import hashlib
 import os
 import random
 import time
@@ -33,7 +34,7 @@ from benchmarks.collapse_rows import Rows
 from benchmarks.corpus import named_corpus
 from benchmarks.people_answers import Asker, Shares, judge_facts, judge_later, same_text, unchanged
 from benchmarks.people_arms import ARMS, RANDOM, Arm, open_arm
-from benchmarks.people_data import HALVES, PEOPLE, PersonFact, read_people
+from benchmarks.people_data import HALVES, PersonFact, read_people
 from benchmarks.people_report import write_report
 from benchmarks.processes import forget_peak
 from benchmarks.report import machine
@@ -154,6 +155,11 @@ def recipe_step(rows: Sequence[dict[str, Any]], start: dict[str, Any]) -> float 
     return sum(last.values()) / len(last) if last else None
 
 
+def mark_of(facts: Sequence[PersonFact]) -> str:
+    """A hash of the facts, so that rows of other facts are not mixed in."""
+    return hashlib.sha256(repr(facts).encode()).hexdigest()[:12]
+
+
 class Exam:
     """Teaches and asks models that start from the one in the folder."""
 
@@ -171,9 +177,10 @@ class Exam:
         self._controls = random.Random(0).sample(questions, QUICK_CONTROLS if quick else CONTROLS)
         self._before: dict[torch.dtype, dict[str, dict[str, str]]] = {}
         self._at_first: dict[torch.dtype, dict[str, Any]] = {}
+        start = fingerprint(current_files(folder).newest, [shipped_book_path()])
         self.start: dict[str, Any] = {
             "model": folder.name,
-            "start": fingerprint(current_files(folder).newest, [shipped_book_path(), PEOPLE]),
+            "start": f"{start}-{mark_of(facts)}",
             "quick": quick,
             "half": chosen.half,
             "facts": len(facts),

@@ -21,7 +21,7 @@ from benchmarks.baselines.mlp_memory import (
     keys_of,
     outputs_of,
     places,
-    second_moment,
+    second_moments,
     wanted,
 )
 from engine.model import Model
@@ -64,7 +64,8 @@ class Memit:
         self._model, self._talk = model, list(kept)
         self._blocks = edited_blocks(model)
         width = down(model, 0).weight.shape[1]
-        self._kept = {b: WEIGHT * width * second_moment(model, b, kept) for b in self._blocks}
+        moments = second_moments(model, self._blocks, kept)
+        self._kept = {block: WEIGHT * width * moment for block, moment in moments.items()}
 
     @torch.no_grad()
     def learn(self, lesson: LessonTask) -> float:

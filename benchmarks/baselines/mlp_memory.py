@@ -11,7 +11,7 @@ Notation: D width of the model, F of the MLP, N number of keys.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 import torch
@@ -97,23 +97,28 @@ def keys_of(model: Model, block: int, examples: Sequence[Example]) -> Tensor:
 
 
 @torch.no_grad()
-def second_moment(
-    model: Model, block: int, examples: Sequence[Example], tokens: int = MOMENT_TOKENS
-) -> Tensor:
-    """E[k kᵀ] over the tokens of the examples, [F, F] in float32. tokens: about so many are read."""
-    width = down(model, block).weight.shape[1]
-    moment, count = torch.zeros(width, width, device=model.device), 0
+def second_moments(
+    model: Model, blocks: Sequence[int], examples: Sequence[Example], tokens: int = MOMENT_TOKENS
+) -> dict[int, Tensor]:
+    """E[k kᵀ] of each block over the tokens of the examples, [F, F] in float32. tokens: about so many are
+    read."""
+    width = down(model, blocks[0]).weight.shape[1]
+    moments = {block: torch.zeros(width, width, device=model.device) for block in blocks}
+    count = 0
     chosen = list(examples[:: max(1, sum(len(e.ids) for e in examples) // tokens)])
     for group in micro_batches(chosen, TOKENS):
         rows = [chosen[i] for i in group]
-        with autocast(model.device), inputs_of(down(model, block)) as seen:
-            model.hidden_states(collate(rows).ids.to(model.device))
+        batch = collate(rows).ids.to(model.device)
         lengths = torch.tensor([len(row.ids) - 1 for row in rows])
-        read = torch.arange(seen[0].shape[1]) < lengths[:, None]
-        keys = seen[0][read.to(model.device)].float()
-        moment += keys.T @ keys
-        count += len(keys)
-    return moment / max(1, count)
+        read = (torch.arange(batch.shape[1]) < lengths[:, None]).to(model.device)
+        with ExitStack() as stack, autocast(model.device):
+            seen = {b: stack.enter_context(inputs_of(down(model, b))) for b in blocks}
+            model.hidden_states(batch)
+        for block, (inputs,) in seen.items():
+            keys = inputs[read].float()
+            moments[block] += keys.T @ keys
+        count += int(read.sum())
+    return {block: moment / max(1, count) for block, moment in moments.items()}
 
 
 @dataclass(frozen=True)

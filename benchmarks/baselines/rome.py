@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from benchmarks.baselines.mlp_memory import down, edited_block, second_moment, wanted
+from benchmarks.baselines.mlp_memory import down, edited_block, second_moments, wanted
 from engine.model import Model
 from learning.data.examples import Example
 from learning.memory.tasks import LessonTask
@@ -34,7 +34,7 @@ class Rome:
     def __init__(self, model: Model, kept: Sequence[Example]) -> None:
         """kept: own talk and book, whose keys are to be disturbed least."""
         self._model, self._talk, self._block = model, list(kept), edited_block(model)
-        moment = second_moment(model, self._block, kept)
+        moment = second_moments(model, [self._block], kept)[self._block]
         moment.diagonal().add_(RIDGE * float(moment.diagonal().mean()))
         self._factor = torch.linalg.cholesky(moment)
 
