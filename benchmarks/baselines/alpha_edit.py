@@ -46,7 +46,7 @@ def projected_squares(
 
 
 class AlphaEdit(Memit):
-    """One projected edit of several blocks per lesson."""
+    """Projected edits of several MLPs per lesson."""
 
     def __init__(self, model: Model, kept: Sequence[Example]) -> None:
         super().__init__(model, kept)

@@ -18,6 +18,7 @@ from torch import Tensor
 from benchmarks.baselines.mlp_memory import (
     down,
     edited_block,
+    in_pieces,
     keys_of,
     outputs_of,
     places,
@@ -57,7 +58,7 @@ def state_at(model: Model, block: int, example: Example) -> Tensor:
 
 
 class Memit:
-    """One edit of several blocks per lesson."""
+    """Edits of several MLPs per lesson."""
 
     def __init__(self, model: Model, kept: Sequence[Example]) -> None:
         """kept: own talk and book."""
@@ -67,18 +68,18 @@ class Memit:
         moments = second_moments(model, self._blocks, kept)
         self._kept = {block: WEIGHT * width * moment for block, moment in moments.items()}
 
-    @torch.no_grad()
     def learn(self, lesson: LessonTask) -> float:
-        if lesson.answer is None:
-            return 0.0
+        return in_pieces(self._model, lesson.answer, self._edit)
+
+    def _edit(self, piece: Example) -> float:
         model, last = self._model, self._blocks[-1]
-        with torch.enable_grad():
-            found = wanted(model, last, lesson.answer, self._talk)
+        found = wanted(model, last, piece, self._talk)
         goal = found.state + found.change
-        for left, block in zip(range(len(self._blocks), 0, -1), self._blocks, strict=True):
-            lacking = (goal - state_at(model, last, lesson.answer)) / left
-            key = keys_of(model, block, [lesson.answer]).T
-            down(model, block).weight.add_(self._change(block, lacking[:, None], key))
+        with torch.no_grad():
+            for left, block in zip(range(len(self._blocks), 0, -1), self._blocks, strict=True):
+                lacking = (goal - state_at(model, last, piece)) / left
+                key = keys_of(model, block, [piece]).T
+                down(model, block).weight.add_(self._change(block, lacking[:, None], key))
         return found.loss
 
     def _change(self, block: int, lacking: Tensor, key: Tensor) -> Tensor:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from benchmarks.baselines.mlp_memory import down, edited_block, second_moments, wanted
+from benchmarks.baselines.mlp_memory import down, edited_block, in_pieces, second_moments, wanted
 from engine.model import Model
 from learning.data.examples import Example
 from learning.memory.tasks import LessonTask
@@ -29,7 +29,7 @@ def rank_one(weight: Tensor, key: Tensor, value: Tensor, direction: Tensor) -> T
 
 
 class Rome:
-    """One edit per lesson."""
+    """Edits of one MLP per lesson."""
 
     def __init__(self, model: Model, kept: Sequence[Example]) -> None:
         """kept: own talk and book, whose keys are to be disturbed least."""
@@ -38,14 +38,14 @@ class Rome:
         moment.diagonal().add_(RIDGE * float(moment.diagonal().mean()))
         self._factor = torch.linalg.cholesky(moment)
 
-    @torch.no_grad()
     def learn(self, lesson: LessonTask) -> float:
-        if lesson.answer is None:
-            return 0.0
-        with torch.enable_grad():
-            found = wanted(self._model, self._block, lesson.answer, self._talk)
-        weight = down(self._model, self._block).weight
+        return in_pieces(self._model, lesson.answer, self._edit)
+
+    def _edit(self, piece: Example) -> float:
+        found = wanted(self._model, self._block, piece, self._talk)
         direction = torch.cholesky_solve(found.mean_key[:, None], self._factor)[:, 0]
-        value = weight @ found.key + found.change
-        weight.add_(rank_one(weight, found.key, value, direction))
+        weight = down(self._model, self._block).weight
+        with torch.no_grad():
+            value = weight @ found.key + found.change
+            weight.add_(rank_one(weight, found.key, value, direction))
         return found.loss

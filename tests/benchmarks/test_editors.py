@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 from torch import Tensor
 
+from benchmarks.baselines import mlp_memory
 from benchmarks.baselines.alpha_edit import null_projection, projected_squares
 from benchmarks.baselines.editors import EDITORS
 from benchmarks.baselines.memit import edited_blocks, least_squares, state_at
 from benchmarks.baselines.mlp_memory import (
     down,
     edited_block,
+    first_wrong,
+    in_pieces,
     inputs_of,
     keys_of,
     places,
@@ -22,7 +27,7 @@ from benchmarks.baselines.random_step import RandomStep
 from benchmarks.baselines.rome import Rome, rank_one
 from engine.model import Model
 from engine.tokenizers.tokenizer import Tokenizer
-from learning.data.examples import Example, collate, from_answer
+from learning.data.examples import Example, asked, collate, from_answer
 from learning.lessons.recipe import TeachSettings
 from learning.memory.tasks import LessonTask
 from learning.models.trainable import upper_matrices
@@ -135,19 +140,43 @@ def test_with_the_change_the_answer_is_likelier(
 ) -> None:
     block = edited_block(tiny_model)
     before = [p.clone() for p in tiny_model.parameters()]
-    (was,) = knowledge(tiny_model, [fact])
-    found = wanted(tiny_model, block, fact, kept)
-    assert found.loss < was.nll / was.tokens
+    piece = first_wrong(tiny_model, fact)
+    assert piece is not None
+    (was,) = knowledge(tiny_model, [piece])
+    found = wanted(tiny_model, block, piece, kept)
+    assert found.loss < 0.5 * was.nll
     assert all(map(torch.equal, tiny_model.parameters(), before)), "no weight moves"
 
 
+def test_an_answer_is_cut_where_the_model_goes_wrong(tiny_model: Model, fact: Example) -> None:
+    question = asked(fact)
+    with torch.no_grad():
+        said = tiny_model(torch.tensor([question]))[0, -1].argmax()
+    right = replace(
+        fact,
+        ids=(*question, int(said), *fact.answer[1:]),
+        target=(False,) * len(question) + (True,) * len(fact.answer),
+    )
+    whole, cut = (first_wrong(tiny_model, example) for example in (fact, right))
+    assert whole is not None and cut is not None
+    assert whole.ids == fact.ids[: len(question) + 1] and whole.targets == 1
+    assert len(cut.ids) > len(whole.ids), "what it says right is left as it is"
+    known = replace(right, ids=right.ids[: len(question) + 1], target=whole.target)
+    assert first_wrong(tiny_model, known) is None
+    assert in_pieces(tiny_model, known, lambda _: 1.0) == 0.0, "nothing to edit"
+    assert in_pieces(tiny_model, fact, lambda piece: float(len(piece.ids))) == len(whole.ids)
+
+
 def test_rome_puts_the_wanted_state_at_the_place(
-    tiny_model: Model, kept: list[Example], fact: Example
+    tiny_model: Model, kept: list[Example], fact: Example, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     block = edited_block(tiny_model)
-    found = wanted(tiny_model, block, fact, kept)
+    piece = first_wrong(tiny_model, fact)
+    assert piece is not None
+    found = wanted(tiny_model, block, piece, kept)
+    monkeypatch.setattr(mlp_memory, "EDITS", 1)
     Rome(tiny_model, kept).learn(LessonTask(fact))
-    state = state_at(tiny_model, block, fact)
+    state = state_at(tiny_model, block, piece)
     assert torch.allclose(state, found.state + found.change, atol=1e-4)
 
 
