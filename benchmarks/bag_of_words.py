@@ -15,14 +15,17 @@ Bag = dict[str, float]
 
 
 def share_found(
-    questions: Sequence[str], others: Sequence[str], asked: Sequence[tuple[int, str]]
+    questions: Sequence[str],
+    others: Sequence[str],
+    asked: Sequence[tuple[int, str]],
+    count: int = 1,
 ) -> float:
-    """Share, 0 to 1, of the reworded questions whose nearest neighbour is the right question.
+    """Share, 0 to 1, of the reworded questions whose right question is among the `count` nearest.
 
     asked: (index of the question, its rewording). Candidates are `questions` and `others`.
     """
     index = WordIndex([*questions, *others])
-    return sum(index.nearest(text, 1) == [place] for place, text in asked) / len(asked)
+    return sum(place in index.nearest(text, count) for place, text in asked) / len(asked)
 
 
 class WordIndex:

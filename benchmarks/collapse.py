@@ -6,7 +6,8 @@ replay. Every measurement is appended to collapse_rows.jsonl in --out at once, s
 method by method (delete lines from the file to measure them again); the tables use all rows in it.
 VIDYA_COLLAPSE_METHODS selects methods, separated by commas; VIDYA_CORPUS provides held-out talk.
 
-"Known" means exact: each token of the answer is the likeliest, so greedy decoding gives the answer.
+"Known" means exact: each token of the answer is the likeliest, so greedy decoding gives the answer. By key:
+the greedy, free-running answer holds the lesson's key (learning.text.key); measured at the end.
 """
 
 from __future__ import annotations
@@ -54,12 +55,14 @@ from engine.storage.weight_files import current_files, files_at
 from engine.tokenizers.chat_format import encode_prompt
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example
+from learning.evaluate import greedy_answers, share
 from learning.home import Home
 from learning.memory.own_talk import own_talk
 from learning.models.grow import grow_model
 from learning.models.store import ModelStore
 from learning.objectives.forward import knowledge, mean_loss, share_known
 from learning.protocol.records import Lesson, Turn
+from learning.text.key import holds
 from learning.text.normalise import fold
 from personality.book import read_book, shipped_book_path
 
@@ -225,6 +228,7 @@ class Exam:
                         "at": count,
                         "right_after": sum(right_after) / count,
                         **self._asked_again(pupil.model, order[:count]),
+                        **(self._by_key(pupil.model) if count == len(order) else {}),
                         **clock.row(),
                     }
 
@@ -238,17 +242,39 @@ class Exam:
         """All measurements of the weights; shares are None if there is nothing to count."""
         yard = self.yardstick
 
-        def share(examples: Sequence[Example]) -> float | None:
+        def known(examples: Sequence[Example]) -> float | None:
             return share_known(knowledge(model, examples)) if examples else None
 
         return {
-            "known": share([yard.lessons[i] for i in taught]),
-            "rewordings": share([again for i in taught for again in yard.rewordings[i]]),
-            "paraphrases": share([yard.paraphrases[i] for i in taught]),
-            "contradictions": share([yard.lessons[i] for i in taught if yard.contradicts[i]]),
-            "book": share(yard.book),
+            "known": known([yard.lessons[i] for i in taught]),
+            "rewordings": known([again for i in taught for again in yard.rewordings[i]]),
+            "paraphrases": known([yard.paraphrases[i] for i in taught]),
+            "contradictions": known([yard.lessons[i] for i in taught if yard.contradicts[i]]),
+            "book": known(yard.book),
             "talk_nll": mean_loss(knowledge(model, yard.talk)),
         }
+
+    def _by_key(self, model: Model) -> dict[str, float]:
+        """Shares of greedy answers that hold the key, over all lessons that have one. Decoding takes as long
+        as many forward passes, so only at the end."""
+        asked = {
+            "known_key": [((row.prompt,), row) for row in self.rows],
+            "rewordings_key": [(row.rewordings, row) for row in self.rows],
+            "paraphrases_key": [((row.paraphrase,), row) for row in self.rows],
+        }
+        found = {}
+        for name, of in asked.items():
+            cases = [(text, row) for texts, row in of if row.key for text in texts]
+            pairs = [([("user", text)], row.answer) for text, row in cases]
+            _, said = greedy_answers(model, self._tokenizer, pairs)
+            if cases:
+                found[name] = share(
+                    [
+                        holds(text, row.key, row.without)
+                        for text, (_, row) in zip(said, cases, strict=True)
+                    ]
+                )
+        return found
 
     # ------------------------------------------------------------ picks
 

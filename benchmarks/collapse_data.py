@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 from collections.abc import Sequence
@@ -18,9 +17,11 @@ from engine.errors import DataError
 from engine.model import Model
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example, from_answer, from_turns
+from learning.data.lesson_file import check_measured, measured, read_rows
 from learning.memory.book_rows import book_examples
 from learning.memory.own_talk import LOOK_BACK_LENGTH, TALK_LENGTH, generate_talk, recall_talk
 from learning.protocol.records import Lesson, Turn
+from learning.text.key import Key
 from personality.book import shipped_book_path
 
 DATA = Path(__file__).with_name("data")
@@ -46,22 +47,30 @@ class Row:
     """True if it contradicts an entry of the book."""
     rewordings: tuple[str, ...] = ()
     """The same question as people ask it again on another day."""
+    key: Key = ()
+    """What a right answer says; empty where the file has no key."""
+    without: Key = ()
 
     def lesson(self) -> Lesson:
         return Lesson("example", (Turn("user", self.prompt),), self.answer)
 
 
 def read_lessons(path: Path = LESSONS) -> list[Row]:
-    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
+    """Raises DataError with file and line, for a malformed key too."""
+    rows = read_rows(path)
+    check_measured(rows, str(path))
     return [
         Row(
             r["prompt"],
             r["answer"],
             r["paraphrase"],
             bool(r.get("contradicts")),
-            tuple(r.get("rewordings", ())),
+            more.rewordings,
+            more.key,
+            more.without,
         )
         for r in rows
+        for more in (measured(r),)
     ]
 
 

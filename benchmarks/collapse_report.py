@@ -116,8 +116,9 @@ def parts(result: Mapping[str, Any]) -> list[str]:
         f"{count} lessons one after another (`data/lessons100.jsonl`, never used for tuning; seeds "
         "shuffle them and the replay), measured on the weights alone. Known: every token of the answer "
         "is the likeliest. Rewordings: three per lesson, as people ask again on another day. "
-        "Paraphrases: one per lesson, with few words in common. Book: the entries that no lesson "
-        "contradicts, relative to those known before. "
+        "Paraphrases: one per lesson, with few words in common. By key: the greedy, free-running answer "
+        "holds the words that the lesson's key asks for, whatever else it says; after all lessons. Book: the "
+        "entries that no lesson contradicts, relative to those known before. "
         f"Talk: rise of the loss per token on {result['talk']}. Means over seeds, "
         "± the standard deviation. After each lesson the learner gets a pause of "
         f"{pauses} to re-measure, repair and rehearse what it knows; it starts nothing new after that. "
@@ -156,6 +157,9 @@ LESSON_HEAD = (
     "known after all",
     "rewordings",
     "paraphrases",
+    "known by key",
+    "rewordings by key",
+    "paraphrases by key",
     "contradicted",
     "book kept",
     "talk",
@@ -179,6 +183,9 @@ def _lesson_row(name: str, method: Mapping[str, Any]) -> list[object]:
         _percent(part, "known"),
         _percent(part, "rewordings"),
         _percent(part, "paraphrases"),
+        _percent(part, "known_key"),
+        _percent(part, "rewordings_key"),
+        _percent(part, "paraphrases_key"),
         _percent(part, "contradictions"),
         _percent(part, "book_kept"),
         _percent(part, "talk_rise", sign=True),

@@ -113,7 +113,8 @@ def content_words(text: str) -> set[str]:
 
 
 def _stem(word: str) -> str:
-    return re.sub("(?<=...)(?:ing|ed|e|er|ly)$", "", word)
+    stem = re.sub("(?<=...)(?:ing|ed|e|er|ly)$", "", word)
+    return re.sub(r"(.)\1$", r"\1", stem)
 
 
 _FIELDS = {

@@ -1,9 +1,13 @@
-"""Measures what a model knows: exact recall under greedy decoding, and likelihood. Changes nothing."""
+"""Measures what a model knows: exact recall under greedy decoding, recall by key, and likelihood.
+
+Answers are always greedy and free-running: the model reads the prompt and its own words, never the right
+answer's. Changes nothing; nothing but the weights answers.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine.config import GREEDY
@@ -12,12 +16,18 @@ from engine.model import Model
 from engine.tokenizers.chat_format import encode_prompt
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example, from_answer, from_turns
-from learning.data.lesson_file import to_lessons
+from learning.data.lesson_file import Measured, measured, to_lessons
 from learning.objectives.forward import Knowledge, knowledge, mean_loss
+from learning.text.key import holds
 from learning.text.normalise import fold_answer
 from personality.book import BookEntry
 
 Turns = Sequence[tuple[str, str]]
+Pair = tuple[Turns, str]
+"""A prompt and its answer."""
+_Keyed = tuple[Turns, str, Measured]
+KINDS = ("recall", "rewordings", "paraphrases")
+"""What is asked of lessons with a key: the taught words, other words."""
 
 
 def evaluate(
@@ -30,49 +40,101 @@ def evaluate(
 ) -> dict[str, Any]:
     """The measurements that `vidya evaluate --json` prints; parts whose argument is None are left out.
 
-    recall, paraphrase_recall: 0 to 1; nll: nats per token; bits_per_byte: of text.
+    recall, paraphrase_recall: 0 to 1; nll: nats per token; bits_per_byte: of text; by_key: see `_by_key`.
     """
     result: dict[str, Any] = {}
     if book is not None:
-        pairs: list[tuple[Turns, str]] = [(entry.turns[:-1], entry.answer) for entry in book]
+        pairs: list[Pair] = [(entry.turns[:-1], entry.answer) for entry in book]
         checked, exact = recall(model, tokenizer, pairs)
         result["book"] = {"pairs": len(pairs), "recall": share(exact), "nll": mean_loss(checked)}
     if lessons is not None:
-        pairs = [pair for row in lessons if (pair := _pair(row))]
-        checked, exact = recall(model, tokenizer, pairs)
-        again: list[tuple[Turns, str]] = [
-            ([("user", row["paraphrase"].strip())], pair[1])
-            for row in lessons
-            if "paraphrase" in row and (pair := _pair(row))
-        ]
-        result["lessons"] = {
-            "recall": share(exact) if pairs else None,
-            "paraphrase_recall": share(recall(model, tokenizer, again)[1]) if again else None,
-            "nll": mean_loss(checked) if pairs else None,
-        }
+        result["lessons"] = _lessons(model, tokenizer, lessons)
     if text is not None:
         result["text"] = _likelihood(model, tokenizer, text)
     return result
 
 
+def _lessons(model: Model, tokenizer: Tokenizer, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """What `evaluate` gives as "lessons"."""
+    pairs: list[Pair] = []
+    again: list[Pair] = []
+    keyed: dict[str, list[_Keyed]] = {kind: [] for kind in KINDS}
+    for row in rows:
+        if (pair := _pair(row)) is None:
+            continue
+        pairs.append(pair)
+        more = measured(row)
+        if "paraphrase" in row:
+            again.append(([("user", row["paraphrase"].strip())], pair[1]))
+        if more.key:
+            asked = {"rewordings": more.rewordings, "paraphrases": more.paraphrases}
+            keyed["recall"].append((*pair, more))
+            for kind, texts in asked.items():
+                keyed[kind] += [([("user", text)], pair[1], more) for text in texts]
+    checked, exact = recall(model, tokenizer, pairs)
+    result: dict[str, Any] = {
+        "recall": share(exact) if pairs else None,
+        "paraphrase_recall": share(recall(model, tokenizer, again)[1]) if again else None,
+        "nll": mean_loss(checked) if pairs else None,
+    }
+    if keyed["recall"]:
+        result["by_key"] = _by_key(model, tokenizer, keyed)
+    return result
+
+
+def _by_key(
+    model: Model, tokenizer: Tokenizer, keyed: Mapping[str, Sequence[_Keyed]]
+) -> dict[str, Any]:
+    """Of the lessons that have a key, for each of KINDS: {"asked": number of questions, "exact", "key"}; None
+    where nothing is asked. exact, key: shares, 0 to 1, of greedy answers that are the taught one, and that
+    hold the key."""
+    result: dict[str, Any] = {}
+    for kind, cases in keyed.items():
+        exact, said = greedy_answers(model, tokenizer, [(turns, text) for turns, text, _ in cases])
+        right = [
+            holds(text, more.key, more.without)
+            for text, (_, _, more) in zip(said, cases, strict=True)
+        ]
+        found = {"asked": len(cases), "exact": share(exact), "key": share(right)}
+        result[kind] = found if cases else None
+    return result
+
+
 def recall(
-    model: Model, tokenizer: Tokenizer, pairs: Sequence[tuple[Turns, str]]
+    model: Model, tokenizer: Tokenizer, pairs: Sequence[Pair]
 ) -> tuple[list[Knowledge], list[bool]]:
     """(likelihood, whether greedy decoding gives the answer) per (prompt, answer).
 
-    Texts are compared folded: case, white space, spaces before punctuation. If every token is the likeliest
-    given the right ones before it, greedy decoding gives the answer; the other prompts are decoded, because
-    a different spelling may fold to the same text.
+    Texts are compared folded: case, white space, spaces before punctuation.
     """
+    checked, exact, _ = _answered(model, tokenizer, pairs)
+    return checked, exact
+
+
+def greedy_answers(
+    model: Model, tokenizer: Tokenizer, pairs: Sequence[Pair]
+) -> tuple[list[bool], list[str]]:
+    """(whether it is the right one, the answer of greedy decoding) per (prompt, right answer)."""
+    return _answered(model, tokenizer, pairs)[1:]
+
+
+def _answered(
+    model: Model, tokenizer: Tokenizer, pairs: Sequence[Pair]
+) -> tuple[list[Knowledge], list[bool], list[str]]:
+    """If every token is the likeliest given the right ones before it, greedy decoding gives the answer; the
+    other prompts are decoded, because a different spelling may fold to the same text."""
     context = model.config.context
     examples = [from_answer(tokenizer, prompt, answer, context) for prompt, answer in pairs]
     checked = knowledge(model, examples)
-    exact = [
-        (item.known and not example.cut)
-        or fold_answer(greedy_answer(model, tokenizer, prompt)) == fold_answer(example.said)
+    said = [
+        example.said if item.known and not example.cut else greedy_answer(model, tokenizer, prompt)
         for item, example, (prompt, _) in zip(checked, examples, pairs, strict=True)
     ]
-    return checked, exact
+    exact = [
+        fold_answer(text) == fold_answer(example.said)
+        for text, example in zip(said, examples, strict=True)
+    ]
+    return checked, exact, said
 
 
 def greedy_answer(model: Model, tokenizer: Tokenizer, prompt: Turns) -> str:
@@ -85,7 +147,7 @@ def share(flags: Sequence[bool]) -> float:
     return sum(flags) / len(flags) if flags else 1.0
 
 
-def _pair(row: dict[str, Any]) -> tuple[Turns, str] | None:
+def _pair(row: dict[str, Any]) -> Pair | None:
     """A lesson as (prompt, answer); None for one that only rejects an answer."""
     (lesson,) = to_lessons([row], "lessons")
     return (lesson.prompt, lesson.answer) if lesson.answer else None

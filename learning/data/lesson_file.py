@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from engine.errors import DataError, reason
 from learning.data.json_lines import parse
 from learning.protocol.records import Lesson, Turn, Turns
+from learning.text.key import Key, holds, read_key
 
 _FORMS = 'give {"prompt","answer"}, {"prompt","chosen","rejected"}, {"prompt","answer","rating"} or {"turns"}'
 
@@ -49,13 +51,47 @@ def to_lessons(rows: Iterable[dict[str, Any]], name: str) -> list[Lesson]:
     return lessons
 
 
-def check_paraphrases(rows: Iterable[dict[str, Any]], name: str) -> None:
-    """Of rows that are to be measured; teaching ignores the key. Raises DataError."""
+@dataclass(frozen=True)
+class Measured:
+    """What a row carries for measuring alone; teaching ignores it."""
+
+    key: Key = ()
+    """What a right answer says (learning.text.key); empty where the row has none."""
+    without: Key = ()
+    """What it must not say."""
+    rewordings: tuple[str, ...] = ()
+    paraphrases: tuple[str, ...] = ()
+    """The question in other words; never taught."""
+
+
+def measured(row: dict[str, Any]) -> Measured:
+    """From "key", "not", "rewordings", "paraphrase" and "paraphrases". Raises ValueError."""
+    if "not" in row and "key" not in row:
+        raise ValueError("has not, but no key")
+    found = Measured(
+        read_key(row["key"]) if "key" in row else (),
+        read_key(row["not"], "not") if "not" in row else (),
+        _texts(row.get("rewordings", []), "rewordings"),
+        (
+            *([_text(row["paraphrase"], "paraphrase")] if "paraphrase" in row else ()),
+            *_texts(row.get("paraphrases", []), "paraphrases"),
+        ),
+    )
+    answer = _lesson(row).answer
+    if answer and not holds(answer, found.key, found.without):
+        raise ValueError(f"the answer {answer!r} does not hold its own key")
+    return found
+
+
+def check_measured(rows: Iterable[dict[str, Any]], name: str) -> None:
+    """Of rows that `to_lessons` accepts and that are to be measured. Raises DataError with name and line."""
     for row in rows:
         try:
-            _text(row.get("paraphrase", "none"), "paraphrase")
+            measured(row)
         except ValueError as error:
-            next_step = "write the question in other words, or leave it out"
+            next_step = (
+                'mend it, or leave it out: "key" and "not" are lists of words or of alternatives'
+            )
             raise DataError(f"{name}:{row['_line']}: {error}", next_step) from error
 
 
@@ -135,6 +171,12 @@ def _alternates(turns: Turns, last: str) -> bool:
     roles = [turn.role for turn in turns]
     fits = all(role == ("user", "assistant")[at % 2] for at, role in enumerate(roles))
     return bool(roles) and fits and roles[-1] == last
+
+
+def _texts(value: Any, name: str) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise ValueError(f"{name} must be a list of texts")
+    return tuple(_text(one, f"each of {name}") for one in value)
 
 
 def _text(value: Any, name: str) -> str:

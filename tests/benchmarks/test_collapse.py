@@ -34,6 +34,7 @@ from engine.storage.checkpoint import load_tensors, save_model, save_tensors
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.journal.line_chart import Line
 from learning.memory.own_talk import own_talk
+from learning.text.key import holds
 from learning.text.normalise import fold, fold_prompt
 from personality.book import read_book, shipped_book_path
 
@@ -73,6 +74,15 @@ def test_a_hundred_lessons_that_share_no_question() -> None:
     assert len(set().union(*others)) == sum(map(len, others)), "nor do the others share any"
 
 
+@pytest.mark.parametrize("file", ["lessons20", "lessons_tune", "lessons_tune2", "lessons100"])
+def test_every_lesson_has_a_key_that_its_answer_holds_and_its_questions_do_not(file: str) -> None:
+    for row in read_lessons(DATA / f"{file}.jsonl"):
+        assert row.key and holds(row.answer, row.key, row.without)
+        if not row.without:  # yes and no stand in any talk
+            for text in (row.prompt, *row.rewordings, row.paraphrase):
+                assert " or " in text or not holds(text, row.key), text
+
+
 def test_what_contradicts_the_book_and_what_does_not() -> None:
     book = {fold_prompt(e.turns[:-1]): fold(e.answer) for e in read_book(shipped_book_path())}
     for row in read_lessons():
@@ -101,6 +111,7 @@ def test_words_alone_find_a_question_by_its_rarest() -> None:
     ]
     assert share_found(questions, ["what is the time"], asked) == 0.75
     assert share_found(questions, [], asked[:2]) == 1.0
+    assert share_found(questions, ["what is the time"], asked, count=4) == 1.0
     found = words_alone(read_lessons())
     assert set(found) == {"rewordings", "paraphrases"}
     assert 0.5 < found["rewordings"] < 0.7 and found["paraphrases"] < 0.2

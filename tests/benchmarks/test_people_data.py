@@ -20,7 +20,9 @@ OWNERS, FACTS, LATER = 5, 20, 66
 """Owners of each half; facts of each owner; facts with a later contradiction, at least."""
 _ORDINARY_WORDS = """
 i january february march april may june july august september october november december monday tuesday
-wednesday thursday friday saturday sunday english
+wednesday thursday friday saturday sunday mondays sundays saturdays english french america christmas
+easter day new year mr mrs miss mum grandma gran uncle aunt father saint gp la wet loud choir tuesdays
+polish don
 """
 ORDINARY = set(_ORDINARY_WORDS.split())
 """Capitalised words that are no names of the benchmark's own."""
@@ -117,9 +119,10 @@ def says(text: str, value: str) -> bool:
 
 
 def names(facts: list[PersonFact]) -> set[str]:
-    """Words of the values and proper names."""
-    values = (one for f in facts for key in keys(f) for element in key for one in element)
-    return {word for value in values for word in content_words(value)} | proper(facts)
+    """Words of the values, but for figures, and proper names."""
+    values = (element[0] for f in facts for key in keys(f) for element in key)
+    words = {word for value in values for word in content_words(value)}
+    return {word for word in words if not word.isdigit()} | proper(facts)
 
 
 def proper(facts: list[PersonFact]) -> set[str]:

@@ -19,15 +19,21 @@ from vidya_tui.options import Options
     help="A book to test. Default if nothing is given: Vidya's own book.",
 )
 @click.option(
-    "--lessons", type=click.Path(path_type=Path), help="Lessons to test, one JSON object per line."
+    "--lessons",
+    type=click.Path(path_type=Path),
+    help="Lessons to test, one JSON object per line; by their keys too, if they have any.",
 )
 @click.option(
     "--text", type=click.Path(path_type=Path), help="JSON lines of texts or turns, for the loss."
 )
 @common
 def evaluate(book: Path | None, lessons: Path | None, text: Path | None, options: Options) -> None:
-    """Measures what the model knows, without learning."""
-    from learning.data.lesson_file import check_paraphrases, read_rows, to_lessons
+    """Measures what the model knows, without learning.
+
+    Answers are greedy and free-running, by the weights alone. Exact: the answer is the taught one, letter by
+    letter. By key: it holds every word or alternative of the lesson's "key" and none of its "not".
+    """
+    from learning.data.lesson_file import check_measured, read_rows, to_lessons
     from personality.book import BookError, read_book, shipped_book_path
 
     try:
@@ -38,7 +44,7 @@ def evaluate(book: Path | None, lessons: Path | None, text: Path | None, options
     lesson_rows = read_rows(lessons) if lessons else None
     if lesson_rows is not None:
         to_lessons(lesson_rows, str(lessons))
-        check_paraphrases(lesson_rows, str(lessons))
+        check_measured(lesson_rows, str(lessons))
     text_rows = _text_rows(text) if text else None
 
     from engine.storage.checkpoint import load_model
@@ -55,14 +61,19 @@ def evaluate(book: Path | None, lessons: Path | None, text: Path | None, options
         print_json(result)
         return
     for part, numbers in result.items():
-        shown = ", ".join(
-            f"{name.replace('_', ' ')} {value:.3f}"
-            if isinstance(value, float)
-            else f"{name} {value}"
-            for name, value in numbers.items()
-            if value is not None  # None: the data has nothing of this kind
-        )
-        click.echo(f"{part}: {shown or 'there is nothing to measure in it'}")
+        click.echo(f"{part}: {_shown(numbers) or 'there is nothing to measure in it'}")
+        for kind, found in (numbers.get("by_key") or {}).items():
+            if found is not None:
+                click.echo(f"{part}, {kind} by key: {_shown(found)}")
+
+
+def _shown(numbers: dict[str, Any]) -> str:
+    """Figures in words; None and what is told on lines of its own are left out."""
+    return ", ".join(
+        f"{name.replace('_', ' ')} {value:.3f}" if isinstance(value, float) else f"{name} {value}"
+        for name, value in numbers.items()
+        if value is not None and not isinstance(value, dict)
+    )
 
 
 def _text_rows(path: Path) -> list[dict[str, Any]]:

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from engine.errors import DataError
-from learning.data.lesson_file import check_paraphrases, read_lessons, read_rows
+from learning.data.lesson_file import (
+    Measured,
+    check_measured,
+    measured,
+    read_lessons,
+    read_rows,
+)
 from learning.protocol.records import Turn
 
 
@@ -31,7 +38,7 @@ def test_what_teaching_ignores_may_be_anything(tmp_path: Path, value: str) -> No
     (lesson,) = read_lessons(file)
     assert lesson.answer == "b"
     with pytest.raises(DataError, match=":1: paraphrase must be a text"):
-        check_paraphrases(read_rows(file), str(file))
+        check_measured(read_rows(file), str(file))
 
 
 @pytest.mark.parametrize("turns", ["5", "null", '["a", "b"]', '{"a": 1}'])
@@ -120,3 +127,41 @@ def test_a_file_that_is_not_there_is_told_without_numbers_of_the_system(tmp_path
     with pytest.raises(DataError) as raised:
         read_rows(tmp_path / "none.jsonl")
     assert "none.jsonl: cannot be read (No such file or directory)" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ('"key": "b"', "key must be a list"),
+        ('"key": []', "key must be a list"),
+        ('"key": [3]', "key must hold texts"),
+        ('"key": ["?"]', "key must hold texts"),
+        ('"key": [["b", []]]', "key must hold texts"),
+        ('"key": ["c"]', "the answer 'b' does not hold its own key"),
+        ('"key": ["b"], "not": ["b"]', "the answer 'b' does not hold its own key"),
+        ('"key": ["b"], "not": "c"', "not must be a list"),
+        ('"not": ["c"]', "has not, but no key"),
+        ('"rewordings": "again?"', "rewordings must be a list"),
+        ('"paraphrases": [""]', "each of paraphrases must be a text"),
+    ],
+)
+def test_what_is_measured_is_checked_with_its_line(tmp_path: Path, more: str, message: str) -> None:
+    file = tmp_path / "lessons.jsonl"
+    file.write_text(
+        f'{{"prompt": "a", "answer": "b", "key": ["b"]}}\n{{"prompt": "a", "answer": "b", {more}}}\n'
+    )
+    assert len(read_lessons(file)) == 2  # teaching ignores it
+    with pytest.raises(DataError, match=f"^{re.escape(str(file))}:2: {re.escape(message)}"):
+        check_measured(read_rows(file), str(file))
+
+
+def test_other_words_are_asked_and_never_taught(tmp_path: Path) -> None:
+    file = tmp_path / "lessons.jsonl"
+    file.write_text(
+        '{"prompt": "a", "answer": "b c", "key": ["b", ["c", "d"]], "not": ["e"], "rewordings": ["f"],'
+        ' "paraphrase": "g", "paraphrases": ["h", "i"]}\n'
+    )
+    (row,) = read_rows(file)
+    assert measured(row) == Measured((("b",), ("c", "d")), (("e",),), ("f",), ("g", "h", "i"))
+    (lesson,) = read_lessons(file)
+    assert (lesson.prompt, lesson.answer, lesson.rejected) == ((Turn("user", "a"),), "b c", ())

@@ -312,6 +312,28 @@ def test_evaluate_every_part(shell: Shell) -> None:
     assert words.startswith("book: pairs 2, recall ")
 
 
+def test_evaluate_by_key(shell: Shell) -> None:
+    row = '{"prompt": "a", "answer": "b", "key": ["b"], "rewordings": ["aa", "ab"], "paraphrase": "c"}\n'
+    file = shell.file("keyed.jsonl", row)
+    (result,) = shell.rows("evaluate", "--lessons", str(file))
+    found = result["lessons"]["by_key"]
+    assert {kind: part["asked"] for kind, part in found.items()} == {
+        "recall": 1,
+        "rewordings": 2,
+        "paraphrases": 1,
+    }
+    words = shell.run("evaluate", "--lessons", str(file)).stdout.splitlines()
+    assert [line.split(":")[0] for line in words] == [
+        "lessons",
+        "lessons, recall by key",
+        "lessons, rewordings by key",
+        "lessons, paraphrases by key",
+    ]
+    assert re.fullmatch(r"lessons, rewordings by key: asked 2, exact [01.]+, key [01.]+", words[2])
+    file.write_text(row + row.replace('["b"]', '"b"'))
+    assert f"{file}:2: key must be a list" in shell.fails("evaluate", "--lessons", str(file))
+
+
 def test_evaluate_asks_as_teach_would_have_taught(shell: Shell) -> None:
     def measured(row: str) -> object:
         return shell.rows("evaluate", "--lessons", str(shell.file("l.jsonl", row)))[0]["lessons"]
