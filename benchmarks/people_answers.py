@@ -14,11 +14,11 @@ import torch
 from benchmarks.people_data import PersonFact
 from benchmarks.talk_metrics import admits
 from engine.config import GREEDY
-from engine.generate import greedy
 from engine.model import Model
 from engine.rollout import Rollout
 from engine.tokenizers.chat_format import encode_prompt
 from engine.tokenizers.tokenizer import Tokenizer
+from learning.evaluate import greedy_answer
 from learning.text.key import holds
 from learning.text.normalise import fold_answer
 
@@ -43,7 +43,7 @@ class Asker:
 
     def one(self, turns: Turns) -> str:
         """The app's own greedy decoding. What stands beside it in a batch cannot change a letter."""
-        return greedy(self._model, self._tokenizer, self._ids(turns)).text.strip()
+        return greedy_answer(self._model, self._tokenizer, turns).strip()
 
     def ask_alone(self, questions: Sequence[str]) -> list[str]:
         """`one` for each, to compare answers to the letter."""
