@@ -25,6 +25,7 @@ BENCHMARKS: dict[str, str] = {
     "transaction": "bytes that a lesson writes, seconds of a publication, at 10M and SmolLM2's shape",
     "crash": "kill -9 at 50 random moments: whether anything the screen confirmed is lost",
     "collapse": "100 lessons in a row with the recipe and with failed methods: what is still known",
+    "people": "facts of invented owners: known in any words, against ROME, MEMIT, retrieval, ...",
     "features": "whether hidden states find the taught question: the ceiling of other wordings",
     "long_life": "1,000 lessons in a row: recall of lessons and book, talk, time, memory, files",
     "distillation": "a larger model's answers taught to 10M weights, against as much of the corpus",

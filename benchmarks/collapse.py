@@ -28,6 +28,7 @@ import torch
 
 from benchmarks import BenchOptions
 from benchmarks.bag_of_words import share_found
+from benchmarks.clock import Clock
 from benchmarks.collapse_data import (
     LESSONS,
     PREFERENCE,
@@ -38,11 +39,11 @@ from benchmarks.collapse_data import (
     preferred,
     read_lessons,
 )
-from benchmarks.collapse_pupils import METHODS, RECIPE, WITHOUT_PAUSES, Pupil, open_pupil
+from benchmarks.collapse_pupils import METHODS, RECIPE, WITHOUT_PAUSES, open_pupil
 from benchmarks.collapse_report import summary, write_report
 from benchmarks.collapse_rows import Rows
 from benchmarks.corpus import named_corpus
-from benchmarks.processes import forget_peak, peak_bytes
+from benchmarks.processes import forget_peak
 from benchmarks.report import machine
 from benchmarks.scratch import DEFAULT_MODEL
 from engine.config import CONFIGS, Sampling
@@ -335,45 +336,6 @@ def pick(prompt: str, texts: Sequence[str]) -> Lesson | None:
         return None
     others = tuple(text for text in dict.fromkeys(texts) if text != chosen)
     return Lesson("pick", (Turn("user", prompt),), chosen, others)
-
-
-class Clock:
-    """Measures the time of lessons and pauses, memory, and the number of rollbacks."""
-
-    def __init__(self, pause: float) -> None:
-        self._pause = pause
-        self._lessons: list[float] = []
-        self._worked: list[float] = []
-        self._pauses: list[float] = []
-        self._rolled_back = 0
-
-    def teach(self, pupil: Pupil, lesson: Lesson) -> None:
-        started, worked = time.perf_counter(), time.process_time()
-        kept = pupil.learn(lesson)
-        self._lessons.append(time.perf_counter() - started)
-        self._worked.append(time.process_time() - worked)
-        self._rolled_back += not kept
-
-    def rest(self, pupil: Pupil) -> None:
-        self._pauses.append(pupil.rest(self._pause))
-
-    def row(self) -> dict[str, float | int | None]:
-        """Figures of all lessons so far. cpu: processor time in seconds, which other load on the machine does
-        not inflate. Memory: peak of the process since teaching began."""
-        lessons, worked, pauses = map(sorted, (self._lessons, self._worked, self._pauses))
-        peak = peak_bytes()
-        if not lessons:
-            return {"rolled_back": 0}
-        return {
-            "seconds_median": lessons[len(lessons) // 2],
-            "seconds_max": lessons[-1],
-            "cpu_median": worked[len(worked) // 2],
-            "cpu_max": worked[-1],
-            "pause_median": pauses[len(pauses) // 2],
-            "pause_max": pauses[-1],
-            "rolled_back": self._rolled_back,
-            "memory_mb": peak / 2**20 if peak is not None else None,
-        }
 
 
 def fingerprint(weights: Path, files: Sequence[Path]) -> str:

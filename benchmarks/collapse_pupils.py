@@ -9,12 +9,12 @@ from __future__ import annotations
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
-from benchmarks.baselines import ATTEMPTS
+from benchmarks.baselines import ATTEMPTS, Make
 from engine.model import Model
 from engine.storage.checkpoint import load_model
 from engine.tokenizers.tokenizer import Tokenizer
@@ -35,6 +35,10 @@ METHODS: dict[str, str] = {
 """Name -> description, in the order of the tables."""
 
 
+Timer = Callable[[], float]
+"""Seconds since some moment, of the wall or of the processor."""
+
+
 class Pupil(Protocol):
     """A model with a way to teach it."""
 
@@ -47,8 +51,8 @@ class Pupil(Protocol):
         """Teaches a lesson; False if the guard rolled it back."""
         ...
 
-    def rest(self, seconds: float) -> float:
-        """Gives a pause of at most `seconds`; returns the seconds used."""
+    def rest(self, seconds: float, timer: Timer = time.perf_counter) -> float:
+        """Gives a pause of at most `seconds` of the timer; returns those used."""
         ...
 
 
@@ -56,7 +60,7 @@ class Pupil(Protocol):
 def open_pupil(method: str, folder: Path, seed: int) -> Iterator[Pupil]:
     """A pupil with a copy of the folder's model."""
     if method in ATTEMPTS:
-        yield AttemptPupil(method, folder)
+        yield AttemptPupil(folder, ATTEMPTS[method].make)
         return
     with open_learner(folder, seed, pauses=method == RECIPE) as pupil:
         yield pupil
@@ -96,22 +100,27 @@ class LearnerPupil:
         (journaled,) = self._journal.add_lessons([lesson])
         return not self._learner.learn(journaled).rolled_back
 
-    def rest(self, seconds: float) -> float:
-        started = time.perf_counter()
+    @property
+    def masters(self) -> Model:
+        """The weights that learn, of which `model` is a copy."""
+        return self._learner.weights.model
+
+    def rest(self, seconds: float, timer: Timer = time.perf_counter) -> float:
+        started = timer()
         if self._pauses:
-            while time.perf_counter() - started < seconds and self._learner.catch_up():
+            while timer() - started < seconds and self._learner.catch_up():
                 pass
-        return time.perf_counter() - started
+        return timer() - started
 
 
 class AttemptPupil:
     """A method of benchmarks.baselines; it has no pauses, journal or guard."""
 
-    def __init__(self, method: str, folder: Path) -> None:
+    def __init__(self, folder: Path, make: Make) -> None:
         self._model, self._tokenizer = load_model(folder), Tokenizer.load(folder)
         self._context = self._model.config.context
         book = book_examples(self._tokenizer, [shipped_book_path()], self._context)
-        self._attempt = ATTEMPTS[method].make(self._model, book)
+        self._attempt = make(self._model, book)
 
     @property
     def model(self) -> Model:
@@ -121,5 +130,5 @@ class AttemptPupil:
         self._attempt.learn(to_task(self._tokenizer, lesson, self._context))
         return True
 
-    def rest(self, seconds: float) -> float:
+    def rest(self, seconds: float, timer: Timer = time.perf_counter) -> float:
         return 0.0

@@ -14,9 +14,10 @@ FILE = "collapse_rows.jsonl"
 class Rows:
     """The rows of one start (model, weights, quick or not) in a file that may have others."""
 
-    def __init__(self, folder: Path | None, start: dict[str, Any]) -> None:
-        """folder: None keeps the rows in memory only. Raises DataError."""
-        self._path, self._start = folder / FILE if folder else None, start
+    def __init__(self, folder: Path | None, start: dict[str, Any], file: str = FILE) -> None:
+        """folder: None keeps the rows in memory only. start: "start" is a mark of weights and data; the rest
+        says what is measured, and has "model" and "quick". Raises DataError."""
+        self._path, self._start = folder / file if folder else None, start
         self._rows: list[dict[str, Any]] = []
         if self._path and self._path.exists():
             try:
@@ -42,16 +43,16 @@ class Rows:
         return any(row.items() >= wanted.items() for row in self._rows)
 
     def finished(self) -> list[dict[str, Any]]:
-        """Rows of complete parts: those of this start, and of the newest start of other models. If a part was
-        started twice, only the rows after the last start count."""
-        newest = {row["model"]: row["start"] for row in self._rows if self._alike(row)}
-        newest[self._start["model"]] = self._start["start"]
+        """Rows of complete parts: those of this start, and of the newest start of whatever else was measured,
+        for example other models. If a part was started twice, only the rows after the last start count."""
+        newest = {self._what(row): row["start"] for row in self._rows if self._alike(row)}
+        newest[self._what(self._start)] = self._start["start"]
         groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
         done: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
         for row in self._rows:
-            if not self._alike(row) or row["start"] != newest[row["model"]]:
+            if not self._alike(row) or row["start"] != newest[self._what(row)]:
                 continue
-            key = tuple(row[k] for k in ("model", "method", "seed", "part"))
+            key = (*self._what(row), *(row[k] for k in ("method", "seed", "part")))
             if row.get("done"):
                 done[key] = groups.pop(key, [])
             elif row["at"] == 0:
@@ -59,6 +60,9 @@ class Rows:
             else:
                 groups.setdefault(key, []).append(row)
         return [row for rows in done.values() for row in rows]
+
+    def _what(self, row: dict[str, Any]) -> tuple[Any, ...]:
+        return tuple(row.get(name) for name in self._start if name != "start")
 
     def _alike(self, row: dict[str, Any]) -> bool:
         return bool(row.get("quick") == self._start["quick"])

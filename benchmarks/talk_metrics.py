@@ -168,7 +168,7 @@ def fits(answer: str, question: Question) -> bool | None:
         return None
     if not words:
         return False
-    if NO_IDEA.search(text):
+    if admits(answer):
         return True
     if kind == "choice":
         allowed = {option.casefold() for option in question.options}
@@ -184,6 +184,11 @@ def fits(answer: str, question: Question) -> bool | None:
         return YES_NO.match(text) is not None
     rule = {"where": WHERE, "when": WHEN, "why": WHY, "how_are_you": STATE}[kind]
     return rule.search(text) is not None
+
+
+def admits(answer: str) -> bool:
+    """True if the answer says that it does not know: "I do not know that yet. Will you teach me?" """
+    return NO_IDEA.search(" ".join(fold(answer))) is not None
 
 
 # Does she claim to be a person?

@@ -65,4 +65,4 @@ ATTEMPTS: dict[str, Named] = {
 }
 """Name -> attempt."""
 
-__all__ = ["ATTEMPTS", "Attempt", "Named"]
+__all__ = ["ATTEMPTS", "Attempt", "Make", "Named"]
