@@ -343,6 +343,8 @@ class FetchProgress:
     """Bytes that are there ..."""
     total: int
     """... of so many. Where all are there, the model is being prepared."""
+    prepared: float = 0.0
+    """Share of that which is done, 0 to 1."""
 
 
 @dataclass(frozen=True)
