@@ -184,9 +184,17 @@ class Model(nn.Module):
             cache.advance(t)
         return self.norm(x)
 
-    def trunk(self, ids: Tensor, layers: int) -> Tensor:
-        """Hidden states [B, T, D] of ids [B, T] after the first `layers` blocks; causal, without a cache."""
-        return self._blocks(self.embedding(ids), 0, layers)
+    def trunk(
+        self,
+        ids: Tensor,
+        layers: int,
+        *,
+        positions: Tensor | None = None,
+        mask: Tensor | None = None,
+    ) -> Tensor:
+        """Hidden states [B, T, D] of ids [B, T] after the first `layers` blocks, without a cache; positions
+        and mask as in `hidden_states`."""
+        return self._blocks(self.embedding(ids), 0, layers, positions, mask)
 
     def above(
         self,

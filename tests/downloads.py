@@ -30,15 +30,20 @@ if mode == "waits":
 while mode == "gated" and not gate.exists():
     time.sleep(0.01)
 say(FetchProgress(name, 100_000_000, 100_000_000))
+if mode == "prepares":
+    say(FetchProgress(name, 100_000_000, 100_000_000, 0.5))
 source = Path(sys.argv[1]) / "engine" / "base" / "10m"
 shutil.copytree(source, Path(home) / "models" / name, copy_function=os.symlink)
+if mode == "prepares":
+    sys.stdin.read(); sys.exit(130)
 say(Fetched(name, 134_515_008))
 """
 
 
 def download(mode: str, home: Home, name: str) -> Sequence[str]:
     """A command line. mode: "fails", "dies", "waits" until it is stopped, "gated": goes on when the home has
-    a file `gate`; anything else fetches at once a copy of the 10M."""
+    a file `gate`; "prepares" what is there until it is stopped; anything else fetches at once a copy of the
+    10M."""
     return [sys.executable, "-c", _SCRIPT, str(ROOT), mode, str(home.path), name]
 
 

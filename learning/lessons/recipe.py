@@ -217,6 +217,8 @@ def _gradients(
 ) -> float:
     """Adds the gradients of all terms of the loss. Returns their weighted sum in nats."""
     loss = 0.0
+    new = [*task.judged, *batch.lesson, *batch.wordings, *batch.replay, *batch.talk]
+    model.look_ahead([*new, *(e for e, _ in batch.riders)], pause=pause)
     if not task.answer:
         loss += task.weight * avoidance_gradients(
             model, task.rejected, before, weight=task.weight, pause=pause

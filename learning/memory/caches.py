@@ -28,6 +28,8 @@ from learning.models.weights import Weights
 from personality.parsed import ParsedBooks
 
 WATCH = "watch.json"
+PIECE = 32
+"""Rows that go through the frozen blocks between two reports."""
 TRUNK = "trunk.safetensors"
 """Outputs of the frozen blocks of a large model."""
 
@@ -175,17 +177,23 @@ class LearnerCaches:
             self.replay.memory, pause=self._pause
         )  # outputs for own talk follow as it is drawn
 
-    def keep_prepared(self) -> None:
+    def keep_prepared(self, passed: Callable[[int], None] = lambda _: None) -> None:
         """Makes all caches and writes what later starts read: for a model that was just brought in. The
-        owner's own lines are left out of the outputs that are written."""
+        owner's own lines are left out of the outputs that are written. passed: called with the ids of
+        rows that have just gone through the frozen blocks, which takes longest."""
+        rows = sorted([*self.replay.memory, *self.replay.talk], key=lambda e: len(e.ids))
+        for first in range(0, len(rows), PIECE):
+            piece = rows[first : first + PIECE]
+            self.trunk.fill(piece, pause=self._pause)
+            passed(sum(len(e.ids) for e in piece))
         self.prepare()
         self.save()
         model, shipped = self._weights.model, book_paths(self._home.book_path)[0].name
         if model.config.parameters > LARGE:
-            rows = [row.example for row in self.book_rows if row.place.startswith(f"{shipped}:")]
+            kept = [row.example for row in self.book_rows if row.place.startswith(f"{shipped}:")]
             mark = weights_mark(model, self.trunk)
             with contextlib.suppress(CheckpointError):  # a full disk: made at each start
-                self.trunk.save(self._weights.folder / TRUNK, mark, [*rows, *self.replay.talk])
+                self.trunk.save(self._weights.folder / TRUNK, mark, [*kept, *self.replay.talk])
 
     def tidy(self) -> None:
         """Drops cached outputs of examples that are no longer replayed."""

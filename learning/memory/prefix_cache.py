@@ -21,12 +21,15 @@ from engine.model import Model
 from engine.precision import autocast, fast_dtype
 from engine.storage.checkpoint import load_tensors, save_tensors
 from learning.data.examples import Example, collate, micro_batches
+from learning.memory.packing import pack_rows
 
 LARGE = 100_000_000
 """Of a model with more weights outputs are kept in bfloat16, on disk too (`save`): making them takes a
 minute."""
 FILL_TOKENS = 2048
 """Padded tokens in one pass through the lower blocks."""
+ROW_TOKENS = 320
+"""Of one packed row at most, where one example does not need more: attention grows with their square."""
 
 
 class PrefixCache:
@@ -88,10 +91,20 @@ class PrefixCache:
         for group in micro_batches(missing, FILL_TOKENS):
             pause()
             members = [missing[i] for i in group]
-            with autocast(self.model.device):
-                x = self.model.trunk(collate(members).ids.to(self.model.device), self.layers)
-            for example, row in zip(members, x, strict=True):
+            for example, row in zip(members, self._through(members), strict=True):
                 self._outputs[example.ids] = row[: len(example.ids) - 1].to(self._kind, copy=True)
+
+    def _through(self, examples: Sequence[Example]) -> Iterable[Tensor]:
+        """For each example its outputs [T or more, D]; packed where all begin with what the model is told."""
+        ids = collate(examples).ids.to(self.model.device)
+        with autocast(self.model.device):
+            if len(examples) < 2 or not examples[0].start:
+                return self.model.trunk(ids, self.layers)
+            packing = pack_rows([e.ids[:-1] for e in examples], ROW_TOKENS)
+            positions = packing.positions.to(ids.device)
+            mask = packing.mask.to(ids.device)
+            x = self.model.trunk(packing.pack(ids), self.layers, positions=positions, mask=mask)
+            return packing.unpack(x)
 
 
 def _key(ids: tuple[int, ...]) -> str:
@@ -111,6 +124,12 @@ class UpperModel:
     def hidden_states(self, examples: Sequence[Example]) -> Tensor:
         """Final hidden states, [B, T, D], with gradient through the upper blocks alone."""
         return self.model.above(self.trunk.outputs(examples), self.trunk.layers)
+
+    def look_ahead(
+        self, examples: Sequence[Example], *, pause: Callable[[], None] = lambda: None
+    ) -> None:
+        """Call before several passes over some of these: what the lower blocks make of them may then cost
+        less than in each pass."""
 
     def logits(self, hidden: Tensor) -> Tensor:
         return self.model.logits(hidden)

@@ -14,6 +14,8 @@ from engine.model import Model
 from engine.precision import autocast
 from learning.data.examples import Example, collate, micro_batches
 
+BLOCK = 16
+"""Targets that are judged at a time."""
 CHECK_TOKENS = 2048
 """Padded tokens per forward pass without gradients; small, so that the owner hardly waits for one."""
 
@@ -97,16 +99,23 @@ def knowledge(
     for group in micro_batches(examples, tokens):
         pause()
         logits, labels, rows = target_logits(model, [examples[i] for i in group])
-        nll = F.cross_entropy(logits, labels, reduction="none")
-        right = logits.gather(1, labels[:, None])[:, 0]
-        wrong = logits.scatter_(1, labels[:, None], float("-inf")).amax(
-            1
-        )  # in place: half the memory
+        nll, lead = _judged(logits, labels)
         for place, index in enumerate(group):
             own = rows == place
-            margin = float((right - wrong)[own].min()) if own.any() else float("inf")
+            margin = float(lead[own].min()) if own.any() else float("inf")
             result[index] = Knowledge(float(nll[own].sum()), int(own.sum()), margin)
     return [item for item in result if item is not None]
+
+
+def _judged(logits: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+    """(negative log-likelihood in nats, lead over the best wrong token), each [N]. Overwrites logits [N, V],
+    in blocks that stay in the processor's cache."""
+    nll, lead = [], []
+    for part, right in zip(logits.split(BLOCK), labels.split(BLOCK), strict=True):
+        nll.append(F.cross_entropy(part, right, reduction="none"))
+        own = part.gather(1, right[:, None])[:, 0]
+        lead.append(own - part.scatter_(1, right[:, None], float("-inf")).amax(1))
+    return torch.cat(nll), torch.cat(lead)
 
 
 def share_known(checked: Sequence[Knowledge]) -> float:

@@ -13,7 +13,9 @@ class FetchProgress:
     done: int
     """Bytes downloaded so far."""
     total: int
-    """Bytes in total. When all are downloaded, the model is being imported."""
+    """Bytes in total. When all are downloaded, the model is being prepared."""
+    prepared: float = 0.0
+    """Share of the preparation that is done, 0 to 1."""
 
 
 @dataclass(frozen=True)

@@ -89,4 +89,6 @@ class FetchDesk:
             raise VidyaError("nothing is being fetched", "/model lists what can be fetched")
         self._fetcher.stop()
         self._known.change(fetching=None)
+        if now.name not in {model.name for model in self.missing()}:  # it was being prepared
+            return StatusMessage(f"{now.name} is in the home; /model changes to it")
         return StatusMessage(f"{now.name} is not fetched; /get {now.name} goes on with it")

@@ -23,6 +23,8 @@ class Fetching:
     """Bytes that are there ..."""
     total: int = 0
     """... of so many; 0 until that is known."""
+    prepared: float = 0.0
+    """Share of its preparation that is done once all bytes are there, 0 to 1."""
     there: bool = False
     """It is in the home; the talk goes on with it in the next pause."""
     wanted: bool = True
@@ -38,7 +40,8 @@ class Fetching:
         if self.there:
             return f"{self.name} is there"
         if self.total and self.done >= self.total:
-            return f"preparing {self.name}"
+            share = f", {percent(self.prepared)}" if self.prepared > 0 else ""
+            return f"preparing {self.name}{share}"
         return f"{percent(self.share)} of {self.name}"
 
     def words(self) -> str:
@@ -55,7 +58,7 @@ def after(now: Fetching | None, event: Event) -> Fetching | None:
 
     match event:
         case FetchProgress() if now is not None and now.name == event.name:
-            return replace(now, done=event.done, total=event.total)
+            return replace(now, done=event.done, total=event.total, prepared=event.prepared)
         case Fetched() if now is not None and now.name == event.name:
             return replace(now, there=True)
         case Failed(where="fetch"):

@@ -1,4 +1,5 @@
-"""The process that fetches a model into the home while the app runs; the app holds the home's lock for it.
+"""The process that fetches a model into the home while the app runs, and prepares it for lessons; the app
+holds the home's lock for it.
 
 Writes events to stdout, one JSON object a line. Ends when stdin closes, because the interface is gone or
 wants it to end; what was fetched stays for the next time where the source can resume. Loads torch, but only
@@ -15,13 +16,18 @@ import sys
 import threading
 import time
 import traceback
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from engine.errors import VidyaError
 from learning.home import Home
 from learning.protocol.events import Failed
 from learning.protocol.model_events import Fetched, FetchProgress
 from vidya_tui.worker.main import EventWriter, take_stdout
+
+if TYPE_CHECKING:
+    from learning.models.store import ModelInfo
 
 LAST_SECONDS = 5.0
 """Time limit for removing what is half-made after stdin has closed."""
@@ -38,13 +44,20 @@ class Reporter:
         self._name, self._report = name, report
         self._last = 0.0
         self._whole = False
+        self._total = 0
 
     def __call__(self, done: int, total: int) -> None:
         """Arguments: bytes done, and the total."""
-        now, whole = time.monotonic(), done >= total
+        now, whole, self._total = time.monotonic(), done >= total, total
         if now - self._last >= TOLD_EVERY or (whole and not self._whole):
             self._last, self._whole = now, whole
             self._report(FetchProgress(self._name, done, total))
+
+    def prepared(self, share: float) -> None:
+        """Of what follows when everything is fetched, 0 to 1."""
+        if (now := time.monotonic()) - self._last >= TOLD_EVERY:
+            self._last = now
+            self._report(FetchProgress(self._name, self._total, self._total, share))
 
 
 def fetch(home: Home, name: str, report: EventWriter) -> int:
@@ -62,9 +75,20 @@ def fetch(home: Home, name: str, report: EventWriter) -> int:
         what = f"{name} could not be fetched ({type(error).__name__})"
         report(Failed("fetch", what, "the log in the home has the details"))
     else:
+        _prepare(home, info, progress.prepared)
         report(Fetched(info.name, info.parameters))
         return 0
     return 1
+
+
+def _prepare(home: Home, info: ModelInfo, progress: Callable[[float], None]) -> None:
+    """Makes what the first lesson would wait for. Where that fails, the model is there all the same."""
+    from learning.lessons.prepare import prepare_model
+
+    try:
+        prepare_model(home, info, say=_log, progress=progress)
+    except Exception:
+        traceback.print_exc()
 
 
 def _log(words: str) -> None:

@@ -25,6 +25,7 @@ from learning.memory.own_talk import generate_talk
 from learning.memory.reference import REFERENCE
 from learning.models.files import TALK
 from learning.models.store import ModelStore
+from learning.protocol.records import Lesson, Turn
 
 
 @pytest.fixture
@@ -91,6 +92,33 @@ def test_a_small_model_is_quick_enough(home: Home, monkeypatch: pytest.MonkeyPat
     info = ModelStore(home).info("other")
     prepare_model(home, info, say=told.append)
     assert not told and not (info.path / WATCH).exists()
+
+
+def test_it_tells_how_far_it_is(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(caches, "PIECE", 1)
+    shares: list[float] = []
+    prepare_model(home, ModelStore(home).info("other"), say=lambda _: None, progress=shares.append)
+    assert shares == sorted(shares) and shares[0] == 0.0 and shares[-1] == pytest.approx(1.0)
+    assert any(0.4 < share < 1.0 for share in shares)
+
+
+def test_the_journal_stays_with_the_weights_that_it_follows(
+    home: Home,
+) -> None:
+    """Another program may be learning with another model meanwhile."""
+    journal = Journal(home.journal_path)
+    prompt = (Turn("user", "what is my dog called"),)
+    journal.add_lessons([Lesson("correction", prompt, "Your dog is called Rex.")])
+    (number,) = (lesson.id for lesson in journal.waiting())
+    version = journal.latest_version() + 1
+    journal.add_publication(version, 0, [number], str(home.models_path / "mine" / "x"), "")
+    journal.mark_saved(version)
+    journal.follow(version)
+    journal.set_lesson_state(number, "learned")
+    prepare_model(home, ModelStore(home).info("other"), say=lambda _: None)
+    again = Journal(home.journal_path)
+    assert [lesson.state for lesson in again.lessons()] == ["learned"]
+    assert again.lessons_not_saved() == []
 
 
 def test_a_bad_book_only_puts_it_off(home: Home) -> None:

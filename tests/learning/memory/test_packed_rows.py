@@ -11,7 +11,7 @@ from engine import precision
 from engine.model import Model
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example, from_answer
-from learning.memory import packed_rows
+from learning.memory import packed_rows, prefix_cache
 from learning.memory.packed_rows import PackedRows
 from learning.memory.prefix_cache import PrefixCache
 from learning.objectives.forward import knowledge, target_logits
@@ -39,7 +39,8 @@ def test_the_numbers_of_separate_rows(
     layers: int,
     room: int,
 ) -> None:
-    monkeypatch.setattr(packed_rows, "ROW_TOKENS", room)
+    for place in (packed_rows, prefix_cache):
+        monkeypatch.setattr(place, "ROW_TOKENS", room)
     for place in (packed_rows, precision):  # autocast looks there
         monkeypatch.setattr(place, "fast_dtype", lambda _: torch.float32)
     rows = examples(tiny_tokenizer, beginning)

@@ -3,11 +3,14 @@ is needed."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
+from torch import Tensor
 
+from engine import precision
 from engine.model import Model
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example, from_answer
@@ -103,3 +106,29 @@ def test_outputs_that_were_written_are_read_for_the_same_weights(
     again = PrefixCache(tiny_model, 1)
     again.load(path, "these")
     torch.testing.assert_close(again.outputs(examples), whole)
+
+
+def test_rows_share_one_pass_over_what_the_model_is_told(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(precision, "fast_dtype", lambda _: torch.float32)  # autocast looks there
+    head = tuple(tiny_tokenizer.encode("You are told this before each conversation."))
+    rows = [
+        replace(e, ids=head + e.ids, target=(False,) * len(head) + e.target, start=len(head))
+        for e in _examples(tiny_tokenizer)
+    ]
+    passed: list[int] = []
+    trunk = Model.trunk
+
+    def counted(self: Model, ids: Tensor, layers: int, **how: Tensor) -> Tensor:
+        passed.append(ids.numel())
+        return trunk(self, ids, layers, **how)
+
+    monkeypatch.setattr(Model, "trunk", counted)
+    together = PrefixCache(tiny_model, 1).outputs(rows)
+    own = sum(len(e.ids) - 1 - len(head) for e in rows)
+    assert len(passed) == 1 and passed[0] <= len(head) + own, "their beginning stands there once"
+    alone = PrefixCache(tiny_model, 1)
+    for row, example in zip(together, rows, strict=True):
+        (apart,) = alone.outputs([example])
+        torch.testing.assert_close(row[: len(apart)], apart, atol=1e-5, rtol=1e-5)

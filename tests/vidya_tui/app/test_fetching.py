@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
 from learning.home import Home
+from learning.models.store import ModelInfo
 from learning.protocol.events import Event, Failed
 from learning.protocol.messages import decode, encode
 from learning.protocol.model_events import Fetched, FetchProgress
 from tests.downloads import download
 from tests.stage import Stage, play
 from vidya_tui.settings.file import load
+from vidya_tui.worker import fetch as worker_fetch
 from vidya_tui.worker.fetcher import Command, Fetcher
 
 NAME = "smollm2-135m"
@@ -92,6 +94,41 @@ def test_the_model_screen_lists_fetches_and_stops(tmp_path: Path) -> None:
         assert stage.app.fetcher._process.returncode == 130
 
     play(scenario, tmp_path, fetch=as_if("waits"))
+
+
+def test_what_is_stopped_while_it_is_prepared_is_there(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.say("/get")
+        await stage.sees("preparing smollm2-135m, 50 %")
+        await stage.until(lambda: (stage.home.models_path / NAME / "config.json").exists())
+        await stage.say("/get stop")
+        await stage.sees("smollm2-135m is in the home; /model changes to it")
+
+    play(scenario, tmp_path, fetch=as_if("prepares"))
+
+
+@pytest.mark.parametrize("trouble", [None, RuntimeError("no memory")])
+def test_it_is_prepared_before_it_is_said_to_be_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trouble: Exception | None
+) -> None:
+    told: list[Event] = []
+    info = ModelInfo(NAME, tmp_path, 134_515_008, 0, 1, False)
+
+    def got(*_: object, progress: Callable[[int, int], None], **__: object) -> ModelInfo:
+        progress(1, 2)
+        progress(2, 2)
+        return info
+
+    def prepared(*_: object, progress: Callable[[float], None], **__: object) -> None:
+        progress(0.5)
+        if trouble:
+            raise trouble
+
+    monkeypatch.setattr("learning.models.get.get_model", got)
+    monkeypatch.setattr("learning.lessons.prepare.prepare_model", prepared)
+    monkeypatch.setattr(worker_fetch, "TOLD_EVERY", 0.0)
+    assert worker_fetch.fetch(Home(tmp_path), NAME, told.append) == 0  # type: ignore[arg-type]
+    assert told[-2:] == [FetchProgress(NAME, 2, 2, 0.5), Fetched(info.name, info.parameters)]
 
 
 @pytest.mark.parametrize(
