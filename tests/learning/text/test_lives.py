@@ -156,10 +156,12 @@ def test_no_benchmark_teaches_a_value_of_the_lives() -> None:
         for text in _taught(json.loads(line))
     ]
     assert taught
+    dates = {f"{day} of {month}" for day in values()["date_day"] for month in values()["month"]}
+    listed = {**values(), "date": tuple(sorted(dates))}
     faults = [
         f"{list_name}: {value!r} is in {file}:{text.rstrip()}"
-        for list_name in ({*relations().values()} | {"first_f", "first_m", "surname", "date_day"})
-        for value in values().get(list_name, ())
+        for list_name in ({*relations().values()} | {"first_f", "first_m", "surname"})
+        for value in listed.get(list_name, ())
         for file, text in taught
         if list_name not in _CALENDAR and f" {fold(re.sub('[<>{}]', ' ', value))} " in text
     ]
@@ -170,4 +172,8 @@ def _taught(row: dict[str, object]) -> list[str]:
     later = row.get("later") or {}
     assert isinstance(later, dict)
     found = [row.get("answer"), row.get("invention"), later.get("answer")]
+    keys = [row.get("key") or [], later.get("key") or []]
+    for key in keys:
+        assert isinstance(key, list)
+        found += [text for one in key for text in ([one] if isinstance(one, str) else one)]
     return [text for text in found if isinstance(text, str)]
