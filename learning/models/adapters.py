@@ -19,6 +19,7 @@ from engine.storage.adapter_files import ADAPTER_CONFIG, a_name, b_name, model_n
 from engine.storage.checkpoint import compact, load_model, save_tensors, to_huggingface
 from engine.storage.checkpoint_files import WEIGHTS, read_metadata
 from engine.storage.disk import unwritable
+from engine.storage.generation_file import GENERATION, read_generation, write_generation
 from learning.models.import_export import CARD
 from learning.models.snapshots import SHIPPED, snapshots_of
 from learning.models.store import ModelStore
@@ -34,7 +35,8 @@ def shipped_adapter(name: str) -> Path | None:
 
 
 def apply_adapter(folder: Path, adapter: Path) -> None:
-    """Adds an adapter to the weights in a model's folder; its card is put before the model's own.
+    """Adds an adapter to the weights in a model's folder; its card is put before the model's own, and what
+    it says of drawing answers replaces the model's.
 
     Tensors that need it are written in float32, the others as short as is exact. Raises CheckpointError
     where the adapter does not fit; the folder is as before then.
@@ -48,6 +50,8 @@ def apply_adapter(folder: Path, adapter: Path) -> None:
     cards = [path.read_text("utf-8") for path in (adapter / CARD, folder / CARD) if path.exists()]
     try:
         (folder / CARD).write_text("\n".join(cards), "utf-8")
+        if (adapter / GENERATION).exists():
+            write_generation(read_generation(adapter), folder)
     except OSError as error:
         raise CheckpointError(*unwritable(folder, error, "choose another --home")) from error
 
