@@ -25,10 +25,10 @@ from benchmarks import BenchOptions
 from benchmarks.collapse_data import DATA, Row, read_lessons
 from benchmarks.collapse_pupils import open_learner
 from benchmarks.report import machine, table, write
-from engine.config import Sampling
 from engine.generate import Restart, generate
 from engine.model import Model
 from engine.selection import Finished
+from engine.storage.generation_file import Generation, read_generation
 from engine.tokenizers.chat_format import encode_prompt
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.home import Home
@@ -92,8 +92,10 @@ def run(options: BenchOptions) -> dict[str, Any]:
     few = 2 if options.quick else None
     tuning, tuning_rest = _tuning(few)
     judged, rest = _judged(few)
+    generation = read_generation(folder)
+    used = EXPONENT if generation.certainty_exponent is None else generation.certainty_exponent
     fitted = fit_exponent(collect(folder, tuning, tuning_rest, 1, options))
-    options.say(f"exponent fitted on the tuning lessons: {fitted:.2f}, used: {EXPONENT}")
+    options.say(f"exponent fitted on the tuning lessons: {fitted:.2f}, used: {used}")
     cards = [
         card
         for seed in options.seeds
@@ -103,7 +105,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
     result: dict[str, Any] = {
         "benchmark": "calibration",
         "machine": machine(),
-        "exponent": {"fitted": fitted, "used": EXPONENT},
+        "exponent": {"fitted": fitted, "used": used},
         "lessons": len(judged),
         "cards": len(cards),
         "error": {
@@ -181,15 +183,17 @@ def collect(
 ) -> list[Shown]:
     """The cards for all questions, before and after the lessons."""
     book, tokenizer = read_book(shipped_book_path()), Tokenizer.load(folder)
+    own = read_generation(folder)
     with open_learner(folder, seed, pauses=True) as pupil:
-        cards = _ask(pupil.model, tokenizer, book, (), _questions(taught, rest, True, seed), seed)
+        asked = _questions(taught, rest, True, seed)
+        cards = _ask(pupil.model, tokenizer, book, (), asked, seed, own)
         lessons = [row.lesson() for row in taught]
         for number, lesson in enumerate(lessons):
             pupil.learn(lesson)
             pupil.rest(1.0)
             options.say(f"lesson {number + 1} of {len(lessons)}")
         asked = _questions(taught, rest, False, seed)
-        return cards + _ask(pupil.model, tokenizer, book, lessons, asked, seed + 50)
+        return cards + _ask(pupil.model, tokenizer, book, lessons, asked, seed + 50, own)
 
 
 def _ask(
@@ -199,10 +203,11 @@ def _ask(
     lessons: Sequence[Lesson],
     questions: Sequence[Question],
     seed: int,
+    own: Generation,
 ) -> list[Shown]:
     known, cards = Known.of(book, lessons), list[Shown]()
     for number, question in enumerate(questions):
-        made, _ = answers(model, tokenizer, question.text, known, 1000 * seed + number)
+        made, _ = answers(model, tokenizer, question.text, known, 1000 * seed + number, own)
         claims = [_is_right(question, text) for _, text, _ in made]
         for (answer, text, sure), right in zip(made, claims, strict=True):
             if fold(text) == NOT_KNOWN_FOLD and not right:
@@ -222,19 +227,26 @@ def _ask(
 
 
 def answers(
-    model: Model, tokenizer: Tokenizer, question: str, known: Known | None, seed: int
+    model: Model,
+    tokenizer: Tokenizer,
+    question: str,
+    known: Known | None,
+    seed: int,
+    own: Generation,
 ) -> tuple[list[tuple[Finished, str, float | None]], int]:
-    """([(answer, text, certainty as shown)], number of retries). known: None skips the answer check."""
+    """([(answer, text, certainty as shown)], number of retries). known: None skips the answer check. own:
+    how the model draws its answers."""
     ids = encode_prompt(tokenizer, [("user", question)], model.config.context, 64)
     turns = (Turn("user", question),)
-    check = AnswerCheck(turns, known or Known.of((), ()), several=True)
+    exponent = EXPONENT if own.certainty_exponent is None else own.certainty_exponent
+    check = AnswerCheck(turns, known or Known.of((), ()), several=True, exponent=exponent)
     made, anew = list[tuple[Finished, str, float | None]](), 0
     for event in generate(
         model,
         tokenizer,
         ids,
         CARDS,
-        Sampling(),
+        own.sampling,
         generator=torch.Generator().manual_seed(seed),
         standards=check.standards(tokenizer, 64) if known else None,
     ):
@@ -255,7 +267,7 @@ def personal(folder: Path, checked: bool) -> dict[str, Any]:
     admitted = claims = sure = surest = anew = count = 0
     started = time.perf_counter()
     for number, question in enumerate(PERSONAL):
-        made, again = answers(model, tokenizer, question, known, number)
+        made, again = answers(model, tokenizer, question, known, number, read_generation(folder))
         anew += again
         best = (-1.0, "")
         for answer, text, value in made:

@@ -1,6 +1,6 @@
 """Measures how well an untaught model talks: counts over its answers to 200 unseen questions.
 
-Each question is answered greedily and once per seed with the app's sampling. The results also have
+Each question is answered greedily and once per seed as suits the model. The results also have
 conversations drawn by seed and a newcomer's ten openings, unselected. Held-out bits per byte need the corpus:
 its files or folder in VIDYA_CORPUS. Left out: the quality of an answer, which only a reader can judge; read
 talk_samples.md.
@@ -33,6 +33,7 @@ from benchmarks.talk_metrics import (
 )
 from benchmarks.talk_report import TITLE, table_parts
 from benchmarks.talk_samples import (
+    APP,
     Answer,
     Answerer,
     Turns,
@@ -44,6 +45,7 @@ from benchmarks.talk_samples import (
 )
 from benchmarks.talk_words import HUMAN_CLAIMS
 from engine.config import GREEDY, Sampling
+from engine.storage.generation_file import read_generation
 from learning.home import Home
 from learning.models.store import SHIPPED, ModelStore
 from personality.book import read_book, shipped_book_path
@@ -81,7 +83,6 @@ def measure(options: BenchOptions, corpus: Sequence[Path]) -> dict[str, Any]:
         "quick": options.quick,
         "questions": len(questions),
         "seeds": list(seeds),
-        "sampling": Sampling().to_dict(),
         "models": {},
         "skipped": [] if documents else ["bits per byte: no corpus; name it in VIDYA_CORPUS"],
     }
@@ -91,11 +92,12 @@ def measure(options: BenchOptions, corpus: Sequence[Path]) -> dict[str, Any]:
     for name, folder in model_folders(options):
         with one_core():
             model, tokenizer = _load(folder)
-            answerer = answers_of(model, tokenizer)
-            found = measure_answers(answerer, questions, seeds, options.say, name)
+            answerer, drawn = answers_of(model, tokenizer), read_generation(folder).sampling
+            found = measure_answers(answerer, questions, seeds, options.say, name, drawn)
+            found["sampling"] = drawn.to_dict()
             samples[name] = {
-                "conversations": conversations(answerer, questions, count, seeds[0]),
-                "openings": openings(answerer, seeds[0]),
+                "conversations": conversations(answerer, questions, count, seeds[0], drawn),
+                "openings": openings(answerer, seeds[0], drawn),
             }
             found["bits_per_byte"] = _bits(model, tokenizer, documents, limit)
         result["models"][name] = found
@@ -164,10 +166,11 @@ def measure_answers(
     seeds: Sequence[int],
     say: Callable[[str], None],
     name: str,
+    drawn: Sampling = APP,
 ) -> dict[str, Any]:
-    """{"greedy": scores, "sampled": [scores of each seed], "mean", "spread"}."""
-    greedy = replace(GREEDY, max_tokens=Sampling().max_tokens)
-    runs = [("greedy", greedy, 0), *((f"seed {seed}", Sampling(), seed) for seed in seeds)]
+    """{"greedy": scores, "sampled": [scores of each seed], "mean", "spread"}. drawn: as suits the model."""
+    greedy = replace(GREEDY, max_tokens=drawn.max_tokens)
+    runs = [("greedy", greedy, 0), *((f"seed {seed}", drawn, seed) for seed in seeds)]
     scored = []
     for what, sampling, seed in runs:
         answers = [answerer(q.turns, sampling, seed_of(seed, q.id)) for q in questions]

@@ -52,8 +52,8 @@ def table_parts(result: Mapping[str, Any]) -> list[str]:
     parts = [
         f"{result['questions']} questions that are in neither the corpus nor the book "
         f"(`benchmarks/data/talk.jsonl`), each answered greedily and once for each of the seeds {seeds} "
-        f"at the app's sampling. {result['seconds']:.0f} seconds in all. Conversations to read: "
-        "`talk_samples.md`.",
+        f"at the sampling that suits each model. {result['seconds']:.0f} seconds in all. Conversations to "
+        "read: `talk_samples.md`.",
         _scores(models, COUNTS),
         MEANING,
         "## By type of question, by kind of claim, by category",

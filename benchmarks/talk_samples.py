@@ -46,6 +46,8 @@ SECOND_TURNS = (
 Turns = Sequence[tuple[str, str]]
 Answerer = Callable[[Turns, Sampling, int], "Answer"]
 """(turns, sampling, seed) -> answer; deterministic."""
+APP = Sampling()
+"""What the program draws with where a model has nothing of its own."""
 
 
 @dataclass(frozen=True)
@@ -63,28 +65,32 @@ def seed_of(*parts: object) -> int:
 
 
 def conversations(
-    answerer: Answerer, questions: Sequence[Question], count: int, seed: int
+    answerer: Answerer,
+    questions: Sequence[Question],
+    count: int,
+    seed: int,
+    sampling: Sampling = APP,
 ) -> list[dict[str, Any]]:
     """`count` questions drawn by seed, each with its answer and a second turn."""
     rng = random.Random(seed)
     drawn = []
     for question in rng.sample(list(questions), min(count, len(questions))):
         turns = list(question.turns)
-        first = answerer(turns, Sampling(), seed_of(seed, question.id))
+        first = answerer(turns, sampling, seed_of(seed, question.id))
         turns += [("assistant", first.text), ("user", rng.choice(SECOND_TURNS))]
-        second = answerer(turns, Sampling(), seed_of(seed, question.id, "second"))
+        second = answerer(turns, sampling, seed_of(seed, question.id, "second"))
         turns.append(("assistant", second.text))
         drawn.append({"id": question.id, "given": len(question.turns), "turns": turns})
     return drawn
 
 
-def openings(answerer: Answerer, seed: int) -> list[dict[str, Any]]:
+def openings(answerer: Answerer, seed: int, sampling: Sampling = APP) -> list[dict[str, Any]]:
     """Typical first messages of a newcomer, with three answers each."""
     return [
         {
             "opening": text,
             "answers": [
-                answerer([("user", text)], Sampling(), seed_of(seed, text, n)).text
+                answerer([("user", text)], sampling, seed_of(seed, text, n)).text
                 for n in range(OPENING_SAMPLES)
             ],
         }
@@ -97,8 +103,8 @@ def samples_text(samples: Mapping[str, Mapping[str, Any]], command: str, seed: i
     parts = [
         "# What the models say",
         f"    {command}",
-        f"Unselected samples with the app's sampling, seed {seed}. Lines marked *given* were written by "
-        "hand; the user's last message was drawn from a fixed list.",
+        f"Unselected samples with the sampling that suits each model, seed {seed}. Lines marked *given* were "
+        "written by hand; the user's last message was drawn from a fixed list.",
     ]
     for name, found in samples.items():
         parts.append(f"## {name}: a newcomer's openings")

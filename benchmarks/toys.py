@@ -142,8 +142,8 @@ def bandits(scale: int) -> Iterator[ToyFigure]:
     ):
         regret = play(agent, values, STEPS, generator).regret
         at, error = float(regret.mean()), float(regret.std() / runs**0.5)
-        wanted = f"< {most:.0f}" if most < float("inf") else "as it comes"
-        yield ToyFigure("bandit", f"{name}: regret", at, error, wanted, at < most)
+        bound = f"< {most:.0f}" if most < float("inf") else "as it comes"
+        yield ToyFigure("bandit", f"{name}: regret", at, error, bound, at < most)
 
 
 def gridworlds(scale: int) -> Iterator[ToyFigure]:

@@ -54,7 +54,7 @@ def edited_block(model: Model) -> int:
 
 def down(model: Model, block: int) -> nn.Linear:
     """The down projection of a block."""
-    found = model.blocks[block].ffn.down
+    found = model.blocks[block].get_submodule("ffn.down")
     assert isinstance(found, nn.Linear)
     return found
 

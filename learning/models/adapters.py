@@ -19,6 +19,7 @@ from engine.storage.adapter_files import ADAPTER_CONFIG, a_name, b_name, model_n
 from engine.storage.checkpoint import compact, load_model, save_tensors, to_huggingface
 from engine.storage.checkpoint_files import WEIGHTS, read_metadata
 from engine.storage.disk import unwritable
+from engine.storage.generation_file import GENERATION, read_generation, write_generation
 from learning.models.import_export import CARD
 from learning.models.snapshots import SHIPPED, snapshots_of
 from learning.models.store import ModelStore
@@ -34,7 +35,9 @@ def shipped_adapter(name: str) -> Path | None:
 
 
 def apply_adapter(folder: Path, adapter: Path) -> None:
-    """Merges an adapter into the weights of a model's folder, and puts its card before the model's own.
+    """Merges an adapter into the weights of a model's folder, and puts its card before the model's own. The
+    adapter's generation settings, if it has any, replace the model's.
+
 
     Each tensor is saved in the shortest dtype that holds it exactly. Raises CheckpointError and leaves the
     weights unchanged if the adapter does not fit the model or the weights cannot be written.
@@ -48,6 +51,8 @@ def apply_adapter(folder: Path, adapter: Path) -> None:
     cards = [path.read_text("utf-8") for path in (adapter / CARD, folder / CARD) if path.exists()]
     try:
         (folder / CARD).write_text("\n".join(cards), "utf-8")
+        if (adapter / GENERATION).exists():
+            write_generation(read_generation(adapter), folder)
     except OSError as error:
         raise CheckpointError(*unwritable(folder, error, "choose another --home")) from error
 

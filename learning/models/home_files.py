@@ -41,7 +41,7 @@ Role = Literal[
 
 _DERIVED = ("watch.json", "talk.json", "voice.safetensors", "teacher_answers.jsonl")
 _MODEL = (
-    *("config.json", "CARD.md", "LICENSE", ".lock"),
+    *("config.json", "generation_config.json", "CARD.md", "LICENSE", ".lock"),
     *("tokenizer.tiktoken", "tokenizer_config.json"),  # vidya's own tokenizer, or Hugging Face's:
     *("tokenizer.json", "chat_template.jinja", "chat.json"),
 )

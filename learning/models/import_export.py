@@ -29,6 +29,12 @@ from engine.storage.checkpoint import (
 )
 from engine.storage.checkpoint_files import WEIGHTS
 from engine.storage.disk import demand_room, unwritable
+from engine.storage.generation_file import (
+    GENERATION,
+    generation_of,
+    read_generation,
+    write_generation,
+)
 from engine.storage.gguf_file import GgufFile
 from engine.storage.gguf_model import config_of, weights_of, write_gguf
 from engine.storage.reading import JSON_BYTES
@@ -165,6 +171,9 @@ def _read_folder(source: Path) -> tuple[ModelConfig, Fill]:
         for file in (CARD, LICENCE):
             if foreign.has(file):
                 (folder / file).write_bytes(foreign.read(file, _TEXT_BYTES))
+        if foreign.has(GENERATION):
+            said = foreign.json(GENERATION)
+            write_generation(generation_of(said if isinstance(said, dict) else {}), folder)
         tensors = {name: compact(one) for name, one in foreign.weights(config).items()}
         # version 0: versions of another home do not belong to this home's journal
         save_tensors(tensors, folder / WEIGHTS, {"version": "0"})
@@ -207,7 +216,8 @@ def _write_folder(source: Path, target: Path) -> None:
         (target / file).write_text(text, "utf-8")
     for name, value in {
         "config.json": config,
-        "generation_config.json": {"eos_token_id": stops, "pad_token_id": end},
+        GENERATION: {"eos_token_id": stops, "pad_token_id": end}
+        | read_generation(source).to_json(),
     }.items():
         (target / name).write_text(json.dumps(value, indent=1) + "\n", "utf-8")
     for file in (CARD, LICENCE):

@@ -29,6 +29,7 @@ from engine.storage.files import (
     replacing,
     temporary_name,
 )
+from engine.storage.generation_file import Generation, read_generation
 from engine.storage.reading import read_json
 from engine.storage.weight_files import (
     INDEX,
@@ -124,6 +125,14 @@ class ModelStore:
                 return _info(name_or_path, path, shipped)
         path = self.resolve(name_or_path)
         return _info(path.name, path, False)
+
+    def generation(self, name_or_path: str) -> Generation:
+        """How the model draws its answers; the program's defaults for one that is not there. Copies nothing
+        into the home."""
+        for parent in (self._models, self._shipped):
+            if path := _folders(parent).get(name_or_path):
+                return read_generation(path)
+        return read_generation(Path(name_or_path).expanduser())
 
     def place(self, name: str) -> Path:
         """The folder that a model of that name has in the home. It need not exist."""

@@ -21,7 +21,7 @@ from engine.tokenizers.tokenizer import Tokenizer
 from learning.journal.journal import Journal
 from learning.memory.tasks import NOT_KNOWN
 from learning.protocol.records import Lesson, Turns
-from learning.teacher.certainty import AT_A_LOSS, SURE, certainty, of_not_knowing
+from learning.teacher.certainty import AT_A_LOSS, EXPONENT, SURE, certainty, of_not_knowing
 from learning.text.asking import is_question
 from learning.text.comfort import in_need, in_place
 from learning.text.flaws import Blends, broken, chunks, mended, seams
@@ -96,6 +96,8 @@ class AnswerCheck:
     known: Known
     several: bool
     """True if more than one candidate is requested."""
+    exponent: float = EXPONENT
+    """Of certainty, the model's own."""
     told: list[float | None] = field(default_factory=list)
     """Certainties of the candidates that `shown` has seen."""
 
@@ -122,7 +124,7 @@ class AnswerCheck:
         folded = fold(answer.text)
         if folded in self._answers:
             return True
-        sure = (certainty(answer.own_logprobs) or 0.0) >= SURE
+        sure = self._certainty(answer) >= SURE
         if folded == NOT_KNOWN_FOLD:  # with several candidates the fallback adds it at the end
             return sure or not (self.several or self._answers)
         if folded in self.known.comfort:
@@ -137,14 +139,17 @@ class AnswerCheck:
         """True if the model is unsure of all answers, so all may be invented."""
         if any(fold(answer.text) == NOT_KNOWN_FOLD for answer in answers):
             return False
-        return all((certainty(answer.own_logprobs) or 0.0) < AT_A_LOSS for answer in answers)
+        return all(self._certainty(answer) < AT_A_LOSS for answer in answers)
+
+    def _certainty(self, answer: Finished) -> float:
+        return certainty(answer.own_logprobs, self.exponent) or 0.0
 
     def shown(self, answer: Finished, count: int) -> tuple[str, float | None]:
         """(text, certainty 0 to 1 or None) of a final candidate; call it in the order in which they end.
         count: number of all candidates. Repairs the form of a text that no retry made acceptable."""
         if answer.ending == "cancelled":
             return answer.text, None
-        sure = certainty(answer.own_logprobs)
+        sure = certainty(answer.own_logprobs, self.exponent)
         last = len(self.told) == count - 1
         if fold(answer.text) == NOT_KNOWN_FOLD and self.may_not_know and last and self.told:
             sure = max(sure or 0.0, of_not_knowing(self.told))

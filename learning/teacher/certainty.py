@@ -2,9 +2,11 @@
 
 Uses the probability of the whole answer, not the mean over its tokens. In "Your dog is called Zish." the
 model is sure of every token but those of the name, so the mean gives 60 % for a name that nobody taught.
-EXPONENT minimises the log loss on 60 lessons of benchmarks/data/lessons_tune*.jsonl with 3,980 candidates
-(0.70 to 0.80 are within 0.1 % of the minimum; smaller samples gave 0.70 and 0.85). `vidya bench
-calibration` refits it on a few of these lessons and measures the result on others.
+EXPONENT, the default, is that of the 10M: it minimises the log loss on 60 lessons of
+benchmarks/data/lessons_tune*.jsonl with 3,980 candidates (0.70 to 0.80 are within 0.1 % of the minimum;
+smaller samples gave 0.70 and 0.85). `vidya bench calibration` refits it on a few of these lessons and
+measures the result on others. Models differ: what was fitted for one stands in its folder
+(engine.storage.generation_file).
 Left out: whether an answer is true; a model can be sure and wrong.
 """
 
@@ -14,7 +16,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 EXPONENT = 0.75
-"""Exponent applied to the answer's probability."""
+"""Exponent applied to the answer's probability, of a model for which none was fitted."""
 SURE = 0.5
 """An answer of at least this certainty counts as known rather than guessed."""
 AT_A_LOSS = 0.3
@@ -23,12 +25,13 @@ above it. Of taught facts asked in other words, 41 to 51 % have none, and one in
 answers is right. At 0.5 the latter were 57 to 75 % and one in three."""
 
 
-def certainty(own_logprobs: Sequence[float]) -> float | None:
+def certainty(own_logprobs: Sequence[float], exponent: float = EXPONENT) -> float | None:
     """Certainty of an answer, 0 to 1; None if it has no tokens.
 
     own_logprobs: log-probabilities of its tokens under the model itself, without temperature or penalty.
+    exponent: the model's, above 0.
     """
-    return math.exp(min(0.0, EXPONENT * sum(own_logprobs))) if own_logprobs else None
+    return math.exp(min(0.0, exponent * sum(own_logprobs))) if own_logprobs else None
 
 
 def of_not_knowing(others: Iterable[float | None]) -> float:

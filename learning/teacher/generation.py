@@ -16,6 +16,7 @@ import torch
 from engine.errors import VidyaError
 from engine.generate import Delta, Restart, generate
 from engine.selection import Finished, GenerationControl
+from engine.storage.generation_file import read_generation
 from engine.tokenizers.chat_format import encode_opening, encode_prompt, left_out
 from learning.lessons.learner import Learner
 from learning.protocol.events import (
@@ -30,6 +31,7 @@ from learning.protocol.events import (
 from learning.protocol.records import Candidate, TextDelta, Turns
 from learning.protocol.requests import Cancel, Generate, Keep
 from learning.teacher.answer_check import AnswerCheck, KnownTexts
+from learning.teacher.certainty import EXPONENT
 from learning.teacher.scheduling import Scheduler
 from learning.teacher.seen import Seen
 
@@ -53,6 +55,8 @@ class Answerer:
         self._learner, self._turnstile, self._emit = learner, turnstile, emit
         self._heard, self._known, self._seed = heard, known, seed
         self._seen = Seen(learner.journal)
+        fitted = read_generation(learner.folder).certainty_exponent
+        self._exponent = EXPONENT if fitted is None else fitted
         self._controls: dict[int, GenerationControl] = {}
         self._asks: queue.Queue[Generate | None] = queue.Queue()
         self._stopping = threading.Event()
@@ -118,7 +122,9 @@ class Answerer:
         control = self._controls[request.ask]
         check = None
         if not request.raw:  # a text that is gone on with is whatever it is
-            check = AnswerCheck(request.turns, self._known.now(), several=request.n > 1)
+            check = AnswerCheck(
+                request.turns, self._known.now(), request.n > 1, exponent=self._exponent
+            )
         for event in generate(
             published.model,
             tokenizer,

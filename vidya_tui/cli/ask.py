@@ -7,6 +7,7 @@ from dataclasses import replace
 import click
 
 from learning.models.plain_text import ADVICE
+from learning.models.store import ModelStore
 from learning.protocol.events import AskDone, CandidateDone, Event, MessageCut, Ready
 from learning.protocol.records import Turn
 from learning.protocol.requests import Generate
@@ -61,7 +62,12 @@ def ask(
 
     text = message(prompt)
     settings = options.settings
-    sampling = settings.sampling.with_(temperature=temperature, top_p=top_p, max_tokens=max_tokens)
+    drawn = ModelStore(options.home).generation(options.chosen_model).sampling
+    chosen = {"temperature": temperature, "top_p": top_p, "max_tokens": max_tokens}
+    settings = replace(
+        settings, **{key: value for key, value in chosen.items() if value is not None}
+    )
+    sampling = settings.sampling_of(drawn)
     with desk(options) as place:
         assert place.teacher is not None
         if raw:
@@ -69,8 +75,7 @@ def ask(
             _go_on(place, request, options)
             return
         session = Session(place.journal, place.teacher, seed=options.seed)
-        prepare(session, replace(settings, candidates=count))
-        session.sampling = sampling
+        prepare(session, replace(settings, candidates=count), drawn)
         asked = session.say(text)
 
         with answers.while_written(options.as_json) as show:

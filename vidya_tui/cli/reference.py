@@ -86,7 +86,8 @@ def _settings() -> Iterator[tuple[str, str, str]]:
     usual = Settings()
     for group in groups(()):
         for row in group.rows:
-            value = json.dumps(getattr(usual, row.key), ensure_ascii=False)
+            chosen = getattr(usual, row.key)
+            value = json.dumps(chosen, ensure_ascii=False) if chosen is not None else "of the model"
             yield row.key, value, f"{row.label}. {row.help}"
     yield (
         "keys",

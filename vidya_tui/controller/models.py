@@ -61,10 +61,14 @@ class ModelControl:
 
     def _apply(self) -> None:
         now = self.settings
-        prepare(self.desk.session, now)
+        self._prepare()
         self.desk.learn_as(how_to_learn(now))
         self.desk.practice.idle_as(now.idle_practice, now.practice_task)
         self._changed(now)
+
+    def _prepare(self) -> None:
+        drawn = self._store.generation(self.settings.model).sampling
+        prepare(self.desk.session, self.settings, drawn)
 
     # ------------------------------------------------------------ models
 
@@ -110,6 +114,7 @@ class ModelControl:
         self._save("model", wanted)
         self._teacher.change(wanted)
         self.settings = replace(self.settings, model=wanted)
+        self._prepare()
         if coming := self.desk.fetches.now:
             self.desk.known.change(fetching=replace(coming, wanted=False))
 

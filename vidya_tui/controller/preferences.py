@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from engine.config import Sampling
 from learning.protocol.records import LessonKind
 from learning.protocol.requests import SetLearning
 from vidya_tui.session.session import Session
 from vidya_tui.settings.file import Settings
 
 
-def prepare(session: Session, settings: Settings) -> None:
-    """Applies settings to the session, from the next ask on."""
-    session.sampling, session.candidates = settings.sampling, settings.candidates
+def prepare(session: Session, settings: Settings, model: Sampling) -> None:
+    """Applies settings to the session, from the next ask on. model: what suits the model in use."""
+    session.sampling, session.candidates = settings.sampling_of(model), settings.candidates
     session.owner_words, session.left_standing = settings.owner_words, settings.left_standing
     session.keep_unchosen = settings.keep_unchosen
 

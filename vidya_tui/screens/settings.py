@@ -155,7 +155,7 @@ class SettingsScreen(Steady, ModalScreen[Literal["model"] | None]):
         else:
             self._editing = row
             field = self.query_one(LineField)
-            field.value = str(getattr(self._control.settings, row.key))
+            field.value = row.typed(self._control.settings)
             field.border_title = row.label
             field.display = True
             self.set_focus(field)

@@ -41,10 +41,11 @@ class Settings:
 
     candidates: int = 5
     """Candidates per message, 1 to 9; 1 is plain chat."""
-    temperature: float = _DRAWN.temperature
-    """Sampling temperature, 0 to 10; 0 always takes the likeliest token."""
-    top_p: float = _DRAWN.top_p
-    """Nucleus sampling: only the likeliest tokens with this total probability, above 0 and at most 1."""
+    temperature: float | None = None
+    """Sampling temperature, 0 to 10; 0 always takes the likeliest token. None: what suits the model."""
+    top_p: float | None = None
+    """Nucleus sampling: only the likeliest tokens with this total probability, above 0 and at most 1. None:
+    what suits the model."""
     max_tokens: int = _DRAWN.max_tokens
     """Longest answer in tokens, 1 to 4096."""
     learning: bool = True
@@ -73,8 +74,10 @@ class Settings:
     def __post_init__(self) -> None:
         """Raises SettingsError."""
         _whole_number("candidates", self.candidates, 1, 9)
-        _number("temperature", self.temperature, "0 to 10", lambda value: 0 <= value <= 10)
-        _number("top_p", self.top_p, "above 0 and at most 1", lambda value: 0 < value <= 1)
+        if self.temperature is not None:
+            _number("temperature", self.temperature, "0 to 10", lambda value: 0 <= value <= 10)
+        if self.top_p is not None:
+            _number("top_p", self.top_p, "above 0 and at most 1", lambda value: 0 < value <= 1)
         _whole_number("max_tokens", self.max_tokens, 1, 4096)
         for key in ("learning", "left_standing", "owner_words", "keep_unchosen", "motion"):
             if not isinstance(value := getattr(self, key), bool):
@@ -100,9 +103,15 @@ class Settings:
 
     @property
     def sampling(self) -> Sampling:
-        """The sampling parameters."""
-        return _DRAWN.with_(
-            temperature=float(self.temperature), top_p=float(self.top_p), max_tokens=self.max_tokens
+        """The sampling parameters with a model that says nothing about them."""
+        return self.sampling_of(_DRAWN)
+
+    def sampling_of(self, model: Sampling) -> Sampling:
+        """The sampling parameters: what the owner chose goes before what suits the model."""
+        return model.with_(
+            temperature=None if self.temperature is None else float(self.temperature),
+            top_p=None if self.top_p is None else float(self.top_p),
+            max_tokens=self.max_tokens,
         )
 
 
@@ -163,7 +172,9 @@ def save(path: Path, settings: Settings) -> None:
         text = "" if fresh else path.read_bytes().decode("utf-8-sig")
         document = tomlkit.parse(text or f"{_HEAD}\n")
         for key, value in asdict(settings).items():
-            if key in document:
+            if value is None:  # TOML has no word for it
+                document.pop(key, None)
+            elif key in document:
                 old = document[key]
                 changed = (old.unwrap() if hasattr(old, "unwrap") else old) != value
                 # in Python, 1 == True

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from engine.config import Sampling
 from learning.rewards.registry import tasks
 from vidya_tui.settings.file import EAGER, Settings, SettingsError
 from vidya_tui.settings.themes import NAMES
@@ -32,30 +33,45 @@ class SettingRow:
     """Formats a value."""
     warning: str = ""
     """Shown while the value is not the default."""
+    otherwise: float | None = None
+    """Of a setting that the model has one of its own for: where arrow keys start from while the owner chose
+    none."""
 
     def shown(self, settings: Settings) -> str:
         """The current value, formatted, with its unit."""
         value = getattr(settings, self.key)
+        if value is None:
+            return "the model's own"
         return f"{self.words(value)} {self.unit}".rstrip()
 
     def next(self, settings: Settings, direction: int, *, round_trip: bool = False) -> Value | None:
         """The value after an arrow key (direction: 1 or -1); None at the end. round_trip: continue with the
         first value after the last."""
-        value: Value = getattr(settings, self.key)
+        value: Value | None = getattr(settings, self.key)
+        if value is None:
+            value = self.otherwise
         if self.choices:
             at = (self.choices.index(value) if value in self.choices else -1) + direction
             if round_trip:
                 at %= len(self.choices)
             return self.choices[at] if 0 <= at < len(self.choices) else None
-        if not self.step or isinstance(value, str):
+        if not self.step or value is None or isinstance(value, str):
             return None
         moved = round(value + direction * self.step, 6)
         new: Value = int(moved) if isinstance(value, int) and self.step >= 1 else moved
         return new if self._fits(settings, new) else None
 
-    def read(self, text: str, settings: Settings) -> Value:
-        """Parses a typed value. Raises SettingsError if the setting cannot have it."""
-        old: Value = getattr(settings, self.key)
+    def typed(self, settings: Settings) -> str:
+        """The current value as one types it; empty where the model's own counts."""
+        value = getattr(settings, self.key)
+        return "" if value is None else str(value)
+
+    def read(self, text: str, settings: Settings) -> Value | None:
+        """Parses a typed value; None for nothing, where the model has a value of its own. Raises
+        SettingsError if the setting cannot have it."""
+        if self.otherwise is not None and not text.strip():
+            return None
+        old: Value | None = getattr(settings, self.key)
         value: Value = text.strip()
         if not isinstance(old, str):
             for kind in (int, float):
@@ -109,15 +125,17 @@ def groups(themes: Sequence[str]) -> tuple[SettingGroup, ...]:
                     "temperature",
                     "temperature",
                     "How freely words are drawn, 0 to 10. 0 is always the likeliest word; above 1 "
-                    "it begins to dream.",
+                    "it begins to dream. Empty: what suits the model.",
                     step=0.1,
+                    otherwise=Sampling.temperature,
                 ),
                 SettingRow(
                     "top_p",
                     "top-p",
                     "Only the likeliest words that together have this probability, above 0 and at "
-                    "most 1.",
+                    "most 1. Empty: what suits the model.",
                     step=0.05,
+                    otherwise=Sampling.top_p,
                 ),
                 SettingRow(
                     "max_tokens",

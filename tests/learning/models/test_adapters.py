@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.config import ModelConfig
+from engine.config import ModelConfig, Sampling
 from engine.errors import CheckpointError
 from engine.lora import PARTS, LoraSettings, attach, load
 from engine.model import Model
 from engine.storage.checkpoint import load_model, load_tensors, save_model
 from engine.storage.checkpoint_files import WEIGHTS, read_version
+from engine.storage.generation_file import Generation, write_generation
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.home import Home
 from learning.models import adapters
@@ -160,3 +161,14 @@ def test_the_adapter_that_comes_with_vidya_fits_its_model() -> None:
     found = load(model, folder)
     assert found.settings.targets == PARTS
     assert "smollm2-135m" not in [model.name for model in ModelStore(Home(folder)).list()]
+
+
+def test_how_answers_are_drawn_comes_with_the_adapter(
+    tmp_path: Path, source: Path, adapter: Path
+) -> None:
+    said = Generation(Sampling(temperature=0.4, repetition_penalty=1.0), 0.3)
+    write_generation(said, adapter)
+    store = ModelStore(Home(tmp_path / "home"))
+    import_model(store, source, "m", finish=lambda folder: apply_adapter(folder, adapter))
+    assert store.generation("m") == said
+    assert store.generation("10m") == store.generation("none of that name") == Generation()

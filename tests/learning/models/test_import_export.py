@@ -18,6 +18,7 @@ from engine.generate import generate
 from engine.model import Model
 from engine.storage.checkpoint import load_model, load_tensors, save_model, save_tensors
 from engine.storage.checkpoint_files import WEIGHTS
+from engine.storage.generation_file import Generation
 from engine.tokenizers.chat_format import encode_prompt
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.home import Home
@@ -256,3 +257,22 @@ def test_a_tokenizer_of_another_kind_is_refused(store: ModelStore, tmp_path: Pat
     shutil.rmtree(source)
     with pytest.raises(CheckpointError, match="is no folder"):
         import_model(store, source)
+
+
+def test_how_a_model_draws_its_answers_comes_in_and_goes_out(
+    tmp_path: Path, store: ModelStore
+) -> None:
+    source = folder_of(tmp_path / "source", small())
+    said = {"do_sample": True, "temperature": 0.6, "top_p": 0.9, "eos_token_id": 2}
+    (source / "generation_config.json").write_text(json.dumps(said))
+    info = import_model(store, source, "m")
+    drawn = store.generation("m").sampling
+    assert (drawn.temperature, drawn.top_p, drawn.repetition_penalty) == (0.6, 0.9, 1.0)
+    kinds = {file.path.name: file.role for file in home_files(Home(tmp_path / "home"))}
+    assert kinds["generation_config.json"] == "model"
+    export_model(store, info.name, tmp_path / "out")
+    out = json.loads((tmp_path / "out" / "generation_config.json").read_text())
+    assert out["temperature"] == 0.6 and out["do_sample"] is True and out["eos_token_id"]
+    (source / "generation_config.json").write_text("[]")
+    import_model(store, source, "n")
+    assert store.generation("n") == Generation()

@@ -238,3 +238,15 @@ def test_entries_are_compared_without_their_heading() -> None:
         (("user", "a"), ("assistant", "b")), 1
     )
     assert MAX_REFUSALS >= 1
+
+
+def test_how_sure_a_model_is_is_measured_by_its_own_exponent() -> None:
+    turns = (Turn("user", "What is my dog called?"),)
+    said = answer("Rex", (-0.4, -0.4))
+    sure = {
+        exponent: AnswerCheck(turns, Known.of(BOOK, ()), True, exponent=exponent)
+        for exponent in (0.5, 4.0)
+    }
+    assert sure[0.5].shown(said, 1)[1] == pytest.approx(0.67, abs=0.01)
+    assert sure[4.0].shown(said, 1)[1] == pytest.approx(0.04, abs=0.01)
+    assert sure[4.0].at_a_loss([said]) and not sure[0.5].at_a_loss([said])

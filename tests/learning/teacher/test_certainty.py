@@ -35,3 +35,7 @@ def test_calibration_error_by_hand() -> None:
     assert calibration_error([(0.75, True)] * 3 + [(0.75, False)]) == pytest.approx(0.0)
     with pytest.raises(ValueError, match="no claims"):
         calibration_error([])
+
+
+def test_a_model_may_have_an_exponent_of_its_own() -> None:
+    assert certainty((-1.0, -1.0), 0.5) == pytest.approx(math.exp(-1.0))

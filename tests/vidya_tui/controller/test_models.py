@@ -5,12 +5,14 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 
+from engine.config import Sampling
 from engine.errors import VidyaError
+from engine.storage.generation_file import Generation, write_generation
 from learning.home import Home
 from learning.journal.journal import Journal
 from learning.protocol.events import Event, Failed, ModelChanging, Ready
@@ -120,6 +122,22 @@ def test_what_the_owner_edits_meanwhile_stays(house: House) -> None:
 
 
 # ---------------------------------------------------------------- models
+
+
+def test_answers_are_drawn_as_suits_the_model_unless_the_owner_chose(house: House) -> None:
+    folder = house.home.models_path / "other"
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_text("{}")
+    write_generation(Generation(Sampling(temperature=0.2, min_p=0.3)), folder)
+    house.control.settings = replace(house.control.settings, model="other")
+    house.control.set("candidates", 3)
+    session = house.desk.session
+    assert (session.sampling.temperature, session.sampling.min_p) == (0.2, 0.3)
+    house.control.set("temperature", 1.5)
+    assert (session.sampling.temperature, session.sampling.min_p) == (1.5, 0.3)
+    house.control.set("temperature", None)
+    assert session.sampling.temperature == 0.2
+    assert "temperature" not in house.home.settings_path.read_text()
 
 
 def test_another_model_takes_the_talk_over(house: House) -> None:

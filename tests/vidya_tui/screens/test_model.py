@@ -111,6 +111,12 @@ def test_every_row_is_a_setting_steps_within_bounds_and_has_words() -> None:
     temperature = next(row for row in rows if row.key == "temperature")
     assert temperature.next(Settings(temperature=0.3), 1) == 0.4
     assert temperature.next(Settings(temperature=10), 1) is None
+    assert (
+        temperature.shown(Settings()) == "the model's own" and temperature.typed(Settings()) == ""
+    )
+    assert temperature.next(Settings(), -1) == 0.7, "from the program's default"
+    assert temperature.read(" ", Settings(temperature=0.3)) is None
+    assert temperature.read("0,3", Settings()) == 0.3
     with pytest.raises(SettingsError):
         temperature.read("11", Settings())
     assert next(r for r in rows if r.key == "candidates").read(" 7 ", Settings()) == 7

@@ -215,3 +215,17 @@ def test_a_save_that_fails_leaves_the_old_file(
 def test_settings_are_checked_wherever_they_are_made() -> None:
     with pytest.raises(SettingsError, match="candidates"):
         Settings(candidates=0)
+
+
+def test_what_the_owner_did_not_choose_is_the_models(tmp_path: Path) -> None:
+    own = Sampling(temperature=0.5, min_p=0.1, top_p=0.9, repetition_penalty=1.0)
+    assert Settings().sampling_of(own) == own
+    assert Settings(temperature=0.9, max_tokens=9).sampling_of(own) == own.with_(
+        temperature=0.9, max_tokens=9
+    )
+    path = tmp_path / "settings.toml"
+    save(path, Settings())
+    assert "temperature" not in path.read_text() and load(path) == Settings()
+    save(path, Settings(top_p=0.8))
+    save(path, Settings())
+    assert "top_p" not in path.read_text(), "back to the model's own"
