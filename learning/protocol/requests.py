@@ -22,6 +22,9 @@ class Generate:
     seed: int | None = None
     raw: bool = False
     """Go on with the last turn as with any text: no answer, and no conversation."""
+    recall: bool = False
+    """The lesson that the last message asks for in other words may help (learning.teacher.recall). Off
+    where the weights alone are to be seen."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +114,8 @@ class SetLearning:
     """Off: lessons wait."""
     in_pauses: bool = False
     """A lesson begins only once the owner has typed nothing for a while."""
+    recall: bool = False
+    """Asks will want `recall`: what it needs is computed as soon as lessons change."""
     weak: tuple[LessonKind, ...] = ()
     """Kinds of lessons that nobody judged and that are learned all the same, weakly: RIDER_KINDS or some
     of them."""
