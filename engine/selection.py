@@ -55,7 +55,7 @@ class Standards:
     """Ids, including the end token, of the text for a candidate that was refused too often, or if
     `at_a_loss` is true; used for one candidate at most. Empty: none."""
     at_a_loss: Callable[[Sequence[Finished]], bool] = lambda _: False
-    """Whether the last of several candidates should be replaced by the fallback; gets all candidates."""
+    """Whether the last candidate should be replaced by the fallback; gets all candidates."""
 
 
 class GenerationControl:
@@ -146,7 +146,6 @@ class Selection:
                 fresh = self._fallback(tokenizer, row)
         elif (
             self.standards
-            and self.distinct
             and len(self.told) == len(self.rows) - 1
             and self.standards.at_a_loss([*self.told, done])
         ):

@@ -31,6 +31,8 @@ class Mixture:
     """Auxiliary lessons."""
     talk: int = 5
     """Rows of the model's own talk."""
+    unknown: int = 3
+    """Questions that nobody has answered (learning.memory.unknown)."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class MixedBatch:
     wordings: tuple[Example, ...]
     """The lesson's answer to other wordings of its question."""
     replay: tuple[Example, ...]
-    """Book and earlier lessons."""
+    """Book, earlier lessons, and questions that nobody has answered."""
     talk: tuple[Example, ...]
     riders: tuple[tuple[Example, float], ...]
 
@@ -69,9 +71,11 @@ class BatchAccumulator:
         broken: Sequence[Example] = (),
         wordings: Sequence[Example] = (),
         without: AbstractSet[str] = frozenset(),
+        unknown: Sequence[Example] = (),
     ) -> MixedBatch:
         """A batch around the lesson. An empty lesson (consolidation, or a task that only avoids) gives a
-        batch of replay alone. Examples whose prompts are the lesson's or in `without` are not replayed."""
+        batch of replay alone. Examples whose prompts are the lesson's or in `without` are not replayed.
+        unknown: questions without an answer to draw from."""
         mixture, replay, rng = self._mixture, self._replay, self._rng
         prompts = {e.prompt for e in lesson} | without
         near = (list(broken) * COPIES)[: mixture.near]
@@ -79,6 +83,7 @@ class BatchAccumulator:
             near += replay.nearest(lesson[0], mixture.near - len(near), prompts)
         earlier = replay.draw(rng, replay.taught, mixture.earlier, prompts)
         chosen = near + [replay.otherwise(e, rng, prompts) for e in earlier]
+        chosen += replay.draw(rng, unknown, mixture.unknown, prompts)
         riders = [r for r in replay.riders if r[0].prompt not in prompts]
         riders = rng.sample(riders, min(mixture.riders, len(riders)))
         talk = replay.draw(rng, replay.talk, mixture.talk, frozenset())

@@ -91,6 +91,8 @@ class TeachResult:
     """Auxiliary lessons that were in a batch."""
 
 
+UNKNOWN_POOL = 4
+"""Times as many questions without an answer are drawn for a lesson as one batch has."""
 IN_TALK = 0.3
 """Share of the other wordings that follow some other talk."""
 AVOIDED_BY = 2.0
@@ -135,6 +137,7 @@ def teach(
         advice="the lesson waits for book training",
     )
     accumulator = BatchAccumulator(replay, settings.mixture, rng)
+    unknown = replay.unanswered(rng, task.answers, UNKNOWN_POOL * settings.mixture.unknown)
     if tracker is None:
         tracker = MarginTracker()
     tracker.measure_new(student, replay.memory, pause=pause)
@@ -143,7 +146,7 @@ def teach(
     known, loss, step, rows = goal_reached(student, task, before, settings), 0.0, 0, 0
     while not (known and not broken) and step < settings.steps + settings.repair:
         wordings = wording.rows(settings.mixture.variations)
-        batch = accumulator.mix(task.answers, broken, wordings, task.prompts)
+        batch = accumulator.mix(task.answers, broken, wordings, task.prompts, unknown)
         rows = batch.rows + len(task.rejected)
         ridden |= {example for example, _ in batch.riders}
         loss = _gradients(student, reference, task, batch, before, settings, pause)

@@ -26,6 +26,7 @@ from learning.memory.tasks import (
     to_task,
     with_wordings,
 )
+from learning.memory.unknown import Unknown
 from learning.text.frames import Questions
 from learning.text.paraphrases import Frames
 
@@ -46,7 +47,8 @@ def build_replay(
     context = model.config.context
     book = latest_answers(rows)
     talk = own_talk(model, tokenizer, folder)
-    replay = Replay(model, book, [], talk, turns=talk_frames(tokenizer, talk))
+    turns, unknown = talk_frames(tokenizer, talk), Unknown(tokenizer, context)
+    replay = Replay(model, book, [], talk, turns=turns, unknown=unknown)
     # rejected answers are not replayed, whether or not avoiding them was learned
     kept = [x for x in journal.standing() if x.state == "learned" or not x.answer]
     tasks = [(x, to_task(tokenizer, x, context)) for x in kept]

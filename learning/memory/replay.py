@@ -17,6 +17,7 @@ from torch import Tensor
 
 from engine.model import Model
 from learning.data.examples import Example
+from learning.memory.unknown import Unknown
 from learning.text.frames import NO_QUESTIONS, Questions
 from learning.text.paraphrases import Frames
 
@@ -39,6 +40,9 @@ class Replay:
     """What the owner says in the model's own talk."""
     wordings: dict[tuple[int, ...], tuple[Example, ...]] = field(default_factory=dict)
     """Ids of a taught example -> the same answer to other wordings of its question."""
+
+    unknown: Unknown | None = None
+    """Draws questions that have no answer; None: none are rehearsed."""
 
     def __post_init__(self) -> None:
         """Computes word weights (idf) from the memory as it is now; they do not change later."""
@@ -121,6 +125,12 @@ class Replay:
         other = rng.choice(wordings)
         claimed = other.prompt in without or any(e.prompt == other.prompt for e in self.memory)
         return example if claimed else other
+
+    def unanswered(
+        self, rng: random.Random, lesson: Sequence[Example], count: int
+    ) -> list[Example]:
+        """Up to `count` questions that neither the lesson nor the memory answers, with NOT_KNOWN."""
+        return self.unknown.draw(rng, lesson, self.memory, count) if self.unknown else []
 
     def _drop_wordings(self) -> None:
         """Drops wordings of examples that are no longer remembered."""

@@ -57,6 +57,8 @@ class CandidateDone:
     """A candidate is complete."""
 
     candidate: Candidate
+    recalled: int | None = None
+    """The lesson that was recalled for it; None where it comes from the weights alone."""
 
 
 @dataclass(frozen=True)

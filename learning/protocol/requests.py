@@ -23,6 +23,9 @@ class Generate:
     seed: int | None = None
     raw: bool = False
     """Continue the last turn as plain text, instead of answering in the chat format."""
+    recall: bool = False
+    """True: the lesson that the last message asks for in other words may help (learning.teacher.recall).
+    False wherever the weights alone are to be seen."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +117,8 @@ class SetLearning:
     """False: lessons wait."""
     in_pauses: bool = False
     """True: a lesson begins only when the owner has not typed for a while."""
+    recall: bool = False
+    """True: asks will want `recall`, so what it needs is computed as soon as lessons change."""
     weak: tuple[LessonKind, ...] = ()
     """Kinds of weak lessons (learning.journal.lessons.RIDER_KINDS) that are learned."""
 

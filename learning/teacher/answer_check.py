@@ -6,7 +6,8 @@ An answer is sampled again if
 - it answers "Where do I live?" with the answer taught for "Where do you live?",
 - it says that Vidya does not know, although an answer was taught or another candidate may know.
 If nothing was taught for a question and the model is sure of no answer, the last of several candidates
-is NOT_KNOWN. An answer taught for the question itself is always acceptable. Left out: sampling
+is NOT_KNOWN. If a lesson was recalled (learning.teacher.recall) and no candidate gives its answer, the last
+one does. An answer taught for the question itself is always acceptable. Left out: sampling
 (engine.generate).
 """
 
@@ -22,7 +23,8 @@ from learning.journal.journal import Journal
 from learning.memory.tasks import NOT_KNOWN
 from learning.protocol.records import Lesson, Turns
 from learning.teacher.certainty import AT_A_LOSS, EXPONENT, SURE, certainty, of_not_knowing
-from learning.text.asking import is_question
+from learning.teacher.recall import Recalled
+from learning.text.asking import asks_yes_or_no, is_question
 from learning.text.comfort import in_need, in_place
 from learning.text.flaws import Blends, broken, chunks, mended, seams
 from learning.text.normalise import fold
@@ -98,6 +100,8 @@ class AnswerCheck:
     """True if more than one candidate is requested."""
     exponent: float = EXPONENT
     """Of certainty, the model's own."""
+    recalled: Recalled | None = None
+    """The lesson that stands before the question."""
     told: list[float | None] = field(default_factory=list)
     """Certainties of the candidates that `shown` has seen."""
 
@@ -106,6 +110,9 @@ class AnswerCheck:
         self._seen = self.known.seen | chunks(turn.text for turn in self.turns)
         self._broken = any(broken(turn.text) for turn in self.turns)
         self._answers = self.known.answers.get(fold(self._said[-1]), frozenset())
+        self._taught = fold(self.recalled.lesson.answer) if self.recalled else ""
+        if self._taught:
+            self._answers |= {self._taught}
         self._in_need = in_need(self._said)
 
     @property
@@ -113,10 +120,20 @@ class AnswerCheck:
         """True if "I do not know" may be right: a question for which nothing was taught."""
         return not self._answers and not self._in_need and is_question(self._said[-1])
 
+    @property
+    def _says_taught(self) -> bool:
+        """True if the recalled answer itself answers the question: not where the question is for a yes or no
+        and the lesson's is not."""
+        if self.recalled is None:
+            return False
+        asked, taught = self._said[-1], self.recalled.lesson.prompt[-1].text
+        return asks_yes_or_no(taught) or not asks_yes_or_no(asked)
+
     def standards(self, tokenizer: Tokenizer, max_tokens: int) -> Standards:
         """The Standards for engine.generate."""
-        fallback = (*tokenizer.encode(NOT_KNOWN), tokenizer.chat.end)
-        fits = self.may_not_know and len(fallback) <= max_tokens
+        text = NOT_KNOWN if self.recalled is None else self.recalled.lesson.answer
+        fallback = (*tokenizer.encode(text), tokenizer.chat.end)
+        fits = (self._says_taught or self.may_not_know) and len(fallback) <= max_tokens
         return Standards(self.acceptable, fallback if fits else (), self.at_a_loss)
 
     def acceptable(self, answer: Finished) -> bool:
@@ -136,7 +153,12 @@ class AnswerCheck:
         return not (seams(answer.text, self._seen) or self.known.blends.blended(answer.text))
 
     def at_a_loss(self, answers: Sequence[Finished]) -> bool:
-        """True if the model is unsure of all answers, so all may be invented."""
+        """True if the model is unsure of all answers, so all may be invented; with a recalled lesson, if none
+        is its answer."""
+        if self.recalled:
+            return all(fold(answer.text) != self._taught for answer in answers)
+        if not self.several:
+            return False
         if any(fold(answer.text) == NOT_KNOWN_FOLD for answer in answers):
             return False
         return all(self._certainty(answer) < AT_A_LOSS for answer in answers)
@@ -150,6 +172,10 @@ class AnswerCheck:
         if answer.ending == "cancelled":
             return answer.text, None
         sure = certainty(answer.own_logprobs, self.exponent)
+        if self.recalled and sure is not None:
+            # given the lesson; the taught answer itself is right if the lesson is the right one
+            said = fold(answer.text) == self._taught and self._says_taught
+            sure = self.recalled.likely * (1.0 if said else sure)
         last = len(self.told) == count - 1
         if fold(answer.text) == NOT_KNOWN_FOLD and self.may_not_know and last and self.told:
             sure = max(sure or 0.0, of_not_knowing(self.told))

@@ -28,10 +28,11 @@ from learning.protocol.events import (
     Failed,
     MessageCut,
 )
-from learning.protocol.records import Candidate, TextDelta, Turns
+from learning.protocol.records import Candidate, TextDelta, Turn, Turns
 from learning.protocol.requests import Cancel, Generate, Keep
 from learning.teacher.answer_check import AnswerCheck, KnownTexts
 from learning.teacher.certainty import EXPONENT
+from learning.teacher.recall import LessonRecall, Recalled
 from learning.teacher.scheduling import Scheduler
 from learning.teacher.seen import Seen
 
@@ -46,14 +47,16 @@ class Answerer:
         emit: Callable[[Event], None],
         heard: Callable[[Turns], None],
         known: KnownTexts,
+        recall: LessonRecall,
         *,
         seed: int | None = None,
     ) -> None:
         """heard: called with the turns of an ask after it is answered, but not when the same turns are
-        answered again. known: the texts of books and lessons, for AnswerCheck. seed: for asks without a
-        seed; None: a random one."""
+        answered again. known: the texts of books and lessons, for AnswerCheck. recall: finds lessons for asks
+        that want it. seed: for asks without a seed; None: a random one."""
         self._learner, self._turnstile, self._emit = learner, turnstile, emit
         self._heard, self._known, self._seed = heard, known, seed
+        self._recall = recall
         self._seen = Seen(learner.journal)
         fitted = read_generation(learner.folder).certainty_exponent
         self._exponent = EXPONENT if fitted is None else fitted
@@ -109,21 +112,28 @@ class Answerer:
         sampling = request.sampling
         context = published.model.config.context
         room = min(sampling.max_tokens, context // 2)
+        started, first, tokens = time.monotonic(), 0.0, 0
+        recalled: Recalled | None = None
         if request.raw:
             ids = encode_opening(tokenizer, request.turns[-1].text, context, room)
         else:
             seen = self._seen.turns(request.ask, request.turns)
-            ids = encode_prompt(tokenizer, seen, context, room)
+            if request.recall and seen:
+                recalled = self._recall.find(seen[-1].text)
+            ids = encode_prompt(tokenizer, with_recalled(seen, recalled), context, room)
             if seen and (lost := left_out(tokenizer, seen[-1].text, context, room)):
                 self._emit(MessageCut(request.ask, len(seen[-1].text), lost))
         seed = request.seed if request.seed is not None else self._seed
         generator = torch.Generator().manual_seed(secrets.randbits(63) if seed is None else seed)
-        started, first, tokens = time.monotonic(), 0.0, 0
         control = self._controls[request.ask]
         check = None
         if not request.raw:  # a text that is gone on with is whatever it is
             check = AnswerCheck(
-                request.turns, self._known.now(), request.n > 1, exponent=self._exponent
+                request.turns,
+                self._known.now(),
+                request.n > 1,
+                exponent=self._exponent,
+                recalled=recalled,
             )
         for event in generate(
             published.model,
@@ -154,6 +164,15 @@ class Answerer:
                     published.version,
                     sure,
                 )
-                self._emit(CandidateDone(candidate))
+                self._emit(CandidateDone(candidate, recalled.lesson.id if recalled else None))
         seconds = max(1e-6, time.monotonic() - started)
         self._emit(AskDone(request.ask, tokens / seconds, first))
+
+
+def with_recalled(turns: Turns, recalled: Recalled | None) -> Turns:
+    """The turns with the recalled lesson before them, as if it had just been said. It is the first to be
+    dropped where the context is short. Left out where the conversation already has that answer."""
+    if recalled is None or any(turn.text == recalled.lesson.answer for turn in turns):
+        return turns
+    lesson = recalled.lesson
+    return (lesson.prompt[-1], Turn("assistant", lesson.answer), *turns)

@@ -12,6 +12,7 @@ import queue
 import secrets
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal
 
 import torch
@@ -33,11 +34,19 @@ from learning.objectives.forward import knowledge
 from learning.protocol.events import Checked, CompareBegan, CompareDone, ComparedText, Event
 from learning.protocol.records import Lesson, TextDelta, Turns
 from learning.protocol.requests import Check, Compare, Probe, StopComparing
+from learning.teacher.recall import LessonRecall
 from learning.teacher.scheduling import Scheduler, lower_priority
 
 LARGEST = 512
 """Most probes in one Check."""
-Job = Check | Compare | Lesson
+
+
+@dataclass(frozen=True)
+class _GetReady:
+    """Compute what the next recall needs."""
+
+
+Job = Check | Compare | Lesson | _GetReady
 
 
 class Inspector:
@@ -49,7 +58,10 @@ class Inspector:
         journal: Journal,
         turnstile: Scheduler,
         emit: Callable[[Event], None],
+        recall: LessonRecall,
     ) -> None:
+        """recall: kept ready for the next ask, between other work."""
+        self._recall = recall
         self._learner, self._journal = learner, journal
         self._turnstile, self._emit = turnstile, emit
         self._jobs: queue.Queue[Job | None] = queue.Queue()
@@ -69,6 +81,10 @@ class Inspector:
         """Queues a measurement of how well the model predicts the owner's last message."""
         self._jobs.put(Lesson("owner_words", turns[:-1], turns[-1].text))
 
+    def get_ready(self) -> None:
+        """Queues the computation of what the next recall needs, so that the next answer does not wait."""
+        self._jobs.put(_GetReady())
+
     def close(self) -> None:
         """Stops the thread at the next token; waits at most 30 s."""
         self._stopping.set()
@@ -84,6 +100,8 @@ class Inspector:
                     self._check(job)
                 elif isinstance(job, Compare):
                     self._compare(job)
+                elif isinstance(job, _GetReady):
+                    self._recall.prepare(self._pause)
                 else:
                     self._measure(job)
             except _Enough:

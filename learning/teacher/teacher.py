@@ -19,7 +19,16 @@ from learning.journal.journal import Journal
 from learning.lessons.learner import Learner
 from learning.models.plain_text import continues_only
 from learning.models.store import ModelStore
-from learning.protocol.events import Event, LearnerState, Ready, Understood
+from learning.protocol.events import (
+    Event,
+    Forgotten,
+    LearnerState,
+    LessonDone,
+    Ready,
+    TrainDone,
+    Understood,
+    UndoDone,
+)
 from learning.protocol.messages import TeacherPort
 from learning.protocol.records import LessonKind
 from learning.protocol.requests import (
@@ -41,6 +50,7 @@ from learning.teacher.answer_check import KnownTexts
 from learning.teacher.generation import Answerer
 from learning.teacher.inspection import Inspector
 from learning.teacher.jobs import Job, Jobs, Signals
+from learning.teacher.recall import LessonRecall
 from learning.teacher.scheduling import Scheduler
 from learning.teacher.training_events import TELL_EVERY
 
@@ -100,15 +110,17 @@ class Teacher:
             pause=self._signals.pause,
             tell=self._tell,
         )
+        self._recalls = False
         self._jobs = Jobs(
-            home, device, self._journal, self._learner, self._turnstile, self._signals, self._emit
+            home, device, self._journal, self._learner, self._turnstile, self._signals, self._done
         )
         self._thread = threading.Thread(target=self._jobs.run, name="learn", daemon=True)
-        self._looker = Inspector(self._learner, self._journal, self._turnstile, self._emit)
+        recall = LessonRecall(self._learner, self._journal)
+        self._looker = Inspector(self._learner, self._journal, self._turnstile, self._emit, recall)
         heard, books = self._looker.heard, self._learner.caches.books
         known = KnownTexts(self._journal, home.book_path, books)
         self._answerer = Answerer(
-            self._learner, self._turnstile, self._emit, heard, known, seed=seed
+            self._learner, self._turnstile, self._emit, heard, known, recall, seed=seed
         )
         parameters = self._learner.published.model.config.parameters
         version = self._learner.version
@@ -131,6 +143,9 @@ class Teacher:
             self._signals.cancel_training.set()
             self._jobs.drop_trainings()
         elif isinstance(request, SetLearning):
+            self._recalls = request.recall
+            if self._recalls:
+                self._looker.get_ready()
             self._jobs.learn_as(request)
         elif isinstance(request, OwnerActive):
             self._turnstile.key_pressed()
@@ -150,6 +165,12 @@ class Teacher:
         if self._own_journal:
             self._journal.close()
         self.held.close()
+
+    def _done(self, event: Event) -> None:
+        """Emits an event of the learning thread; lessons and weights may be others after some of them."""
+        self._emit(event)
+        if self._recalls and isinstance(event, LessonDone | UndoDone | TrainDone | Forgotten):
+            self._looker.get_ready()
 
     def _tell(self, state: LearnerState | Understood) -> None:
         """Emits what the learner says; its progress at most once per TELL_EVERY."""

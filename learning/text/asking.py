@@ -14,6 +14,15 @@ _ASKS = re.compile(
     re.IGNORECASE,
 )
 
+_YES_OR_NO = re.compile(
+    rf"(?:{_VERB}|have|has) (?!you (?:know|remember|recall)\b|you tell\b).+", re.IGNORECASE
+)
+
+
+def asks_yes_or_no(message: str) -> bool:
+    """Whether a question is answered by yes or no; "Do you know ...?" asks for what is known."""
+    return bool(_YES_OR_NO.fullmatch(" ".join(message.split())))
+
 
 def is_question(message: str) -> bool:
     """Whether something is asked, with or without a mark, or is to be told."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from learning.protocol.records import Candidate
+from learning.protocol.events import CandidateDone
 from vidya_tui.cli.common import print_json, say
 from vidya_tui.start import POOR
 from vidya_tui.text.sanitise import plain
@@ -57,6 +57,8 @@ def print_all(cards: Sequence[Card], ask: int) -> None:
     """Prints the finished answers in order, and on stderr how to judge them with `vidya teach`."""
     for line in _lines(sorted(cards, key=lambda card: card.index)):
         click.echo(line)
+    if (lesson := next((c.recalled for c in cards if c.recalled is not None), None)) is not None:
+        say(f"recalled from lesson {lesson}")
     pick = "--pick K, " if len(cards) > 1 else ""
     say(f"ask {ask}: vidya teach --ask {ask} {pick}--say TEXT or --rate good|bad judges it")
 
@@ -66,14 +68,17 @@ def print_one(index: int | None, text: str) -> None:
     click.echo(plain(text) if index is None else f"{index}. {plain(text)}")
 
 
-def as_row(candidate: Candidate) -> None:
-    """Prints a candidate as a row of JSON."""
+def as_row(event: CandidateDone) -> None:
+    """Prints a candidate as a row of JSON, with the lesson that was recalled for it, if any."""
+    candidate = event.candidate
+    recalled = {} if event.recalled is None else {"recalled": event.recalled}
     print_json(
         {
             "index": candidate.index,
             "text": candidate.text,
             "tokens": len(candidate.tokens),
             "logprob": sum(candidate.logprobs),
+            **recalled,
         }
     )
 

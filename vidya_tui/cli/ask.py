@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import click
 
@@ -44,6 +45,11 @@ from vidya_tui.state import learner as learner_state
 )
 @click.option("--max-tokens", type=click.IntRange(1, 4096), help="Longest answer, in tokens.")
 @click.option(
+    "--recall/--no-recall",
+    default=None,
+    help="Whether the lesson that PROMPT asks for in other words may help; default: the setting.",
+)
+@click.option(
     "--raw", is_flag=True, help="Continue PROMPT as plain text; nothing goes into the journal."
 )
 @common
@@ -53,6 +59,7 @@ def ask(
     temperature: float | None,
     top_p: float | None,
     max_tokens: int | None,
+    recall: bool | None,
     raw: bool,
     options: Options,
 ) -> None:
@@ -63,7 +70,7 @@ def ask(
     text = message(prompt)
     settings = options.settings
     drawn = ModelStore(options.home).generation(options.chosen_model).sampling
-    chosen = {"temperature": temperature, "top_p": top_p, "max_tokens": max_tokens}
+    chosen: dict[str, Any] = {"temperature": temperature, "top_p": top_p, "max_tokens": max_tokens}
     settings = replace(
         settings, **{key: value for key, value in chosen.items() if value is not None}
     )
@@ -76,6 +83,8 @@ def ask(
             return
         session = Session(place.journal, place.teacher, seed=options.seed)
         prepare(session, replace(settings, candidates=count), drawn)
+        if recall is not None:
+            session.recall = recall
         asked = session.say(text)
 
         with answers.while_written(options.as_json) as show:
@@ -87,7 +96,7 @@ def ask(
                 if isinstance(event, Ready) and event.continues_only:
                     say(f"{event.model} was trained on plain text only: {ADVICE}")
                 if isinstance(event, CandidateDone) and options.as_json:
-                    answers.as_row(event.candidate)
+                    answers.as_row(event)
                 show(session.cards)
 
             done = place.next(heard, AskDone)
@@ -107,7 +116,7 @@ def _go_on(place: LocalTeacher, request: Generate, options: Options) -> None:
 
     def heard(event: Event) -> None:
         if isinstance(event, CandidateDone) and options.as_json:
-            answers.as_row(event.candidate)
+            answers.as_row(event)
         elif isinstance(event, CandidateDone):
             number = event.candidate.index if request.n > 1 else None
             answers.print_one(number, event.candidate.text)

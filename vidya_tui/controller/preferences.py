@@ -13,13 +13,15 @@ def prepare(session: Session, settings: Settings, model: Sampling) -> None:
     """Applies settings to the session, from the next ask on. model: what suits the model in use."""
     session.sampling, session.candidates = settings.sampling_of(model), settings.candidates
     session.owner_words, session.left_standing = settings.owner_words, settings.left_standing
-    session.keep_unchosen = settings.keep_unchosen
+    session.keep_unchosen, session.recall = settings.keep_unchosen, settings.recall
 
 
 def how_to_learn(settings: Settings) -> SetLearning:
     """The request that tells the teacher how to learn."""
     in_pauses = settings.eager == "in pauses"
-    return SetLearning(settings.learning, in_pauses=in_pauses, weak=weak_kinds(settings))
+    return SetLearning(
+        settings.learning, in_pauses=in_pauses, recall=settings.recall, weak=weak_kinds(settings)
+    )
 
 
 def weak_kinds(settings: Settings) -> tuple[LessonKind, ...]:

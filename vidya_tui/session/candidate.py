@@ -25,6 +25,8 @@ class Card:
     """The model's certainty (learning.teacher.certainty), 0 to 1; None until the text is done, or where it
     was not measured."""
     chosen: bool = False
+    recalled: int | None = None
+    """The lesson that was recalled for it; the journal does not keep this."""
 
     @property
     def said(self) -> str:
@@ -44,18 +46,21 @@ class Card:
         sure = ""
         if self.confidence is not None and self.ending != "cancelled":
             sure = f"{percent(self.confidence)} sure"
+        lesson = f"recalled from lesson {self.recalled}" if self.recalled is not None else ""
         end = "\u2026"
         if self.state == "done":
             end = {"end": "\u2713", "length": "cut off", "cancelled": "stopped", None: ""}[
                 self.ending
             ]
-        parts = [part for part in (words, sure, end) if part]
+        parts = [part for part in (words, lesson, sure, end) if part]
         while len(parts) > 1 and len(" \u00b7 ".join(parts)) > room:
             del parts[0]
         return " \u00b7 ".join(parts)
 
-    def finish(self, candidate: Candidate) -> None:
-        """Takes over the text, ending and certainty of the complete candidate."""
+    def finish(self, candidate: Candidate, recalled: int | None = None) -> None:
+        """Takes over the text, ending and certainty of the complete candidate, and the lesson that was
+        recalled for it."""
+        self.recalled = recalled
         self.text, self.state, self.ending = candidate.text, "done", candidate.ending
         self.tokens = len(candidate.tokens)
         self.confidence = candidate.certainty

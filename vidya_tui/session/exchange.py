@@ -74,10 +74,11 @@ class Exchange:
         if card is not None and card.state != "done":
             card.text, card.state = "", "waiting"
 
-    def finish(self, candidate: Candidate) -> None:
+    def finish(self, candidate: Candidate, recalled: int | None = None) -> None:
+        """recalled: the lesson that was recalled for it."""
         card = self.card(candidate.index)
         if card is not None and not (card.chosen and card.state == "done"):
-            card.finish(candidate)  # a chosen card that is complete stays as it is
+            card.finish(candidate, recalled)  # a chosen card that is complete stays as it is
         self.order()
 
     def stop(self) -> None:

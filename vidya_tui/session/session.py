@@ -34,7 +34,7 @@ from learning.protocol.events import (
     UndoDone,
 )
 from learning.protocol.messages import TeacherPort
-from learning.protocol.records import Ask, Candidate, Lesson, Turn, Turns
+from learning.protocol.records import Ask, Lesson, Turn, Turns
 from learning.protocol.requests import Cancel, Generate, Learn
 from vidya_tui.session.candidate import Card
 from vidya_tui.session.exchange import EarlyPick, Exchange
@@ -68,6 +68,8 @@ class Session(Judging):
         """Whether an answer that the owner left unjudged and went on from is learned, with low weight."""
         self.keep_unchosen = True
         """Whether the journal keeps the candidates that were not chosen."""
+        self.recall = False
+        """Whether the lesson that a message asks for in other words may help to answer it."""
         self.conversation: int | None = None
         self._asked = 0
         self._broken = False  # the teacher was lost while this ask streamed
@@ -240,7 +242,8 @@ class Session(Judging):
         self._broken = False
         exchange.deal(count)
         ask = exchange.ask
-        self.teacher.send(Generate(ask.id, ask.turns, count, ask.sampling, ask.seed))
+        request = Generate(ask.id, ask.turns, count, ask.sampling, ask.seed, recall=self.recall)
+        self.teacher.send(request)
 
     def _go_on(self) -> None:
         """Makes the surest candidate the answer: the owner went on without judging."""
@@ -286,7 +289,7 @@ class Session(Judging):
             case CandidateReset():
                 self._again(event)
             case CandidateDone():
-                self._done(event.candidate)
+                self._done(event)
             case AskDone():
                 self._ended(event.ask)
             case Failed(ask=int() as ask):
@@ -323,10 +326,11 @@ class Session(Judging):
         elif exchange:
             exchange.draw_anew(event.index)
 
-    def _done(self, candidate: Candidate) -> None:
+    def _done(self, event: CandidateDone) -> None:
+        candidate = event.candidate
         exchange = self._exchange(candidate.ask)
         if exchange:
-            exchange.finish(candidate)
+            exchange.finish(candidate, event.recalled)
         with contextlib.suppress(NotFound):  # its ask may have been erased meanwhile
             self.journal.add_candidates([candidate])
         if exchange and exchange.early and exchange.early.pick.index == candidate.index:

@@ -144,6 +144,14 @@ def groups(themes: Sequence[str]) -> tuple[SettingGroup, ...]:
                     step=16,
                     unit="tokens",
                 ),
+                SettingRow(
+                    "recall",
+                    "recall lessons",
+                    "On: where you ask for something taught in other words, the lesson helps to answer, "
+                    "and the card says which.",
+                    choices=(True, False),
+                    words=_switch,
+                ),
             ),
         ),
         SettingGroup(

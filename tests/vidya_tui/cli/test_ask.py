@@ -97,6 +97,22 @@ def test_settings_say_what_is_kept_of_an_ask(shell: Shell) -> None:
     assert first["candidates"] == [] and len(second["candidates"]) == 2
 
 
+def test_a_recalled_lesson_is_named(shell: Shell) -> None:
+    shell.run("teach", "--say", "Hello, it is Bo.", "--no-wait", "--ask", _asked(shell))
+    rows = shell.rows("ask", "What is my dog called", "-n", "2")
+    assert [row.get("recalled") for row in rows[:2]] == [1, 1], "the setting is on"
+    assert "Hello, it is Bo." in [row["text"] for row in rows[:2]]
+    rows = shell.rows("ask", "What is my dog called", "-n", "2", "--no-recall")
+    assert all("recalled" not in row for row in rows)
+    said = shell.run("ask", "What is my dog called", "-n", "2", "--recall")
+    assert "recalled from lesson 1" in said.stderr
+
+
+def _asked(shell: Shell) -> str:
+    """The number of an ask."""
+    return str(shell.rows("ask", "What is my dog called?", "-n", "2")[-1]["ask"])
+
+
 def test_plain_words_without_json(shell: Shell) -> None:
     lines = shell.run("ask", "hello", "-n", "2", "--seed", "1").stdout.splitlines()
     assert sorted(line[:3] for line in lines if line[:2] in ("1.", "2.")) == ["1. ", "2. "]

@@ -1,0 +1,228 @@
+"""A lesson is recalled for the owner's question, and for nothing else."""
+
+from __future__ import annotations
+
+import queue
+from pathlib import Path
+
+import pytest
+
+from engine.config import Sampling
+from engine.generate import prefill
+from engine.packed import packed
+from engine.tokenizers.chat_format import encode_prompt
+from learning.home import Home
+from learning.journal.journal import Journal
+from learning.lessons.learner import Learner
+from learning.protocol.events import AskDone, CandidateDone, Event
+from learning.protocol.messages import TeacherPort
+from learning.protocol.records import Lesson, LessonKind, Turn
+from learning.protocol.requests import Generate, SetLearning
+from learning.teacher import recall as module
+from learning.teacher.generation import with_recalled
+from learning.teacher.recall import LessonRecall, Recalled, Weighing, answer_logprobs, recallable
+from learning.teacher.teacher import open_teacher
+from vidya_tui.session.session import Session
+
+Place = tuple[Home, Path, Journal]
+BY_LIKENESS = Weighing(bias=-5.0, likeness=20.0, ahead=0.0, answer=0.0, token=0.0)
+DOG, SISTER = "What is my dog called?", "Where does my sister live?"
+
+
+def lesson(question: str, answer: str, kind: LessonKind = "example") -> Lesson:
+    return Lesson(kind, (Turn("user", question),), answer)
+
+
+DOG_LESSON = lesson(DOG, "Your dog is called Bruno.")
+SISTER_LESSON = lesson(SISTER, "Your sister lives in Tromso.")
+
+
+def teach(journal: Journal, *lessons: Lesson, learned: bool = False) -> list[Lesson]:
+    added = journal.add_lessons(lessons)
+    if learned:
+        for one in added:
+            journal.set_lesson_state(one.id, "learned")
+    return added
+
+
+@pytest.fixture
+def recall(tiny_place: Place, monkeypatch: pytest.MonkeyPatch) -> LessonRecall:
+    home, folder, journal = tiny_place
+    monkeypatch.setattr(module, "WEIGHING", BY_LIKENESS)
+    return LessonRecall(Learner(home, folder, journal, seed=0), journal)
+
+
+def test_a_question_in_other_words_finds_its_lesson(
+    tiny_place: Place, recall: LessonRecall
+) -> None:
+    dog, sister = teach(tiny_place[2], DOG_LESSON, SISTER_LESSON, learned=True)
+    for asked, wanted in (("my dog is called what?", dog), ("where my sister lives", sister)):
+        found = recall.find(asked)
+        assert found is not None and found.lesson.id == wanted.id, asked
+        assert 0.5 <= found.likely <= 1.0
+    assert recall.find("How is the weather?") is None, "the book has this question"
+
+
+def test_what_the_weights_have_learned_in_just_these_words_is_left_to_them(
+    tiny_place: Place, recall: LessonRecall
+) -> None:
+    (dog,) = teach(tiny_place[2], DOG_LESSON)
+    assert recall.find("what is my dog called") == Recalled(dog, 1.0), "it waits to be learned"
+    tiny_place[2].set_lesson_state(dog.id, "learned")
+    assert recall.find("what is my dog called") is None
+
+
+def test_what_was_taken_back_is_not_recalled(tiny_place: Place, recall: LessonRecall) -> None:
+    journal = tiny_place[2]
+    dog, sister = teach(journal, DOG_LESSON, SISTER_LESSON, learned=True)
+    assert recall.find("my dog is called what?") is not None
+    journal.retract(dog.id)
+    found = recall.find("my dog is called what?")
+    assert found is None or found.lesson.id == sister.id
+    journal.set_lesson_state(sister.id, "undone")
+    assert recall.find("where my sister lives") is None
+
+
+def test_nothing_is_written(tiny_place: Place, recall: LessonRecall) -> None:
+    home, _, journal = tiny_place
+    teach(journal, DOG_LESSON, learned=True)
+    before = {path for path in home.path.rglob("*") if path.is_file()}
+    recall.prepare()
+    assert recall.find("my dog is called what?") is not None
+    assert {path for path in home.path.rglob("*") if path.is_file()} == before
+
+
+def test_states_are_computed_once(
+    tiny_place: Place, recall: LessonRecall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    teach(tiny_place[2], DOG_LESSON, learned=True)
+    asked: list[int] = []
+    real = module.question_features
+
+    def counted(model, tokenizer, questions, layer):  # type: ignore[no-untyped-def]
+        asked.append(len(questions))
+        return real(model, tokenizer, questions, layer)
+
+    monkeypatch.setattr(module, "question_features", counted)
+    recall.prepare()
+    assert sum(asked) > 100, "the book's too"
+    asked.clear()
+    recall.find("my dog is called what?")
+    assert asked == [1], "the question alone"
+    teach(tiny_place[2], SISTER_LESSON, learned=True)
+    asked.clear()
+    recall.find("where my sister lives")
+    assert asked == [1, 1], "what is new, and the question"
+
+
+def test_which_lessons_can_be_recalled() -> None:
+    later = lesson("what is my DOG called", "Your dog is called Odo now.")
+    bad = Lesson("rating", SISTER_LESSON.prompt, "", ("Your sister lives in Rome.",))
+    after = Lesson(
+        "example", (Turn("user", "hi"), Turn("assistant", "Hello."), Turn("user", "why?")), "So."
+    )
+    assert recallable([DOG_LESSON, SISTER_LESSON, later, bad, after]) == [later]
+
+
+def test_the_recalled_lesson_stands_before_the_conversation() -> None:
+    talk = (Turn("user", "hi"), Turn("assistant", "Hello."), Turn("user", "my dog's name?"))
+    recalled = Recalled(DOG_LESSON, 0.9)
+    assert with_recalled(talk, recalled) == (
+        Turn("user", DOG),
+        Turn("assistant", DOG_LESSON.answer),
+        *talk,
+    )
+    assert with_recalled(talk, None) == talk
+    said = (Turn("user", DOG), Turn("assistant", DOG_LESSON.answer), talk[-1])
+    assert with_recalled(said, recalled) == said, "the conversation has it"
+
+
+def test_answers_are_scored_as_the_model_would_say_them(recall: LessonRecall) -> None:
+    learner = recall._learner
+    model, tokenizer = learner.published.model, learner.tokenizer
+    texts = ["Bo.", "Your dog is called Bruno."]
+    found = answer_logprobs(model, tokenizer, DOG, texts)
+    for text, logprobs in zip(texts, found, strict=True):
+        body = [*tokenizer.encode(text), tokenizer.chat.end]
+        ids = encode_prompt(tokenizer, [("user", DOG)], model.config.context, 32)
+        for place, token in enumerate(body):
+            _, logits = prefill(packed(model), [*ids, *body[:place]], 1)
+            alone = float(logits.log_softmax(-1)[0, token])
+            assert logprobs[place] == pytest.approx(alone, abs=0.02)
+
+
+# ------------------------------------------------------------ the whole way
+
+
+class Talk:
+    """A teacher and the events that it sends."""
+
+    def __init__(self, place: Place) -> None:
+        home, _, self.journal = place
+        self.events: queue.Queue[Event] = queue.Queue()
+        self.teacher: TeacherPort = open_teacher(
+            home, model="tiny", on_event=self.events.put, journal=self.journal, seed=0
+        )
+
+    def done(self, session: Session | None = None) -> list[CandidateDone]:
+        """The candidates of the ask that is under way."""
+        found = []
+        while True:
+            event = self.events.get(timeout=120)
+            if session:
+                session.handle(event)
+            if isinstance(event, CandidateDone):
+                found.append(event)
+            if isinstance(event, AskDone):
+                return found
+
+
+def test_a_lesson_that_waits_answers_at_once_and_the_card_says_so(tiny_place: Place) -> None:
+    (dog,) = teach(tiny_place[2], DOG_LESSON)
+    talk = Talk(tiny_place)
+    try:
+        for n in (5, 1):
+            request = Generate(0, DOG_LESSON.prompt, n, Sampling(max_tokens=40), 0, recall=True)
+            talk.teacher.send(request)
+            done = talk.done()
+            assert {event.recalled for event in done} == {dog.id}
+            (taught,) = [e.candidate for e in done if e.candidate.text == DOG_LESSON.answer]
+            assert taught.certainty == 1.0
+    finally:
+        talk.teacher.close()
+
+
+def test_without_the_wish_the_weights_answer_alone(tiny_place: Place) -> None:
+    teach(tiny_place[2], DOG_LESSON)
+    assert not Generate(0, DOG_LESSON.prompt, 1, Sampling()).recall
+    assert not SetLearning(True).recall
+    talk = Talk(tiny_place)
+    try:
+        assert not Session(tiny_place[2], talk.teacher).recall
+        talk.teacher.send(Generate(0, DOG_LESSON.prompt, 5, Sampling(max_tokens=40), 0))
+        done = talk.done()
+        assert [event.recalled for event in done] == [None] * 5
+        assert DOG_LESSON.answer not in [event.candidate.text for event in done]
+    finally:
+        talk.teacher.close()
+
+
+def test_what_is_learned_from_a_recalled_answer_has_the_prompt_that_the_owner_saw(
+    tiny_place: Place,
+) -> None:
+    journal = tiny_place[2]
+    teach(journal, DOG_LESSON)
+    talk = Talk(tiny_place)
+    try:
+        session = Session(journal, talk.teacher, sampling=Sampling(max_tokens=40), seed=0)
+        session.recall = True
+        session.say("What is my dog called")
+        talk.done(session)
+        (card,) = [card for card in session.cards if card.said == DOG_LESSON.answer]
+        assert "recalled from lesson 1" in card.facts()
+        session.pick(card.index)
+        picked = journal.lessons()[-1]
+        assert (picked.kind, picked.prompt) == ("pick", (Turn("user", "What is my dog called"),))
+        assert picked.answer == DOG_LESSON.answer
+    finally:
+        talk.teacher.close()
