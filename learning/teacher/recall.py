@@ -1,9 +1,9 @@
 """Finds the lesson that a question asks for in other words, while the weights are not yet sure of it.
 
-The nearest lessons are found by the model's own hidden states (learning.memory.features), in a layer below
-those that lessons move. Of the nearest few, the lesson is recalled whose answer is also likely after the
-question under the weights as they are. How likely it is that the question asks for it is a logistic function
-of both, fitted on lessons and untaught questions of the tuning set (benchmarks/results/recall.md).
+Of the lessons about the same person, the nearest few are found by the model's own hidden states
+(learning.memory.features), in a layer below those that lessons move. Recalled is the one whose answer is
+likeliest to be wanted: a logistic function of how near it is and of how likely its answer is after the
+question under the weights as they are (benchmarks/results/recall.md).
 
 Only answers to the owner use this: what measures the weights never sends a Generate with `recall`. All is
 kept in memory and nothing is written; what no longer stands in the journal is never recalled. Left out: how
@@ -25,6 +25,7 @@ from engine.model import Model
 from engine.packed import packed
 from engine.tokenizers.chat_format import encode_prompt
 from engine.tokenizers.tokenizer import Tokenizer
+from learning.journal.contradictions import same_person
 from learning.journal.journal import Journal
 from learning.lessons.learner import Learner
 from learning.memory.features import QuestionSpace, question_features
@@ -42,7 +43,7 @@ BOOK_OF_LARGE = 100
 """Questions of the book that a large model's space is made of; their states take seconds to compute."""
 PIECE = 32
 """Questions per pass; an answer waits for one at most."""
-LEAST = 0.5
+LEAST = 0.7
 """A lesson is recalled if it is at least this likely that the question asks for it."""
 FLOOR = 0.2
 """Cosine below which a lesson's answer is not even looked at."""
@@ -76,9 +77,9 @@ class Evidence:
     token: float
 
 
-WEIGHING = Weighing(bias=1.6, ahead=3.5, answer=0.26, token=1.6)
-"""Fitted at 10M: 160 questions in other words for 40 lessons of lessons_tune.jsonl, and 80 untaught ones.
-The cosine itself adds nothing to these."""
+WEIGHING = Weighing(bias=1.6, ahead=3.3, answer=0.25, token=1.9)
+"""Fitted at 10M on 54 lessons of lessons_tune.jsonl and of the tuning half of people.jsonl: 244 questions in
+other words and 200 untaught ones. The cosine itself, and how likely NOT_KNOWN is, add nothing to these."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +144,8 @@ class LessonRecall:
             near = cosines.topk(min(NEAREST + 1, len(cosines)))
             count = len(self._lessons)
             places = [i for i in near.indices.tolist() if i < count and cosines[i] >= FLOOR]
-            places = places[:NEAREST]
+            near_ones = [(i, _question(self._lessons[i])) for i in places]
+            places = [i for i, question in near_ones if same_person(question, message)][:NEAREST]
             if not places:
                 return None
             answers = [self._lessons[i].answer for i in places]
@@ -153,7 +155,8 @@ class LessonRecall:
                 others = [float(cosines[i]) for i in near.indices.tolist() if i != place]
                 ahead = float(cosines[place]) - max(others, default=0.0)
                 total = sum(logprobs)
-                evidence = Evidence(ahead, total, total / max(1, len(logprobs)))
+                mean = total / max(1, len(logprobs))
+                evidence = Evidence(ahead, total, mean)
                 found.append(Recalled(self._lessons[place], WEIGHING.likely(evidence)))
         best = max(found, key=lambda one: one.likely)
         return best if best.likely >= LEAST else None

@@ -75,8 +75,16 @@ def test_a_question_in_other_words_finds_its_lesson(
     for asked, wanted in ((ASKED, dog), ("where my sister lives", sister)):
         found = recall.find(asked)
         assert found is not None and found.lesson.id == wanted.id, asked
-        assert 0.5 <= found.likely <= 1.0
+        assert 0.7 <= found.likely <= 1.0
     assert recall.find("How is the weather?") is None, "the book has this question"
+
+
+def test_a_lesson_about_the_owner_is_not_recalled_for_somebody_else(
+    tiny_place: Place, recall: LessonRecall
+) -> None:
+    teach(tiny_place[2], DOG_LESSON, learned=True)
+    assert recall.find(ASKED) is not None
+    assert recall.find("Tom's dog is called what?") is None
 
 
 def test_what_the_weights_have_learned_in_just_these_words_is_left_to_them(
