@@ -230,5 +230,11 @@ def touches(message: str, other: str) -> bool:
     return bool(_read(message, "user").content & _read(other, "user").content)
 
 
+def same_person(question: str, other: str) -> bool:
+    """Whether the other question of the owner's is about whom the first is about: about the owner himself, or
+    Vidya, if that is. "What is Tom's dog called?" is not what "What is my dog called?" asks."""
+    return _read(question, "user").alike & _PERSONS <= _read(other, "user").alike
+
+
 def _whole(turns: Turns) -> str:
     return fold_prompt(turns)

@@ -121,9 +121,9 @@ class AnswerCheck:
         return not self._answers and not self._in_need and is_question(self._said[-1])
 
     @property
-    def _says_taught(self) -> bool:
-        """True if the recalled answer itself answers the question: not where the question is for a yes or no
-        and the lesson's is not."""
+    def _answers_it(self) -> bool:
+        """Whether the recalled answer itself is the best one: not to a question for a yes or no, unless the
+        lesson's is one too; there it is only better than a guess."""
         if self.recalled is None:
             return False
         asked, taught = self._said[-1], self.recalled.lesson.prompt[-1].text
@@ -133,7 +133,7 @@ class AnswerCheck:
         """The Standards for engine.generate."""
         text = NOT_KNOWN if self.recalled is None else self.recalled.lesson.answer
         fallback = (*tokenizer.encode(text), tokenizer.chat.end)
-        fits = (self._says_taught or self.may_not_know) and len(fallback) <= max_tokens
+        fits = (self.recalled is not None or self.may_not_know) and len(fallback) <= max_tokens
         return Standards(self.acceptable, fallback if fits else (), self.at_a_loss)
 
     def acceptable(self, answer: Finished) -> bool:
@@ -153,11 +153,14 @@ class AnswerCheck:
         return not (seams(answer.text, self._seen) or self.known.blends.blended(answer.text))
 
     def at_a_loss(self, answers: Sequence[Finished]) -> bool:
-        """True if the model is unsure of all answers, so all may be invented; with a recalled lesson, if none
-        is its answer."""
+        """True if the model is unsure of all answers, so all may be invented; also if none is the answer of
+        the recalled lesson, and that answers the question."""
         if self.recalled:
-            return all(fold(answer.text) != self._taught for answer in answers)
-        if not self.several:
+            if any(fold(answer.text) == self._taught for answer in answers):
+                return False
+            if self._answers_it:
+                return True
+        elif not self.several:
             return False
         if any(fold(answer.text) == NOT_KNOWN_FOLD for answer in answers):
             return False
@@ -174,7 +177,7 @@ class AnswerCheck:
         sure = certainty(answer.own_logprobs, self.exponent)
         if self.recalled and sure is not None:
             # given the lesson; the taught answer itself is right if the lesson is the right one
-            said = fold(answer.text) == self._taught and self._says_taught
+            said = fold(answer.text) == self._taught
             sure = self.recalled.likely * (1.0 if said else sure)
         last = len(self.told) == count - 1
         if fold(answer.text) == NOT_KNOWN_FOLD and self.may_not_know and last and self.told:

@@ -1,9 +1,9 @@
 """Finds the lesson that a question asks for in other words, while the weights are not yet sure of it.
 
-The nearest lessons are found by the model's own hidden states (learning.memory.features), in a layer below
-those that lessons move. Of the nearest few, the lesson is recalled whose answer is also likely after the
-question under the weights as they are. How likely it is that the question asks for it is a logistic function
-of both, fitted on lessons and untaught questions of the tuning set (benchmarks/results/recall.md).
+Of the lessons about the same person, the nearest few are found by the model's own hidden states
+(learning.memory.features), in a layer below those that lessons move. Recalled is the one whose answer is
+likeliest to be wanted: a logistic function of how near it is and of how likely its answer is after the
+question under the weights as they are (benchmarks/results/recall.md).
 
 Only answers to the owner use this: what measures the weights never sends a Generate with `recall`. All is
 kept in memory and nothing is written; what no longer stands in the journal is never recalled. Left out: how
@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -25,6 +25,7 @@ from engine.model import Model
 from engine.packed import packed
 from engine.tokenizers.chat_format import encode_prompt
 from engine.tokenizers.tokenizer import Tokenizer
+from learning.journal.contradictions import same_person
 from learning.journal.journal import Journal
 from learning.lessons.learner import Learner
 from learning.memory.features import QuestionSpace, question_features
@@ -42,7 +43,7 @@ BOOK_OF_LARGE = 100
 """Questions of the book that a large model's space is made of; their states take seconds to compute."""
 PIECE = 32
 """Questions per pass; an answer waits for one at most."""
-LEAST = 0.5
+LEAST = 0.7
 """A lesson is recalled if it is at least this likely that the question asks for it."""
 FLOOR = 0.2
 """Cosine below which a lesson's answer is not even looked at."""
@@ -53,10 +54,8 @@ class Weighing:
     """Logistic regression: how likely a lesson is what a question asks for."""
 
     bias: float
-    likeness: float
-    """Per cosine of the two questions in the whitened space."""
     ahead: float
-    """Per cosine by which it is nearer than the nearest other question."""
+    """Per cosine by which its question is nearer, in the whitened space, than the nearest other one."""
     answer: float
     """Per nat of the answer's log-probability after the question, without the lesson in the prompt."""
     token: float
@@ -64,7 +63,7 @@ class Weighing:
 
     def likely(self, evidence: Evidence) -> float:
         """0 to 1."""
-        z = self.bias + self.likeness * evidence.likeness + self.ahead * evidence.ahead
+        z = self.bias + self.ahead * evidence.ahead
         z += self.answer * evidence.answer + self.token * evidence.token
         return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, z))))
 
@@ -73,13 +72,14 @@ class Weighing:
 class Evidence:
     """What speaks for a lesson; see Weighing."""
 
-    likeness: float
     ahead: float
     answer: float
     token: float
 
 
-WEIGHING = Weighing(bias=2.6, likeness=1.0, ahead=4.0, answer=0.19, token=1.9)
+WEIGHING = Weighing(bias=1.6, ahead=3.3, answer=0.25, token=1.9)
+"""Fitted at 10M on 54 lessons of lessons_tune.jsonl and of the tuning half of people.jsonl: 244 questions in
+other words and 200 untaught ones. The cosine itself, and how likely NOT_KNOWN is, add nothing to these."""
 
 
 @dataclass(frozen=True)
@@ -110,14 +110,20 @@ class LessonRecall:
         """The parameters that the features come from."""
         self._mark: object = None
         self._lessons: list[Lesson] = []
+        self._exact: dict[str, Lesson] = {}
+        """Folded question -> its lesson."""
+        self._wanted: list[str] = []
+        """The questions of `_lessons`, then those of the book."""
         self._space: QuestionSpace | None = None
-        self._places: dict[str, list[int]] = {}
 
     def prepare(self, pause: Callable[[], None] = lambda: None) -> None:
-        """Computes what is missing. pause: called between passes; what it raises ends the work, and the next
-        call goes on from there. Raises JournalError."""
-        with self._lock:
-            self._refresh(pause)
+        """Computes what is missing. pause: called between passes, with nothing locked; what it raises
+        ends the work, and the next call goes on from there. Raises JournalError."""
+        more = True
+        while more:
+            pause()
+            with self._lock:
+                more = self._step()
 
     def find(self, message: str) -> Recalled | None:
         """The lesson that the owner's message asks for; None if there is none, or if the weights have learned
@@ -125,13 +131,12 @@ class LessonRecall:
         if not message.strip():
             return None
         with self._lock:
-            self._refresh(lambda: None)
-            if not self._lessons or self._space is None:
+            while self._step():
+                pass
+            if self._space is None:
                 return None
             published, tokenizer = self._learner.published, self._learner.tokenizer
-            folded = fold(message)
-            exact = next((x for x in self._lessons if fold(_question(x)) == folded), None)
-            if exact is not None:
+            if exact := self._exact.get(fold(message)):
                 return None if exact.state == "learned" else Recalled(exact, 1.0)
             layer = layer_of(published.model.config.layers)
             asked = question_features(published.model, tokenizer, [message], layer)
@@ -139,25 +144,27 @@ class LessonRecall:
             near = cosines.topk(min(NEAREST + 1, len(cosines)))
             count = len(self._lessons)
             places = [i for i in near.indices.tolist() if i < count and cosines[i] >= FLOOR]
-            places = places[:NEAREST]
+            near_ones = [(i, _question(self._lessons[i])) for i in places]
+            places = [i for i, question in near_ones if same_person(question, message)][:NEAREST]
             if not places:
                 return None
             answers = [self._lessons[i].answer for i in places]
             told = answer_logprobs(published.model, tokenizer, message, answers)
             found = []
             for place, logprobs in zip(places, told, strict=True):
-                likeness = float(cosines[place])
                 others = [float(cosines[i]) for i in near.indices.tolist() if i != place]
-                ahead = likeness - max(others, default=0.0)
+                ahead = float(cosines[place]) - max(others, default=0.0)
                 total = sum(logprobs)
-                evidence = Evidence(likeness, ahead, total, total / max(1, len(logprobs)))
+                mean = total / max(1, len(logprobs))
+                evidence = Evidence(ahead, total, mean)
                 found.append(Recalled(self._lessons[place], WEIGHING.likely(evidence)))
         best = max(found, key=lambda one: one.likely)
         return best if best.likely >= LEAST else None
 
     # ------------------------------------------------------------ what is kept
 
-    def _refresh(self, pause: Callable[[], None]) -> None:
+    def _step(self) -> bool:
+        """Computes a piece of what is missing. Returns False when nothing was."""
         model = self._learner.published.model
         below = _below(model)
         if len(below) != len(self._below) or any(
@@ -165,25 +172,25 @@ class LessonRecall:
         ):
             self._vectors, self._below, self._mark = {}, below, None
         mark = self._journal.lessons_mark()
-        if mark == self._mark:
-            return
-        lessons = recallable(self._journal.standing())
-        questions = [_question(lesson) for lesson in lessons]
-        wanted = list(dict.fromkeys([*questions, *self._book(model)])) if lessons else []
-        self._vectors = {text: v for text, v in self._vectors.items() if text in set(wanted)}
-        self._lessons, self._space, self._mark = [], None, None
-        missing = [text for text in wanted if text not in self._vectors]
-        layer = layer_of(model.config.layers)
-        for start in range(0, len(missing), PIECE):
-            pause()
-            piece = missing[start : start + PIECE]
-            rows = question_features(model, self._learner.tokenizer, piece, layer)
-            self._vectors |= dict(zip(piece, rows, strict=True))
-        if lessons:
-            others = [text for text in wanted if text not in set(questions)]
-            known = torch.stack([self._vectors[text] for text in [*questions, *others]])
+        if mark != self._mark:
+            self._mark, self._space = mark, None
+            self._lessons = recallable(self._journal.standing())
+            self._exact = {fold(_question(lesson)): lesson for lesson in self._lessons}
+            questions = [_question(lesson) for lesson in self._lessons]
+            others = self._book(model) if questions else []
+            self._wanted = list(dict.fromkeys([*questions, *others]))
+            self._vectors = {t: self._vectors[t] for t in self._wanted if t in self._vectors}
+        if self._space is not None or not self._lessons:
+            return False
+        missing = [text for text in self._wanted if text not in self._vectors][:PIECE]
+        if missing:
+            layer = layer_of(model.config.layers)
+            rows = question_features(model, self._learner.tokenizer, missing, layer)
+            self._vectors |= dict(zip(missing, rows, strict=True))
+        else:
+            known = torch.stack([self._vectors[text] for text in self._wanted])
             self._space = QuestionSpace.of(known)
-        self._lessons, self._mark = lessons, mark
+        return True
 
     def _book(self, model: Model) -> list[str]:
         """Questions of the shipped book: what is asked for if it is nearer than any lesson."""
@@ -209,11 +216,6 @@ def recallable(lessons: Sequence[Lesson]) -> list[Lesson]:
         if lesson.answer and alone:
             latest[fold(question)] = lesson
     return list(latest.values())[-NEWEST:]
-
-
-def in_context(lesson: Lesson) -> Lesson:
-    """The lesson as an exchange by itself: its question without the talk before it."""
-    return replace(lesson, prompt=lesson.prompt[-1:])
 
 
 @torch.inference_mode()

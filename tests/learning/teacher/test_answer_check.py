@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,6 +28,7 @@ from learning.teacher.answer_check import (
     KnownTexts,
     other_person,
 )
+from learning.teacher.recall import Recalled
 from learning.text.normalise import fold
 from personality.book import BookEntry, append_entry, read_book, shipped_book_path
 
@@ -69,6 +72,26 @@ def test_what_was_taught_or_typed_is_acceptable_as_it_is() -> None:
     assert check("what is my dog called", lessons=(TAUGHT,)).acceptable(answer(TAUGHT.answer))
     assert check("Say MyMy to me.").acceptable(answer("MyMy"))
     assert check("What is \ufffd?").acceptable(answer("It is \ufffd."))
+
+
+def test_a_recalled_answer_is_given_by_one_candidate_and_is_as_sure_as_its_lesson() -> None:
+    recalled = Recalled(replace(TAUGHT, id=3), 0.8)
+    for several in (True, False):
+        turns = (Turn("user", "my dog, what's he called"),)
+        asked = AnswerCheck(turns, Known.of(BOOK, (TAUGHT,)), several, recalled)
+        assert asked.acceptable(answer(TAUGHT.answer)) and not asked.may_not_know
+        assert asked.at_a_loss([answer("It is a dog.", SURE)])
+        assert not asked.at_a_loss([answer("It is a dog.", SURE), answer(TAUGHT.answer)])
+        assert asked.shown(answer(TAUGHT.answer), 2) == (TAUGHT.answer, 0.8)
+        text, sure = asked.shown(answer("It is a dog.", (-0.4,)), 2)
+        assert sure == pytest.approx(0.8 * math.exp(-0.3)), "if the lesson is the right one"
+
+
+def test_a_yes_or_no_is_not_answered_by_what_was_taught_unless_all_else_is_a_guess() -> None:
+    turns = (Turn("user", "Is my dog called Rex?"),)
+    asked = AnswerCheck(turns, Known.of(BOOK, (TAUGHT,)), True, Recalled(TAUGHT, 0.8))
+    assert not asked.at_a_loss([answer("No, he is not.", SURE)])
+    assert asked.at_a_loss([answer("No, he is not.", UNSURE)])
 
 
 def test_comfort_is_for_those_in_need() -> None:

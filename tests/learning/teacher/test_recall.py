@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import threading
 from pathlib import Path
 
 import pytest
@@ -14,18 +15,26 @@ from engine.tokenizers.chat_format import encode_prompt
 from learning.home import Home
 from learning.journal.journal import Journal
 from learning.lessons.learner import Learner
-from learning.protocol.events import AskDone, CandidateDone, Event
+from learning.protocol.events import AskDone, CandidateDone, Event, Failed
 from learning.protocol.messages import TeacherPort
 from learning.protocol.records import Lesson, LessonKind, Turn
 from learning.protocol.requests import Generate, SetLearning
 from learning.teacher import recall as module
 from learning.teacher.generation import with_recalled
-from learning.teacher.recall import LessonRecall, Recalled, Weighing, answer_logprobs, recallable
+from learning.teacher.recall import (
+    Evidence,
+    LessonRecall,
+    Recalled,
+    Weighing,
+    answer_logprobs,
+    recallable,
+)
 from learning.teacher.teacher import open_teacher
 from vidya_tui.session.session import Session
 
 Place = tuple[Home, Path, Journal]
-BY_LIKENESS = Weighing(bias=-5.0, likeness=20.0, ahead=0.0, answer=0.0, token=0.0)
+BY_LIKENESS = Weighing(bias=0.0, ahead=20.0, answer=0.0, token=0.0)
+ASKED = "my dog is called what?"
 DOG, SISTER = "What is my dog called?", "Where does my sister live?"
 
 
@@ -45,6 +54,13 @@ def teach(journal: Journal, *lessons: Lesson, learned: bool = False) -> list[Les
     return added
 
 
+def test_likelihood_grows_with_the_evidence() -> None:
+    weighing = Weighing(bias=1.0, ahead=2.0, answer=0.5, token=1.0)
+    assert weighing.likely(Evidence(0.0, -2.0, 0.0)) == 0.5
+    assert weighing.likely(Evidence(1.0, -2.0, -0.5)) == pytest.approx(0.81757, abs=1e-5)
+    assert weighing.likely(Evidence(-9.0, -900.0, -9.0)) < 1e-9
+
+
 @pytest.fixture
 def recall(tiny_place: Place, monkeypatch: pytest.MonkeyPatch) -> LessonRecall:
     home, folder, journal = tiny_place
@@ -56,11 +72,19 @@ def test_a_question_in_other_words_finds_its_lesson(
     tiny_place: Place, recall: LessonRecall
 ) -> None:
     dog, sister = teach(tiny_place[2], DOG_LESSON, SISTER_LESSON, learned=True)
-    for asked, wanted in (("my dog is called what?", dog), ("where my sister lives", sister)):
+    for asked, wanted in ((ASKED, dog), ("where my sister lives", sister)):
         found = recall.find(asked)
         assert found is not None and found.lesson.id == wanted.id, asked
-        assert 0.5 <= found.likely <= 1.0
+        assert 0.7 <= found.likely <= 1.0
     assert recall.find("How is the weather?") is None, "the book has this question"
+
+
+def test_a_lesson_about_the_owner_is_not_recalled_for_somebody_else(
+    tiny_place: Place, recall: LessonRecall
+) -> None:
+    teach(tiny_place[2], DOG_LESSON, learned=True)
+    assert recall.find(ASKED) is not None
+    assert recall.find("Tom's dog is called what?") is None
 
 
 def test_what_the_weights_have_learned_in_just_these_words_is_left_to_them(
@@ -75,9 +99,9 @@ def test_what_the_weights_have_learned_in_just_these_words_is_left_to_them(
 def test_what_was_taken_back_is_not_recalled(tiny_place: Place, recall: LessonRecall) -> None:
     journal = tiny_place[2]
     dog, sister = teach(journal, DOG_LESSON, SISTER_LESSON, learned=True)
-    assert recall.find("my dog is called what?") is not None
+    assert recall.find(ASKED) is not None
     journal.retract(dog.id)
-    found = recall.find("my dog is called what?")
+    found = recall.find(ASKED)
     assert found is None or found.lesson.id == sister.id
     journal.set_lesson_state(sister.id, "undone")
     assert recall.find("where my sister lives") is None
@@ -88,7 +112,7 @@ def test_nothing_is_written(tiny_place: Place, recall: LessonRecall) -> None:
     teach(journal, DOG_LESSON, learned=True)
     before = {path for path in home.path.rglob("*") if path.is_file()}
     recall.prepare()
-    assert recall.find("my dog is called what?") is not None
+    assert recall.find(ASKED) is not None
     assert {path for path in home.path.rglob("*") if path.is_file()} == before
 
 
@@ -107,12 +131,29 @@ def test_states_are_computed_once(
     recall.prepare()
     assert sum(asked) > 100, "the book's too"
     asked.clear()
-    recall.find("my dog is called what?")
+    recall.find(ASKED)
     assert asked == [1], "the question alone"
     teach(tiny_place[2], SISTER_LESSON, learned=True)
     asked.clear()
     recall.find("where my sister lives")
     assert asked == [1, 1], "what is new, and the question"
+
+
+def test_what_pauses_does_not_keep_an_answer_waiting(
+    tiny_place: Place, recall: LessonRecall
+) -> None:
+    teach(tiny_place[2], DOG_LESSON, learned=True)
+    found: list[Recalled | None] = []
+
+    def pause() -> None:
+        if not found:  # another thread answers meanwhile
+            thread = threading.Thread(target=lambda: found.append(recall.find(ASKED)), daemon=True)
+            thread.start()
+            thread.join(timeout=60)
+            assert not thread.is_alive()
+
+    recall.prepare(pause)
+    assert found[0] is not None
 
 
 def test_which_lessons_can_be_recalled() -> None:
@@ -169,6 +210,7 @@ class Talk:
         found = []
         while True:
             event = self.events.get(timeout=120)
+            assert not isinstance(event, Failed), event
             if session:
                 session.handle(event)
             if isinstance(event, CandidateDone):
@@ -181,8 +223,8 @@ def test_a_lesson_that_waits_answers_at_once_and_the_card_says_so(tiny_place: Pl
     (dog,) = teach(tiny_place[2], DOG_LESSON)
     talk = Talk(tiny_place)
     try:
-        for n in (5, 1):
-            request = Generate(0, DOG_LESSON.prompt, n, Sampling(max_tokens=40), 0, recall=True)
+        for ask, n in enumerate((5, 1)):
+            request = Generate(ask, DOG_LESSON.prompt, n, Sampling(max_tokens=40), 0, recall=True)
             talk.teacher.send(request)
             done = talk.done()
             assert {event.recalled for event in done} == {dog.id}
