@@ -145,7 +145,9 @@ def _base(word: str) -> str:
         return word[:-3] + "y"
     if len(word) > 4 and re.search("(?:ch|sh|ss|x|zz)es$", word):
         return word[:-2]
-    return word[:-1] if len(word) > 3 and word.endswith("s") and word[-2] != "s" else word
+    if len(word) > 3 and word.endswith("s") and word[-2] != "s":
+        word = word[:-1]
+    return word[:-1] if len(word) > 4 and word.endswith("oe") else word  # volcanoes
 
 
 _NEGATIONS = set(map(_base, _NEGATION_WORDS.split()))

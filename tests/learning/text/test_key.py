@@ -27,6 +27,7 @@ from learning.text.key import holds, key_words, read_key
         ("At 7pm.", ["seven pm"]),
         ("Nuts, of any kind.", ["nut"]),
         ("You have two boxes of cherries.", ["box", "cherry"]),
+        ("Two volcanoes, one canoe, my shoes.", ["volcano", "canoes", "shoe"]),
         ("A well known dentist.", ["well-known"]),
         ("A physician, in Leeds.", [["doctor", "physician"], "Leeds"]),
         ("You don\u2019t eat meat.", ["don't eat meat"]),
