@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -54,9 +55,9 @@ def edited_block(model: Model) -> int:
 
 def down(model: Model, block: int) -> nn.Linear:
     """The down projection of a block."""
-    found = model.blocks[block].get_submodule("ffn.down")
-    assert isinstance(found, nn.Linear)
-    return found
+    found: Any = model.blocks[block]
+    projection: nn.Linear = found.ffn.down
+    return projection
 
 
 def places(examples: Sequence[Example]) -> Tensor:

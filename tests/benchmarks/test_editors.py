@@ -144,7 +144,7 @@ def test_with_the_change_the_answer_is_likelier(
     assert piece is not None
     (was,) = knowledge(tiny_model, [piece])
     found = wanted(tiny_model, block, piece, kept)
-    assert found.loss < 0.5 * was.nll
+    assert found.loss < was.nll - 1.0, "an untrained model cannot be much surer"
     assert all(map(torch.equal, tiny_model.parameters(), before)), "no weight moves"
 
 

@@ -259,7 +259,7 @@ def test_the_report_has_the_criterion_and_a_table_for_each_half() -> None:
 
 def test_before_the_first_run_the_report_says_so() -> None:
     found = parts({"rows": [], "quick": False, "threads": 1, "talk": ""})
-    assert found[-1] == "Nothing is measured yet."
+    assert "Nothing is measured yet." in found
 
 
 # ---------------------------------------------------------------- a run
