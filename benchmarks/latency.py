@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from benchmarks import BenchOptions
+from benchmarks import BenchOptions, latency_named
 from benchmarks.app_terminal import app, exchange, footer, wait_awake, wait_frame, worker_of
 from benchmarks.processes import cpu_seconds, resident_bytes
 from benchmarks.report import machine, median, spread, table, write
@@ -32,7 +32,7 @@ BABBLER, LARGE_BABBLER = "babbler", "babbler-49m"
 FRAME_BOUND, TRAIN_BOUND, LARGE_BOUND = 0.4, 0.040, 0.030
 """Bounds in seconds: start to first frame; p99 of a key while the 10M and the 49M model train on the book."""
 _EPOCH = re.compile(r"book, epoch \d+ of \d+, loss [\d.]+, [^\u2502]*left")
-TURNS, QUICK_TURNS = 500, 5
+TURNS, QUICK_TURNS, NAMED_TURNS = 500, 5, 50
 """Exchanges between the two measurements of memory."""
 WATCHED, QUICK_WATCHED = 10.0, 1.0
 """Seconds of streaming without key presses in which frames are counted."""
@@ -45,13 +45,18 @@ STREAMING = "max_tokens = 200\n"
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
-    """Measures everything; writes latency.md and latency.json if `options.out` is set."""
+    """Measures everything; writes latency.md and latency.json if `options.out` is set. With a model named,
+    what hangs on the model: memory, first token, keys while it learns; in latency_NAME.md and .json."""
     count = QUICK_KEYS if options.quick else KEYS
     where = machine()
     conditions: list[dict[str, Any]] = []
     with scratch_home(options) as (home, model):
         starts = measure_starts(home, model, QUICK_STARTS if options.quick else STARTS, options)
         memory = measure_memory(home, model, options)
+        first = (
+            latency_named.measure_first_token(home, model) if options.model is not None else None
+        )
+        stem = "latency" if options.model is None else f"latency_{model}"
 
         def so_far(*skipped: str) -> dict[str, Any]:
             """Writes the results so far, so that an interrupted run leaves something."""
@@ -64,18 +69,23 @@ def run(options: BenchOptions) -> dict[str, Any]:
                 "start": starts,
                 "conditions": conditions,
                 "memory": memory,
-                "bounds": bounds(starts, conditions),
+                "first_token": first,
+                "bounds": bounds(starts, conditions)
+                if first is None
+                else latency_named.bounds_of_named(memory, conditions, first),
                 "skipped": list(skipped),
             }
             if options.out is not None:
                 command = options.command("latency")
-                write(options.out, "latency", TITLE, command, parts(result), result)
+                write(options.out, stem, TITLE, command, parts(result), result)
             return result
 
         random_model(home, BABBLER, DEFAULT_MODEL)
         plan = [("idle", idle, model), ("training", training, model)]
         plan += [("streaming", streaming, BABBLER)]
-        if not options.quick:
+        if options.model is not None:
+            plan = [("idle", idle, model), ("learning", latency_named.learning, model)]
+        elif not options.quick:
             random_model(home, LARGE, LARGE)
             random_model(home, LARGE_BABBLER, LARGE)
             plan += [(f"training {LARGE}", training, LARGE)]
@@ -83,7 +93,8 @@ def run(options: BenchOptions) -> dict[str, Any]:
         for name, work, chosen in plan:
             conditions.append(_condition(name, work, home, chosen, count, options))
             so_far("the run was interrupted before it came to the end")
-    return so_far(*([f"{LARGE}: left out by --quick"] if options.quick else []))
+    left_out = options.quick and options.model is None
+    return so_far(*([f"{LARGE}: left out by --quick"] if left_out else []))
 
 
 # ---------------------------------------------------------------- measures
@@ -142,7 +153,7 @@ def measure_memory(home: Home, model: str, options: BenchOptions) -> dict[str, d
         pids = {"app": terminal.process.pid, "worker": worker_of(terminal)}
         terminal.rest(1.0 if options.quick else 5.0)
         idle = {name: resident_bytes(pid) for name, pid in pids.items()}
-        turns = QUICK_TURNS if options.quick else TURNS
+        turns = QUICK_TURNS if options.quick else TURNS if options.model is None else NAMED_TURNS
         for number in range(turns):
             exchange(terminal, f"exchange {number}")
         terminal.rest(1.0)
@@ -245,6 +256,8 @@ def _condition(
     """Measures key presses during background work."""
     settings = home.settings_path
     settings.write_text(STREAMING if work is streaming else "", "utf-8")
+    if work is latency_named.learning:
+        latency_named.let_lessons_wait(home)
     latencies: list[float] = []
     met: list[float] = []
     took = spent = 0.0
@@ -374,7 +387,7 @@ def parts(result: dict[str, Any]) -> list[str]:
         ),
         "## Bounds",
         table(
-            ["what", "seconds at most", "measured", "met"],
+            ["what", "at most, seconds where nothing else is said", "measured", "met"],
             [[b["what"], b["limit"], b["measured"], b["met"]] for b in result["bounds"]],
         ),
         *(f"Left out: {words}." for words in result["skipped"]),

@@ -250,7 +250,9 @@ def load_model(
         state = from_huggingface(tensors, config)
         with torch.device("meta"):
             model = Model(config)
-        model.load_state_dict({k: v.to(device, dtype) for k, v in state.items()}, assign=True)
+        # copies: as long as one tensor is the file's own memory, all pages that were read of it stay resident
+        own = {k: state.pop(k).to(device, dtype, copy=True) for k in list(state)}
+        model.load_state_dict(own, assign=True)
     except (KeyError, RuntimeError) as error:
         raise CheckpointError(
             f"{path}: does not fit its config.json ({str(error).splitlines()[0]})",

@@ -146,5 +146,5 @@ def weights_mark(model: Model, trunk: PrefixCache, talk: Sequence[Example] = ())
     output = [] if model.output is None else [model.output]
     for part in (model.embedding, model.norm, *output, *model.blocks[: trunk.layers]):
         for weight in part.parameters():
-            digest.update(weight.detach().float().cpu().numpy().tobytes())
+            digest.update(weight.detach().float().cpu().reshape(-1).numpy())  # no copy of it
     return digest.hexdigest()

@@ -50,8 +50,7 @@ class Replay:
         seen = torch.zeros(self.model.config.vocab_size)
         for example in memory:
             seen[list(set(_prompt_ids(example)))] += 1
-        idf = torch.log((1 + len(memory)) / (1 + seen))
-        self._table = self.model.embedding.weight.detach().float().cpu() * idf[:, None]
+        self._idf = torch.log((1 + len(memory)) / (1 + seen))
         self._features: dict[tuple[int, ...], Tensor] = {}
         self._frames = Frames(NO_QUESTIONS, self.turns)
 
@@ -139,7 +138,9 @@ class Replay:
     def _feature(self, example: Example) -> Tensor:
         """Feature vector of the prompt, [D], unit length."""
         if example.ids not in self._features:
-            mean = self._table[_prompt_ids(example)].mean(0)
+            ids = _prompt_ids(example)
+            rows = self.model.embedding.weight.detach()[ids].float().cpu()
+            mean = (rows * self._idf[ids, None]).mean(0)
             self._features[example.ids] = mean / mean.norm().clamp_min(1e-6)
         return self._features[example.ids]
 

@@ -10,10 +10,13 @@ import pytest
 
 from benchmarks import latency
 from benchmarks.app_terminal import app, worker_of
+from benchmarks.latency_named import bounds_of_named, let_lessons_wait
 from benchmarks.processes import children, computing, cpu_seconds, resident_bytes
 from benchmarks.report import machine, spread
 from benchmarks.terminal import Terminal, TerminalError
 from benchmarks.typist import BACKSPACE, CLEAR, LONGEST, prompt_text, strokes, type_out
+from learning.home import Home
+from learning.journal.journal import Journal
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
 
@@ -197,3 +200,20 @@ def test_bounds_and_words() -> None:
     assert "after 500 exchanges" in text
     assert "While streaming and nobody types, the screen is drawn 12.0 times a second." in text
     assert "Left out: training 49m: left out by --quick." in text
+
+
+def test_the_bounds_of_a_named_model() -> None:
+    memory = {"idle": {"app": 50_000_000, "worker": 1_000_000_000}}
+    learning = {"name": "learning", "keys": {"p99": 0.031}}
+    rows = bounds_of_named(memory, [{"name": "idle", "keys": {"p99": 9.0}}, learning], 2.0)
+    assert [(row["measured"], row["met"]) for row in rows] == [
+        (1_050_000_000, True),
+        (2.0, True),
+        (0.031, False),
+    ]
+
+
+def test_more_lessons_wait_than_are_learned_meanwhile(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    let_lessons_wait(home)
+    assert len(Journal(home.journal_path).waiting()) > 20
