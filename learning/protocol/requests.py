@@ -70,6 +70,8 @@ class Train:
     """Upper blocks that have adapters; None: the upper third."""
     adapter: str | None = None
     """Path of a folder into which the adapters are written too."""
+    own_talk: str | None = None
+    """Path of conversations in the base's own words, near which the adapters stay; None: it makes talk up."""
 
 
 @dataclass(frozen=True)

@@ -187,7 +187,7 @@ class SettingsScreen(Steady, ModalScreen[Literal["model"] | None]):
         self.set_focus(self.query_one(Choices))
         self.refresh_bindings()
 
-    def _set(self, row: SettingRow, value: Value) -> None:
+    def _set(self, row: SettingRow, value: Value | None) -> None:
         try:
             self._control.set(row.key, value)
         except VidyaError as error:
