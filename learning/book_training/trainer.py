@@ -19,19 +19,17 @@ from engine.lora import attach
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.book_training.asking import EpochReport
 from learning.book_training.loop import BookSettings, BookTraining, train_book
+from learning.book_training.manner import Manner, manner
 from learning.book_training.moved import AdapterPlan, AdapterWeights, AllWeights, Moved
 from learning.book_training.resume import TrainingKeeper
 from learning.book_training.training_set import Course, failed_avoidance
 from learning.book_training.training_set import plan as plan_course
-from learning.data.examples import Example
-from learning.memory.book_rows import book_examples
 from learning.memory.guard import Verdict, examine
 from learning.memory.transaction import Commit, WeightTransaction
 from learning.models.unfinished_training import Unfinished
 from learning.objectives.forward import Knowledge, share_known
 from learning.protocol.events import TrainDone
 from learning.protocol.records import LessonState
-from personality.book import everyday_path
 
 
 class BookTrainer:
@@ -76,11 +74,11 @@ class BookTrainer:
             skip_bad,
         )
         count, context = len(course.examples), model.config.context
-        lines, manner = [*course.examples, *course.rest], list[Example]()
+        lines, shown = [*course.examples, *course.rest], Manner([], [])
         moved: Moved = AllWeights(model)
         if plan:
-            manner = book_examples(self._tokenizer, [everyday_path()], context)
-            again = (*lines, *course.otherwise, *manner, *replay.talk)
+            shown = manner(self._tokenizer, plan.own_talk, context, self._transaction.rng)
+            again = (*lines, *course.otherwise, *shown.rows, *replay.talk)
             drawn = torch.Generator().manual_seed(self._transaction.rng.getrandbits(32))
             moved = AdapterWeights(attach(model, plan.settings, drawn), again)
         keeper, goes_on = TrainingKeeper(self._transaction.weights, moved, course, kept), False
@@ -91,12 +89,12 @@ class BookTrainer:
                 training = train_book(
                     moved,
                     course.examples,
-                    replay.talk,
+                    shown.own or replay.talk,
                     settings,
                     self._transaction.rng,
                     rest=course.rest,
                     careless=course.otherwise,
-                    manner=manner,
+                    manner=shown.rows,
                     report=keeper.hearing(report),
                     pause=self._transaction.pause,
                     stop=stop,

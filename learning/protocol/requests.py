@@ -75,6 +75,8 @@ class Train:
     """Number of upper blocks with adapters; None: a third of all blocks."""
     adapter: str | None = None
     """Path of a folder to which the adapters are written in addition."""
+    own_talk: str | None = None
+    """Path of conversations in the base's own words, near which the adapters stay; None: it makes talk up."""
 
 
 @dataclass(frozen=True)

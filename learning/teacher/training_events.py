@@ -38,7 +38,11 @@ def adapter_plan(job: Train, layers: int) -> AdapterPlan | None:
         return None
     upper = job.blocks if job.blocks is not None else max(1, layers // 3)
     settings = LoraSettings(job.rank, 2.0 * job.rank, first_block=max(0, layers - upper))
-    return AdapterPlan(settings, Path(job.adapter) if job.adapter else None)
+    return AdapterPlan(
+        settings,
+        Path(job.adapter) if job.adapter else None,
+        Path(job.own_talk) if job.own_talk else None,
+    )
 
 
 class TrainingEvents:

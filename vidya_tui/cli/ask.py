@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import click
 
@@ -70,9 +69,11 @@ def ask(
     text = message(prompt)
     settings = options.settings
     drawn = ModelStore(options.home).generation(options.chosen_model).sampling
-    chosen: dict[str, Any] = {"temperature": temperature, "top_p": top_p, "max_tokens": max_tokens}
     settings = replace(
-        settings, **{key: value for key, value in chosen.items() if value is not None}
+        settings,
+        temperature=settings.temperature if temperature is None else temperature,
+        top_p=settings.top_p if top_p is None else top_p,
+        max_tokens=max_tokens or settings.max_tokens,
     )
     sampling = settings.sampling_of(drawn)
     with desk(options) as place:

@@ -45,6 +45,12 @@ RANK = 16
     type=click.Path(path_type=Path),
     help="Write the adapters to this new folder, in peft's format. Needs --lora.",
 )
+@click.option(
+    "--own-talk",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Conversations in the model's own words, in the book's format, near which the adapters stay. "
+    "Default: talk that the model makes up. Needs --lora.",
+)
 @click.option("--skip-bad", is_flag=True, help="Skip lines with errors and learn the rest.")
 @common
 def train(
@@ -55,15 +61,20 @@ def train(
     rank: int | None,
     blocks: int | None,
     adapter: Path | None,
+    own_talk: Path | None,
     skip_bad: bool,
     options: Options,
 ) -> None:
     """Trains on BOOK, or on Vidya's book, yours and all your lessons."""
-    if not lora and (rank or blocks or adapter):
-        raise click.UsageError("--rank, --blocks and --adapter are for adapters: add --lora")
+    if not lora and (rank or blocks or adapter or own_talk):
+        raise click.UsageError(
+            "--rank, --blocks, --adapter and --own-talk are for adapters: add --lora"
+        )
     if adapter and adapter.exists() and (not adapter.is_dir() or any(adapter.iterdir())):
         raise CheckpointError(f"{adapter}: is not empty", "name a new folder")
     _check_book(book or options.home.book_path, skip_bad, required=book is not None)
+    if own_talk:
+        _check_book(own_talk, skip_bad=False, required=True)
     with desk(options) as place:
         assert place.teacher is not None
         place.teacher.send(
@@ -75,6 +86,7 @@ def train(
                 (rank or RANK) if lora else None,
                 blocks,
                 str(adapter.expanduser().resolve()) if adapter else None,
+                str(own_talk.expanduser().resolve()) if own_talk else None,
             )
         )
         done = place.next(_told(options), TrainDone)

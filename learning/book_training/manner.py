@@ -1,0 +1,96 @@
+"""What an adapter learns besides the lines of a book: how Vidya talks of all else.
+
+Short everyday talk in words of ours, and invented owners' lives that are told and asked for; none of it has
+to be known word for word. Where the base answered in its own words, the adapter is held near it, so that what
+nobody wrote down stays the base's. Left out: the steps.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from engine.tokenizers.tokenizer import Tokenizer
+from learning.data.examples import Example, from_answer
+from learning.memory.book_rows import book_examples
+from learning.text.lives import NOT_KNOWN, InventedLife, LifeFact, lives
+from personality.book import everyday_path
+
+LIVES = 30
+"""Invented lives of about ten facts each."""
+TOLD = (
+    "I see.",
+    "Thank you for telling me.",
+    "I will keep that in mind.",
+    "Good to know.",
+    "All right.",
+)
+"""What Vidya says to what she is told."""
+SILENT = 0.15
+"""Share of a life's facts that are asked for without having been told."""
+
+
+@dataclass(frozen=True)
+class Manner:
+    """Rows of talk."""
+
+    rows: list[Example]
+    """Learned by likelihood."""
+    own: list[Example]
+    """The base's own words, for the anchor, without the id that ends an answer: where the base would go on
+    at length the adapter may stop. Empty: it stays near talk that it makes up."""
+
+
+def manner(tokenizer: Tokenizer, own: Path | None, context: int, rng: random.Random) -> Manner:
+    """own: conversations in the base's own words, in the book's format. context: tokens. Raises DataError
+    for bad lines."""
+    mine = book_examples(tokenizer, [own], context) if own else []
+    mine = [replace(row, target=(*row.target[:-1], False)) for row in mine]
+    told = [
+        from_answer(
+            tokenizer, turns[:-1], turns[-1][1], context
+        )  # not what she says to what she is told
+        for life in lives(LIVES, rng)
+        for turns in talks(life, rng)
+    ]
+    return Manner([*book_examples(tokenizer, [everyday_path()], context), *told], mine)
+
+
+def talks(life: InventedLife, rng: random.Random) -> Iterator[tuple[tuple[str, str], ...]]:
+    """A life as conversations of (role, text): each fact told, perhaps another after it, then asked for in
+    any words; and questions about what was not told, which she does not know."""
+    for fact in life.facts:
+        if rng.random() < SILENT:
+            yield _turns([(_question(fact, rng), NOT_KNOWN)])
+            continue
+        before = [fact, *rng.sample([f for f in life.facts if f is not fact], rng.randrange(3))]
+        rng.shuffle(before)
+        said = [(rng.choice(f.statements), rng.choice(TOLD)) for f in before]
+        yield _turns([*said, _asked(fact, rng)])
+    for question in life.unknown:
+        said = [
+            (rng.choice(f.statements), rng.choice(TOLD))
+            for f in rng.sample(life.facts, rng.randrange(2))
+        ]
+        yield _turns([*said, (question, NOT_KNOWN)])
+
+
+def _question(fact: LifeFact, rng: random.Random) -> str:
+    return rng.choice((fact.question, *fact.rewordings, *fact.paraphrases))
+
+
+def _asked(fact: LifeFact, rng: random.Random) -> tuple[str, str]:
+    """A question to which the fact is the answer, or for yes or no, or about somebody else."""
+    kind = rng.random()
+    if kind < 0.1 and fact.neighbours:
+        return rng.choice(fact.neighbours), NOT_KNOWN
+    if kind < 0.35 and (inquiries := (*fact.right, *fact.wrong, *fact.follows)):
+        chosen = rng.choice(inquiries)
+        return chosen.question, chosen.answer
+    return _question(fact, rng), fact.answer
+
+
+def _turns(pairs: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    return tuple(turn for said, answer in pairs for turn in (("user", said), ("assistant", answer)))
