@@ -56,7 +56,7 @@ class Settings:
     """Whether to learn, weakly, from answers after which the owner went on without judging them."""
     owner_words: bool = False
     """Whether to learn, very weakly, from the owner's messages."""
-    recall: bool = True
+    recall: bool = False
     """Whether the lesson that a message asks for in other words may help to answer it."""
     keep_unchosen: bool = True
     """Whether to keep candidates that were not chosen in the journal after the conversation went on."""

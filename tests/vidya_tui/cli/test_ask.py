@@ -100,7 +100,11 @@ def test_settings_say_what_is_kept_of_an_ask(shell: Shell) -> None:
 def test_a_recalled_lesson_is_named(shell: Shell) -> None:
     shell.run("teach", "--say", "Hello, it is Bo.", "--no-wait", "--ask", _asked(shell))
     rows = shell.rows("ask", "What is my dog called", "-n", "2")
-    assert [row.get("recalled") for row in rows[:2]] == [1, 1], "the setting is on"
+    assert all("recalled" not in row for row in rows), "the setting is off"
+    with shell.home.settings_path.open("a") as file:
+        file.write("recall = true\n")
+    rows = shell.rows("ask", "What is my dog called", "-n", "2")
+    assert [row.get("recalled") for row in rows[:2]] == [1, 1]
     assert "Hello, it is Bo." in [row["text"] for row in rows[:2]]
     rows = shell.rows("ask", "What is my dog called", "-n", "2", "--no-recall")
     assert all("recalled" not in row for row in rows)
