@@ -20,7 +20,7 @@ from learning.text.lives import (
 from learning.text.normalise import fold
 from personality.book import read_book, shipped_book_path
 
-_CALENDAR = {"day", "part", "month", "few", "hotdrink"}
+_CALENDAR = {"day", "month", "few", "hotdrink"}
 """Lists of which a language has no others."""
 
 
