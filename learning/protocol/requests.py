@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.config import Sampling
-from learning.protocol.records import LessonKind, Turns
+from learning.protocol.records import Again, LessonKind, Turns
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,8 @@ class Generate:
     seed: int | None = None
     raw: bool = False
     """Continue the last turn as plain text, instead of answering in the chat format."""
+    again: Again | None = None
+    """Answer with an earlier answer and a reason against it in the context."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,8 @@ class SetLearning:
     """True: a lesson begins only when the owner has not typed for a while."""
     weak: tuple[LessonKind, ...] = ()
     """Kinds of weak lessons (learning.journal.lessons.RIDER_KINDS) that are learned."""
+    reasons: bool = True
+    """True: the owner's reasons are carried over to other messages in pauses (learning.lessons.reasons)."""
 
 
 @dataclass(frozen=True)

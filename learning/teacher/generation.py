@@ -32,6 +32,7 @@ from learning.protocol.requests import Cancel, Generate, Keep
 from learning.teacher.answer_check import AnswerCheck, KnownTexts
 from learning.teacher.scheduling import Scheduler
 from learning.teacher.seen import Seen
+from learning.text.reason import asked_again
 
 
 class Answerer:
@@ -109,7 +110,9 @@ class Answerer:
             ids = encode_opening(tokenizer, request.turns[-1].text, context, room)
         else:
             seen = self._seen.turns(request.ask, request.turns)
-            ids = encode_prompt(tokenizer, seen, context, room)
+            again = request.again
+            prompt = asked_again(seen, again.old, again.reason) if again else seen
+            ids = encode_prompt(tokenizer, prompt, context, room)
             if seen and (lost := left_out(tokenizer, seen[-1].text, context, room)):
                 self._emit(MessageCut(request.ask, len(seen[-1].text), lost))
         seed = request.seed if request.seed is not None else self._seed

@@ -146,6 +146,7 @@ class Controller:
             "pick": self._pick,
             "correct": self._correct,
             "rate": self._rate,
+            "again": self._again,
             "regenerate": self._regenerate,
             "edit": self._edit,
             "branch": self._branch,
@@ -204,12 +205,18 @@ class Controller:
         return self._judged()
 
     def _rate(self, argument: Argument) -> StatusMessage:
+        word, _, reason = str(argument).partition(" ")
         value: Literal["good", "bad"] | None = None
-        if argument in ("good", "bad"):
-            value = "good" if argument == "good" else "bad"
-        self.session.rate(value)
+        if word in ("good", "bad"):
+            value = "good" if word == "good" else "bad"
+        self.session.rate(value, reason)
         self._note()
         self._taught = self._taught or value is not None
+        return self._again(reason) if value == "bad" and reason else StatusMessage("")
+
+    def _again(self, argument: Argument) -> StatusMessage:
+        self.session.again(str(argument))
+        self._notes.cut(len(self.session.turns))
         return StatusMessage("")
 
     def _judged(self) -> StatusMessage:

@@ -103,7 +103,7 @@ class Judging:
             raise VidyaError(f"candidate {index} is still empty", "wait for it, or pick another")
         standing = self.standing()
         texts = [judged for judged in standing if not isinstance(judged.judgement, Rating)]
-        pick = Pick(now.ask.id, index)
+        pick = Pick(now.ask.id, index, now.ask.again.reason if now.ask.again else None)
         if texts and texts[-1].judgement == pick:
             return self.answer or text
         running = card.state != "done"
@@ -170,9 +170,9 @@ class Judging:
         card = now.first_shown() if index is None else now.card(index)
         return card if card and card.said else None
 
-    def rate(self, value: Literal["good", "bad"] | None) -> None:
+    def rate(self, value: Literal["good", "bad"] | None, reason: str = "") -> None:
         """Rates the last answer; None withdraws the rating. In plain chat (one candidate) rating
-        it also makes it the answer."""
+        it also makes it the answer. reason: why, in the owner's words."""
         answer = self.answer
         if answer is None and len(self.cards) == 1 and not self.streaming:
             answer = self.cards[0].said or None
@@ -180,7 +180,8 @@ class Judging:
             raise VidyaError("no answer to rate yet", "pick an answer first")
         if self._now.early:
             raise VidyaError("the answer is still being written", "rate it when it is whole")
-        if value == self.rating:
+        why = " ".join(tidy(reason).split()) or None
+        if value == self.rating and why is None:
             return
         earlier = [
             judged.id
@@ -189,7 +190,7 @@ class Judging:
         ]
         lesson = learn_from_rating(self._now.ask, answer, value)
         lessons = (lesson,) if lesson else ()
-        self.journal.judge(Rating(self._now.ask.id, value), answer, lessons, earlier)
+        self.journal.judge(Rating(self._now.ask.id, value, why), answer, lessons, earlier)
         self._reload()
         self._send_judged(bool(lessons))
 

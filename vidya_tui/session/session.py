@@ -34,7 +34,7 @@ from learning.protocol.events import (
     UndoDone,
 )
 from learning.protocol.messages import TeacherPort
-from learning.protocol.records import Ask, Candidate, Lesson, Turn, Turns
+from learning.protocol.records import Again, Ask, Candidate, Lesson, Turn, Turns
 from learning.protocol.requests import Cancel, Generate, Learn
 from vidya_tui.session.candidate import Card
 from vidya_tui.session.exchange import EarlyPick, Exchange
@@ -102,9 +102,28 @@ class Session(Judging):
         """Asks the last message again, for other candidates."""
         if self._now is None:
             raise VidyaError("nothing was asked yet", "type a message, then press Enter")
-        ask = self._add_ask(self._said, self._now.ask.parent)
+        ask = self._add_ask(self._said, self._now.ask.parent, again=self._now.ask.again)
         if self._now.early:  # asked again while the pick still streamed
             self._take_early_back(self._now)
+        self.stop()
+        self._generate(ask)
+        return ask
+
+    def again(self, reason: str) -> Ask:
+        """Asks the last message again, with the answer and what the owner has against it in the context: the
+        answer, or the surest candidate while none is chosen."""
+        reason = " ".join(tidy(reason).split())
+        if not reason:
+            raise VidyaError("no reason was given", "say how the answer should be")
+        if self._now is None:
+            raise VidyaError("nothing was asked yet", "type a message, then press Enter")
+        if self._now.early:
+            raise VidyaError("the answer is still being written", "ask again when it is whole")
+        card = self._now.surest()
+        old = self.answer or (card.said if card else "")
+        if not old:
+            raise VidyaError("there is no answer yet", "wait for it, or type a message")
+        ask = self._add_ask(self._said, self._now.ask.parent, again=Again(old, reason))
         self.stop()
         self._generate(ask)
         return ask
@@ -207,12 +226,18 @@ class Session(Judging):
             self._reload()
         return self.answer
 
-    def _add_ask(self, turns: Turns, parent: int | None, lessons: Sequence[Lesson] = ()) -> Ask:
+    def _add_ask(
+        self,
+        turns: Turns,
+        parent: int | None,
+        lessons: Sequence[Lesson] = (),
+        again: Again | None = None,
+    ) -> Ask:
         conversation = self.conversation
         if conversation is None:
             conversation = self.journal.new_conversation()
         seed = None if self.seed is None else self.seed + self._asked
-        ask = self.journal.add_ask(conversation, turns, self.sampling, seed, lessons, parent)
+        ask = self.journal.add_ask(conversation, turns, self.sampling, seed, lessons, parent, again)
         self.conversation = conversation
         self._asked += 1
         self._look_around(ask)
@@ -240,7 +265,9 @@ class Session(Judging):
         self._broken = False
         exchange.deal(count)
         ask = exchange.ask
-        self.teacher.send(Generate(ask.id, ask.turns, count, ask.sampling, ask.seed))
+        self.teacher.send(
+            Generate(ask.id, ask.turns, count, ask.sampling, ask.seed, again=ask.again)
+        )
 
     def _go_on(self) -> None:
         """Makes the surest candidate the answer: the owner went on without judging."""
