@@ -56,8 +56,8 @@ PREFERENCES = {
 CRITERION = (
     "Criterion, written before the first run: after five reasons 57 % or more of the first answers to "
     "held-out messages are as preferred (what 40 picks reach in `collapse.md`), for each preference that "
-    "held for fewer than that before; carrying the reasons over gains on the lessons alone; the book stays at "
-    "98 % or more. Short: at most 8 words. Asks: ends with a question mark. Calm: no exclamation mark. "
+    "held for fewer than that before; carrying the reasons over gains on the lessons alone; the book stays "
+    "at 98 % or more. Short: at most 8 words. Asks: ends with a question mark. Calm: no exclamation mark. "
     "Nothing was tuned on the held-out messages."
 )
 TITLE = "Reasons: what five of them do to first answers"

@@ -119,6 +119,10 @@ class JudgementJournal(LessonJournal):
             ORDER BY j.id"""
         )
 
+    def reasons_given(self) -> dict[int, str]:
+        """Judgement -> its reason, for all that have one, withdrawn ones included."""
+        return dict(self.rows("SELECT id, reason FROM judgements WHERE reason IS NOT NULL"))
+
     def judged_good(self, conversation: int) -> dict[int, int]:
         """The asks whose answer was picked, typed or rated good -> id of the newest lesson from that; 0 if
         there is none yet."""

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import click
 
+from engine.errors import VidyaError
 from learning.models.plain_text import ADVICE
 from learning.protocol.events import AskDone, CandidateDone, Event, MessageCut, Ready
-from learning.protocol.records import Turn
+from learning.protocol.records import Ask, Turn
 from learning.protocol.requests import Generate
 from vidya_tui.cli import answers
 from vidya_tui.cli.common import LocalTeacher, common, desk, print_json, say
 from vidya_tui.cli.stdin import message
 from vidya_tui.options import Options
 from vidya_tui.state import learner as learner_state
+
+if TYPE_CHECKING:  # the session is imported when it is needed
+    from vidya_tui.session.session import Session
 
 
 @click.command()
@@ -43,6 +48,11 @@ from vidya_tui.state import learner as learner_state
 )
 @click.option("--max-tokens", type=click.IntRange(1, 4096), help="Longest answer, in tokens.")
 @click.option(
+    "--again",
+    metavar="REASON",
+    help='Ask the latest message again, so that the answer is otherwise: "shorter please".',
+)
+@click.option(
     "--raw", is_flag=True, help="Continue PROMPT as plain text; nothing goes into the journal."
 )
 @common
@@ -52,6 +62,7 @@ def ask(
     temperature: float | None,
     top_p: float | None,
     max_tokens: int | None,
+    again: str | None,
     raw: bool,
     options: Options,
 ) -> None:
@@ -59,7 +70,9 @@ def ask(
     from vidya_tui.controller.preferences import prepare
     from vidya_tui.session.session import Session
 
-    text = message(prompt)
+    if again is not None and (prompt is not None or raw):
+        raise click.UsageError("--again asks the latest message: give no other, and not --raw")
+    text = message(prompt) if again is None else ""
     settings = options.settings
     sampling = settings.sampling.with_(temperature=temperature, top_p=top_p, max_tokens=max_tokens)
     with desk(options) as place:
@@ -71,7 +84,7 @@ def ask(
         session = Session(place.journal, place.teacher, seed=options.seed)
         prepare(session, replace(settings, candidates=count))
         session.sampling = sampling
-        asked = session.say(text)
+        asked = session.say(text) if again is None else _again(session, again)
 
         with answers.while_written(options.as_json) as show:
 
@@ -93,6 +106,15 @@ def ask(
         answers.print_all(session.cards, asked.id)
         if count > 1 and surest is not None:
             click.echo(f"surest: {surest}")
+
+
+def _again(session: Session, reason: str) -> Ask:
+    """Asks the latest message again for a reason. Raises VidyaError if there is none with an answer."""
+    latest = session.journal.latest_ask()
+    if latest is None:
+        raise VidyaError("nothing was asked yet", 'ask first: vidya ask "hello"')
+    session.reopen(latest)
+    return session.regenerate(reason)
 
 
 def _go_on(place: LocalTeacher, request: Generate, options: Options) -> None:

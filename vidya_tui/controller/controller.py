@@ -146,7 +146,7 @@ class Controller:
             "pick": self._pick,
             "correct": self._correct,
             "rate": self._rate,
-            "again": self._again,
+            "again": self._regenerate,
             "regenerate": self._regenerate,
             "edit": self._edit,
             "branch": self._branch,
@@ -212,12 +212,7 @@ class Controller:
         self.session.rate(value, reason)
         self._note()
         self._taught = self._taught or value is not None
-        return self._again(reason) if value == "bad" and reason else StatusMessage("")
-
-    def _again(self, argument: Argument) -> StatusMessage:
-        self.session.again(str(argument))
-        self._notes.cut(len(self.session.turns))
-        return StatusMessage("")
+        return self._regenerate(reason) if value == "bad" and reason else StatusMessage("")
 
     def _judged(self) -> StatusMessage:
         self._note()
@@ -233,8 +228,8 @@ class Controller:
             note = note_of(session.answer, session.standing(), lambda: [c.index for c in cards])
             self._notes.judged(len(session.turns) - 1, note)
 
-    def _regenerate(self, _: Argument) -> StatusMessage:
-        self.session.regenerate()
+    def _regenerate(self, reason: Argument) -> StatusMessage:
+        self.session.regenerate(str(reason or ""))
         self._notes.cut(len(self.session.turns))
         return StatusMessage("")
 

@@ -18,7 +18,8 @@ def prepare(session: Session, settings: Settings) -> None:
 def how_to_learn(settings: Settings) -> SetLearning:
     """The request that tells the teacher how to learn."""
     in_pauses = settings.eager == "in pauses"
-    return SetLearning(settings.learning, in_pauses=in_pauses, weak=weak_kinds(settings))
+    weak, reasons = weak_kinds(settings), settings.reasons
+    return SetLearning(settings.learning, in_pauses=in_pauses, weak=weak, reasons=reasons)
 
 
 def weak_kinds(settings: Settings) -> tuple[LessonKind, ...]:

@@ -16,7 +16,7 @@ from learning.channels import learn_from_correction, learn_from_rating, learn_fr
 from learning.journal.journal import Journal
 from learning.journal.judgements import Judged
 from learning.protocol.messages import TeacherPort
-from learning.protocol.records import Ask, Correction, Lesson, Pick, Rating, Turn, Turns
+from learning.protocol.records import Again, Ask, Correction, Lesson, Pick, Rating, Turn, Turns
 from learning.protocol.requests import Cancel, Keep, Learn, Undo
 from learning.text.normalise import writable
 from personality.book import shipped_book_path
@@ -193,6 +193,17 @@ class Judging:
         self.journal.judge(Rating(self._now.ask.id, value, why), answer, lessons, earlier)
         self._reload()
         self._send_judged(bool(lessons))
+
+    def against(self, reason: str) -> Again:
+        """The answer, or the surest candidate while none is chosen, with what the owner has against it."""
+        if self._now is not None and self._now.early:
+            raise VidyaError("the answer is still being written", "ask again when it is whole")
+        card = self._now.surest() if self._now else None
+        old, reason = self.answer or (card.said if card else ""), " ".join(tidy(reason).split())
+        if not old or not reason:
+            what = "no answer yet" if not old else "no reason"
+            raise VidyaError(f"there is {what}", "say how an answer on the screen should be")
+        return Again(old, reason)
 
     def undo(self) -> None:
         """Undoes the last lesson: in the journal and the book now, and the teacher undoes it in the weights.

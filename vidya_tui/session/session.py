@@ -98,32 +98,15 @@ class Session(Judging):
         self._generate(ask)
         return ask
 
-    def regenerate(self) -> Ask:
-        """Asks the last message again, for other candidates."""
+    def regenerate(self, reason: str = "") -> Ask:
+        """Asks the last message again, for other candidates. reason: how the answer should be; the model
+        sees it and the answer."""
         if self._now is None:
             raise VidyaError("nothing was asked yet", "type a message, then press Enter")
-        ask = self._add_ask(self._said, self._now.ask.parent, again=self._now.ask.again)
+        again = self.against(reason) if reason else self._now.ask.again
+        ask = self._add_ask(self._said, self._now.ask.parent, again=again)
         if self._now.early:  # asked again while the pick still streamed
             self._take_early_back(self._now)
-        self.stop()
-        self._generate(ask)
-        return ask
-
-    def again(self, reason: str) -> Ask:
-        """Asks the last message again, with the answer and what the owner has against it in the context: the
-        answer, or the surest candidate while none is chosen."""
-        reason = " ".join(tidy(reason).split())
-        if not reason:
-            raise VidyaError("no reason was given", "say how the answer should be")
-        if self._now is None:
-            raise VidyaError("nothing was asked yet", "type a message, then press Enter")
-        if self._now.early:
-            raise VidyaError("the answer is still being written", "ask again when it is whole")
-        card = self._now.surest()
-        old = self.answer or (card.said if card else "")
-        if not old:
-            raise VidyaError("there is no answer yet", "wait for it, or type a message")
-        ask = self._add_ask(self._said, self._now.ask.parent, again=Again(old, reason))
         self.stop()
         self._generate(ask)
         return ask

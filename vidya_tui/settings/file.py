@@ -55,6 +55,8 @@ class Settings:
     """Whether to learn, weakly, from answers after which the owner went on without judging them."""
     owner_words: bool = False
     """Whether to learn, very weakly, from the owner's messages."""
+    reasons: bool = True
+    """Whether pauses carry your reasons ("shorter please") over to other messages."""
     keep_unchosen: bool = True
     """Whether to keep candidates that were not chosen in the journal after the conversation went on."""
     idle_practice: int = 0
@@ -76,7 +78,14 @@ class Settings:
         _number("temperature", self.temperature, "0 to 10", lambda value: 0 <= value <= 10)
         _number("top_p", self.top_p, "above 0 and at most 1", lambda value: 0 < value <= 1)
         _whole_number("max_tokens", self.max_tokens, 1, 4096)
-        for key in ("learning", "left_standing", "owner_words", "keep_unchosen", "motion"):
+        for key in (
+            "learning",
+            "left_standing",
+            "owner_words",
+            "reasons",
+            "keep_unchosen",
+            "motion",
+        ):
             if not isinstance(value := getattr(self, key), bool):
                 raise _wrong(key, f"is {_shown(value)}", "write true or false")
         _whole_number("idle_practice", self.idle_practice, 0, 240)
