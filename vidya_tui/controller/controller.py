@@ -339,7 +339,8 @@ class Controller:
                     self._annotate(event.lesson, "taken back", undone=True)
                 self.undone = time.monotonic()
                 self._taught = self.journal.last_lesson() is not None
-                return StatusMessage(undoing.taken_back(self.journal, event))
+                said = undoing.taken_back(self.journal, event)
+                return StatusMessage(said) if said else None
             case WorkerLost(restarting=False):
                 pass
             case TeacherEnded():

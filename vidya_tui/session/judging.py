@@ -220,8 +220,8 @@ class Judging:
             self.take_back(lesson)
 
     def take_back(self, lesson: Lesson) -> None:
-        """Undoes any lesson of the journal."""
-        if lesson.judgement is not None:
+        """Undoes any lesson of the journal; with a judgement's, all that its reason was carried over to."""
+        if lesson.judgement is not None and lesson.kind != "reason":
             self.journal.withdraw(lesson.judgement)
         else:
             self.journal.retract(lesson.id)
