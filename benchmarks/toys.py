@@ -151,7 +151,7 @@ def gridworlds(scale: int) -> Iterator[ToyFigure]:
     best = optimal_values(two_jumps().outcomes(), 0.9)
     for lam in (0.0, 0.8):
         shares = []
-        for seed in range(2 if scale == 1 else 1):
+        for seed in range(5 if scale == 1 else 1):
             world, rng = two_jumps(), random.Random(seed)
             values = torch.zeros(world.states, world.actions, dtype=torch.float64)
             learner = Sarsa(EpsilonGreedy(values, rng, 0.1), 0.1, lam, replace)
@@ -206,7 +206,7 @@ def _walk_error(name: str, seed: int) -> float:
 
 
 def _offline(weights: Tensor, episode: Any, rate: float, lam: float) -> Tensor:
-    """The offline λ-return algorithm: all targets by the weights from before the episode, eq. 12.4."""
+    """The offline λ-return algorithm: all errors by the weights from before the episode, section 12.1."""
     states = torch.tensor([move.observation for move in episode.moves])
     rewards, discounts = (
         torch.tensor([getattr(m, part) for m in episode.moves], dtype=torch.float64)
@@ -216,7 +216,7 @@ def _offline(weights: Tensor, episode: Any, rate: float, lam: float) -> Tensor:
     targets = lambda_returns(rewards, discounts, following, lam)
     changed = weights.clone()
     for state, target in zip(states.tolist(), targets.tolist(), strict=True):
-        changed[state] += rate * (target - float(changed[state]))
+        changed[state] += rate * (target - float(weights[state]))
     return changed
 
 

@@ -27,9 +27,14 @@ def learn_from_selection(ask: Ask, pick: Pick, candidates: Sequence[Candidate]) 
     """A lesson to prefer the picked candidate to the others.
 
     candidates: one per index, including `pick.index` with a text. A candidate that is empty, equals the
-    chosen one, or was cancelled while it was still a prefix of it is not rejected.
+    chosen one, or was cancelled while it was still a prefix of it is not rejected. Where the message was
+    answered again for a reason, only the earlier answer is rejected: all candidates follow the reason.
     """
     chosen = next(c.text.strip() for c in candidates if c.index == pick.index)
+    if ask.again is not None:
+        wrong = ask.again.old if ask.again.old != chosen else None
+        rejected = (wrong,) if wrong else ()
+        return Lesson("pick", _recent(ask.turns), chosen, rejected, replaces=wrong)
     return Lesson(
         kind="pick",
         prompt=_recent(ask.turns),

@@ -12,12 +12,15 @@ from learning.journal.standing import stands
 
 TABLES: dict[str, tuple[str, ...]] = {
     "conversations": ("id", "created", "title"),
-    "asks": ("id", "conversation", "history", "message", "sampling", "seed", "created", "parent"),
+    "asks": (
+        *("id", "conversation", "history", "message", "sampling", "seed", "created", "parent"),
+        *("old", "reason"),
+    ),
     "candidates": (
         *("ask", "number", "text", "tokens", "logprobs", "ending", "version", "created"),
         "certainty",
     ),
-    "judgements": ("id", "ask", "kind", "number", "text", "value", "answer", "created"),
+    "judgements": ("id", "ask", "kind", "number", "text", "value", "answer", "created", "reason"),
     "withdrawals": ("judgement", "created"),
     "answers": ("ask", "judgement", "text", "created"),
     "lessons": (
@@ -60,8 +63,8 @@ def export_trl(store: Store) -> Iterator[dict[str, Any]]:
     rejected text of a lesson in effect that has an answer.
     """
     for prompt, answer, rejected in store.rows(
-        f"""SELECT prompt, answer, rejected FROM lessons WHERE answer != '' AND {stands()}
-        ORDER BY id"""
+        f"""SELECT prompt, answer, rejected FROM lessons
+        WHERE answer != '' AND kind != 'reason' AND {stands()} ORDER BY id"""
     ):
         for text in json.loads(rejected):
             yield {

@@ -50,9 +50,9 @@ CONVERSATION = {
 """SQL for the conversation of a row, by the column that refers to the row's parent."""
 OPTIONAL = (
     *("ask", "judgement", "parent", "number", "text", "value", "seed", "replaces", "title"),
-    "certainty",
+    *("certainty", "old", "reason"),
 )
-ADDED = ("title", "certainty")
+ADDED = ("title", "certainty", "old", "reason")
 """Columns that exports of earlier versions lack."""
 NAMES: dict[str, tuple[str, ...]] = {
     "kind": ("pick", "correction", "rating", *get_args(LessonKind)),
@@ -216,7 +216,7 @@ def _checked(column: str, value: Any) -> Any:
         good = isinstance(value, float) and 0.0 <= value <= 1.0
     elif column == "weight":
         good = isinstance(value, float) and math.isfinite(value)
-    elif column in ("message", "text", "answer", "replaces", "title"):
+    elif column in ("message", "text", "answer", "replaces", "title", "old", "reason"):
         good = isinstance(value, str)
     else:
         good = isinstance(value, int) and abs(value) < 2**63

@@ -39,7 +39,7 @@ from learning.journal.rows import (
 from learning.journal.search import Hit, search
 from learning.journal.standing import ANSWERS
 from learning.journal.tree import ConversationTree
-from learning.protocol.records import Ask, Candidate, Lesson, Turn, Turns
+from learning.protocol.records import Again, Ask, Candidate, Lesson, Turn, Turns
 from learning.text.normalise import writable
 
 
@@ -142,16 +142,19 @@ class Journal(JudgementJournal):
         seed: int | None = None,
         lessons: Sequence[Lesson] = (),
         parent: int | None = None,
+        again: Again | None = None,
     ) -> Ask:
         """Records the owner's message, with the turns before it, and weak lessons that come with it.
 
         turns: the last one must be the owner's message. parent: the ask whose answer it follows; None: the
-        newest ask of the conversation that is two turns shorter, if there are earlier turns. Raises
-        JournalError and NotFound.
+        newest ask of the conversation that is two turns shorter, if there are earlier turns. again: why the
+        message is answered again. Raises JournalError and NotFound.
         """
         turns = tuple(Turn(turn.role, writable(turn.text)) for turn in turns)
         if not turns or turns[-1].role != "user":
             raise JournalError("an ask must end with the owner's message", "say something first")
+        if again:
+            again = Again(writable(again.old), writable(again.reason))
         now = time.time()
         with self.writing() as connection:
             must_exist(connection, "conversations", conversation, "conversation")
@@ -168,10 +171,12 @@ class Journal(JudgementJournal):
                 seed=seed,
                 created=now,
                 parent=parent,
+                old=again.old if again else None,
+                reason=again.reason if again else None,
             )
             for lesson in lessons:
                 insert_lesson(connection, lesson, ask=number)
-        return Ask(number, conversation, turns, sampling, seed, now, parent)
+        return Ask(number, conversation, turns, sampling, seed, now, parent, again)
 
     def ask(self, ask: int) -> Ask:
         """The ask with that id. Raises NotFound."""

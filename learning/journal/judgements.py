@@ -109,11 +109,25 @@ class JudgementJournal(LessonJournal):
             ORDER BY j.id"""
         )
 
+    def reasons(self) -> list[Judged]:
+        """Judgements in effect with a reason, oldest first. A bad rating is left out where the message was
+        answered again for that reason and an answer picked: the pick has it."""
+        return self._judged(
+            f"""j.reason IS NOT NULL AND {JUDGEMENT_STANDS} AND NOT (j.value IS 'bad' AND EXISTS (
+                SELECT 1 FROM asks a JOIN judgements p ON p.ask = a.id AND p.kind = 'pick'
+                WHERE a.old = j.answer AND a.reason = j.reason AND NOT {withdrawn("p.id")}))
+            ORDER BY j.id"""
+        )
+
+    def reasons_given(self) -> dict[int, str]:
+        """Judgement -> its reason, for all that have one, withdrawn ones included."""
+        return dict(self.rows("SELECT id, reason FROM judgements WHERE reason IS NOT NULL"))
+
     def judged_good(self, conversation: int) -> dict[int, int]:
         """The asks whose answer was picked, typed or rated good -> id of the newest lesson from that; 0 if
         there is none yet."""
         sql = f"""SELECT j.ask, coalesce(max(l.id), 0) FROM judgements j
-            LEFT JOIN lessons l ON l.judgement = j.id
+            LEFT JOIN lessons l ON l.judgement = j.id AND l.kind != 'reason'
             WHERE j.ask IN (SELECT id FROM asks WHERE conversation = ?)
             AND (j.kind != 'rating' OR j.value = 'good') AND {JUDGEMENT_STANDS} GROUP BY j.ask"""
         return dict(self.rows(sql, conversation))
@@ -161,17 +175,17 @@ class JudgementJournal(LessonJournal):
         return [(created, bool(good)) for created, good in rows]
 
     def _judged(self, rest: str, *values: object) -> list[Judged]:
-        sql = f"""SELECT j.id, j.ask, j.kind, j.number, j.text, j.value, j.answer, j.created,
+        sql = f"""SELECT j.id, j.ask, j.kind, j.number, j.text, j.value, j.reason, j.answer, j.created,
             {JUDGEMENT_STANDS} FROM judgements j WHERE {rest}"""
         return [
             Judged(
                 number,
-                judgement_from_row(ask, kind, index, text, value),
+                judgement_from_row(ask, kind, index, text, value, reason),
                 answer,
                 created,
                 bool(stands),
             )
-            for number, ask, kind, index, text, value, answer, created, stands in self.rows(
+            for number, ask, kind, index, text, value, reason, answer, created, stands in self.rows(
                 sql, *values
             )
         ]

@@ -16,14 +16,16 @@ from learning.journal.database import Store
 from learning.journal.lessons import MAIN_KINDS, RIDER_KINDS, LessonJournal
 from learning.journal.rows import LESSON_COLUMNS, lesson_from_row
 from learning.journal.standing import of_kinds, stands
-from learning.protocol.records import Lesson
+from learning.protocol.records import Lesson, LessonKind
 from learning.protocol.requests import Probe
 
 State = Literal["waiting", "learned", "needs_practice", "taken_back"]
 Show = Literal["all", "waiting", "learned", "needs_practice", "taken_back", "judged", "unjudged"]
 """Filter: all lessons, those in one state, those that the owner judged, or weak ones ("unjudged")."""
+UNJUDGED: tuple[LessonKind, ...] = (*RIDER_KINDS, "reason")
+"""Kinds whose answers the owner did not judge."""
 _MAIN, _WEAK, _LISTED = (
-    of_kinds(kinds, "l") for kinds in (MAIN_KINDS, RIDER_KINDS, (*MAIN_KINDS, *RIDER_KINDS))
+    of_kinds(kinds, "l") for kinds in (MAIN_KINDS, UNJUDGED, (*MAIN_KINDS, *UNJUDGED))
 )
 _STANDS = stands("l")
 
@@ -47,7 +49,7 @@ class Taught:
     @property
     def unjudged(self) -> bool:
         """Whether it is a weak lesson, which the model need not know."""
-        return self.lesson.kind in RIDER_KINDS
+        return self.lesson.kind in UNJUDGED
 
     @property
     def probe(self) -> Probe:

@@ -171,6 +171,12 @@ MIGRATIONS: tuple[Migration, ...] = (
     ),
     # 4: the certainty of a candidate
     ("ALTER TABLE candidates ADD COLUMN certainty REAL",),
+    # 5: the reason for a judgement, and the answer and the reason that an ask is asked again for
+    (
+        "ALTER TABLE judgements ADD COLUMN reason TEXT",
+        "ALTER TABLE asks ADD COLUMN old TEXT",
+        "ALTER TABLE asks ADD COLUMN reason TEXT",
+    ),
 )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from engine.config import Sampling
 from learning.journal.database import Row
 from learning.protocol.records import (
+    Again,
     Ask,
     Candidate,
     Correction,
@@ -25,7 +26,7 @@ from learning.protocol.records import (
 )
 from learning.text.normalise import writable
 
-ASK_COLUMNS = "id, conversation, history, message, sampling, seed, created, parent"
+ASK_COLUMNS = "id, conversation, history, message, sampling, seed, created, parent, old, reason"
 BRANCHES = """SELECT id, parent, CASE WHEN parent IS NULL THEN json_array_length(history) + 1 END
     FROM asks WHERE conversation = ? ORDER BY id"""
 """SQL for the rows of a ConversationTree. The index asks_conversation covers all of it but the histories of
@@ -46,10 +47,11 @@ def turns_from_json(text: str) -> Turns:
 
 
 def ask_from_row(row: Row) -> Ask:
-    number, conversation, history, message, sampling, seed, created, parent = row
+    number, conversation, history, message, sampling, seed, created, parent, old, reason = row
     turns = (*turns_from_json(history), Turn("user", message))
     drawn = Sampling(**json.loads(sampling))
-    return Ask(number, conversation, turns, drawn, seed, created, parent)
+    again = Again(old, reason) if old and reason else None
+    return Ask(number, conversation, turns, drawn, seed, created, parent, again)
 
 
 def candidate_values(candidate: Candidate) -> dict[str, object]:
@@ -89,20 +91,25 @@ def mean_logprob(packed: bytes) -> float:
 
 def judgement_values(judgement: Judgement) -> dict[str, object]:
     if isinstance(judgement, Pick):
-        return {"kind": "pick", "number": judgement.index}
+        return {"kind": "pick", "number": judgement.index, "reason": judgement.reason}
     if isinstance(judgement, Correction):
         return {"kind": "correction", "number": judgement.index, "text": writable(judgement.text)}
-    return {"kind": "rating", "value": judgement.value}
+    return {"kind": "rating", "value": judgement.value, "reason": judgement.reason}
 
 
 def judgement_from_row(
-    ask: int, kind: str, number: int | None, text: str | None, value: Any
+    ask: int,
+    kind: str,
+    number: int | None,
+    text: str | None,
+    value: Any,
+    reason: str | None = None,
 ) -> Judgement:
     if kind == "pick":
-        return Pick(ask, number or 0)
+        return Pick(ask, number or 0, reason)
     if kind == "correction":
         return Correction(ask, text or "", number)
-    return Rating(ask, value)
+    return Rating(ask, value, reason)
 
 
 def lesson_from_row(row: Row) -> Lesson:

@@ -20,6 +20,7 @@ from learning.home import Home
 from learning.journal.journal import Journal
 from learning.lessons.avoid import teach_or_avoid
 from learning.lessons.consolidate import Consolidator
+from learning.lessons.reasons import Reasons
 from learning.lessons.recipe import LessonTransaction, TeachResult, TeachSettings, known_before
 from learning.lessons.understanding import Understanding, understanding
 from learning.lessons.undo import leave, missing, take_back
@@ -69,6 +70,9 @@ class Learner:
         )
         self._pauses = Consolidator(self.transaction, tell)
         self.caches.on_forget(self._pauses.forget)
+        self._reasons = Reasons(self.transaction, self.tokenizer, tell)
+        self.reasons = True
+        """Whether pauses carry reasons over to other messages."""
         self.weak: Collection[LessonKind] = ()
         """Kinds of weak lessons that are added to batches."""
         self.recover()
@@ -193,9 +197,13 @@ class Learner:
         return Commit([lesson.id, *riders], note, moved=steps > 0)
 
     def catch_up(self) -> bool:
-        """Does one small piece of work in a pause (learning.lessons.consolidate). Returns False if
-        nothing is left to do."""
-        return self._pauses.catch_up()
+        """Does one small piece of work in a pause (learning.lessons.consolidate, then reasons). Returns
+        False if nothing is left to do."""
+        return self._pauses.catch_up() or (self.reasons and self.carry_over())
+
+    def carry_over(self) -> bool:
+        """Does one small piece of work on the owner's reasons. Returns False if nothing is left to do."""
+        return self._reasons.catch_up()
 
     def _stepped(self, lesson: Lesson, loss: float, started: float, tracker: MarginTracker) -> None:
         batch = self.settings.mixture.batch

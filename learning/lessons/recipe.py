@@ -69,6 +69,10 @@ class TeachSettings:
         mixture = replace(self.mixture, batch=40, variations=0, talk=12)
         return replace(self, steps=6, repair=4, mixture=mixture)
 
+    def with_anchor(self, weight: float) -> TeachSettings:
+        """Settings with another weight of the anchor on the model's own talk."""
+        return replace(self, talk_weight=weight)
+
     def trunk_layers(self, config: ModelConfig) -> int:
         """Number of frozen blocks in a model of that shape; at least one is trained."""
         layers = config.layers

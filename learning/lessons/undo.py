@@ -164,7 +164,7 @@ def _in_other_words(transaction: LessonTransaction, task: LessonTask) -> LessonT
 
 def _words(lesson: Lesson, stays: str, lost: list[Lesson], untrained: bool) -> str:
     """What was done, in words for the owner."""
-    lessons = [other for other in lost if other.kind not in ("practice", *RIDER_KINDS)]
+    lessons = [other for other in lost if other.kind not in ("practice", "reason", *RIDER_KINDS)]
     many = f"{len(lessons)} that came with it or later are" if lessons[1:] else "one more is"
     again = f"; {many} learned again" if lessons else ""
     practised = sorted({o.prompt[0].text for o in lost if o.kind == "practice"})

@@ -11,10 +11,11 @@ from engine.config import Sampling
 Role = Literal["user", "assistant"]
 Ending = Literal["end", "length", "cancelled"]
 LessonKind = Literal[
-    "pick", "correction", "rating", "example", "owner_words", "continuation", "practice"
+    "pick", "correction", "rating", "example", "owner_words", "continuation", "practice", "reason"
 ]
 """pick, correction, rating: from a judgement. example: from a file or the book. owner_words: the owner's
-own messages. continuation: an answer that the owner did not judge. practice: not a text; a run of practice
+own messages. continuation: an answer that the owner did not judge. reason: an answer to another message,
+written by the model with the owner's reason in its context. practice: not a text; a run of practice
 or distillation, recorded so that it can be undone like a lesson, with the name of its task as the
 prompt."""
 LessonState = Literal["waiting", "learned", "needs_practice", "undone"]
@@ -65,6 +66,16 @@ class TextDelta:
 
 
 @dataclass(frozen=True)
+class Again:
+    """An answer that the owner wants otherwise. Both texts are not empty."""
+
+    old: str
+    """The answer."""
+    reason: str
+    """How it should be: "shorter please"."""
+
+
+@dataclass(frozen=True)
 class Ask:
     """A message of the owner with the turns before it, to be answered by candidates."""
 
@@ -78,6 +89,8 @@ class Ask:
     """Seconds since the epoch."""
     parent: int | None = None
     """The ask whose answer it follows; None at the beginning of a conversation."""
+    again: Again | None = None
+    """Why the message is answered again; None: it is not, or for no reason that was given."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +99,8 @@ class Pick:
 
     ask: int
     index: int
+    reason: str | None = None
+    """The reason that the candidates were written for, if any."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +118,8 @@ class Rating:
 
     ask: int
     value: Literal["good", "bad"] | None
+    reason: str | None = None
+    """Why, in the owner's words: "because it is short"."""
 
 
 Judgement = Pick | Correction | Rating

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.config import Sampling
-from learning.protocol.records import LessonKind, Turns
+from learning.protocol.records import Again, LessonKind, Turns
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,8 @@ class Generate:
     recall: bool = False
     """True: the lesson that the last message asks for in other words may help (learning.teacher.recall).
     False wherever the weights alone are to be seen."""
+    again: Again | None = None
+    """Answer with an earlier answer and a reason against it in the context."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +125,8 @@ class SetLearning:
     """True: asks will want `recall`, so what it needs is computed as soon as lessons change."""
     weak: tuple[LessonKind, ...] = ()
     """Kinds of weak lessons (learning.journal.lessons.RIDER_KINDS) that are learned."""
+    reasons: bool = True
+    """True: the owner's reasons are carried over to other messages in pauses (learning.lessons.reasons)."""
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,7 @@ from learning.teacher.certainty import EXPONENT
 from learning.teacher.recall import LessonRecall, Recalled
 from learning.teacher.scheduling import Scheduler
 from learning.teacher.seen import Seen
+from learning.text.reason import asked_again
 
 
 class Answerer:
@@ -118,9 +119,12 @@ class Answerer:
             ids = encode_opening(tokenizer, request.turns[-1].text, context, room)
         else:
             seen = self._seen.turns(request.ask, request.turns)
-            if request.recall and seen:
+            again = request.again
+            if request.recall and seen and again is None:
                 recalled = self._recall.find(seen[-1].text)
-            ids = encode_prompt(tokenizer, with_recalled(seen, recalled), context, room)
+            shown = with_recalled(seen, recalled)
+            prompt = asked_again(shown, again.old, again.reason) if again else shown
+            ids = encode_prompt(tokenizer, prompt, context, room)
             if seen and (lost := left_out(tokenizer, seen[-1].text, context, room)):
                 self._emit(MessageCut(request.ask, len(seen[-1].text), lost))
         seed = request.seed if request.seed is not None else self._seed

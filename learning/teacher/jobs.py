@@ -102,7 +102,7 @@ class Jobs:
     def learn_as(self, how: SetLearning) -> None:
         """Changes how lessons are learned from now on, then learns those that wait."""
         self._how = how
-        self._learner.weak = how.weak
+        self._learner.weak, self._learner.reasons = how.weak, how.reasons
         self._waiting.put(Learn())
 
     def stop(self) -> None:

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import click
 
+from engine.errors import VidyaError
 from learning.models.plain_text import ADVICE
 from learning.models.store import ModelStore
 from learning.protocol.events import AskDone, CandidateDone, Event, MessageCut, Ready
-from learning.protocol.records import Turn
+from learning.protocol.records import Ask, Turn
 from learning.protocol.requests import Generate
 from vidya_tui.cli import answers
 from vidya_tui.cli.common import LocalTeacher, common, desk, print_json, say
 from vidya_tui.cli.stdin import message
 from vidya_tui.options import Options
 from vidya_tui.state import learner as learner_state
+
+if TYPE_CHECKING:  # the session is imported when it is needed
+    from vidya_tui.session.session import Session
 
 
 @click.command()
@@ -49,6 +54,11 @@ from vidya_tui.state import learner as learner_state
     help="Whether the lesson that PROMPT asks for in other words may help; default: the setting.",
 )
 @click.option(
+    "--again",
+    metavar="REASON",
+    help='Ask the latest message again, so that the answer is otherwise: "shorter please".',
+)
+@click.option(
     "--raw", is_flag=True, help="Continue PROMPT as plain text; nothing goes into the journal."
 )
 @common
@@ -59,6 +69,7 @@ def ask(
     top_p: float | None,
     max_tokens: int | None,
     recall: bool | None,
+    again: str | None,
     raw: bool,
     options: Options,
 ) -> None:
@@ -66,7 +77,9 @@ def ask(
     from vidya_tui.controller.preferences import prepare
     from vidya_tui.session.session import Session
 
-    text = message(prompt)
+    if again is not None and (prompt is not None or raw):
+        raise click.UsageError("--again asks the latest message: give no other, and not --raw")
+    text = message(prompt) if again is None else ""
     settings = options.settings
     drawn = ModelStore(options.home).generation(options.chosen_model).sampling
     settings = replace(
@@ -86,7 +99,7 @@ def ask(
         prepare(session, replace(settings, candidates=count), drawn)
         if recall is not None:
             session.recall = recall
-        asked = session.say(text)
+        asked = session.say(text) if again is None else _again(session, again)
 
         with answers.while_written(options.as_json) as show:
 
@@ -108,6 +121,15 @@ def ask(
         answers.print_all(session.cards, asked.id)
         if count > 1 and surest is not None:
             click.echo(f"surest: {surest}")
+
+
+def _again(session: Session, reason: str) -> Ask:
+    """Asks the latest message again for a reason. Raises VidyaError if there is none with an answer."""
+    latest = session.journal.latest_ask()
+    if latest is None:
+        raise VidyaError("nothing was asked yet", 'ask first: vidya ask "hello"')
+    session.reopen(latest)
+    return session.regenerate(reason)
 
 
 def _go_on(place: LocalTeacher, request: Generate, options: Options) -> None:

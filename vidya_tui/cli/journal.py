@@ -63,11 +63,15 @@ def show(limit: int, asks: bool, options: Options) -> None:
                 click.echo(f"{row['ask']:5d} {one_line(row['message'])} -> {one_line(answer)}")
             else:
                 words = f"{one_line(row['prompt'])} -> {one_line(row['answer'])}"
+                if "reason" in row:
+                    words += f" (reason: {one_line(row['reason'])})"
                 click.echo(f"{row['lesson']:5d} {row['kind']:12s} {row['state']:14s} {words}")
 
 
 def _taught(journal: Journal) -> Iterator[dict[str, Any]]:
+    reasons = journal.reasons_given()
     for lesson in journal.lessons():
+        reason = reasons.get(lesson.judgement or 0)
         yield {
             "lesson": lesson.id,
             "kind": lesson.kind,
@@ -75,6 +79,7 @@ def _taught(journal: Journal) -> Iterator[dict[str, Any]]:
             "prompt": lesson.prompt[-1].text if lesson.prompt else "",
             "answer": lesson.answer,
             "rejected": list(lesson.rejected),
+            **({"reason": reason} if reason else {}),
         }
 
 

@@ -27,6 +27,7 @@ from vidya_tui.text.numbers import counted
 @click.option("--pick", type=int, help="Number of the best candidate.")
 @click.option("--say", "text", help="The answer that should have been given.")
 @click.option("--rate", type=click.Choice(["good", "bad"]), help="A rating of the answer.")
+@click.option("--reason", help="With --rate: why, in your words.")
 @click.option("--ask", "ask_id", type=int, help="Number of the ask. Default: the latest.")
 @click.option(
     "--file",
@@ -39,6 +40,7 @@ def teach(
     pick: int | None,
     text: str | None,
     rate: str | None,
+    reason: str | None,
     ask_id: int | None,
     file: Path | None,
     no_wait: bool,
@@ -50,6 +52,10 @@ def teach(
         raise click.UsageError("give one of --pick, --say, --rate or --file")
     if file is not None and ask_id is not None:
         raise click.UsageError("--ask goes with --pick, --say or --rate")
+    if reason is not None and rate is None:
+        raise click.UsageError(
+            "--reason goes with --rate; `vidya ask --again REASON` asks for another answer"
+        )
     lessons = _read(file) if file is not None else []
 
     def show(event: Event) -> None:
@@ -60,7 +66,7 @@ def teach(
         if file is None:
             ask = _asked(place, ask_id)
             before = len(place.journal.judgements(ask.id))
-            _judge(place, ask, pick, text, rate)
+            _judge(place, ask, pick, text, rate, reason or "")
             if len(place.journal.judgements(ask.id)) == before:
                 say(f"ask {ask.id} was judged so already: there is nothing new to learn")
             place.learn(show)
@@ -147,7 +153,12 @@ def _asked(place: LocalTeacher, number: int | None) -> Ask:
 
 
 def _judge(
-    place: LocalTeacher, ask: Ask, pick: int | None, text: str | None, rate: str | None
+    place: LocalTeacher,
+    ask: Ask,
+    pick: int | None,
+    text: str | None,
+    rate: str | None,
+    reason: str,
 ) -> None:
     """Judges an ask as the app does: withdraws an earlier judgement of the same ask."""
     from vidya_tui.session.session import Session
@@ -168,6 +179,6 @@ def _judge(
         else:
             if session.take_surest() is None:
                 raise VidyaError(f"ask {ask.id} has no answer to rate", "teach one with --say")
-            session.rate("good" if rate == "good" else "bad")
+            session.rate("good" if rate == "good" else "bad", reason)
     except DataError as error:
         say(f"not written into the book: {error}")

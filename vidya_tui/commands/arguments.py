@@ -75,11 +75,22 @@ def lesson(name: str, argument: str) -> Argument:
 
 
 def rating(name: str, argument: str) -> Argument:
-    """One of good, bad and off; required."""
-    value = argument.lower()
-    if value not in ("good", "bad", "off"):
+    """One of good, bad and off; required. A reason may follow good and bad: "bad shorter please"."""
+    value, _, reason = argument.partition(" ")
+    value, reason = value.lower(), reason.strip()
+    if value not in ("good", "bad", "off") or (value == "off" and reason):
         raise CommandError(
             f"/{name} needs good, bad or off",
-            f"type /{name} good, /{name} bad, or /{name} off to withdraw it",
+            f"type /{name} good, /{name} bad, or /{name} off to withdraw it; a reason may follow",
         )
-    return value
+    return f"{value} {reason}".rstrip()
+
+
+def reason(name: str, argument: str) -> Argument:
+    """How the answer should be; required."""
+    if not argument:
+        raise CommandError(
+            f"/{name} needs to know how the answer should be",
+            f"type for example /{name} shorter please",
+        )
+    return argument

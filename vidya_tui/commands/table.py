@@ -20,6 +20,7 @@ from vidya_tui.commands.arguments import (
     no_argument,
     one_of,
     rating,
+    reason,
 )
 from vidya_tui.commands.situation import Situation
 
@@ -108,11 +109,18 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "rate",
-        "say how good the last answer was; off withdraws it",
-        hint="good|bad|off",
+        "say how good the last answer was, and why; off withdraws it",
+        hint="good|bad|off [REASON]",
         values=("good", "bad", "off"),
         read=rating,
         when=lambda s: s.ratable,
+    ),
+    Command(
+        "again",
+        "ask for the answer otherwise: shorter please, not about cats",
+        hint="REASON",
+        read=reason,
+        when=lambda s: s.asked,
     ),
     Command(
         "regenerate",

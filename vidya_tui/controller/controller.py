@@ -146,6 +146,7 @@ class Controller:
             "pick": self._pick,
             "correct": self._correct,
             "rate": self._rate,
+            "again": self._regenerate,
             "regenerate": self._regenerate,
             "edit": self._edit,
             "branch": self._branch,
@@ -204,13 +205,14 @@ class Controller:
         return self._judged()
 
     def _rate(self, argument: Argument) -> StatusMessage:
+        word, _, reason = str(argument).partition(" ")
         value: Literal["good", "bad"] | None = None
-        if argument in ("good", "bad"):
-            value = "good" if argument == "good" else "bad"
-        self.session.rate(value)
+        if word in ("good", "bad"):
+            value = "good" if word == "good" else "bad"
+        self.session.rate(value, reason)
         self._note()
         self._taught = self._taught or value is not None
-        return StatusMessage("")
+        return self._regenerate(reason) if value == "bad" and reason else StatusMessage("")
 
     def _judged(self) -> StatusMessage:
         self._note()
@@ -226,8 +228,8 @@ class Controller:
             note = note_of(session.answer, session.standing(), lambda: [c.index for c in cards])
             self._notes.judged(len(session.turns) - 1, note)
 
-    def _regenerate(self, _: Argument) -> StatusMessage:
-        self.session.regenerate()
+    def _regenerate(self, reason: Argument) -> StatusMessage:
+        self.session.regenerate(str(reason or ""))
         self._notes.cut(len(self.session.turns))
         return StatusMessage("")
 
@@ -337,7 +339,8 @@ class Controller:
                     self._annotate(event.lesson, "taken back", undone=True)
                 self.undone = time.monotonic()
                 self._taught = self.journal.last_lesson() is not None
-                return StatusMessage(undoing.taken_back(self.journal, event))
+                said = undoing.taken_back(self.journal, event)
+                return StatusMessage(said) if said else None
             case WorkerLost(restarting=False):
                 pass
             case TeacherEnded():

@@ -66,7 +66,7 @@ class Edits:
             )
         if text == lesson.answer and taught.state != "taken_back" and not taught.replaced_by:
             raise VidyaError("that is what the lesson says already", "type another answer")
-        if taught.ask is None:
+        if taught.ask is None or lesson.kind == "reason":  # its message is not that of the ask
             self._correct_loose(lesson, text)
         else:
             self._correct_at(taught.ask, text)

@@ -20,7 +20,11 @@ def how_to_learn(settings: Settings) -> SetLearning:
     """The request that tells the teacher how to learn."""
     in_pauses = settings.eager == "in pauses"
     return SetLearning(
-        settings.learning, in_pauses=in_pauses, recall=settings.recall, weak=weak_kinds(settings)
+        settings.learning,
+        in_pauses=in_pauses,
+        recall=settings.recall,
+        weak=weak_kinds(settings),
+        reasons=settings.reasons,
     )
 
 

@@ -16,7 +16,7 @@ from learning.channels import learn_from_correction, learn_from_rating, learn_fr
 from learning.journal.journal import Journal
 from learning.journal.judgements import Judged
 from learning.protocol.messages import TeacherPort
-from learning.protocol.records import Ask, Correction, Lesson, Pick, Rating, Turn, Turns
+from learning.protocol.records import Again, Ask, Correction, Lesson, Pick, Rating, Turn, Turns
 from learning.protocol.requests import Cancel, Keep, Learn, Undo
 from learning.text.normalise import writable
 from personality.book import shipped_book_path
@@ -103,7 +103,7 @@ class Judging:
             raise VidyaError(f"candidate {index} is still empty", "wait for it, or pick another")
         standing = self.standing()
         texts = [judged for judged in standing if not isinstance(judged.judgement, Rating)]
-        pick = Pick(now.ask.id, index)
+        pick = Pick(now.ask.id, index, now.ask.again.reason if now.ask.again else None)
         if texts and texts[-1].judgement == pick:
             return self.answer or text
         running = card.state != "done"
@@ -170,9 +170,9 @@ class Judging:
         card = now.first_shown() if index is None else now.card(index)
         return card if card and card.said else None
 
-    def rate(self, value: Literal["good", "bad"] | None) -> None:
+    def rate(self, value: Literal["good", "bad"] | None, reason: str = "") -> None:
         """Rates the last answer; None withdraws the rating. In plain chat (one candidate) rating
-        it also makes it the answer."""
+        it also makes it the answer. reason: why, in the owner's words."""
         answer = self.answer
         if answer is None and len(self.cards) == 1 and not self.streaming:
             answer = self.cards[0].said or None
@@ -180,7 +180,8 @@ class Judging:
             raise VidyaError("no answer to rate yet", "pick an answer first")
         if self._now.early:
             raise VidyaError("the answer is still being written", "rate it when it is whole")
-        if value == self.rating:
+        why = " ".join(tidy(reason).split()) or None
+        if value == self.rating and why is None:
             return
         earlier = [
             judged.id
@@ -189,9 +190,20 @@ class Judging:
         ]
         lesson = learn_from_rating(self._now.ask, answer, value)
         lessons = (lesson,) if lesson else ()
-        self.journal.judge(Rating(self._now.ask.id, value), answer, lessons, earlier)
+        self.journal.judge(Rating(self._now.ask.id, value, why), answer, lessons, earlier)
         self._reload()
         self._send_judged(bool(lessons))
+
+    def against(self, reason: str) -> Again:
+        """The answer, or the surest candidate while none is chosen, with what the owner has against it."""
+        if self._now is not None and self._now.early:
+            raise VidyaError("the answer is still being written", "ask again when it is whole")
+        card = self._now.surest() if self._now else None
+        old, reason = self.answer or (card.said if card else ""), " ".join(tidy(reason).split())
+        if not old or not reason:
+            what = "no answer yet" if not old else "no reason"
+            raise VidyaError(f"there is {what}", "say how an answer on the screen should be")
+        return Again(old, reason)
 
     def undo(self) -> None:
         """Undoes the last lesson: in the journal and the book now, and the teacher undoes it in the weights.
@@ -208,8 +220,8 @@ class Judging:
             self.take_back(lesson)
 
     def take_back(self, lesson: Lesson) -> None:
-        """Undoes any lesson of the journal."""
-        if lesson.judgement is not None:
+        """Undoes any lesson of the journal; with a judgement's, all that its reason was carried over to."""
+        if lesson.judgement is not None and lesson.kind != "reason":
             self.journal.withdraw(lesson.judgement)
         else:
             self.journal.retract(lesson.id)

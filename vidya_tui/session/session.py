@@ -1,8 +1,7 @@
 """One conversation: its messages, its candidates, and their judgement.
 
-Everything on the screen is in the journal. No Textual and no torch in it, and no threads: whoever holds
-it calls everything, `handle` too, from one thread. Left out: how anything looks, and how lessons
-are learned.
+Everything on the screen is in the journal. Imports neither Textual nor torch; all calls, `handle` too, come
+from one thread. Left out: how anything looks, and how lessons are learned.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from learning.protocol.events import (
     UndoDone,
 )
 from learning.protocol.messages import TeacherPort
-from learning.protocol.records import Ask, Lesson, Turn, Turns
+from learning.protocol.records import Again, Ask, Lesson, Turn, Turns
 from learning.protocol.requests import Cancel, Generate, Learn
 from vidya_tui.session.candidate import Card
 from vidya_tui.session.exchange import EarlyPick, Exchange
@@ -100,11 +99,13 @@ class Session(Judging):
         self._generate(ask)
         return ask
 
-    def regenerate(self) -> Ask:
-        """Asks the last message again, for other candidates."""
+    def regenerate(self, reason: str = "") -> Ask:
+        """Asks the last message again, for other candidates. reason: how the answer should be; the model
+        sees it and the answer."""
         if self._now is None:
             raise VidyaError("nothing was asked yet", "type a message, then press Enter")
-        ask = self._add_ask(self._said, self._now.ask.parent)
+        again = self.against(reason) if reason else self._now.ask.again
+        ask = self._add_ask(self._said, self._now.ask.parent, again=again)
         if self._now.early:  # asked again while the pick still streamed
             self._take_early_back(self._now)
         self.stop()
@@ -209,12 +210,18 @@ class Session(Judging):
             self._reload()
         return self.answer
 
-    def _add_ask(self, turns: Turns, parent: int | None, lessons: Sequence[Lesson] = ()) -> Ask:
+    def _add_ask(
+        self,
+        turns: Turns,
+        parent: int | None,
+        lessons: Sequence[Lesson] = (),
+        again: Again | None = None,
+    ) -> Ask:
         conversation = self.conversation
         if conversation is None:
             conversation = self.journal.new_conversation()
         seed = None if self.seed is None else self.seed + self._asked
-        ask = self.journal.add_ask(conversation, turns, self.sampling, seed, lessons, parent)
+        ask = self.journal.add_ask(conversation, turns, self.sampling, seed, lessons, parent, again)
         self.conversation = conversation
         self._asked += 1
         self._look_around(ask)
@@ -223,7 +230,7 @@ class Session(Judging):
         return ask
 
     def _words(self, turns: Turns) -> tuple[Lesson, ...]:
-        """The lessons that the owner's own message teaches."""
+        """What the owner's own message teaches."""
         return (learn_from_human(turns),) if self.owner_words else ()
 
     def _look_around(self, ask: Ask, branches: ConversationTree | None = None) -> None:
@@ -242,8 +249,8 @@ class Session(Judging):
         self._broken = False
         exchange.deal(count)
         ask = exchange.ask
-        request = Generate(ask.id, ask.turns, count, ask.sampling, ask.seed, recall=self.recall)
-        self.teacher.send(request)
+        drawn = (ask.id, ask.turns, count, ask.sampling, ask.seed)
+        self.teacher.send(Generate(*drawn, recall=self.recall, again=ask.again))
 
     def _go_on(self) -> None:
         """Makes the surest candidate the answer: the owner went on without judging."""

@@ -188,6 +188,14 @@ def groups(themes: Sequence[str]) -> tuple[SettingGroup, ...]:
                     words=_switch,
                 ),
                 SettingRow(
+                    "reasons",
+                    "reasons, elsewhere too",
+                    "Why you liked an answer or not (/again shorter please) is carried over to a few "
+                    "other messages, in pauses.",
+                    choices=(True, False),
+                    words=_switch,
+                ),
+                SettingRow(
                     "idle_practice",
                     "practice while I am away",
                     "Minutes without a key after which Vidya practises alone until you are back. 0 "

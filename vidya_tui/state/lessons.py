@@ -23,11 +23,13 @@ KINDS = {
     "example": "told",
     "continuation": "left",
     "owner_words": "own words",
+    "reason": "reason",
 }
 """Where a lesson comes from; at most nine characters."""
 LONG_KINDS = KINDS | {
     "continuation": "left standing, not judged",
     "owner_words": "your own words, not judged",
+    "reason": "carried over from a reason, not judged",
 }
 STATES: dict[State, str] = {
     "waiting": "waiting",
@@ -72,7 +74,7 @@ def understood(lesson: Lesson) -> str:
     """What the model is to do after the lesson, in words."""
     if lesson.kind == "owner_words":
         return f"expects you to say {quote(lesson.answer, 120)}"
-    if lesson.kind == "continuation":
+    if lesson.kind in ("continuation", "reason"):
         return f"leans a little towards {quote(lesson.answer, 120)}"
     others = [text for text in lesson.rejected if text != lesson.answer]
     if not lesson.answer:
@@ -110,6 +112,8 @@ def state(taught: Taught) -> str:
 
 def long_state(taught: Taught) -> str:
     """The lesson's state in words."""
+    if taught.lesson.kind == "reason" and taught.state == "waiting":
+        return "learned in a pause"
     if taught.unjudged and taught.state == "waiting":
         return "learned along with your next lesson, while /settings says so"
     return LONG_STATES[taught.state]

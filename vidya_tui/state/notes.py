@@ -44,13 +44,15 @@ def note_of(answer: str, standing: Sequence[Judged], numbers: Callable[[], list[
         if isinstance(judgement, Pick):
             others = [str(number) for number in sorted(numbers()) if number != judgement.index]
             over = f" over {', '.join(others)}" if others else ""
-            note.judgement, note.made = f"preferred {judgement.index}{over}", judged.id
+            why = f", for \u201c{one_line(judgement.reason, 40)}\u201d" if judgement.reason else ""
+            note.judgement, note.made = f"preferred {judgement.index}{over}{why}", judged.id
         elif isinstance(judgement, Correction):
             said = one_line(judgement.text, 60)
             note.judgement, note.made = f"will answer \u201c{said}\u201d", judged.id
         elif judged.answer == answer:  # a rating counts only for the text that was rated
             value = judgement.value
-            note.rating = f"rated {value}" if value else "rating withdrawn"
+            why = f": {one_line(judgement.reason, 40)}" if judgement.reason else ""
+            note.rating = f"rated {value}{why}" if value else "rating withdrawn"
             note.rated = judged.id
     return note
 

@@ -25,8 +25,13 @@ def elsewhere(journal: Journal, conversation: int | None) -> str:
 
 
 def taken_back(journal: Journal, event: UndoDone) -> str:
-    """A sentence that says which lesson was undone."""
+    """A sentence that says which lesson was undone; "" for an answer that leaves with the judgement whose
+    reason was carried over to it."""
     with contextlib.suppress(VidyaError):  # a lesson that was forgotten meanwhile
         if event.lesson is not None:
-            return f"{event.what} \u00b7 {named(journal.lesson(event.lesson))}"
+            lesson = journal.lesson(event.lesson)
+            others = journal.lessons_of(lesson.judgement or 0) if lesson.kind == "reason" else []
+            if any(other.kind != "reason" and other.state == "undone" for other in others):
+                return ""
+            return f"{event.what} \u00b7 {named(lesson)}"
     return event.what

@@ -16,7 +16,7 @@ from textual._xterm_parser import XTermParser
 from textual.constants import ESCAPE_DELAY
 from textual.screen import Screen
 
-from learning.protocol.records import Lesson, Pick, Rating, Turn
+from learning.protocol.records import Again, Lesson, Pick, Rating, Turn
 from learning.protocol.requests import Cancel, Generate, Train, Undo
 from tests.stage import Stage, play
 from vidya_tui.commands.keymap import keymap, usual, way
@@ -90,6 +90,20 @@ async def rate(stage: Stage) -> None:
     await stage.press("alt+down")
     await stage.sees("rated bad")
     assert judgements(stage)[-1] == Rating(1, "bad")
+
+
+async def again(stage: Stage) -> None:
+    await answered(stage)
+    stage.teacher.texts = ("ay", "bee", "see", "dee", "ee")
+    await stage.say("/again shorter please")
+    sent = stage.teacher.sent(Generate)[-1]
+    assert sent.turns == (Turn("user", "hello"),)
+    assert sent.again == Again("three answers", "shorter please")
+    stage.teacher.finish()
+    await stage.sees("2 bee")
+    await stage.press("2")
+    await stage.sees("for \u201cshorter please\u201d")
+    assert judgements(stage) == [Pick(2, 2, "shorter please")]
 
 
 async def regenerate(stage: Stage) -> None:
@@ -214,7 +228,14 @@ async def fetch(stage: Stage) -> None:
 
 
 EFFECTS: dict[str, Callable[[Stage], Awaitable[None]]] = {
-    **{"pick": pick, "correct": correct, "rate": rate, "regenerate": regenerate, "edit": edit},
+    **{
+        "pick": pick,
+        "correct": correct,
+        "rate": rate,
+        "again": again,
+        "regenerate": regenerate,
+        "edit": edit,
+    },
     **{"branch": branch, "copy": copy, "export": export, "editor": editor, "cancel": cancel},
     **{"train": train, "undo": undo, "new": new, "quit": leave, "find": finds},
     "get": fetch,

@@ -39,6 +39,9 @@ def test_messages(typed: str, said: str) -> None:
         ("/train 12", "train", 12),
         ("/rate Good", "rate", "good"),
         ("/rate off", "rate", "off"),
+        ("/rate Bad shorter  please", "rate", "bad shorter  please"),
+        ("/rate good because it is short", "rate", "good because it is short"),
+        ("/again not about cats", "again", "not about cats"),
     ],
 )
 def test_commands(typed: str, name: str, argument: object) -> None:
@@ -53,6 +56,8 @@ def test_commands(typed: str, name: str, argument: object) -> None:
         ("/xyzzy", "/help lists the commands"),
         ("/", "a slash alone is no command"),
         ("/pick", "type for example /pick 3"),
+        ("/rate off because", "/rate off to withdraw it"),
+        ("/again", "type for example /again shorter please"),
         ("/pick 0", "type for example /pick 3"),
         ("/pick -1", "type for example /pick 3"),
         ("/pick \u00b2", "type for example /pick 3"),

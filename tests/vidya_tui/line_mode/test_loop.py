@@ -313,7 +313,13 @@ def test_what_the_screens_show_is_read_out(tmp_path: Path) -> None:
 
 
 FOLLOWS = {
-    **{"pick": "2", "correct": "Hello!", "rate": "good", "edit": "in other words"},
+    **{
+        "pick": "2",
+        "correct": "Hello!",
+        "rate": "good",
+        "again": "shorter",
+        "edit": "in other words",
+    },
     **{"lessons": "hello", "book": "name", "history": "hello", "compare": "2", "train": "2"},
     **{"branch": "previous", "practice": "chain_sum", "export": "json"},
 }

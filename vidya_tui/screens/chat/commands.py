@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # the first frame waits for no more than it needs
 
 UNDO_AGAIN = 1.0
 """Seconds after an undo in which its key does nothing."""
-JUMP_TO_END = ("regenerate", "new", "branch")
+JUMP_TO_END = ("again", "regenerate", "new", "branch")
 """Commands after which the end of the conversation is shown."""
 
 

@@ -1,0 +1,211 @@
+"""Carries an owner's reason ("shorter please") over to other messages, in pauses.
+
+The lesson of the judgement itself holds for its own message only. So a few other messages are answered with
+the reason, and what was liked, in the context; of several answers the one is kept that the context makes
+likeliest against the plain prompt. They are learned without the context, together, as weak lessons
+(context distillation, 2209.15189; from a demonstration, 2601.19897). The lessons are in the journal, of kind
+"reason", under the judgement: whoever takes the judgement back takes them back too.
+Left out: asking the message itself again (session), replaying these lessons later.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+
+import torch
+
+from engine.config import Sampling
+from engine.errors import NumericsError
+from engine.generate import Finished, generate
+from engine.tokenizers.chat_format import encode_prompt
+from engine.tokenizers.tokenizer import Tokenizer
+from learning.data.examples import Example, from_answer
+from learning.journal.judgements import Judged
+from learning.lessons.recipe import LessonTransaction, TeachResult
+from learning.memory.tasks import LessonTask, stands_alone
+from learning.memory.transaction import Commit
+from learning.objectives.forward import knowledge
+from learning.protocol.events import LearnerState, Understood
+from learning.protocol.records import Lesson, Pick, Rating, Turn
+from learning.text.flaws import broken, ends_sentence
+from learning.text.normalise import fold
+from learning.text.openings import openings
+from learning.text.reason import asked_again, praised
+
+MESSAGES = 8
+"""Other messages that a reason is carried over to."""
+TRIED = 24
+"""Most messages that are tried for that."""
+RECENT = 4
+"""Most of them that are the owner's own recent ones; the others are everyday openings."""
+SAMPLED = 4
+"""Answers drawn with the reason in the context; one of them is kept."""
+TEMPERATURE = 0.7
+LONGEST = 48
+"""Ids of an answer at most."""
+WEIGHT = 0.5
+"""Weight of these lessons: Vidya wrote the answers, not the owner."""
+ANCHOR = 1.0
+"""Weight of the anchor on the model's own talk: a tenth of a lesson's, because a reason is about how Vidya
+talks, and the anchor holds just that."""
+
+
+Said = Sequence[tuple[str, str]]
+
+
+class Reasons:
+    """The reasons in one model's journal that are not carried over yet."""
+
+    def __init__(
+        self,
+        transaction: LessonTransaction,
+        tokenizer: Tokenizer,
+        tell: Callable[[LearnerState | Understood], None] = lambda _: None,
+    ) -> None:
+        self._transaction, self._tokenizer, self._tell = transaction, tokenizer, tell
+        self._tried: dict[int, list[str]] = {}
+        """Messages that were tried, by judgement."""
+        self._closed: set[int] = set()
+        """Judgements for which no more answers are drawn."""
+        self._generator = torch.Generator().manual_seed(transaction.rng.getrandbits(62))
+
+    def catch_up(self) -> bool:
+        """Does one small piece of work: answers one other message, or learns the answers of one reason.
+        Returns False when nothing is left to do."""
+        for judged in self._transaction.journal.reasons():
+            lessons = self._transaction.journal.lessons_of(judged.id)
+            mine = [lesson for lesson in lessons if lesson.kind == "reason"]
+            waiting = [lesson for lesson in mine if lesson.state == "waiting"]
+            begun = judged.id in self._closed or len(mine) != len(waiting)
+            if not begun and len(mine) < MESSAGES and self._draw(judged, mine):
+                return True
+            self._closed.add(judged.id)
+            if waiting:
+                self._learn(judged, waiting)
+                return True
+        return False
+
+    # ------------------------------------------------------------ answering other messages
+
+    def _draw(self, judged: Judged, mine: Sequence[Lesson]) -> bool:
+        """Answers one other message; returns False if none is left."""
+        journal = self._transaction.journal
+        tried = self._tried.setdefault(judged.id, [lesson.prompt[-1].text for lesson in mine])
+        message = next((m for m in self._others(judged) if m not in tried), None)
+        if message is None or len(tried) >= TRIED:
+            return False
+        self._tell(LearnerState("consolidating", book_recall=self._transaction.caches.book_recall))
+        tried.append(message)
+        answers = self._answers(judged, message)
+        if answers is not None:
+            new, plain = answers
+            prompt = (Turn("user", message),)
+            lesson = Lesson("reason", prompt, new, (plain,), WEIGHT, judgement=judged.id)
+            journal.add_lessons([lesson], judged.id, judged.judgement.ask)
+        return True
+
+    def _others(self, judged: Judged) -> Iterator[str]:
+        """Messages without the judged one and without what was taught an answer: the owner's recent ones,
+        then everyday openings."""
+        transaction = self._transaction
+        own = transaction.journal.ask(judged.judgement.ask).turns[-1].text
+        taken = {example.prompt for example in transaction.caches.replay.memory} | {fold(own)}
+        asked = reversed(transaction.journal.questions(10 * RECENT))
+        recent = [text for text in asked if stands_alone(text)]
+        everyday = openings()
+        random.Random(judged.id).shuffle(everyday)
+        for message in chain(list(dict.fromkeys(recent))[:RECENT], everyday):
+            if fold(message) not in taken:
+                yield message
+
+    def _answers(self, judged: Judged, message: str) -> tuple[str, str] | None:
+        """(answer with the reason in the context, plain answer); None if they are the same or none is in
+        good form."""
+        plain = (Turn("user", message),)
+        (usual,) = self._said(plain, 1, 0.0)
+        context = self._context(judged, message, usual.text)
+        found = [
+            one
+            for one in self._said(context, SAMPLED, TEMPERATURE)
+            if one.ending == "end" and _well_formed(one.text) and fold(one.text) != fold(usual.text)
+        ]
+        if not found:
+            return None
+        with_reason, without = self._likelihoods(found, context), self._likelihoods(found, plain)
+        gains = [a - b for a, b in zip(with_reason, without, strict=True)]
+        return found[gains.index(max(gains))].text, usual.text
+
+    def _context(self, judged: Judged, message: str, usual: str) -> Said:
+        """The message with its usual answer and the reason against that, after the owner's own example where
+        there is one. (Of 12 answers of the 10M and of SmolLM2-135M, more follow the reason so than with
+        the example alone.) After praise: the message after what was praised and why."""
+        ask, judgement = self._transaction.journal.ask(judged.judgement.ask), judged.judgement
+        asked, reason = ask.turns[-1:], _reason(judged)
+        if isinstance(judgement, Pick) and ask.again:
+            wished = asked_again(asked, ask.again.old, reason)
+            shown = [*wished, ("assistant", judged.answer), ("user", message)]
+            return asked_again(shown, usual, reason)
+        if isinstance(judgement, Rating) and judgement.value == "good":
+            return praised(asked, judged.answer, reason, message)
+        return asked_again([("user", message)], usual, reason)
+
+    def _said(self, turns: Said, count: int, temperature: float) -> list[Finished]:
+        """Answers after these turns, by the current weights."""
+        model, tokenizer = self._transaction.weights.model, self._tokenizer
+        self._transaction.pause()
+        ids = encode_prompt(tokenizer, turns, model.config.context, LONGEST)
+        sampling = Sampling(temperature=temperature, max_tokens=LONGEST)
+        events = generate(model, tokenizer, ids, count, sampling, generator=self._generator)
+        return [event for event in events if isinstance(event, Finished)]
+
+    def _likelihoods(self, answers: Sequence[Finished], turns: Said) -> list[float]:
+        """Nats a token of each answer after these turns."""
+        model = self._transaction.weights.model
+        rows = [
+            from_answer(self._tokenizer, turns, one.text, model.config.context) for one in answers
+        ]
+        checked = knowledge(model, rows, pause=self._transaction.pause)
+        return [-item.nll / max(1, item.tokens) for item in checked]
+
+    # ------------------------------------------------------------ learning them
+
+    def _learn(self, judged: Judged, lessons: Sequence[Lesson]) -> None:
+        """Learns all answers of a reason together; what costs too much of the memory is put back, and the
+        lessons stay "needs practice"."""
+        transaction = self._transaction
+        caches, context = transaction.caches, transaction.weights.model.config.context
+        self._tell(LearnerState("consolidating", book_recall=caches.book_recall))
+        caches.prepare()
+        rows: list[Example] = [
+            from_answer(self._tokenizer, lesson.prompt, lesson.answer, context)
+            for lesson in lessons
+        ]
+        task = LessonTask(rows[0], weight=WEIGHT, forms=tuple(rows[1:]))
+        settings = transaction.settings.rehearsal().with_anchor(ANCHOR)
+        stake = transaction.at_stake(task)
+        numbers = [lesson.id for lesson in lessons]
+
+        def judge(result: TeachResult) -> Commit | None:
+            if not stake.judged(transaction.weights.model).passed:
+                return None
+            note = f"the reason of judgement {judged.id}"
+            return Commit(numbers, note, moved=result.steps > 0)
+
+        try:
+            kept = transaction.attempt(lambda: transaction.teach(task, settings), judge).kept
+        except NumericsError:
+            kept = False
+        for number in numbers:
+            transaction.journal.set_lesson_state(number, "learned" if kept else "needs_practice")
+        caches.tidy()
+
+
+def _well_formed(answer: str) -> bool:
+    return bool(answer.strip()) and ends_sentence(answer) and not broken(answer)
+
+
+def _reason(judged: Judged) -> str:
+    judgement = judged.judgement
+    return (judgement.reason if isinstance(judgement, Pick | Rating) else None) or ""

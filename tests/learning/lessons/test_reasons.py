@@ -1,0 +1,158 @@
+"""A reason is carried over to other messages, and leaves with its judgement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from engine.config import Sampling
+from engine.generate import Finished
+from engine.tokenizers.tokenizer import Tokenizer
+from learning.channels import learn_from_rating, learn_from_selection
+from learning.journal.journal import Journal
+from learning.lessons import reasons
+from learning.lessons.learner import Learner
+from learning.lessons.recipe import TeachSettings
+from learning.protocol.records import Again, Candidate, Lesson, Pick, Rating, Turn
+from tests.learning.conftest import Place
+
+REASON = "shorter please"
+OLD, LIKED = "I would say that tea is good.", "Tea is good."
+
+
+class Model:
+    """Answers long, and short where the reason is in the prompt."""
+
+    def __init__(self) -> None:
+        self.prompts: list[str] = []
+        self.short = "Yes."
+        self.ending = "end"
+
+    def generate(
+        self, _: object, tokenizer: Tokenizer, ids: list[int], n: int, *__: object, **___: object
+    ) -> Iterator[Finished]:
+        prompt = tokenizer.decode(ids)
+        self.prompts.append(prompt)
+        text = self.short if REASON in prompt else "I would say that it is so."
+        for index in range(1, n + 1):
+            yield Finished(index, text, (), (), self.ending)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> Model:
+    fake = Model()
+    monkeypatch.setattr(reasons, "generate", fake.generate)
+    monkeypatch.setattr(reasons, "MESSAGES", 3)
+    monkeypatch.setattr(reasons, "TRIED", 5)
+    return fake
+
+
+@pytest.fixture
+def learner(tiny_place: Place) -> Learner:
+    home, folder, journal = tiny_place
+    return Learner(home, folder, journal, seed=0, settings=TeachSettings(steps=2, repair=0))
+
+
+def picked(journal: Journal) -> int:
+    again = Again(OLD, REASON)
+    ask = journal.add_ask(
+        journal.new_conversation(), (Turn("user", "do you like tea"),), Sampling(), again=again
+    )
+    card = Candidate(ask.id, 1, LIKED, (), (), "end", 0)
+    pick = Pick(ask.id, 1, REASON)
+    return journal.judge(pick, LIKED, [learn_from_selection(ask, pick, [card])])
+
+
+def carried(journal: Journal) -> list[Lesson]:
+    return journal.lessons(kinds=["reason"])
+
+
+def carry_over(learner: Learner) -> None:
+    for _ in range(50):
+        if not learner.carry_over():
+            return
+    raise AssertionError("it does not end")
+
+
+def test_other_messages_are_learned_without_the_reason(learner: Learner, model: Model) -> None:
+    judgement, before = picked(learner.journal), learner.version
+    carry_over(learner)
+    lessons = carried(learner.journal)
+    assert len(lessons) == 3 and {lesson.answer for lesson in lessons} == {"Yes."}
+    for lesson in lessons:
+        assert lesson.judgement == judgement and lesson.state == "learned"
+        assert len(lesson.prompt) == 1 and lesson.prompt[0].text != "do you like tea"
+        assert lesson.rejected == ("I would say that it is so.",)
+    assert len({lesson.prompt for lesson in lessons}) == 3
+    assert learner.version > before
+    assert {lesson.id for lesson in lessons} <= learner.journal.lessons_in(learner.version)
+    shown = [prompt for prompt in model.prompts if REASON in prompt]
+    assert all(OLD in prompt and LIKED in prompt for prompt in shown)
+    assert not learner.carry_over()
+
+
+def test_taking_the_judgement_back_takes_them_back(learner: Learner, model: Model) -> None:
+    judgement, before = picked(learner.journal), learner.version
+    carry_over(learner)
+    learner.journal.withdraw(judgement)
+    for lesson in learner.journal.to_undo():
+        learner.undo(lesson)
+    assert {lesson.state for lesson in carried(learner.journal)} == {"undone"}
+    assert not learner.journal.lessons_in(learner.version)
+    assert learner.weights.version > before and not learner.carry_over()
+
+
+def test_an_answer_that_is_the_same_or_in_bad_form_is_left_out(
+    learner: Learner, model: Model
+) -> None:
+    picked(learner.journal)
+    model.short = "I would say that it is so."
+    carry_over(learner)
+    model.short, model.ending = "Yes.", "length"
+    picked(learner.journal)
+    carry_over(learner)
+    assert carried(learner.journal) == [] and learner.version == 0
+
+
+def test_what_costs_too_much_is_put_back(
+    learner: Learner, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    picked(learner.journal)
+    monkeypatch.setattr(
+        "learning.memory.transaction.AtStake.judged",
+        lambda *_: type("Verdict", (), {"passed": False})(),
+    )
+    carry_over(learner)
+    assert {lesson.state for lesson in carried(learner.journal)} == {"needs_practice"}
+    assert learner.version == 0
+
+
+def test_praise_is_carried_over_too(learner: Learner, model: Model) -> None:
+    journal = learner.journal
+    ask = journal.add_ask(journal.new_conversation(), (Turn("user", "hello"),), Sampling())
+    rating = Rating(ask.id, "good", REASON)
+    lesson = learn_from_rating(ask, "Hi.", "good")
+    assert lesson is not None
+    journal.judge(rating, "Hi.", [lesson])
+    carry_over(learner)
+    assert len(carried(journal)) == 3
+    assert any(f"That was good, {REASON}." in prompt for prompt in model.prompts)
+
+
+def test_pauses_carry_over_unless_it_is_switched_off(
+    learner: Learner, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(learner._pauses, "catch_up", lambda: False)
+    picked(learner.journal)
+    learner.reasons = False
+    assert not learner.catch_up() and model.prompts == []
+    learner.reasons = True
+    assert learner.catch_up() and len(carried(learner.journal)) == 1
+
+
+def test_they_are_no_preferences_of_the_owner(learner: Learner, model: Model) -> None:
+    picked(learner.journal)
+    carry_over(learner)
+    (row,) = learner.journal.export_trl()
+    assert row["chosen"][0]["content"] == LIKED
