@@ -39,7 +39,13 @@ Role = Literal[
     "unknown",
 ]
 
-_DERIVED = ("watch.json", "talk.json", "voice.safetensors", "teacher_answers.jsonl")
+_DERIVED = (
+    "watch.json",
+    "talk.json",
+    "voice.safetensors",
+    "trunk.safetensors",
+    "teacher_answers.jsonl",
+)
 _MODEL = (
     *("config.json", "generation_config.json", "CARD.md", "LICENSE", ".lock"),
     *("tokenizer.tiktoken", "tokenizer_config.json"),  # vidya's own tokenizer, or Hugging Face's:

@@ -9,6 +9,10 @@ import pytest
 
 from engine.storage.checkpoint_files import WEIGHTS
 from engine.storage.files import write_atomically
+from learning.distillation.job import ANSWERS
+from learning.memory.caches import TRUNK, WATCH
+from learning.memory.reference import REFERENCE
+from learning.models.files import TALK
 from learning.models.home_files import home_files, problems
 from learning.models.store import ModelStore
 from tests.learning.conftest import Place
@@ -55,6 +59,11 @@ def test_a_home_in_use_has_no_unknown_file(tiny_place: Place) -> None:
         ("models/other/tokenizer.json", "model"),
         ("models/other/chat_template.jinja", "model"),
         ("models/other/chat.json", "model"),
+        (f"models/tiny/{TALK}", "derived"),
+        (f"models/tiny/{WATCH}", "derived"),
+        (f"models/tiny/{REFERENCE}", "derived"),
+        (f"models/tiny/{TRUNK}", "derived"),
+        (f"models/tiny/{ANSWERS}", "derived"),
         ("models/tiny/snapshots/00000001.new", "leftover"),
         ("models/tiny/.tmpAbCdEf", "leftover"),
         ("journal.sqlite3.before-3", "journal copy"),
