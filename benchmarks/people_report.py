@@ -48,8 +48,8 @@ PLAN = (
     "Written before the first run: the criterion above, on the unseen half, over three seeds (at 135M one of "
     "all facts and two of the first fifty). Seeds shuffle the facts and the learner's replay. The tuning "
     "half is for choices; what it shows decides nothing. Arms are compared at the same facts, order and "
-    "start. The settings of the editors (blocks, rates, λ) were chosen on the first facts of the tuning "
-    "half and of no other."
+    "start. Settings of the editors that are not their papers' (blocks, rates, λ) were chosen on the first "
+    "six facts of the tuning half and of no other."
 )
 READING = (
     "All answers are greedy and free-running (no right word is ever given; teacher forcing, as most papers "

@@ -13,8 +13,8 @@ from engine.model import Model
 from learning.memory.tasks import LessonTask
 from learning.objectives.supervised import likelihood_gradients
 
-STEPS, RATE = 25, 5e-4
-"""As in the paper's code."""
+STEPS, RATE = 25, 2e-3
+"""The steps are those of the paper's code; its rate of 5e-4, for 7B weights, teaches 10M too little."""
 GOAL = 0.01
 """Mean loss in nats per token at which a lesson ends, as in that code."""
 
