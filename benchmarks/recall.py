@@ -43,7 +43,7 @@ UNTAUGHT = {"neighbour": "about somebody else", "unknown": "on the same subject,
 
 
 @dataclass(frozen=True)
-class Question:
+class FactQuestion:
     """Something to ask about a fact."""
 
     kind: str
@@ -69,7 +69,7 @@ class Heard:
     """To the first token."""
 
 
-def questions(facts: Sequence[PersonFact]) -> list[Question]:
+def questions(facts: Sequence[PersonFact]) -> list[FactQuestion]:
     found = []
     for fact in facts:
         asked = [("taught", fact.prompt)]
@@ -77,7 +77,7 @@ def questions(facts: Sequence[PersonFact]) -> list[Question]:
         asked += [("paraphrase", text) for text in fact.paraphrases[:WORDINGS]]
         asked += [("hop", fact.hop.prompt), ("yes", fact.yes.prompt), ("no", fact.no.prompt)]
         asked += [("neighbour", fact.neighbour), ("unknown", fact.unknown)]
-        found += [Question(kind, text, fact) for kind, text in asked if text]
+        found += [FactQuestion(kind, text, fact) for kind, text in asked if text]
     return found
 
 
@@ -162,7 +162,7 @@ def measure(
     }
 
 
-def shares(kind: str, rows: Sequence[tuple[Question, Heard]]) -> dict[str, float]:
+def shares(kind: str, rows: Sequence[tuple[FactQuestion, Heard]]) -> dict[str, float]:
     """Of what was taught: right. Of all: says that it does not know, and gives the fact's key."""
     unknown = fmean(fold(one.text) == fold(NOT_KNOWN) for _, one in rows)
     if kind in UNTAUGHT:
