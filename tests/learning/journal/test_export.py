@@ -13,7 +13,7 @@ from engine.errors import DataError
 from learning.channels import learn_from_correction, learn_from_human
 from learning.journal.export import TABLES
 from learning.journal.journal import Journal
-from learning.protocol.records import Candidate, Correction, Lesson, Pick, Turn
+from learning.protocol.records import Again, Candidate, Correction, Lesson, Pick, Rating, Turn
 
 PROMPT = (Turn("user", 'say "hé"'),)
 
@@ -111,6 +111,27 @@ def test_another_journal_reads_it_under_new_numbers(full: Journal, tmp_path: Pat
     ]
     assert (other.latest_version(), other.measures("book_recall")) == (0, [])
     other.close()
+
+
+def test_reasons_come_back_and_an_older_export_has_none(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "one.sqlite3")
+    again = Again("ho", "shorter please")
+    ask = journal.add_ask(journal.new_conversation(), PROMPT, Sampling(), again=again)
+    pick, rating = Pick(ask.id, 1, "shorter please"), Rating(ask.id, "good", "it is short")
+    journal.judge(pick, "h", [Lesson("pick", PROMPT, "h", ("ho",))])
+    journal.judge(rating, "h")
+    rows = list(journal.export_rows())
+    other = Journal(tmp_path / "two.sqlite3")
+    other.import_rows(rows)
+    assert other.ask(1).again == again
+    assert [judged.judgement for judged in other.reasons()] == [pick, rating]
+    for row in rows:
+        row.pop("old", None), row.pop("reason", None)
+    third = Journal(tmp_path / "three.sqlite3")
+    third.import_rows(rows)
+    assert (third.ask(1).again, third.reasons()) == (None, [])
+    for one in (journal, other, third):
+        one.close()
 
 
 def test_branches_come_back_and_an_older_export_gets_them(tmp_path: Path) -> None:

@@ -45,6 +45,7 @@ def model(monkeypatch: pytest.MonkeyPatch) -> Model:
     monkeypatch.setattr(reasons, "generate", fake.generate)
     monkeypatch.setattr(reasons, "MESSAGES", 3)
     monkeypatch.setattr(reasons, "TRIED", 5)
+    monkeypatch.setattr(reasons, "LONGEST", 4)  # the tiny model has little room
     return fake
 
 

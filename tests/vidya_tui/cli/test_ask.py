@@ -137,6 +137,28 @@ def test_pick_say_and_rate_are_learned_before_they_return(shell: Shell) -> None:
     assert lines[-1] == "<|user|> hello <|assistant|> Hello to you." and len(lines) == 2
 
 
+def test_a_reason_is_given_in_the_shell(shell: Shell) -> None:
+    assert "nothing was asked yet" in shell.fails("ask", "--again", "shorter please")
+    shell.rows("ask", "hello", "-n", "2", "--seed", "1")
+    shell.rows("teach", "--rate", "good", "--reason", "because it is short")
+    (row,) = shell.rows("journal", "show")
+    assert (row["kind"], row["reason"]) == ("rating", "because it is short")
+    assert "(reason: because it is short)" in shell.run("journal", "show").stdout
+    *candidates, done = shell.rows("ask", "--again", "shorter please", "-n", "3")
+    assert len(candidates) == 3 and done["ask"] == 2
+    shell.rows("teach", "--pick", "2", "--no-wait")
+    asks = shell.rows("journal", "show", "--asks")
+    assert [row["message"] for row in asks] == ["hello", "hello"]
+    *_, picked = shell.rows("journal", "show")
+    assert (picked["kind"], picked["reason"]) == ("pick", "shorter please")
+    assert picked["rejected"] in ([asks[0]["answer"]], [])
+    exported = [json.loads(line) for line in shell.run("journal", "export").stdout.splitlines()]
+    given = [row["reason"] for row in exported if row["table"] == "judgements"]
+    assert given == ["because it is short", "shorter please"]
+    shell.run("ask", "hello", "--again", "shorter", status=2)
+    shell.run("teach", "--pick", "2", "--reason", "shorter", status=2)
+
+
 def test_a_judgement_that_stands_already_is_told(shell: Shell) -> None:
     shell.rows("ask", "hello", "-n", "2")
     for judgement in (["--pick", "2"], ["--rate", "good"], ["--say", "Hello to you."]):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from engine.config import Sampling
-from learning.protocol.records import Turn
+from learning.journal.judgements import Judged
+from learning.protocol.records import Pick, Rating, Turn
 from tests.stage import Stage, play
-from vidya_tui.state.notes import recalled
+from vidya_tui.state.notes import note_of, recalled
 from vidya_tui.state.transcript import LogEntry
 
 
@@ -75,6 +76,14 @@ def test_what_became_of_it_is_told_and_what_was_taken_back(tmp_path: Path) -> No
         ]
 
     play(scenario, tmp_path)
+
+
+def test_a_reason_is_in_the_note() -> None:
+    pick = Judged(1, Pick(1, 2, "shorter please"), "Hi.", 0.0, True)
+    rating = Judged(2, Rating(1, "good", "because it is\nshort"), "Hi.", 0.0, True)
+    assert note_of("Hi.", [pick, rating], lambda: [1, 2, 3]).words() == (
+        "preferred 2 over 1, 3, for \u201cshorter please\u201d \u00b7 rated good: because it is short"
+    )
 
 
 def test_an_answer_that_nobody_chose_among_others_has_none(tmp_path: Path) -> None:
