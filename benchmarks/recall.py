@@ -126,7 +126,7 @@ def measure(
     openings = [q.turns[0][1] for q in load()][:: 200 // OPENINGS]
     openings = openings[: QUICK_OPENINGS if options.quick else OPENINGS]
     place.heard("Hello.", True)  # the states of what is known are computed
-    rows: list[tuple[Question, Heard, Heard]] = []
+    rows: list[tuple[FactQuestion, Heard, Heard]] = []
     for question in questions(facts):
         on = place.heard(question.prompt, True)
         off = on if on.recalled is None else place.heard(question.prompt, False)
