@@ -56,6 +56,8 @@ class Standards:
     `at_a_loss` is true; used for one candidate at most. Empty: none."""
     at_a_loss: Callable[[Sequence[Finished]], bool] = lambda _: False
     """Whether the last candidate should be replaced by the fallback; gets all candidates."""
+    alone: bool = False
+    """Whether that holds for one candidate alone too."""
 
 
 class GenerationControl:
@@ -146,6 +148,7 @@ class Selection:
                 fresh = self._fallback(tokenizer, row)
         elif (
             self.standards
+            and (self.distinct or self.standards.alone)
             and len(self.told) == len(self.rows) - 1
             and self.standards.at_a_loss([*self.told, done])
         ):

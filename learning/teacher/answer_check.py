@@ -134,7 +134,8 @@ class AnswerCheck:
         text = NOT_KNOWN if self.recalled is None else self.recalled.lesson.answer
         fallback = (*tokenizer.encode(text), tokenizer.chat.end)
         fits = (self.recalled is not None or self.may_not_know) and len(fallback) <= max_tokens
-        return Standards(self.acceptable, fallback if fits else (), self.at_a_loss)
+        alone = self.recalled is not None
+        return Standards(self.acceptable, fallback if fits else (), self.at_a_loss, alone)
 
     def acceptable(self, answer: Finished) -> bool:
         """True if the answer may be shown."""
@@ -160,8 +161,6 @@ class AnswerCheck:
                 return False
             if self._answers_it:
                 return True
-        elif not self.several:
-            return False
         if any(fold(answer.text) == NOT_KNOWN_FOLD for answer in answers):
             return False
         return all(self._certainty(answer) < AT_A_LOSS for answer in answers)

@@ -11,20 +11,20 @@ import random
 import re
 
 _PLAIN = """
-What is my uncle called?|What is my niece's name?|What is my hamster called?|what's my horse's name
-What is my middle name?|What was my grandfather called?|Who is my neighbour?|Who is my boss?
-Who is my doctor?|How old is my daughter?|How old is my cousin?|when is my son's birthday
+What is my uncle called?|What is my niece's name?
+What was my grandfather called?|Who is my neighbour?
+How old is my daughter?|How old is my cousin?|when is my son's birthday
 When is my aunt's birthday?|When do I go on holiday?|When did I move here?|Where does my uncle live?
-Where do I work?|Where did I leave my gloves?|Where is my bicycle?|where are my spare keys
-Where did my grandmother grow up?|Which street do I live in?|Which bus do I take?|Which bank do I use?
-Which team does my nephew play for?|What is my favourite game?|What is my favourite cake?
-what is my favourite month|What is my favourite smell?|What is my favourite poem?|What is my favourite tree?
-What colour is my coat?|What colour is my bicycle?|what colour are my curtains|What colour are my eyes?
+Where did I leave my gloves?|Where is my bicycle?|where are my spare keys
+Where did my grandmother grow up?|Which street do I live in?|Which bank do I use?
+Which team does my nephew play for?|What is my favourite cake?
+what is my favourite month|What is my favourite smell?
+What colour is my coat?|What colour is my bicycle?|what colour are my curtains
 What did I buy on Friday?|What did I dream of?|What did I promise my uncle?|What do I do on Sundays?
-What do I take for a headache?|What do I have for breakfast?|What is my email address?
-What is the number of my house?|What is my address?|What is my weight?|what is my shoe size
-What is in my fridge?|What is the code of my garage?|How many cousins do I have?|How many rooms do I have?
-How do I get to work?|How much do I earn?|How long have I lived here?|Do I have a piano?|Can I swim?
+What do I take for a headache?|What is my email address?
+What is the number of my house?|What is my address?|What is my weight?
+What is in my fridge?|What is the code of my garage?|How many rooms do I have?
+How do I get to work?|How much do I earn?|Do I have a piano?|Can I swim?
 Do I smoke?|Have I been to Canada?|Am I married?|Did I lock the shed?|Does my aunt have a dog?
 Does my uncle like cheese?|What does my cousin study?|What does my niece want to be?|What does my hamster eat?
 Who gave me my watch?|Who taught me to cook?|Who waters my plants?|Who lives in the blue house?

@@ -25,6 +25,7 @@ from learning.protocol.events import Checked, CompareBegan, CompareDone, Compare
 from learning.protocol.records import Lesson, Turn, Turns
 from learning.protocol.requests import Check, Compare, Probe, StopComparing
 from learning.teacher.inspection import Inspector
+from learning.teacher.recall import LessonRecall
 from learning.teacher.scheduling import Scheduler
 
 BOOK = "<|user|> hello <|assistant|> Hello, I am well.\n"
@@ -40,7 +41,10 @@ class Place:
         self.said: list[Event] = []
         settings = TeachSettings(lr=3e-3, steps=60, repair=40)
         self.learner = Learner(home, folder, self.journal, seed=0, settings=settings)
-        self.looker = Inspector(self.learner, self.journal, self.turnstile, self.said.append)
+        recall = LessonRecall(self.learner, self.journal)
+        self.looker = Inspector(
+            self.learner, self.journal, self.turnstile, self.said.append, recall
+        )
 
     def until(self, kind: type, key: int, seconds: float = 60.0) -> Event:
         end = time.monotonic() + seconds
