@@ -141,10 +141,8 @@ def measure(
         found[kind] = {
             "asked": len(some),
             "recalled": fmean(on.recalled is not None for _, _, on in some),
-            **{
-                name: shares(kind, [(row[0], row[place]) for row in some])
-                for name, place in (("off", 1), ("on", 2))
-            },
+            "off": shares(kind, [(question, off) for question, off, _ in some]),
+            "on": shares(kind, [(question, on) for question, _, on in some]),
         }
     return {
         "kinds": found,
