@@ -34,9 +34,9 @@ def test_what_was_answered_is_not_unknown(tiny_tokenizer: Tokenizer) -> None:
     assert not {row.question for row in unknown.draw(random.Random(0), [], known, 40)} & {
         *QUESTIONS
     }
-    work = example(tiny_tokenizer, "where do i work", "You work at the mill.")
-    drawn = {row.question for row in unknown.draw(random.Random(0), [work], [], len(QUESTIONS))}
-    assert "Where do I work?" not in drawn and "What is my address?" in drawn
+    bank = example(tiny_tokenizer, "which bank do i use", "You use the savings bank.")
+    drawn = {row.question for row in unknown.draw(random.Random(0), [bank], [], len(QUESTIONS))}
+    assert "Which bank do I use?" not in drawn and "What is my address?" in drawn
 
 
 def test_none_are_drawn_where_none_are_wanted(tiny_tokenizer: Tokenizer) -> None:
