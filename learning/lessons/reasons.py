@@ -139,8 +139,8 @@ class Reasons:
 
     def _context(self, judged: Judged, message: str, usual: str) -> Said:
         """The message with its usual answer and the reason against that, after the owner's own example where
-        there is one. (Of 12 answers of the 10M and of SmolLM2-135M, more follow the reason so than with
-        the example alone.) After praise: the message after what was praised and why."""
+        there is one. (With "end with a question", 11 of 12 answers of the 10M follow it so, none with the
+        example alone; with "shorter please" 8 and 6.) After praise: the message after that and its reason."""
         ask, judgement = self._transaction.journal.ask(judged.judgement.ask), judged.judgement
         asked, reason = ask.turns[-1:], _reason(judged)
         if isinstance(judgement, Pick) and ask.again:
@@ -152,8 +152,8 @@ class Reasons:
         return asked_again([("user", message)], usual, reason)
 
     def _said(self, turns: Said, count: int, temperature: float) -> list[Finished]:
-        """Answers after these turns, by the current weights."""
-        model, tokenizer = self._transaction.weights.model, self._tokenizer
+        """Answers after these turns, by the published weights, which are packed already."""
+        model, tokenizer = self._transaction.weights.published.model, self._tokenizer
         self._transaction.pause()
         ids = encode_prompt(tokenizer, turns, model.config.context, LONGEST)
         sampling = Sampling(temperature=temperature, max_tokens=LONGEST)
@@ -161,8 +161,8 @@ class Reasons:
         return [event for event in events if isinstance(event, Finished)]
 
     def _likelihoods(self, answers: Sequence[Finished], turns: Said) -> list[float]:
-        """Nats a token of each answer after these turns."""
-        model = self._transaction.weights.model
+        """Mean log-probability of a token of each answer after these turns, in nats."""
+        model = self._transaction.weights.published.model
         rows = [
             from_answer(self._tokenizer, turns, one.text, model.config.context) for one in answers
         ]

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from engine.errors import VidyaError
+from learning.protocol.records import Again
 from tests.vidya_tui.shell import Shell
 from vidya_tui.cli.common import Options
 from vidya_tui.cli.main import cli
@@ -147,11 +148,14 @@ def test_a_reason_is_given_in_the_shell(shell: Shell) -> None:
     *candidates, done = shell.rows("ask", "--again", "shorter please", "-n", "3")
     assert len(candidates) == 3 and done["ask"] == 2
     shell.rows("teach", "--pick", "2", "--no-wait")
-    asks = shell.rows("journal", "show", "--asks")
-    assert [row["message"] for row in asks] == ["hello", "hello"]
+    journal = shell.journal()
+    again = journal.ask(2).again
+    assert again == Again(journal.answer(1) or "", "shorter please")
+    assert journal.ask(2).turns == journal.ask(1).turns
+    journal.close()
     *_, picked = shell.rows("journal", "show")
     assert (picked["kind"], picked["reason"]) == ("pick", "shorter please")
-    assert picked["rejected"] in ([asks[0]["answer"]], [])
+    assert picked["rejected"] == ([again.old] if again.old != picked["answer"] else [])
     exported = [json.loads(line) for line in shell.run("journal", "export").stdout.splitlines()]
     given = [row["reason"] for row in exported if row["table"] == "judgements"]
     assert given == ["because it is short", "shorter please"]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from engine.errors import VidyaError
-from learning.protocol.records import Again, Pick, Rating
+from learning.journal.lesson_list import taught, taught_ids
+from learning.protocol.records import Again, Lesson, Pick, Rating
 from learning.protocol.requests import Generate
-from tests.talk import Start, said
+from tests.talk import Start, Talk, said
 
 
 def test_asking_again_sends_the_answer_and_the_reason_and_stores_no_turn(start: Start) -> None:
@@ -89,3 +90,32 @@ def test_a_bad_rating_leaves_its_reason_to_the_pick_that_follows(start: Start) -
     again = talk.session.regenerate("shorter please")
     talk.session.pick(3)
     assert [one.judgement.ask for one in talk.journal.reasons()] == [again.id]
+
+
+def carried_over(talk: Talk) -> Lesson:
+    """An answer to another message, under the pick of a message that was asked again."""
+    talk.session.say("hello")
+    talk.session.pick(2)
+    talk.session.regenerate("shorter please")
+    talk.session.pick(3)
+    (judged,) = talk.journal.reasons()
+    lesson = Lesson("reason", said("bye"), "Bye.", ("Good bye to you.",))
+    return talk.journal.add_lessons([lesson], judged.id, judged.judgement.ask)[0]
+
+
+def test_undo_of_the_pick_takes_back_what_it_was_carried_over_to(start: Start) -> None:
+    talk = start()
+    lesson = carried_over(talk)
+    talk.session.undo()
+    assert talk.journal.lesson(lesson.id).state == "undone"
+
+
+def test_one_answer_it_was_carried_over_to_is_taken_back_alone(start: Start) -> None:
+    talk = start()
+    lesson = carried_over(talk)
+    talk.session.take_back(lesson)
+    assert talk.journal.lesson(lesson.id).state == "undone"
+    assert talk.session.answer == "Hi!" and len(talk.journal.reasons()) == 1
+    assert [row.lesson.kind for row in taught(talk.journal, taught_ids(talk.journal))][
+        0
+    ] == "reason"
