@@ -127,7 +127,7 @@ def test_what_the_owner_edits_meanwhile_stays(house: House) -> None:
 def test_answers_are_drawn_as_suits_the_model_unless_the_owner_chose(house: House) -> None:
     folder = house.home.models_path / "other"
     folder.mkdir(parents=True)
-    (folder / "config.json").write_text("{}")
+    (folder / "model.safetensors").write_bytes(b"")
     write_generation(Generation(Sampling(temperature=0.2, min_p=0.3)), folder)
     house.control.settings = replace(house.control.settings, model="other")
     house.control.set("candidates", 3)
