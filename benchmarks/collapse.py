@@ -256,7 +256,7 @@ class Exam:
     def _by_key(self, model: Model) -> dict[str, float]:
         """Shares of greedy answers that hold the key, over all lessons that have one. Decoding takes as long
         as many forward passes, so only at the end."""
-        asked = {
+        asked: dict[str, list[tuple[Sequence[str], Row]]] = {
             "known_key": [((row.prompt,), row) for row in self.rows],
             "rewordings_key": [(row.rewordings, row) for row in self.rows],
             "paraphrases_key": [((row.paraphrase,), row) for row in self.rows],
