@@ -118,7 +118,7 @@ class SetLearning:
     """True: a lesson begins only when the owner has not typed for a while."""
     weak: tuple[LessonKind, ...] = ()
     """Kinds of weak lessons (learning.journal.lessons.RIDER_KINDS) that are learned."""
-    reasons: bool = True
+    reasons: bool = False
     """True: the owner's reasons are carried over to other messages in pauses (learning.lessons.reasons)."""
 
 

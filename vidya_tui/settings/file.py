@@ -55,7 +55,7 @@ class Settings:
     """Whether to learn, weakly, from answers after which the owner went on without judging them."""
     owner_words: bool = False
     """Whether to learn, very weakly, from the owner's messages."""
-    reasons: bool = True
+    reasons: bool = False
     """Whether pauses carry your reasons ("shorter please") over to other messages."""
     keep_unchosen: bool = True
     """Whether to keep candidates that were not chosen in the journal after the conversation went on."""
