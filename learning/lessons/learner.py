@@ -71,7 +71,7 @@ class Learner:
         self._pauses = Consolidator(self.transaction, tell)
         self.caches.on_forget(self._pauses.forget)
         self._reasons = Reasons(self.transaction, self.tokenizer, tell)
-        self.reasons = True
+        self.reasons = False
         """Whether pauses carry reasons over to other messages."""
         self.weak: Collection[LessonKind] = ()
         """Kinds of weak lessons that are added to batches."""

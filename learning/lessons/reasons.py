@@ -1,8 +1,8 @@
 """Carries an owner's reason ("shorter please") over to other messages, in pauses.
 
 The lesson of the judgement itself holds for its own message only. So a few other messages are answered with
-the reason, and what was liked, in the context; of several answers the one is kept that the context makes
-likeliest against the plain prompt. They are learned without the context, together, as weak lessons
+the reason, and what was liked, in the context; of several answers the one is kept that is likeliest after the
+message alone, if it is likely there at all. They are learned without the context, together, as weak lessons
 (context distillation, 2209.15189; from a demonstration, 2601.19897). The lessons are in the journal, of kind
 "reason", under the judgement: whoever takes the judgement back takes them back too.
 Left out: asking the message itself again (session), replaying these lessons later.
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import chain
 
 import torch
@@ -43,6 +44,10 @@ RECENT = 4
 SAMPLED = 4
 """Answers drawn with the reason in the context; one of them is kept."""
 TEMPERATURE = 0.7
+TO_THE_POINT = -2.0
+"""Least mean log-probability of a token of an answer after the message alone, in nats. Of answers that the
+context makes likely, a small model gives many that have nothing to do with the message
+(benchmarks/results/reasons.md)."""
 LONGEST = 48
 """Ids of an answer at most."""
 WEIGHT = 0.5
@@ -98,7 +103,7 @@ class Reasons:
             return False
         self._tell(LearnerState("consolidating", book_recall=self._transaction.caches.book_recall))
         tried.append(message)
-        answers = self._answers(judged, message)
+        answers = self._answers(judged, message, {fold(lesson.answer) for lesson in mine})
         if answers is not None:
             new, plain = answers
             prompt = (Turn("user", message),)
@@ -120,22 +125,25 @@ class Reasons:
             if fold(message) not in taken:
                 yield message
 
-    def _answers(self, judged: Judged, message: str) -> tuple[str, str] | None:
-        """(answer with the reason in the context, plain answer); None if they are the same or none is in
-        good form."""
+    def _answers(
+        self, judged: Judged, message: str, used: AbstractSet[str]
+    ) -> tuple[str, str] | None:
+        """(answer with the reason in the context, plain answer); None if they are the same, or none is in
+        good form and to the point. used: folded answers to other messages."""
         plain = (Turn("user", message),)
         (usual,) = self._said(plain, 1, 0.0)
         context = self._context(judged, message, usual.text)
+        taken = used | {fold(text) for role, text in context if role == "assistant"}
         found = [
             one
             for one in self._said(context, SAMPLED, TEMPERATURE)
-            if one.ending == "end" and _well_formed(one.text) and fold(one.text) != fold(usual.text)
+            if one.ending == "end" and _well_formed(one.text) and fold(one.text) not in taken
         ]
         if not found:
             return None
-        with_reason, without = self._likelihoods(found, context), self._likelihoods(found, plain)
-        gains = [a - b for a, b in zip(with_reason, without, strict=True)]
-        return found[gains.index(max(gains))].text, usual.text
+        likely = self._likelihoods(found, plain)
+        best = max(likely)
+        return (found[likely.index(best)].text, usual.text) if best >= TO_THE_POINT else None
 
     def _context(self, judged: Judged, message: str, usual: str) -> Said:
         """The message with its usual answer and the reason against that, after the owner's own example where

@@ -125,7 +125,7 @@ class SetLearning:
     """True: asks will want `recall`, so what it needs is computed as soon as lessons change."""
     weak: tuple[LessonKind, ...] = ()
     """Kinds of weak lessons (learning.journal.lessons.RIDER_KINDS) that are learned."""
-    reasons: bool = True
+    reasons: bool = False
     """True: the owner's reasons are carried over to other messages in pauses (learning.lessons.reasons)."""
 
 

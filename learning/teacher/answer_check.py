@@ -98,10 +98,10 @@ class AnswerCheck:
     known: Known
     several: bool
     """True if more than one candidate is requested."""
-    exponent: float = EXPONENT
-    """Of certainty, the model's own."""
     recalled: Recalled | None = None
     """The lesson that stands before the question."""
+    exponent: float = EXPONENT
+    """Of certainty, the model's own."""
     told: list[float | None] = field(default_factory=list)
     """Certainties of the candidates that `shown` has seen."""
 

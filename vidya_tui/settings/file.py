@@ -58,7 +58,7 @@ class Settings:
     """Whether to learn, very weakly, from the owner's messages."""
     recall: bool = False
     """Whether the lesson that a message asks for in other words may help to answer it."""
-    reasons: bool = True
+    reasons: bool = False
     """Whether pauses carry your reasons ("shorter please") over to other messages."""
     keep_unchosen: bool = True
     """Whether to keep candidates that were not chosen in the journal after the conversation went on."""

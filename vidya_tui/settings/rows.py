@@ -191,7 +191,7 @@ def groups(themes: Sequence[str]) -> tuple[SettingGroup, ...]:
                     "reasons",
                     "reasons, elsewhere too",
                     "Why you liked an answer or not (/again shorter please) is carried over to a few "
-                    "other messages, in pauses.",
+                    "other messages, in pauses. Small models then often miss the point.",
                     choices=(True, False),
                     words=_switch,
                 ),

@@ -26,7 +26,7 @@ class Model:
 
     def __init__(self) -> None:
         self.prompts: list[str] = []
-        self.short = "Yes."
+        self.short = "Yes, {}."
         self.ending = "end"
 
     def generate(
@@ -34,7 +34,9 @@ class Model:
     ) -> Iterator[Finished]:
         prompt = tokenizer.decode(ids)
         self.prompts.append(prompt)
-        text = self.short if REASON in prompt else "I would say that it is so."
+        text = "I would say that it is so."
+        if REASON in prompt:
+            text = self.short.format(len(self.prompts))
         for index in range(1, n + 1):
             yield Finished(index, text, (), (), self.ending)  # type: ignore[arg-type]
 
@@ -45,6 +47,7 @@ def model(monkeypatch: pytest.MonkeyPatch) -> Model:
     monkeypatch.setattr(reasons, "generate", fake.generate)
     monkeypatch.setattr(reasons, "MESSAGES", 3)
     monkeypatch.setattr(reasons, "TRIED", 5)
+    monkeypatch.setattr(reasons, "TO_THE_POINT", -99.0)
     monkeypatch.setattr(reasons, "LONGEST", 4)  # the tiny model has little room
     return fake
 
@@ -80,7 +83,8 @@ def test_other_messages_are_learned_without_the_reason(learner: Learner, model: 
     judgement, before = picked(learner.journal), learner.version
     carry_over(learner)
     lessons = carried(learner.journal)
-    assert len(lessons) == 3 and {lesson.answer for lesson in lessons} == {"Yes."}
+    assert len({lesson.answer for lesson in lessons}) == 3
+    assert all(lesson.answer.startswith("Yes, ") for lesson in lessons)
     for lesson in lessons:
         assert lesson.judgement == judgement and lesson.state == "learned"
         assert len(lesson.prompt) == 1 and lesson.prompt[0].text != "do you like tea"
@@ -110,10 +114,26 @@ def test_an_answer_that_is_the_same_or_in_bad_form_is_left_out(
     picked(learner.journal)
     model.short = "I would say that it is so."
     carry_over(learner)
-    model.short, model.ending = "Yes.", "length"
+    model.short, model.ending = "Yes, {}.", "length"
     picked(learner.journal)
     carry_over(learner)
     assert carried(learner.journal) == [] and learner.version == 0
+
+
+def test_an_answer_to_everything_is_learned_once(learner: Learner, model: Model) -> None:
+    picked(learner.journal)
+    model.short = "You are welcome."
+    carry_over(learner)
+    assert [lesson.answer for lesson in carried(learner.journal)] == ["You are welcome."]
+
+
+def test_an_answer_that_misses_the_point_is_left_out(
+    learner: Learner, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reasons, "TO_THE_POINT", -2.0)  # a model that learned nothing has -5 or so
+    picked(learner.journal)
+    carry_over(learner)
+    assert carried(learner.journal) == []
 
 
 def test_what_costs_too_much_is_put_back(
@@ -141,13 +161,12 @@ def test_praise_is_carried_over_too(learner: Learner, model: Model) -> None:
     assert any(f"That was good, {REASON}." in prompt for prompt in model.prompts)
 
 
-def test_pauses_carry_over_unless_it_is_switched_off(
+def test_pauses_carry_over_only_where_it_is_switched_on(
     learner: Learner, model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(learner._pauses, "catch_up", lambda: False)
     picked(learner.journal)
-    learner.reasons = False
-    assert not learner.catch_up() and model.prompts == []
+    assert not learner.reasons and not learner.catch_up() and model.prompts == []
     learner.reasons = True
     assert learner.catch_up() and len(carried(learner.journal)) == 1
 
