@@ -57,7 +57,7 @@ def test_what_is_no_command_is_passed_over_and_told(tmp_path: Path) -> None:
     ("changes", "what"),
     [
         ({"trian": "f5"}, "keys: trian: there is nothing of that name; did you mean train?"),
-        ({"x\x1b": "f5"}, "there is nothing of that name; choose of back, bad,"),
+        ({"x\x1b": "f5"}, "there is nothing of that name; choose of again, back, bad,"),
         ({"train": "x"}, "keys: train: x alone is always typed"),
         ({"train": "shift+7"}, "shift+7 alone is always typed"),
         ({"train": "comma"}, "comma alone is always typed"),

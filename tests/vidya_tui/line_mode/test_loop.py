@@ -144,7 +144,13 @@ def test_what_cannot_be_done_is_a_line(tmp_path: Path) -> None:
 def test_help_lists_what_works_here(tmp_path: Path) -> None:
     lines, _ = talk(tmp_path, "/help", "/quit", "never said")
     said = "\n".join(lines)
-    for usage in ("/correct [TEXT]:", "/rate good|bad|off:", "/train [EPOCHS]:", "/undo:", "/new:"):
+    for usage in (
+        "/correct [TEXT]:",
+        "/rate good|bad|off [REASON]:",
+        "/train [EPOCHS]:",
+        "/undo:",
+        "/new:",
+    ):
         assert usage in said
     assert "/copy" not in said and "1. one answer" not in said
 
