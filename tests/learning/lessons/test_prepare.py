@@ -113,7 +113,7 @@ def test_the_journal_stays_with_the_weights_that_it_follows(
     version = journal.latest_version() + 1
     journal.add_publication(version, 0, [number], str(home.models_path / "mine" / "x"), "")
     journal.mark_saved(version)
-    journal.follow(version)
+    journal.set_version_in_use(version)
     journal.set_lesson_state(number, "learned")
     prepare_model(home, ModelStore(home).info("other"), say=lambda _: None)
     again = Journal(home.journal_path)
