@@ -80,7 +80,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
             if options.out is not None:
                 file = "reasons" if options.model is None else f"reasons_{options.model}"
                 command = options.command("reasons", seeded=True)
-                write(options.out, file, TITLE, command, parts(result), result)
+                write(options.out, file, TITLE, command, list(parts(result)), result)
     return result
 
 
