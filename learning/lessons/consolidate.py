@@ -200,7 +200,7 @@ class Consolidator:
         def judge(result: TeachResult) -> Commit | None:
             gained = lost - len(tracker.lost(memory))
             good = gained >= gain and (result.known or bool(task.answer))
-            good = good and finite(transaction.weights.model, transaction.trainable.names)
+            good = good and finite(transaction.weights.model)
             return Commit(note=note, snapshot=False) if good else None
 
         try:

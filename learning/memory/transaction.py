@@ -64,8 +64,6 @@ class AtStake:
     earlier: list[Example]
     book_before: float
     earlier_before: float
-    moved: tuple[str, ...]
-    """Names of the parameters that the steps change."""
 
     def judged(self, model: Model) -> Verdict:
         """The guard's verdict on the current weights."""
@@ -76,7 +74,6 @@ class AtStake:
             earlier=len(self.earlier),
             earlier_before=self.earlier_before,
             earlier_recall=self.tracker.recall(self.earlier),
-            moved=self.moved,
         )
 
 
@@ -157,8 +154,7 @@ class WeightTransaction:
         tracker, replay = self.caches.tracker, self.caches.replay
         book = [e for e in replay.book if e.prompt not in task.prompts]
         earlier = [e for e in replay.taught if e.prompt not in task.prompts]
-        recall, names = tracker.recall, self.trainable.names
-        return AtStake(tracker, book, earlier, recall(book), recall(earlier), names)
+        return AtStake(tracker, book, earlier, tracker.recall(book), tracker.recall(earlier))
 
     def publish(self, commit: Commit, moved: Sequence[str] = ()) -> None:
         """Publishes the weights and saves the margins. moved: names of the changed parameters."""
