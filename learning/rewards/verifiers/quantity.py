@@ -53,8 +53,8 @@ _MULTIPLES = {"k": 3, "m": 6, "mn": 6, "b": 9, "bn": 9, "t": 12}
 """Suffix -> power of ten. A lower-case m, b or t after a number is a unit, not a multiple."""
 _FRAC = re.compile(r"\\[dt]?frac\s{0,2}(?:\{(-?[0-9]{1,60})\}\{([0-9]{1,60})\}|([0-9])([0-9]))")
 _THIN = re.compile("(?<=[0-9])[\u00a0\u202f\u2009'’_~](?=[0-9]{3}(?![0-9]))")
-_LEADING_PLUS = re.compile(r"(?m)^[ \t]*\+(?=\()")
-"""The sign in "+(3)" at the beginning of a line."""
+_LEADING_PLUS = re.compile(r"(?m)^[ \t]*\+ ?(?=[(0-9])")
+"""The sign in "+(3)" or "+ 3" at the beginning of a line."""
 _SPACED = re.compile(r"(?<![0-9.,/])[0-9]{1,3}(?: [0-9]{3})++(?![0-9,/])")
 _SQUARE = re.compile(
     r"(?<=[0-9 ])((?:[ckm]?m|ft|in|yd|mi|units?|feet|foot|inch(?:es)?|yards?|miles?|met(?:er|re)s?) ?)"
