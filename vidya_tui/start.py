@@ -72,12 +72,15 @@ def _open(options: Options, plain: bool) -> int:
                 return run_lines(home, journal, teacher, settings, seed=options.seed)
             finally:
                 journal.close()
-        with first_frame.shown(home):
-            from vidya_tui.app.app import run_app
+        try:
+            with first_frame.shown(home):
+                from vidya_tui.app.app import run_app
 
-            return run_app(
-                home, open_journal, teacher, settings, seed=options.seed, strange=strange
-            )
+                return run_app(
+                    home, open_journal, teacher, settings, seed=options.seed, strange=strange
+                )
+        finally:
+            first_frame.leave()
 
 
 def _paintable() -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import termios
 from pathlib import Path
@@ -72,6 +73,12 @@ def say(terminal: Terminal, text: str) -> None:
     terminal.press("\r")
 
 
+def pickable(terminal: Terminal) -> str:
+    """The first number that the line of keys offers to pick now: a card without text has none."""
+    (keys,) = re.findall(r"([1-5][-1-5 ]*) pick f2", terminal.screen.text())
+    return str(keys[0])
+
+
 def teach_and_leave(terminal: Terminal, question: str, answer: str, epochs: int) -> None:
     """What an owner does on the first day."""
     see(terminal, "welcome 1/4")
@@ -79,8 +86,9 @@ def teach_and_leave(terminal: Terminal, question: str, answer: str, epochs: int)
     terminal.wait(lambda: not terminal.sees("welcome"), PATIENCE, "no welcome")
     say(terminal, question)
     see(terminal, " pick f2")  # a model with random weights may leave a card empty
-    terminal.press("2")
-    see(terminal, "preferred 2 over")
+    number = pickable(terminal)
+    terminal.press(number)
+    see(terminal, f"preferred {number} over")
     say(terminal, f"/correct {answer}")
     see(terminal, f"will answer \u201c{answer}\u201d \u00b7 learned in")
     terminal.press("\x1b[1;3A")  # alt+up

@@ -39,9 +39,15 @@ def shown(home: Home) -> Iterator[None]:
             _write(ENTER + kept)
         yield
     finally:
-        if _shown:
-            taken_over()
-            _write(LEAVE)
+        leave()
+
+
+def leave() -> None:
+    """Restores the terminal if the frame is still shown. For callers of `shown` whose block a signal may
+    keep from beginning, between the frame's last byte and the block's first line."""
+    if _shown:
+        taken_over()
+        _write(LEAVE)
 
 
 def taken_over() -> None:
