@@ -10,9 +10,11 @@ import codecs
 import re
 import unicodedata
 
-# one token: a control sequence, a string (title, query), another escape, or a run of text
+# one token: a control sequence, a string (title, query), another escape, an escape sequence that is cut
+# short by CAN or by the next one, or a run of text
 _TOKEN = re.compile(
-    r"\x1b\[([0-?]*)[ -/]*([@-~])|\x1b[\]P_^X].*?(?:\x07|\x1b\\)|\x1b[ -/]*[0-OQ-WYZ\\`-~]"
+    r"\x1b\[([0-?]*)[ -/]*([@-~])|\x1b[\]P_^X][^\x18]*?(?:\x07|\x1b\\|\x18)"
+    r"|\x1b[ -/]*[0-OQ-WYZ\\`-~]|\x1b(?:\[[0-?]*)?[ -/]*(?:\x18|(?=\x1b))"
     r"|[^\x00-\x1f\x7f]+|[\x00-\x1a\x1c-\x1f\x7f]",
     re.DOTALL,
 )

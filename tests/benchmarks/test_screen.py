@@ -39,6 +39,8 @@ def shown(*data: bytes, columns: int = 10, lines: int = 3) -> list[str]:
         ("漢a\u0301é".encode(), ["漢aé", "", ""]),
         (b"ab\bc", ["ac", "", ""]),
         (b"a\xff\x00b", ["a\ufffdb", "", ""]),
+        (b"a\x1b[38;2;1\x18b\x1b]0;title\x18c\x1b\x18d", ["abcd", "", ""]),  # CAN cuts them short
+        (b"a\x1b[38;2;1\x1b[2;1Hb\x1b\x1b[3;1Hc", ["a", "b", "c"]),
     ],
 )
 def test_what_a_terminal_does(data: bytes, expected: list[str]) -> None:

@@ -85,6 +85,7 @@ def teach_and_leave(terminal: Terminal, question: str, answer: str, epochs: int)
     terminal.press("\x1b")
     terminal.wait(lambda: not terminal.sees("welcome"), PATIENCE, "no welcome")
     say(terminal, question)
+    terminal.wait(lambda: terminal.screen.text().count("% sure") == 3, PATIENCE, "three answers")
     see(terminal, " pick f2")  # a model with random weights may leave a card empty
     number = pickable(terminal)
     terminal.press(number)

@@ -21,7 +21,9 @@ from vidya_tui import __version__
 
 ENTER = "\x1b[?1049h\x1b[?25l"
 """Switches to the alternate screen and hides the cursor, as Textual does."""
-LEAVE = "\x1b[?1049l\x1b[?25h"
+LEAVE = "\x18\x1b[?1049l\x1b[?25h"
+"""Restores them. CAN first: a signal may have cut the frame within an escape sequence, which would swallow
+what follows."""
 _COLOURS = ("TERM", "COLORTERM", "TERM_PROGRAM", "NO_COLOR", "COLORFGBG", "TEXTUAL_COLOR_SYSTEM")
 """Environment variables that tell which colours a terminal supports."""
 _shown = False

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.app_terminal import HINT
+from benchmarks.screen import TerminalScreen
 from benchmarks.terminal import Terminal, TerminalError
 from benchmarks.typist import prompt_text
 from learning.home import Home
@@ -62,6 +63,14 @@ def test_the_app_gives_the_screen_back_itself(home: Home, capsys: Captured) -> N
     with first_frame.shown(home):
         first_frame.taken_over()
     assert first_frame.LEAVE not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("cut", ["text", "\x1b", "\x1b[", "\x1b[38;2;1", "\x1b]0;a title"])
+def test_a_frame_cut_anywhere_leaves_the_screen(cut: str) -> None:
+    screen = TerminalScreen(40, 3)
+    screen.feed((first_frame.ENTER + "frame" + cut).encode())
+    screen.feed((first_frame.LEAVE + "interrupted").encode())
+    assert screen.text().strip() == "interrupted"
 
 
 @pytest.mark.parametrize("other", ["size", "settings", "terminal", "version"])
