@@ -57,6 +57,7 @@ def test_a_highlighted_card_is_shown_whole(tmp_path: Path) -> None:
     play(scenario, tmp_path, texts=LONG)
 
 
+@pytest.mark.slow
 def test_resizing_at_any_time(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("hello")
@@ -123,6 +124,7 @@ def test_no_color(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 # ---------------------------------------------------------------- long conversations
 
 
+@pytest.mark.slow
 def test_a_long_conversation_keeps_few_widgets_and_can_be_read_back(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         view = stage.app.chat.query_one(ConversationView)

@@ -110,7 +110,7 @@ def test_who_leaves_right_behind_a_digit_has_picked(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- the mouse
 
 
-@pytest.mark.parametrize("size", [(80, 24), (160, 48)])
+@pytest.mark.parametrize("size", [(80, 24), pytest.param((160, 48), marks=pytest.mark.slow)])
 def test_a_click_chooses_and_a_second_one_picks(tmp_path: Path, size: tuple[int, int]) -> None:
     async def scenario(stage: Stage) -> None:
         await waiting(stage)

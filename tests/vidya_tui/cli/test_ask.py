@@ -124,6 +124,7 @@ def test_plain_words_without_json(shell: Shell) -> None:
     assert lines[-1] in ("surest: 1", "surest: 2")
 
 
+@pytest.mark.slow
 def test_pick_say_and_rate_are_learned_before_they_return(shell: Shell) -> None:
     shell.rows("ask", "hello", "-n", "2", "--seed", "1")
     fields = "lesson kind known_before known_after steps batch loss book_recall seconds rolled_back"
@@ -196,6 +197,7 @@ def test_teach_without_waiting_needs_no_model(
     monkeypatch.undo()
 
 
+@pytest.mark.slow
 def test_what_waited_is_learned_first(shell: Shell) -> None:
     first, second = (
         shell.file(f"{n}.jsonl", f'{{"prompt": "q {n}", "answer": "a {n}"}}\n') for n in (1, 2)
@@ -205,6 +207,7 @@ def test_what_waited_is_learned_first(shell: Shell) -> None:
     assert [row["lesson"] for row in rows] == [1, 2]
 
 
+@pytest.mark.slow
 def test_teach_a_file_of_every_form(shell: Shell) -> None:
     file = shell.file(
         "lessons.jsonl",
@@ -277,6 +280,7 @@ def test_train_reports_epochs_and_the_end(shell: Shell) -> None:
     assert again[0]["steps"] == 1, "both lines in one step"
 
 
+@pytest.mark.slow
 def test_train_lora_writes_an_adapter_and_export_writes_what_was_taught(shell: Shell) -> None:
     folder, out = shell.home.path / "adapter", shell.home.path / "out"
     options = ("--lora", "--rank", "4", "--blocks", "1", "--adapter", str(folder))
@@ -298,6 +302,7 @@ def test_train_lora_writes_an_adapter_and_export_writes_what_was_taught(shell: S
     shell.run("train", "--rank", "4", status=2)
 
 
+@pytest.mark.slow
 def test_training_a_book_says_how_much_of_it_is_known(shell: Shell) -> None:
     book = shell.file("b.txt", "<|user|> one <|assistant|> two\n<|user|> six <|assistant|> ten\n")
     result = shell.run("train", str(book), "--epochs", "2")
@@ -310,6 +315,7 @@ def test_training_a_book_says_how_much_of_it_is_known(shell: Shell) -> None:
     assert re.search(r"epoch 1: lines: [012] of 2 known, loss", ours)
 
 
+@pytest.mark.slow
 def test_bad_lines_of_a_book_stop_or_are_skipped(shell: Shell) -> None:
     book = shell.file("b.txt", "<|user|> one <|assistant|> two\nnonsense\n")
     assert f"{book}:2:" in shell.fails("train", str(book))

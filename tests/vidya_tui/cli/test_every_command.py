@@ -322,6 +322,7 @@ def titles(stage: Stage) -> set[str]:
     return {command.title for command in stage.app.get_system_commands(stage.app.screen)}
 
 
+@pytest.mark.slow
 def test_the_palette_beside_the_chat_goes_back_to_it(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await answered(stage)
@@ -343,6 +344,7 @@ def test_the_palette_beside_the_chat_goes_back_to_it(tmp_path: Path) -> None:
     play(scenario, tmp_path, manual=True)
 
 
+@pytest.mark.slow
 def test_the_palette_closes_nothing_that_is_being_typed(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await answered(stage)
@@ -378,6 +380,7 @@ def test_the_palette_has_every_command_that_needs_nothing_more(tmp_path: Path) -
     play(scenario, tmp_path, manual=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["f1", "alt+h"])
 def test_the_help_opens_in_every_room(tmp_path: Path, key: str) -> None:
     async def scenario(stage: Stage) -> None:
@@ -431,6 +434,7 @@ def test_a_hint_for_what_has_no_key_names_the_command() -> None:
     assert way(keys, "help") == "ctrl+b" and way(usual(), "cancel") == "esc"
 
 
+@pytest.mark.slow
 def test_nothing_of_the_keys_beneath_stands_behind_the_palettes(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("hello")

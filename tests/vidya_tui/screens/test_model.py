@@ -390,6 +390,7 @@ def test_idle_practice_is_set_at_once(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- everywhere
 
 
+@pytest.mark.slow
 def test_any_size_without_colours_in_the_terminals_own_theme(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

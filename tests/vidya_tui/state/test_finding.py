@@ -63,6 +63,7 @@ def test_ctrl_f_finds_goes_on_and_comes_back(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_what_comes_meanwhile_does_not_move_it(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await talk(stage, 12)

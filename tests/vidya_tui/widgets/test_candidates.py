@@ -182,7 +182,9 @@ BOXED = {(width, count) for width in (120, 160, 197, 200) for count in (1, 2, 5)
 """(columns, cards) of those below where each card has at least 22 columns, and the screen is wide."""
 
 
-@pytest.mark.parametrize("count", [1, 2, 5, 9])
+@pytest.mark.parametrize(
+    "count", [2, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 5, 9))]
+)
 def test_boxes_only_where_their_texts_have_room(tmp_path: Path, count: int) -> None:
     async def scenario(stage: Stage) -> None:
         assert stage.app.chat._desk is not None
@@ -220,6 +222,7 @@ def test_cards_change_their_shape_with_the_terminal(tmp_path: Path) -> None:
     play(scenario, tmp_path, size=(120, 40))
 
 
+@pytest.mark.slow
 def test_thousands_of_deltas_are_drawn_a_dozen_times_a_second(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("hello")

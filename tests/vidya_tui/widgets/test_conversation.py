@@ -22,6 +22,7 @@ async def talk(stage: Stage, *messages: str) -> None:
         await stage.until(lambda: not stage.session.waiting)
 
 
+@pytest.mark.slow
 def test_an_earlier_message_is_edited_and_both_branches_are_there(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await talk(stage, "hello", "more")
@@ -153,6 +154,7 @@ def test_another_conversation_ends_an_edit(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_copying_by_key_and_by_mouse(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.press("f9")
@@ -410,6 +412,7 @@ def test_what_streams_into_the_log_moves_nothing_for_who_reads_back(tmp_path: Pa
     play(scenario, tmp_path, manual=True)
 
 
+@pytest.mark.slow
 def test_the_window_moves_before_its_edge_and_what_is_read_stays(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         view = fill(stage, 80)
@@ -465,6 +468,7 @@ def test_another_width_keeps_the_line_that_is_read(tmp_path: Path) -> None:
     play(scenario, tmp_path, manual=True)
 
 
+@pytest.mark.slow
 def test_a_marked_text_stays_with_its_message(tmp_path: Path) -> None:
     """A view that is marked with the mouse is not made to show another message."""
 

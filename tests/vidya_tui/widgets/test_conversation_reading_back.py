@@ -41,6 +41,7 @@ def test_a_message_chosen_far_above_is_in_view(tmp_path: Path) -> None:
     play(scenario, tmp_path, manual=True)
 
 
+@pytest.mark.slow
 def test_the_wheel_in_a_tall_terminal_leaves_no_hole(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         view = fill(stage, 100)
@@ -55,6 +56,7 @@ def test_the_wheel_in_a_tall_terminal_leaves_no_hole(tmp_path: Path) -> None:
     play(scenario, tmp_path, manual=True, size=(200, 60))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(200, 100), (120, 140)])
 def test_a_page_in_a_tall_terminal_is_a_screenful(tmp_path: Path, size: tuple[int, int]) -> None:
     async def scenario(stage: Stage) -> None:
@@ -84,6 +86,7 @@ def test_a_page_while_a_message_is_chosen_is_a_screenful(tmp_path: Path) -> None
     play(scenario, tmp_path, manual=True)
 
 
+@pytest.mark.slow
 def test_the_scrollbar_goes_as_far_as_it_is_drawn(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         view = fill(stage, 120)
@@ -119,6 +122,7 @@ def test_another_width_inside_a_long_text_stays_in_it(tmp_path: Path) -> None:
     play(scenario, tmp_path, manual=True, size=(60, 24))
 
 
+@pytest.mark.slow
 def test_a_long_text_that_closes_stays_in_view(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         stage.exchange("\n".join(f"line {n}" for n in range(100)))
