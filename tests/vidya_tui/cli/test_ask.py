@@ -28,6 +28,7 @@ def test_ask_prints_each_candidate_and_then_done(shell: Shell) -> None:
     assert done["surest"] == surest["index"]
 
 
+@pytest.mark.slow
 def test_the_same_seed_says_the_same(shell: Shell) -> None:
     def said(*more: str) -> list[tuple[int, str, float]]:
         rows = shell.rows("ask", "hello", "-n", "3", *more)[:-1]
@@ -98,6 +99,7 @@ def test_settings_say_what_is_kept_of_an_ask(shell: Shell) -> None:
     assert first["candidates"] == [] and len(second["candidates"]) == 2
 
 
+@pytest.mark.slow
 def test_a_recalled_lesson_is_named(shell: Shell) -> None:
     shell.run("teach", "--say", "Bo.", "--no-wait", "--ask", _asked(shell))
     rows = shell.rows("ask", "What is my dog called", "-n", "2")
@@ -172,6 +174,7 @@ def test_a_judgement_that_stands_already_is_told(shell: Shell) -> None:
         assert "ask 1 was judged so already: there is nothing new" in result.stderr
 
 
+@pytest.mark.slow
 def test_an_answer_that_is_too_long_is_told(shell: Shell) -> None:
     shell.rows("ask", "hello", "-n", "1")
     (said,) = shell.rows("teach", "--say", "the cat " * 60)
@@ -270,6 +273,7 @@ def test_teach_says_what_cannot_be(shell: Shell) -> None:
     shell.run("teach", "--file", "x", "--ask", "1", status=2)
 
 
+@pytest.mark.slow
 def test_train_reports_epochs_and_the_end(shell: Shell) -> None:
     *epochs, done = shell.rows("train", "--epochs", "2", "--batch-size", "1")
     assert [row["epoch"] for row in epochs] == [1, 2]
@@ -332,6 +336,7 @@ def test_bad_lines_of_a_book_stop_or_are_skipped(shell: Shell) -> None:
         assert "put them" not in shell.run("train", *own, "--epochs", "1").stderr
 
 
+@pytest.mark.slow
 def test_evaluate_every_part(shell: Shell) -> None:
     (result,) = shell.rows("evaluate")
     assert set(result["book"]) == {"pairs", "recall", "nll"} and result["book"]["pairs"] == 2
@@ -364,6 +369,7 @@ def test_evaluate_every_part(shell: Shell) -> None:
     assert words.startswith("book: pairs 2, recall ")
 
 
+@pytest.mark.slow
 def test_evaluate_by_key(shell: Shell) -> None:
     row = '{"prompt": "a", "answer": "b", "key": ["b"], "rewordings": ["aa", "ab"], "paraphrase": "c"}\n'
     file = shell.file("keyed.jsonl", row)

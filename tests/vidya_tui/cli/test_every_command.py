@@ -255,6 +255,7 @@ def test_what_is_typed_is_done(tmp_path: Path, name: str) -> None:
 # ---------------------------------------------------------------- keys
 
 
+@pytest.mark.slow
 def test_f8_takes_the_last_lesson_back(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await answered(stage)
@@ -265,6 +266,7 @@ def test_f8_takes_the_last_lesson_back(tmp_path: Path) -> None:
     play(scenario, tmp_path, manual=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["prompt", "candidates", "conversation"])
 def test_alt_and_a_letter_work_wherever_the_focus_is(tmp_path: Path, place: str) -> None:
     async def scenario(stage: Stage) -> None:
@@ -406,6 +408,7 @@ def test_the_help_opens_in_every_room(tmp_path: Path, key: str) -> None:
 # ---------------------------------------------------------------- hints and the footer
 
 
+@pytest.mark.slow
 def test_hints_name_the_keys_that_are(tmp_path: Path) -> None:
     changes = {"curve": "f5", "cancel": "", "correct": "alt+v", "help": "f13"}
 

@@ -169,6 +169,7 @@ def test_stray_and_half_snapshots_stop_nobody(shell: Shell) -> None:
     assert shell.rows("model", "rollback", "0") == [{"version": 0}]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bad", ["half", "empty", "other shape", "not finite"])
 def test_going_back_to_what_cannot_answer_is_refused_and_what_stands_is_kept(
     shell: Shell, bad: str

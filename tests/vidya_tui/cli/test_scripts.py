@@ -108,6 +108,7 @@ def test_history(tmp_path: Path, size: tuple[int, int]) -> None:
     play(scenario, tmp_path, size=size, texts=SCRIPTS[:5])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 def test_before_and_after(tmp_path: Path, size: tuple[int, int]) -> None:
     async def scenario(stage: Stage) -> None:

@@ -132,6 +132,7 @@ def test_a_lesson_that_was_left_half_edited_is_there_again(tmp_path: Path) -> No
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_entries_that_were_left_half_typed_are_there_again(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await type_half_an_entry(stage)
@@ -162,6 +163,7 @@ def test_entries_that_were_left_half_typed_are_there_again(tmp_path: Path) -> No
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_what_could_not_be_saved_is_there_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
