@@ -150,7 +150,14 @@ async def correcting(stage: Stage) -> None:
     await stage.until(lambda: isinstance(stage.app.screen, CorrectScreen))
 
 
-@pytest.mark.parametrize("situation", [nothing_said, streaming, waiting, answered, correcting])
+@pytest.mark.parametrize(
+    "situation",
+    [
+        nothing_said,
+        correcting,
+        *(pytest.param(one, marks=pytest.mark.slow) for one in (streaming, waiting, answered)),
+    ],
+)
 def test_every_command_may_have_a_key_in_every_situation(
     tmp_path: Path, situation: Callable[[Stage], Awaitable[None]]
 ) -> None:

@@ -40,6 +40,7 @@ def note(stage: Stage) -> str:
 # ---------------------------------------------------------------- none of these
 
 
+@pytest.mark.slow
 def test_the_footer_says_what_to_press_where_none_is_right(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("hello")
@@ -88,6 +89,7 @@ def test_the_highlighted_candidate_is_retyped_and_all_are_rejected(tmp_path: Pat
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_each_candidate_keeps_the_correction_that_was_left(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         async def left(words: str) -> None:
@@ -159,6 +161,7 @@ def test_a_burst_on_the_cards_keeps_its_meaning(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["click", "enter", "command"])
 def test_a_pick_by_any_way_while_answers_stream(tmp_path: Path, way: str) -> None:
     async def scenario(stage: Stage) -> None:
@@ -189,6 +192,7 @@ def test_a_pick_by_any_way_while_answers_stream(tmp_path: Path, way: str) -> Non
 # ---------------------------------------------------------------- the note under the answer
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("what", "words"),
     [
