@@ -29,6 +29,7 @@ BENCHMARKS: dict[str, str] = {
     "people": "facts of invented owners: known in any words, against ROME, MEMIT, retrieval, ...",
     "features": "whether hidden states find the taught question: the ceiling of other wordings",
     "long_life": "1,000 lessons in a row: recall of lessons and book, talk, time, memory, files",
+    "credit": "answers whose end alone is wrong, rated bad: endings gone, beginnings kept",
     "reasons": "five reasons for a preference: first answers to other messages, before and after",
     "distillation": "a larger model's answers taught to 10M weights, against as much of the corpus",
     "tokenizer": "size of the vocabulary: bytes per token against the cost of the embedding",

@@ -177,6 +177,19 @@ MIGRATIONS: tuple[Migration, ...] = (
         "ALTER TABLE asks ADD COLUMN old TEXT",
         "ALTER TABLE asks ADD COLUMN reason TEXT",
     ),
+    # 6: the part of a bad answer that is to blame, in characters
+    tuple(
+        f"ALTER TABLE {table} ADD COLUMN {column} INTEGER{check}"
+        for table in ("judgements", "lessons")
+        for column, check in (
+            ("blamed_from", ""),
+            (
+                "blamed_to",
+                " CHECK ((blamed_from IS NULL) = (blamed_to IS NULL)"
+                " AND (blamed_to IS NULL OR (blamed_from >= 0 AND blamed_to > blamed_from)))",
+            ),
+        )
+    ),
 )
 
 

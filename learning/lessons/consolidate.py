@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from engine.errors import NumericsError
-from learning.data.examples import Example
+from learning.data.examples import Example, gives
 from learning.lessons.recipe import LessonTransaction, TeachResult, TeachSettings
 from learning.lessons.understanding import understanding
 from learning.memory.guard import finite
@@ -76,10 +76,8 @@ class Consolidator:
 
     def avoid(self, examples: Iterable[Example]) -> None:
         """Cancels rehearsals of these answers, which are now rejected."""
-        unwanted = {(bad.prompt, bad.answer) for bad in examples}
-        self._fresh = [
-            one for one in self._fresh if (one.example.prompt, one.example.answer) not in unwanted
-        ]
+        bad = list(examples)
+        self._fresh = [x for x in self._fresh if not any(gives(x.example, one) for one in bad)]
 
     def forget(self) -> None:
         """Drops all plans; call it after all weights or the books have changed."""

@@ -12,6 +12,7 @@ the guard (learning.lessons.learner).
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,7 +31,7 @@ from learning.memory.replay import Replay
 from learning.memory.tasks import LessonTask
 from learning.memory.transaction import WeightTransaction
 from learning.models.trainable import Trainable, upper_matrices
-from learning.objectives.forward import knowledge
+from learning.objectives.forward import Knowledge, knowledge
 from learning.objectives.preference import (
     avoidance_gradients,
     preference_gradients,
@@ -58,6 +59,9 @@ class TeachSettings:
     """Factor of the KL divergence on self-generated talk in the loss."""
     wordings_weight: float = 0.5
     """Factor of the other wordings of the question in the loss."""
+    half_life: float = math.inf
+    """Of the blame of a bad answer's tokens, counted back from its last one, in tokens. Infinite: all bear
+    the same (benchmarks/results/credit.md)."""
     trunk: float = 0.6
     """Share of the blocks, counted from the input, that a lesson does not train; rounded to whole blocks."""
     moving_of_large: int = 8_000_000
@@ -106,6 +110,9 @@ IN_TALK = 0.3
 """Probability that another wording is put after some other talk."""
 AVOIDED_BY = 2.0
 """Least fall of a rejected answer's log-probability, in nats, for it to count as avoided."""
+HELD_WITHIN = 0.5
+"""Nats by which the log-probability of what stands before a blamed part may fall, where greedy decoding did
+not give it before either."""
 
 
 def teach(
@@ -138,7 +145,7 @@ def teach(
     student = upper_model(model, trunk, task.example.start)
     if reference is None:
         reference = capture_reference(model, trunk, replay.talk)
-    before = reference_log_probabilities(student, task.judged)
+    before = Before.of(student, task, settings)
     stepper = Stepper(
         matrices,
         settings.lr,
@@ -206,19 +213,48 @@ class Wording:
         return rows
 
 
+@dataclass(frozen=True)
+class Before:
+    """What a task's answers were like before the first step."""
+
+    judged: Tensor
+    """Log-probabilities of `task.judged` in nats, weighted as their gradients are."""
+    rejected: list[Knowledge]
+    beginnings: list[Knowledge]
+
+    @classmethod
+    def of(cls, model: UpperModel, task: LessonTask, settings: TeachSettings) -> Before:
+        """Measures the model."""
+        return cls(
+            reference_log_probabilities(model, task.judged, _half_life(task, settings)),
+            [] if task.answers else knowledge(model, task.rejected),
+            knowledge(model, task.beginnings),
+        )
+
+
+def _half_life(task: LessonTask, settings: TeachSettings) -> float:
+    """Of the blame: parts that the owner named are blamed evenly, as are answers among better ones."""
+    return math.inf if task.answer or task.beginnings else settings.half_life
+
+
 def goal_reached(
-    model: Model | UpperModel, task: LessonTask, before: Tensor, settings: TeachSettings
+    model: Model | UpperModel, task: LessonTask, before: Before, settings: TeachSettings
 ) -> bool:
     """Whether greedy decoding gives each of the task's answers with `settings.margin`. For a task without an
-    answer: whether it gives no rejected answer, and each one's log-probability has fallen by AVOIDED_BY.
+    answer: whether it gives no rejected answer, each one's log-probability has fallen by AVOIDED_BY, and what
+    stands before a blamed part is held.
 
     before: log-probabilities of `task.judged` before the first step, [judged], in nats.
     """
     if task.answers:
         return all(item.margin > settings.margin for item in knowledge(model, task.answers))
-    return all(
-        not item.known and -item.nll <= float(was) - AVOIDED_BY
-        for item, was in zip(knowledge(model, task.rejected), before, strict=True)
+    avoided = all(
+        not item.known and item.nll >= was.nll + AVOIDED_BY
+        for item, was in zip(knowledge(model, task.rejected), before.rejected, strict=True)
+    )
+    return avoided and all(
+        item.known if was.known else item.nll <= was.nll + HELD_WITHIN
+        for item, was in zip(knowledge(model, task.beginnings), before.beginnings, strict=True)
     )
 
 
@@ -227,25 +263,32 @@ def _gradients(
     reference: AnchorReference,
     task: LessonTask,
     batch: MixedBatch,
-    before: Tensor,
+    before: Before,
     settings: TeachSettings,
     pause: Callable[[], None],
 ) -> float:
     """Adds the gradients of all terms of the loss to the parameters' `.grad`. Returns the loss, in nats."""
     loss = 0.0
-    new = [*task.judged, *batch.lesson, *batch.wordings, *batch.replay, *batch.talk]
+    beginnings = task.beginnings
+    new = [*task.judged, *beginnings, *batch.lesson, *batch.wordings, *batch.replay, *batch.talk]
     model.look_ahead([*new, *(e for e, _ in batch.riders)], pause=pause)
     if not task.answer:
         loss += task.weight * avoidance_gradients(
-            model, task.rejected, before, weight=task.weight, pause=pause
+            model,
+            task.rejected,
+            before.judged,
+            weight=task.weight,
+            half_life=_half_life(task, settings),
+            pause=pause,
         )
     elif task.rejected:
         loss += task.weight * preference_gradients(
-            model, task.answer, task.rejected, before, weight=task.weight, pause=pause
+            model, task.answer, task.rejected, before.judged, weight=task.weight, pause=pause
         )
     wordings = task.weight * settings.wordings_weight
     terms: list[tuple[Sequence[Example], Sequence[float]]] = [
         (batch.lesson, [task.weight] * len(batch.lesson)),
+        (beginnings, [1.0] * len(beginnings)),
         (batch.wordings, [wordings] * len(batch.wordings)),
         (batch.replay, [1.0] * len(batch.replay)),
         ([e for e, _ in batch.riders], [weight for _, weight in batch.riders]),

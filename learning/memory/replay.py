@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from engine.model import Model
-from learning.data.examples import Example
+from learning.data.examples import Example, gives
 from learning.memory.unknown import Unknown
 from learning.text.frames import NO_QUESTIONS, Questions
 from learning.text.paraphrases import Frames
@@ -96,9 +96,13 @@ class Replay:
         """Adds rejected answers, and stops replaying examples with the same prompt and answer."""
         examples = list(examples)
         self.avoided = list({e.ids: e for e in [*self.avoided, *examples]}.values())
-        unwanted = {(example.prompt, example.answer) for example in examples}
-        self.book = [e for e in self.book if (e.prompt, e.answer) not in unwanted]
-        self.taught = [e for e in self.taught if (e.prompt, e.answer) not in unwanted]
+        asked = {example.prompt for example in examples}
+
+        def kept(example: Example) -> bool:
+            return example.prompt not in asked or not any(gives(example, bad) for bad in examples)
+
+        self.book = [e for e in self.book if kept(e)]
+        self.taught = [e for e in self.taught if kept(e)]
         self._drop_wordings()
 
     def nearest(self, example: Example, count: int, without: AbstractSet[str]) -> list[Example]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from engine.tokenizers.tokenizer import Tokenizer
@@ -12,6 +12,8 @@ from learning.data.examples import (
     after_question,
     answered_by,
     asked,
+    beginning,
+    blamed,
     conversation,
     from_answer,
 )
@@ -19,7 +21,7 @@ from learning.journal.journal import Journal
 from learning.journal.lessons import RIDER_KINDS
 from learning.journal.weak import weak_lessons
 from learning.memory.rewording import reworded
-from learning.protocol.records import Lesson, LessonKind
+from learning.protocol.records import Lesson, LessonKind, Span
 from learning.text.asking import is_question
 from learning.text.normalise import fold, fold_prompt
 from learning.text.paraphrases import NO_FRAMES, Frames
@@ -106,11 +108,42 @@ def to_task(
         forms = (after_question(tokenizer, answer.question, answer, context),)
     task = LessonTask(
         answer,
-        tuple(from_answer(tokenizer, lesson.prompt, text, context) for text in rejected),
+        tuple(
+            found
+            for text in rejected
+            if (found := to_avoid(tokenizer, lesson.prompt, text, context, lesson.blame))
+        ),
         lesson.weight,
         forms=forms,
     )
     return with_wordings(tokenizer, task, frames, context, rng) if rng else task
+
+
+def to_avoid(
+    tokenizer: Tokenizer,
+    prompt: Sequence[tuple[str, str]],
+    answer: str,
+    context: int,
+    blame: Span | None = None,
+) -> Example | None:
+    """An answer to avoid, or the tokens of its blamed part after what stands before. None if the model's
+    context ends before that part."""
+    whole = from_answer(tokenizer, prompt, answer, context)
+    if blame is None:
+        return whole
+    start, end = blame
+    ids = tokenizer.encode(answer)
+    first = _common(tokenizer.encode(answer[:start].rstrip()), ids)
+    upto = tokenizer.encode(answer[:end])
+    last = _common(upto, ids)
+    last = min(max(first, last) + (last < len(upto)), whole.targets - 1)
+    return blamed(whole, first, last, answer[start:end]) if first < last else None
+
+
+def _common(one: Sequence[int], other: Sequence[int]) -> int:
+    """Number of ids with which both begin."""
+    pairs = zip(one, other, strict=False)
+    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
 
 def with_wordings(
@@ -204,6 +237,11 @@ class LessonTask:
     def judged(self) -> list[Example]:
         """The exact answer, then the rejected ones."""
         return [*([self.answer] if self.answer else []), *self.rejected]
+
+    @property
+    def beginnings(self) -> list[Example]:
+        """What stood before the blamed part of each rejected answer, and is to stay as it is."""
+        return [] if self.answer else [one for bad in self.rejected if (one := beginning(bad))]
 
     @property
     def example(self) -> Example:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.config import Sampling
-from learning.protocol.records import Again, LessonKind, Turns
+from learning.protocol.records import Again, LessonKind, Span, Turns
 
 
 @dataclass(frozen=True)
@@ -152,6 +152,8 @@ class Probe:
     answer: str
     """If empty, the model knows it if greedy decoding gives none of `rejected`."""
     rejected: tuple[str, ...] = ()
+    blame: Span | None = None
+    """The part of the rejected answer that is not to follow its beginning; None: all of it."""
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from learning.data.examples import Example, from_answer
 from learning.journal.journal import Journal
 from learning.journal.lessons import MAIN_KINDS
 from learning.lessons.learner import Learner
-from learning.memory.tasks import rider_example
+from learning.memory.tasks import rider_example, to_avoid
 from learning.models.snapshots import OldWeights, kept_weights, weights_without
 from learning.objectives.forward import knowledge
 from learning.protocol.events import Checked, CompareBegan, CompareDone, ComparedText, Event
@@ -144,8 +144,12 @@ class Inspector:
     def _examples(self, model: Model, probe: Probe) -> list[Example]:
         """The wanted answer as an example; if there is none, each rejected one."""
         tokenizer, context = self._learner.tokenizer, model.config.context
-        texts = (probe.answer,) if probe.answer else probe.rejected
-        return [from_answer(tokenizer, probe.prompt, text, context) for text in texts]
+        if probe.answer:
+            return [from_answer(tokenizer, probe.prompt, probe.answer, context)]
+        found = (
+            to_avoid(tokenizer, probe.prompt, text, context, probe.blame) for text in probe.rejected
+        )
+        return [example for example in found if example]
 
     def _measure(self, words: Lesson) -> None:
         """Records the loss on the owner's words in nats per token, before they are learned."""

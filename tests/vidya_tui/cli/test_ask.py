@@ -456,3 +456,19 @@ def test_a_message_longer_than_the_context_is_told(shell: Shell) -> None:
     assert "of its 45,999 characters it reads" in result.stderr
     assert "too long" not in result.stdout
     assert "too long" not in shell.run("ask", "hello", "-n", "1").stderr
+
+
+def test_a_part_of_an_answer_is_blamed_in_the_shell(shell: Shell) -> None:
+    shell.rows("ask", "hello", "-n", "1", "--seed", "1")
+    shell.rows("teach", "--say", "Cats purr. They are fish.", "--no-wait")
+    assert "does not have the words" in shell.fails("teach", "--rate", "bad", "--from", "dogs")
+    shell.rows("teach", "--rate", "bad", "--from", "They", "--no-wait")
+    *_, rated = shell.rows("journal", "show")
+    assert (rated["kind"], rated["blamed"]) == ("rating", "They are fish.")
+    assert "(not: They are fish.)" in shell.run("journal", "show").stdout
+    shell.rows("teach", "--rate", "good", "--no-wait")
+    shell.rows("teach", "--rate", "bad", "--end", "--no-wait")
+    *_, rated = shell.rows("journal", "show")
+    assert rated["blamed"] == "They are fish."
+    shell.run("teach", "--rate", "good", "--end", status=2)
+    shell.run("teach", "--rate", "bad", "--end", "--from", "They", status=2)

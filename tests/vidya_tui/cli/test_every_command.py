@@ -90,6 +90,9 @@ async def rate(stage: Stage) -> None:
     await stage.press("alt+down")
     await stage.sees("rated bad")
     assert judgements(stage)[-1] == Rating(1, "bad")
+    await stage.say("/rate bad --from answers")
+    await stage.sees("rated bad for \u201canswers\u201d")
+    assert judgements(stage)[-1] == Rating(1, "bad", None, (6, 13))
 
 
 async def again(stage: Stage) -> None:
