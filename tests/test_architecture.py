@@ -46,7 +46,7 @@ LEARNING: dict[str, set[str]] = {
     "models": {"journal", "protocol", "home"},
     "objectives": {"data", "maths"},
     "agents": {"maths"},
-    "rewards": {"data"},
+    "rewards": {"data", "maths", "models", "objectives", "journal", "protocol", "text"},
     "envs": {"agents", "rewards"},
     "memory": MEMORY,
     "pretraining": {"data", "text", "models", "maths", "protocol", "home"},
