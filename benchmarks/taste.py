@@ -49,15 +49,15 @@ DRAWN = 7
 TEMPERATURE, TOKENS = 0.9, 40
 ROWS, DRAWN_ANSWERS = "taste_rows.jsonl", "taste_answers.json"
 REGISTERED = """Registered before the run. The settings are those of the specification (AdamW 3e-4, 16 choices
-a step, one epoch, three heads); nothing was tuned on these messages. Hidden preferences: G1 asks back and is
-at most eight words, G2 has words of the message's topic, G3 is G2 less a tenth for every word beyond 12 while picks favour
-long answers. Picks are drawn by Luce's rule with temperature 0.3. The reward model has the first 200 or 1,000
-picks, of which it holds out a fifth itself; it is measured on the answers to 200 other messages. Three seeds
-(messages, picks, training). Arms: the reward model, a bag of words of the answer and its length alone, all
-trained on the same picks. Criteria: gold pairs ordered rightly, G1 >= 0.80 after 200 and >= 0.88 after 1,000
-picks, G2 >= 0.70 after 1,000; training on 1,000 picks <= 60 s; a pick's share of a pause <= 1 s; >= 1,000
-answers rated a minute. G3 has no bound: it shows how far a spurious reason for picks misleads. A miss is told
-as one."""
+a step, one epoch, three heads); nothing was tuned on these messages. Hidden preferences: G1 asks back and has
+at most eight words, G2 has words of the message's topic, G3 is G2 less a tenth for every word beyond 12 while
+picks favour long answers. Picks are drawn by Luce's rule with temperature 0.3. The reward model has the first
+200 or 1,000 picks, of which it holds out a fifth itself; it is measured on the answers to 200 other messages.
+Three seeds (messages, picks, training). Arms: the reward model, a bag of words of the answer and its length
+alone, all trained on the same picks. Criteria: gold pairs ordered rightly, G1 >= 0.80 after 200 and >= 0.88
+after 1,000 picks, G2 >= 0.70 after 1,000; training on 1,000 picks <= 60 s; a pick's share of a pause <= 1 s;
+at least 1,000 answers rated a minute. G3 has no bound: it shows how far a spurious reason for picks misleads.
+A miss is told as one."""
 
 
 def run(options: BenchOptions) -> dict[str, Any]:

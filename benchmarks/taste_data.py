@@ -1,8 +1,9 @@
 """Hidden preferences, messages and noisy picks of `vidya bench taste`.
 
-G1 is form: to be asked back, and at most eight words (half of the answers of the 10M). G2 is relevance: words of the message's topic
-(data/taste_topics.txt). G3 has G2's worth, less for every word beyond twelve, and picks that favour long
-answers. Nobody picks by the worth alone: picks are drawn by Luce's rule at TAU. Left out: training.
+G1 is form: to be asked back, and at most eight words (half of the answers of the 10M). G2 is relevance:
+words of the message's topic (data/taste_topics.txt). G3 has G2's worth, less for every word beyond twelve,
+and picks that favour long answers. Nobody picks by the worth alone: picks are drawn by Luce's rule at TAU.
+Left out: training.
 """
 
 from __future__ import annotations
