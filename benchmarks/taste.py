@@ -1,8 +1,9 @@
 """`vidya bench taste`: how well the reward model learns hidden preferences from noisy picks.
 
-The model answers everyday messages, once for all seeds; an owner with a hidden preference picks, with noise; the reward model is
-trained by the product's own code (learning.rewards.reward_training) on the first 200 and 1,000 picks and
-rates answers to messages that nobody picked among. Rows are kept in taste_rows.jsonl and not measured again.
+The model answers everyday messages, once for all seeds; an owner with a hidden preference picks, with noise;
+the reward model is trained by the product's own code (learning.rewards.reward_training) on the first 200 and
+1,000 picks, and rates answers to messages that nobody picked among. Rows are kept in taste_rows.jsonl and not
+measured again.
 Left out: practice against the reward model.
 """
 

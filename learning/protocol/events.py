@@ -75,7 +75,15 @@ class LearnerState:
     """What the learner is doing; sent at most four times a second."""
 
     phase: Literal[
-        "idle", "gathering", "learning", "checking", "consolidating", "training", "paused", "off"
+        "idle",
+        "gathering",
+        "learning",
+        "checking",
+        "consolidating",
+        "taste",
+        "training",
+        "paused",
+        "off",
     ]
     waiting: int = 0
     """Number of waiting lessons."""

@@ -13,7 +13,7 @@ import contextlib
 from collections.abc import Callable
 from pathlib import Path
 
-from engine.errors import CheckpointError, NumericsError, VidyaError
+from engine.errors import CheckpointError, VidyaError
 from engine.model import Model
 from engine.storage.files import remove
 from engine.tokenizers.tokenizer import Tokenizer
@@ -54,6 +54,11 @@ class RewardKeeper:
         self._version = 0
         self._seen: frozenset[int] | None = None
         """Judgements that stood when it was last found up to date."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether a training is under way."""
+        return self._training is not None
 
     def catch_up(self) -> bool:
         """Does one small piece of work: one batch, or measuring and saving. Returns False if nothing is left
@@ -100,38 +105,34 @@ class RewardKeeper:
         assert report is not None
         return report
 
-    def usable(self) -> tuple[RewardModel, TasteReport]:
-        """The reward model with its report. Raises RewardError, with what to do, if there is none or it must
-        not be used, and CheckpointError."""
-        return usable(self._folder, self._journal)
-
     def _begin(self, found: Preferences) -> None:
         self._version, policy = self._policy()
         self._training = RewardTraining(policy, self._tokenizer, found, pause=self._pause)
 
     def _go_on(self) -> bool:
+        """One batch, or the end. Raises NumericsError and CheckpointError; it is not tried again then before
+        the next judgement."""
         training = self._training
         assert training is not None
         try:
             if training.step():
                 return True
-        except NumericsError:
+            self._training = None
+            self._finish(training)
+        except VidyaError:
             self._training, self._seen = None, standing(self._journal)
             raise
+        return True
+
+    def _finish(self, training: RewardTraining) -> None:
+        """Measures and saves, unless something that was trained on was taken back meanwhile."""
         report = training.report(self._version)
         if not report.why_not:
-            report = with_looks(
-                report,
-                training.model,
-                self._tokenizer,
-                self._policy()[1].config.context,
-                self._journal,
-                pause=self._pause,
-            )
-        self._training = None
+            context = self._policy()[1].config.context
+            model, tokenizer = training.model, self._tokenizer
+            report = with_looks(report, model, tokenizer, context, self._journal, pause=self._pause)
         if standing(self._journal).issuperset(report.judgements):
             save(training.model, report, self._folder)
-        return True
 
     def _report(self) -> TasteReport | None:
         with contextlib.suppress(CheckpointError):  # damaged: it is written anew

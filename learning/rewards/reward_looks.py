@@ -25,8 +25,9 @@ LAST = 100
 """Answers among which the best and least liked are."""
 NAMED = 5
 """Best, and least liked, answers that are kept."""
-WORDS = 40
-"""Most words that are taken away, the most frequent ones."""
+WORDS, ANSWERS_A_WORD = 24, 20
+"""Most words that are taken away, the most frequent ones, and most answers that each is taken from: a pause
+must not be long."""
 LEAST_ANSWERS = 5
 """Answers that must have a property, before it is reported."""
 SHOWN_WORDS = 6
@@ -139,7 +140,10 @@ def _frequent(shown: Sequence[ShownAnswer]) -> list[tuple[str, list[int]]]:
     words = [{word.casefold() for word in _WORD.findall(one.text)} for one in shown]
     counts = Counter(word for mine in words for word in mine)
     common = [word for word, count in counts.most_common(WORDS) if count >= LEAST_ANSWERS]
-    return [(word, [i for i, mine in enumerate(words) if word in mine][:LAST]) for word in common]
+    return [
+        (word, [i for i, mine in enumerate(words) if word in mine][:ANSWERS_A_WORD])
+        for word in common
+    ]
 
 
 def _look(what: str, changes: Sequence[float]) -> Look:

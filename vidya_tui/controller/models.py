@@ -21,6 +21,7 @@ from vidya_tui.settings import file as settings_file
 from vidya_tui.settings.file import Settings
 from vidya_tui.state.growth import Growing
 from vidya_tui.state.message import StatusMessage
+from vidya_tui.state.taste import TasteView, read_taste
 from vidya_tui.worker.switching import SwitchingTeacher
 
 
@@ -76,6 +77,11 @@ class ModelControl:
     def model(self) -> str:
         """Name or path of the model in use."""
         return self.settings.model
+
+    def taste(self) -> TasteView:
+        """What is known about the owner's taste with the model in use. Raises NotFound, CheckpointError and
+        JournalError."""
+        return read_taste(self._store.info(self.model).path, self.desk.journal)
 
     def models(self) -> tuple[Sequence[ModelInfo], dict[str, CheckpointError]]:
         """(models of the home, then those that come with vidya; name -> why a model cannot be read)."""

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from picks import ASKING, ask, correct, fill, judge, pick, rate
 
 from learning.journal.journal import Journal
 from learning.protocol.records import Candidate, Correction, Lesson, Pick, Rating, Turn
 from learning.rewards.reward_data import Opinion, Preferences, preferences, split, standing
 from learning.text.normalise import fold
+from tests.picks import ASKING, ask, correct, fill, judge, pick, rate
 
 
 @pytest.fixture

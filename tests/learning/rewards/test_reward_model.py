@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from picks import fill
 
 from engine.config import CONFIGS, ModelConfig
 from engine.errors import CheckpointError
@@ -30,6 +29,7 @@ from learning.rewards.reward_model import (
 )
 from learning.rewards.reward_report import TASTE, read_report
 from learning.rewards.reward_training import RewardTraining, measured, trained
+from tests.picks import fill
 
 Place = tuple[object, Path, Journal]
 SMOL = ModelConfig(49152, 576, 30, 9, 3, 1536, 2048)
