@@ -75,6 +75,16 @@ def test_it_is_written_for_transformers(taught: Shell) -> None:
     assert {"config.json", "model.safetensors"} <= {path.name for path in target.iterdir()}
 
 
+def test_the_best_of_many_is_printed(taught: Shell) -> None:
+    assert "has no taste yet" in taught.fails("ask", "hello", "--best-of", "12")
+    taught.run("reward", "train")
+    *candidates, done = taught.rows("ask", "hello", "--best-of", "12")
+    assert len(candidates) == 12 and 1 <= done["best"] <= 12
+    said = taught.run("ask", "hello", "--best-of", "3")
+    assert "of 3: vidya teach --ask" in said.stderr
+    taught.run("ask", "hello", "--best-of", "3", "--raw", status=2)
+
+
 @pytest.mark.parametrize(
     ("text", "what"),
     [
