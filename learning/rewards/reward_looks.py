@@ -120,12 +120,13 @@ def looks(shown: Sequence[ShownAnswer], scores: Sequence[float], rate: Rate) -> 
 
 def shortened(text: str) -> list[tuple[str, str]]:
     """(what is taken away, the text without it): the last sentence of several, which is a question back or
-    just one more."""
-    sentences = _SENTENCE.split(text)
-    if len(sentences) < 2:
-        return []
-    what = "a question back" if sentences[-1].rstrip().endswith("?") else "one more sentence"
-    return [(what, " ".join(sentences[:-1]))]
+    just one more; and the question mark at the end."""
+    sentences, asks = _SENTENCE.split(text), text.rstrip().endswith("?")
+    found = [("a question mark", f"{text.rstrip().rstrip('?')}.")] if asks else []
+    if len(sentences) > 1:
+        what = "a question back" if asks else "one more sentence"
+        found.append((what, " ".join(sentences[:-1])))
+    return found
 
 
 def without_word(text: str, word: str) -> str:

@@ -31,7 +31,7 @@ class Look:
     """What one property of an answer changes, measured by taking it away from answers that have it."""
 
     what: str
-    """"a question back", "one more sentence", or a word in quotes."""
+    """"a question back", "a question mark", "one more sentence", or a word in quotes."""
     change: float
     """Mean change of the reward by having it, in standard deviations of the rewards of shown answers."""
     error: float

@@ -36,32 +36,30 @@ class TasteScreen(Steady, Screen[None]):
         super().__init__()
         self._view = view
         self.heading = Static("", markup=False, classes="heading")
-        self.words = Static("", markup=False, id="taste-words")
 
     def compose(self) -> ComposeResult:
         yield self.heading
-        with VerticalScroll(id="taste"):
-            yield self.words
+        yield VerticalScroll(id="taste")
         yield KeyLine(show_command_palette=False, compact=True)
 
-    def on_mount(self) -> None:
+    async def on_mount(self) -> None:
         self.heading.update(Content.styled("What you like", "bold $primary"))
         self.set_focus(self.query_one("#taste"))
-        self.action_read()
+        await self.action_read()
 
     def hear(self, _: Sequence[Event]) -> None:
         """Events change nothing here; r reads again."""
 
-    def action_read(self) -> None:
+    async def action_read(self) -> None:
         """Reads report and journal again."""
         try:
-            view = self._view()
+            parts = sections(self._view())
         except VidyaError as error:
-            self.words.update(Content(plain(str(error))))
-            return
-        parts = list[Content]()
-        for heading, lines in sections(view):
-            parts.append(Content.styled(heading, "bold"))
-            parts += [Content(f"  {plain(line)}") for line in lines]
-            parts.append(Content(""))
-        self.words.update(Content("\n").join(parts))
+            parts = [("it cannot be read", [str(error)])]
+        room = self.query_one("#taste")
+        await room.remove_children()
+        for heading, lines in parts:
+            words = plain("\n".join(lines))
+            await room.mount(
+                Static(Content.styled(heading, "bold")), Static(words, markup=False, classes="said")
+            )

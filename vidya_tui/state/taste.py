@@ -121,8 +121,8 @@ def _seen(view: TasteView) -> Iterator[str]:
 def _foretells(report: TasteReport) -> Iterator[str]:
     yield (
         f"picks it had not seen: {percent(report.picks_right)} foretold (guessing "
-        f"{percent(report.chance)}; at most about {percent(report.ceiling)}, for its own odds say that "
-        "the rest is chance)"
+        f"{percent(report.chance)}; about {percent(report.ceiling)} would be the most, if its own odds "
+        "are right)"
     )
     yield f"pairs of answers: {percent(report.pairs_right)} ordered as you did (guessing 50 %)"
     yield f"its odds are off by {percent(report.calibration_error)} on average"

@@ -53,7 +53,7 @@ def test_it_is_told_beside_chance_and_ceiling(journal: Journal, tmp_path: Path) 
     numbers = fill(journal, 45)
     view = read_taste(written(tmp_path, replace(REPORTED, judgements=tuple(numbers[:40]))), journal)
     words = said(view)
-    assert "75 % foretold (guessing 33 %; at most about 80 %" in words
+    assert "75 % foretold (guessing 33 %; about 80 % would be the most" in words
     assert "81 % ordered as you did (guessing 50 %)" in words
     assert "5 judgements came since" in words and "is it used: yes" in words
     assert "a question back: liked (+1.12" in words and "\u201ctea\u201d: hardly matters" in words
