@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from learning.protocol.model_events import Fetched, FetchProgress, Grown
+from learning.protocol.model_events import Fetched, FetchProgress, Grown, WouldPick
 from learning.protocol.records import Candidate, LessonReport, StepFigures, TextDelta
 
 
@@ -378,6 +378,7 @@ Event = (
     | PracticeStep
     | PracticeDone
     | Checked
+    | WouldPick
     | CompareBegan
     | ComparedText
     | CompareDone

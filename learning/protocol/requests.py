@@ -182,6 +182,13 @@ class Compare:
 
 
 @dataclass(frozen=True)
+class Foretell:
+    """Say which candidate of an ask, of which one was picked, the owner's taste would have picked."""
+
+    ask: int
+
+
+@dataclass(frozen=True)
 class StopComparing:
     """Stop a comparison: its screen was closed."""
 
@@ -217,6 +224,7 @@ Request = (
     | OwnerActive
     | Check
     | Compare
+    | Foretell
     | StopComparing
     | Forget
     | Shutdown

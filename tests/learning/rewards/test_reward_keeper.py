@@ -17,15 +17,16 @@ from learning.home import Home
 from learning.journal.journal import Journal
 from learning.lessons.forget import forget
 from learning.models.home_files import home_files
-from learning.protocol.events import Event, LearnerState
-from learning.protocol.requests import Learn
+from learning.protocol.events import Checked, Event, LearnerState
+from learning.protocol.model_events import WouldPick
+from learning.protocol.requests import Check, Foretell, Learn
 from learning.rewards.reward_data import preferences
 from learning.rewards.reward_keeper import RewardError, RewardKeeper, usable
 from learning.rewards.reward_looks import ShownAnswer, looks, shortened, without_word
 from learning.rewards.reward_report import TASTE, TasteReport, read_report
 from learning.teacher.teacher import Teacher
 from tests.learning.conftest import Place
-from tests.picks import correct, fill
+from tests.picks import ask, correct, fill
 
 Make = Callable[..., RewardKeeper]
 
@@ -207,6 +208,28 @@ def test_the_teacher_trains_it_in_a_pause(
     finally:
         teacher.close()
     assert LearnerState("taste") in list(events.queue)
+
+
+def test_the_teacher_says_what_would_have_been_picked(
+    tiny_place: Place, make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, folder, journal = tiny_place
+    fill(journal, 150)
+    last = ask(journal, "Tell me of the sea.", ["Yes.", "I am well.", "And you?"])
+    events: queue.Queue[Event] = queue.Queue()
+    teacher = Teacher(home, folder, journal, device="cpu", seed=0, on_event=events.put)
+    try:
+        teacher.send(Foretell(last))  # there is no taste yet: nothing is said
+        teacher.send(Check(1, ()))
+        while not isinstance(event := events.get(timeout=60), Checked):
+            assert not isinstance(event, WouldPick)
+        work(make())
+        teacher.send(Foretell(last))
+        while not isinstance(event := events.get(timeout=60), WouldPick):
+            pass
+    finally:
+        teacher.close()
+    assert event == WouldPick(last, 3)
 
 
 # ---------------------------------------------------------------- what it looks for
