@@ -88,6 +88,8 @@ TORCH_FREE = [
     "learning.protocol.records",
     "learning.protocol.requests",
     "learning.rewards.registry",
+    "learning.rewards.reward_data",
+    "learning.rewards.reward_report",
     "learning.rewards.task",
     "learning.text.paraphrases",
     "personality.book",

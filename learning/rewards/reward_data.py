@@ -68,7 +68,12 @@ class Preferences:
     @property
     def judgements(self) -> frozenset[int]:
         """Ids of all judgements used."""
-        return frozenset(one.judgement for one in (*self.choices, *self.opinions))
+        return frozenset(one.judgement for one in self.items)
+
+    @property
+    def items(self) -> list[Choice | Opinion]:
+        """Choices, then opinions."""
+        return [*self.choices, *self.opinions]
 
     @property
     def mark(self) -> str:
@@ -163,7 +168,7 @@ def split(found: Preferences, share: float = HELD_OUT) -> Split:
         tuple(one for one in found.choices if unit(one) not in aside),
         tuple(one for one in found.opinions if unit(one) not in aside),
     )
-    seen = {_message(one) for one in (*train.choices, *train.opinions)}
+    seen = {_message(one) for one in train.items}
     held_out = Preferences(
         tuple(c for c in found.choices if unit(c) in aside and _message(c) not in seen),
         tuple(v for v in found.opinions if unit(v) in aside and _message(v) not in seen),

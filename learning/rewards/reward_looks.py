@@ -106,9 +106,9 @@ def looks(shown: Sequence[ShownAnswer], scores: Sequence[float], rate: Rate) -> 
         less_of = [(place, without_word(shown[place].text, word)) for place in places]
         variants[f"\u201c{word}\u201d"] = [(place, less) for place, less in less_of if less]
     flat = [(what, place, less) for what, rows in variants.items() for place, less in rows]
-    less = rate([shown[place].prompt for _, place, _ in flat], [text for _, _, text in flat])
+    without = rate([shown[place].prompt for _, place, _ in flat], [text for _, _, text in flat])
     changes = dict[str, list[float]]()
-    for (what, place, _), score in zip(flat, less, strict=True):
+    for (what, place, _), score in zip(flat, without, strict=True):
         changes.setdefault(what, []).append(scores[place] - score)
     found = [_look(what, values) for what, values in changes.items()]
     found = [one for one in found if one.count >= LEAST_ANSWERS]

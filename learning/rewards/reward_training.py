@@ -64,7 +64,7 @@ class RewardTraining:
         generator = torch.Generator().manual_seed(seed)
         self.model = build(policy, generator)
         self._stepper = Stepper(self.model.trained(), LEARNING_RATE, what="taste")
-        self._items: list[Choice | Opinion] = [*data.train.choices, *data.train.opinions]
+        self._items = data.train.items
         random.Random(seed).shuffle(self._items)
         self._weights = torch.poisson(torch.ones(len(self._items), HEADS), generator)
         self._offsets = position_offsets(data.train) if data.train.read_in_order else None
