@@ -45,6 +45,7 @@ _DERIVED = (
     "voice.safetensors",
     "trunk.safetensors",
     "teacher_answers.jsonl",
+    "taste.safetensors",
 )
 _MODEL = (
     *("config.json", "generation_config.json", "CARD.md", "LICENSE", ".lock"),

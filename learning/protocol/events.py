@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from learning.protocol.model_events import Fetched, FetchProgress, Grown
+from learning.protocol.model_events import Fetched, FetchProgress, Grown, WouldPick
 from learning.protocol.records import Candidate, LessonReport, StepFigures, TextDelta
 
 
@@ -75,7 +75,15 @@ class LearnerState:
     """What the learner is doing; sent at most four times a second."""
 
     phase: Literal[
-        "idle", "gathering", "learning", "checking", "consolidating", "training", "paused", "off"
+        "idle",
+        "gathering",
+        "learning",
+        "checking",
+        "consolidating",
+        "taste",
+        "training",
+        "paused",
+        "off",
     ]
     waiting: int = 0
     """Number of waiting lessons."""
@@ -370,6 +378,7 @@ Event = (
     | PracticeStep
     | PracticeDone
     | Checked
+    | WouldPick
     | CompareBegan
     | ComparedText
     | CompareDone

@@ -184,6 +184,13 @@ class Compare:
 
 
 @dataclass(frozen=True)
+class Foretell:
+    """Say which candidate of an ask, of which one was picked, the owner's taste would have picked."""
+
+    ask: int
+
+
+@dataclass(frozen=True)
 class StopComparing:
     """Stop a comparison: its screen was closed."""
 
@@ -219,6 +226,7 @@ Request = (
     | OwnerActive
     | Check
     | Compare
+    | Foretell
     | StopComparing
     | Forget
     | Shutdown

@@ -283,6 +283,14 @@ COMMANDS: tuple[Command, ...] = (
         footer=lambda s: not s.waiting and not s.answered,
     ),
     Command(
+        "taste",
+        "what it has learned of what you like, and how well it foretells you",
+        keys="alt+t",
+        screen="app",
+        label="taste",
+        footer=lambda s: False,
+    ),
+    Command(
         "history",
         "find, reopen, rename, copy or erase an earlier conversation",
         hint="[WORDS]",

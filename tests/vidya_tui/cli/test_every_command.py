@@ -30,6 +30,7 @@ from vidya_tui.screens.model import ModelScreen
 from vidya_tui.screens.practice import PracticeScreen
 from vidya_tui.screens.progress import ProgressScreen
 from vidya_tui.screens.settings import SettingsScreen
+from vidya_tui.screens.taste import TasteScreen
 from vidya_tui.screens.train import TrainScreen
 from vidya_tui.settings.file import Settings
 from vidya_tui.state.welcome import advice, seen
@@ -38,7 +39,7 @@ OPENS: dict[str, type[Screen[Any]]] = {
     **{"practice": PracticeScreen, "curve": TrainScreen, "lessons": LessonsScreen},
     **{"compare": BeforeAfterScreen, "book": BookScreen, "progress": ProgressScreen},
     **{"history": HistoryScreen, "model": ModelScreen, "settings": SettingsScreen},
-    "help": HelpScreen,
+    **{"help": HelpScreen, "taste": TasteScreen},
 }
 
 
