@@ -164,6 +164,7 @@ def test_a_click_on_a_digit_in_the_line_of_keys_chooses(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- keys that hands know
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cards", [True, False])
 def test_keys_that_hands_know_train_nothing(tmp_path: Path, cards: bool) -> None:
     async def scenario(stage: Stage) -> None:

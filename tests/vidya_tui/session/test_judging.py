@@ -265,6 +265,7 @@ def test_undo_of_a_correction_tells_of_the_pick_again(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_undo_of_a_rating_tells_of_the_pick_alone(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await picked(stage)
