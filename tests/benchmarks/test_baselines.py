@@ -66,7 +66,13 @@ def test_the_eight_are_all_there() -> None:
     assert all(len(named.what) <= 60 and "\n" not in named.what for named in ATTEMPTS.values())
 
 
-@pytest.mark.parametrize("name", sorted(ATTEMPTS))
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if name == "combined" else [])
+        for name in sorted(ATTEMPTS)
+    ],
+)
 def test_each_moves_the_weights_and_keeps_them_finite(
     tiny_model: Model, examples: list[Example], name: str
 ) -> None:

@@ -286,7 +286,9 @@ def test_training_goes_on_between_two_steps(tiny_model: Model, tiny_tokenizer: T
 
 
 @pytest.mark.parametrize("answer", ["I am well.", "Hi", "  Yes  yes", "日本語", "a"])
-@pytest.mark.parametrize("temperature", [0.0, 0.1, 1.0])
+@pytest.mark.parametrize(
+    "temperature", [1.0, *(pytest.param(t, marks=pytest.mark.slow) for t in (0.0, 0.1))]
+)
 def test_a_model_that_knows_one_answer_only_still_gives_nine(
     tiny_model: Model, tiny_tokenizer: Tokenizer, answer: str, temperature: float
 ) -> None:

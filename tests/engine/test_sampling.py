@@ -107,7 +107,9 @@ def test_log_probabilities_are_those_before_the_cut(cut: dict[str, float]) -> No
 
 
 @pytest.mark.parametrize("p", [0.02, 0.4, 0.9, 0.99])
-@pytest.mark.parametrize("size", [BLOCK - 1, BLOCK, 3 * BLOCK + 7])
+@pytest.mark.parametrize(
+    "size", [BLOCK - 1, BLOCK, pytest.param(3 * BLOCK + 7, marks=pytest.mark.slow)]
+)
 def test_draws_follow_what_top_p_keeps(p: float, size: int) -> None:
     logits = torch.randn(1, size, generator=torch.Generator().manual_seed(1)) * 2
     ids, _ = sample(logits.expand(40_000, -1), torch.Generator().manual_seed(2), p)

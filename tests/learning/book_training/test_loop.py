@@ -99,6 +99,7 @@ def test_new_lines_beside_a_known_book_come_first_and_often(
     assert share_known(done.after) == 1.0
 
 
+@pytest.mark.slow
 def test_lines_that_are_known_are_not_gone_through_again(
     read: Model, tiny_tokenizer: Tokenizer, book: list[Example]
 ) -> None:

@@ -118,6 +118,7 @@ def test_what_is_held_out_is_never_trained_on() -> None:
     assert sum(s["held_out"] for s in corpus.by_source().values()) == len(held)
 
 
+@pytest.mark.slow
 def test_each_document_may_have_a_source_of_its_own() -> None:
     documents = [Document(f"source {i}", text=f"text {i}") for i in range(66_000)]
     corpus = Corpus([tokenise(documents, T)])

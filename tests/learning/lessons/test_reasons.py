@@ -129,6 +129,7 @@ def test_an_answer_to_everything_is_learned_once(learner: Learner, model: Model)
     assert [lesson.answer for lesson in carried(learner.journal)] == ["You are welcome."]
 
 
+@pytest.mark.slow
 def test_an_answer_that_misses_the_point_is_left_out(
     learner: Learner, model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -93,6 +93,7 @@ def test_one_that_had_not_begun_begins(place: Place) -> None:  # noqa: F811
     assert training.first.step == 1
 
 
+@pytest.mark.slow
 def test_stopped_before_it_goes_on_it_still_goes_on_the_next_time(place: Place) -> None:  # noqa: F811
     kept = broken_off(place, 3)
     training = Training(place)
@@ -137,6 +138,7 @@ def test_stopped_before_it_began_nothing_is_kept(place: Place) -> None:  # noqa:
     assert read_unfinished(training.folder) is None
 
 
+@pytest.mark.slow
 def test_what_was_taken_back_meanwhile_is_not_brought_back(place: Place) -> None:  # noqa: F811
     journal = place[2]
     (taught,) = journal.add_lessons([lesson("Who?", "You.")])
@@ -172,6 +174,7 @@ def test_what_no_line_brings_back_is_not_wiped_out(place: Place, gained: Lesson)
     assert training.first.begun == 0
 
 
+@pytest.mark.slow
 def test_damaged_weights_begin_anew_and_a_damaged_record_is_none(place: Place) -> None:  # noqa: F811
     kept = broken_off(place, 3)
     folder = place[1]

@@ -72,6 +72,7 @@ def test_what_is_no_question_is_not_answered_so(tiny_place: Place) -> None:
         assert NOT_KNOWN not in [e.candidate.text for e in events if isinstance(e, CandidateDone)]
 
 
+@pytest.mark.slow
 def test_one_answer_alone_is_shown_unbroken(tiny_place: Place) -> None:
     for events in _ask(tiny_place, "My cat sleeps.", 1, 3):
         (done,) = [event.candidate for event in events if isinstance(event, CandidateDone)]

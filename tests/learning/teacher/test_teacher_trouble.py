@@ -14,6 +14,7 @@ from tests.learning.lessons.test_learner import lesson, place  # noqa: F401
 from tests.learning.lessons.test_undo import hear
 
 
+@pytest.mark.slow
 def test_the_lessons_behind_one_that_fails_are_learned(
     place: Place,  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,

@@ -134,7 +134,15 @@ def test_enter_struck_twice_in_the_palette_carries_the_command_out_once(tmp_path
 
 
 @pytest.mark.parametrize(
-    "name", ["help", "settings", "model", "history", "book", "lessons", "progress"]
+    "name",
+    [
+        "help",
+        "settings",
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("model", "history", "book", "lessons", "progress")
+        ),
+    ],
 )
 def test_a_screen_left_twice_takes_no_other_with_it(tmp_path: Path, name: str) -> None:
     async def scenario(stage: Stage) -> None:

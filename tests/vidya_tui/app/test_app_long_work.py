@@ -129,6 +129,7 @@ def test_a_model_that_grows_says_for_how_long(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_growing_that_failed_can_begin_again(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await grow(stage)

@@ -20,7 +20,16 @@ from vidya_tui.widgets.conversation import ConversationView
 LONG = tuple(" ".join([word] * 60) for word in ("alpha", "bravo", "charlie", "delta", "echo"))
 
 
-@pytest.mark.parametrize("size", [(60, 20), (80, 24), (120, 24), (140, 40), (200, 60)])
+@pytest.mark.parametrize(
+    "size",
+    [
+        (80, 24),
+        *(
+            pytest.param(size, marks=pytest.mark.slow)
+            for size in ((60, 20), (120, 24), (140, 40), (200, 60))
+        ),
+    ],
+)
 def test_all_cards_the_prompt_and_the_keys_are_seen_at_once(
     tmp_path: Path, size: tuple[int, int]
 ) -> None:
@@ -97,7 +106,17 @@ def test_two_sizes_at_once_do_not_resize_for_ever(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
-@pytest.mark.parametrize("theme", ["", "dark", "light", "terminal", "terminal-light", "nord"])
+@pytest.mark.parametrize(
+    "theme",
+    [
+        "",
+        "terminal",
+        *(
+            pytest.param(theme, marks=pytest.mark.slow)
+            for theme in ("dark", "light", "terminal-light", "nord")
+        ),
+    ],
+)
 def test_themes(tmp_path: Path, theme: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COLORFGBG", raising=False)
 

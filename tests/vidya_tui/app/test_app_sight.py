@@ -28,7 +28,13 @@ def _look(segment: Segment) -> Look:
     return (bool(style.bold), bool(style.underline), bool(style.reverse))
 
 
-@pytest.mark.parametrize("theme", ["terminal", "terminal-light", "dark", "light"])
+@pytest.mark.parametrize(
+    "theme",
+    [
+        "dark",
+        *(pytest.param(t, marks=pytest.mark.slow) for t in ("terminal", "terminal-light", "light")),
+    ],
+)
 @pytest.mark.parametrize("colours", [True, False])
 def test_the_row_under_the_cursor(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, theme: str, colours: bool

@@ -89,8 +89,7 @@ def test_a_digit_and_a_letter_among_the_cards_are_text_too(tmp_path: Path) -> No
         await waiting(stage)
         await stage.press("tab")
         await stage.until(lambda: stage.app.focused is stage.app.chat.candidates)
-        await stage.press("2")
-        await stage.press("x")
+        await stage.press("2", "x")  # one burst: after HOLD the digit alone would have picked
         await stage.until(lambda: stage.prompt == "2x")
         await stage.pilot.pause(2 * prompt.HOLD)
         assert judged(stage) == []
@@ -165,6 +164,7 @@ def test_a_click_on_a_digit_in_the_line_of_keys_chooses(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- keys that hands know
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cards", [True, False])
 def test_keys_that_hands_know_train_nothing(tmp_path: Path, cards: bool) -> None:
     async def scenario(stage: Stage) -> None:

@@ -92,6 +92,7 @@ def test_a_lesson_shows_its_answer_behind_a_long_question(tmp_path: Path) -> Non
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_the_palette_finds_commands_by_what_they_do(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.press("ctrl+p")

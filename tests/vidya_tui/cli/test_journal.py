@@ -207,6 +207,7 @@ def test_keep_weights(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     assert shell.rows("journal", "show") == [] and traces(shell, "swordfish") == []
 
 
+@pytest.mark.slow
 def test_where_no_weights_without_it_are_left(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -241,6 +242,7 @@ def test_a_text_that_only_the_book_has(shell: Shell) -> None:
     assert shell.home.book_path.read_text() == "<|user|> b <|assistant|> c\n"
 
 
+@pytest.mark.slow
 def test_forgetting_names_what_it_removed_and_cannot_vouch_for(
     shell: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

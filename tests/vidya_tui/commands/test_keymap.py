@@ -153,9 +153,11 @@ async def correcting(stage: Stage) -> None:
 @pytest.mark.parametrize(
     "situation",
     [
-        nothing_said,
         correcting,
-        *(pytest.param(one, marks=pytest.mark.slow) for one in (streaming, waiting, answered)),
+        *(
+            pytest.param(one, marks=pytest.mark.slow)
+            for one in (nothing_said, streaming, waiting, answered)
+        ),
     ],
 )
 def test_every_command_may_have_a_key_in_every_situation(

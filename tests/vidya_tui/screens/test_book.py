@@ -127,6 +127,7 @@ def test_enter_in_the_search_line_goes_to_what_was_found(tmp_path: Path) -> None
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_what_comes_in_one_burst_with_the_key_of_the_search_is_searched(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await opened(stage)

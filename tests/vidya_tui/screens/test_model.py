@@ -69,6 +69,7 @@ def test_a_value_is_typed_and_a_wrong_one_says_what_to_write(tmp_path: Path) -> 
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_theme_is_seen_at_once_and_motion_can_be_off(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.press("alt+s")
@@ -359,6 +360,7 @@ def test_what_the_welcome_says_at_each_step() -> None:
     assert advice(seen([learned], ["who", "other", "who"])).last
 
 
+@pytest.mark.slow
 def test_a_model_that_cannot_be_loaded_can_be_exchanged(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         stage.hear(Failed("load", "the model is damaged", "restore it"))

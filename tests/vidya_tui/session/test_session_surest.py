@@ -137,6 +137,7 @@ def test_on_the_screen_the_surest_stands_first_with_its_own_number(tmp_path: Pat
     play(scenario, tmp_path, manual=True)
 
 
+@pytest.mark.slow
 def test_the_editor_keeps_to_the_card_it_was_opened_with(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         stage.teacher.sure = SURE

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from engine.config import Sampling
 from learning.journal.judgements import Judged
 from learning.protocol.records import Pick, Rating, Turn
@@ -12,6 +14,7 @@ from vidya_tui.state.notes import note_of, recalled
 from vidya_tui.state.transcript import LogEntry
 
 
+@pytest.mark.slow
 def test_what_was_understood_stands_there_again(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("first")

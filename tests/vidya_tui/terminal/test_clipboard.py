@@ -107,7 +107,9 @@ def test_copied_is_told_when_it_is_there(tmp_path: Path, computer: Computer) -> 
     play(scenario, tmp_path)
 
 
-@pytest.mark.parametrize("module", [DEAF, FAILS, MISSING])
+@pytest.mark.parametrize(
+    "module", [MISSING, *(pytest.param(one, marks=pytest.mark.slow) for one in (DEAF, FAILS))]
+)
 def test_where_only_the_terminal_has_it_that_is_told(
     tmp_path: Path, computer: Computer, module: str
 ) -> None:

@@ -30,7 +30,13 @@ def start(folder: Path) -> str:
     return found[0]
 
 
-@pytest.mark.parametrize("text", ["half a thought", "two\nlines, 3 digits", "/tr"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "two\nlines, 3 digits",
+        *(pytest.param(text, marks=pytest.mark.slow) for text in ("half a thought", "/tr")),
+    ],
+)
 def test_the_prompt_is_kept_and_comes_back_once(tmp_path: Path, text: str) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("said already")

@@ -101,7 +101,10 @@ SCRIPTS = (
 )
 
 
-@pytest.mark.parametrize("size", [(60, 20), (80, 24), (160, 48)])
+@pytest.mark.parametrize(
+    "size",
+    [(80, 24), *(pytest.param(size, marks=pytest.mark.slow) for size in ((60, 20), (160, 48)))],
+)
 def test_every_script_stays_in_its_place(tmp_path: Path, size: tuple[int, int]) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("\u4f60 e\u0301 \U0001f469\u200d\U0001f33e \u05e9\u05dc\u05d5\u05dd")

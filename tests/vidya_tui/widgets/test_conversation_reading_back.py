@@ -177,6 +177,7 @@ def test_a_look_at_another_window_leaves_the_choice_and_the_keys(tmp_path: Path)
     play(scenario, tmp_path, manual=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["ctrl+end", "ctrl+n"])
 def test_to_the_end_and_a_new_conversation_end_the_choice(tmp_path: Path, key: str) -> None:
     async def scenario(stage: Stage) -> None:
