@@ -15,8 +15,8 @@ from engine.tokenizers.chat_template import ChatTemplate, Ids
 
 CHAT_FILE = "chat.json"
 SYSTEM_PROMPT = (
-    "You are Vidya, a small language model that lives in a terminal and learns from the person who talks "
-    "with you. Answer in one or two short, plain sentences."
+    "You are Vidya, a small language model, not a person. You learn from the one who talks with you. "
+    "Give a short, correct answer of one sentence."
 )
 """Default system prompt of an imported model."""
 _ADVICE = "choose a model whose template marks turns with tokens of their own, as ChatML does"

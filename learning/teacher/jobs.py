@@ -14,6 +14,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from engine.errors import VidyaError
+from engine.freed_memory import return_freed_memory
 from engine.storage.disk import demand_room, full_disk, is_full
 from learning.book_training.resume import Stopped
 from learning.book_training.trainer import BookTrainer
@@ -164,6 +165,8 @@ class Jobs:
                 what, next_step = full_disk(self._home.path)
             self._emit(Failed(where, what, f"nothing was lost; {next_step}"))
         if not self._signals.stopping.is_set():
+            if self._waiting.empty():
+                return_freed_memory()
             self._emit(
                 LearnerState("idle" if self._how.on else "off", len(self._journal.waiting()))
             )

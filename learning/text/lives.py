@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
-from learning.text.normalise import fold
+from learning.text.content import content_words
 from learning.text.synthetic import name
 
 NOT_KNOWN = "I do not know that yet. Will you teach me?"
@@ -30,15 +30,6 @@ _INVENTED = 0.25
 _NAMES = ("first_f", "first_m", "surname", "petname", "town")
 _CARELESS = 0.2
 """Chance of a reworded question to be typed carelessly."""
-_FUNCTION = """
-a an the is are was were am be been do does did has have had can could would should will shall must
-may might of to in on at for with by from about as if so and or but not no it its that this these
-those there here what who whom where when why how which whose please some any just again then now s
-up out off into i you he she we they me him her us them my your his our their mine yours im tell
-know remember say
-"""
-_FUNCTION_WORDS = frozenset(_FUNCTION.split())
-_ENDING = re.compile(r"(?:ing|ed|es|s|e|d)$")
 _BLANK = re.compile(r"\{(a )?(\w+)\}|<(\w+)>")
 _FORMS = {"be": ("am", "are", "is"), "was": ("was", "were", "was"), "have": ("have", "have", "has")}
 
@@ -129,7 +120,7 @@ def lives(count: int, rng: random.Random) -> list[InventedLife]:
 
 def shares_content(one: str, other: str) -> bool:
     """Whether two questions share a word that carries meaning, in any of its forms."""
-    return bool(_content(one) & _content(other))
+    return bool(content_words(one) & content_words(other))
 
 
 def values() -> dict[str, tuple[str, ...]]:
@@ -383,8 +374,3 @@ def _careless(question: str) -> str:
     plain = question.rstrip("?.")
     plain = re.sub(r"^(What|Where|Who|When|How) is\b", r"\1's", plain)
     return plain if plain.startswith("I ") else plain[0].lower() + plain[1:]
-
-
-def _content(question: str) -> frozenset[str]:
-    words = fold(question.replace("'s", " ").replace("-", " ")).split()
-    return frozenset(_ENDING.sub("", w) or w for w in words if w not in _FUNCTION_WORDS)

