@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -81,9 +82,9 @@ def run(options: BenchOptions) -> dict[str, Any]:
                             file.write(json.dumps(row) + "\n")
     result = {"benchmark": "taste", "machine": where, "rows": rows}
     if options.out is not None:
-        write(
-            options.out, "taste", TITLE, options.command("taste", seeded=True), parts(rows), result
-        )
+        seeds = tuple(sorted({row["seed"] for row in rows}))  # of earlier runs too
+        command = replace(options, seeds=seeds).command("taste", seeded=True)
+        write(options.out, "taste", TITLE, command, parts(rows), result)
     return result
 
 

@@ -22,6 +22,8 @@ from learning.text.normalise import fold, fold_answer
 
 HELD_OUT = 0.2
 """Share of the choices that are not trained on."""
+MARGIN = 0.1
+"""Share by which one long conversation may exceed what is still to be held out."""
 TALKS = 10
 """With at least this many conversations they are held out whole; with fewer, single messages."""
 MOST_OPTIONS = 9
@@ -160,10 +162,9 @@ def split(found: Preferences, share: float = HELD_OUT) -> Split:
         units[unit(choice)] = units.get(unit(choice), 0) + 1
     wanted, aside = share * len(found.choices), set[str]()
     for name in sorted(units, key=lambda name: (zlib.crc32(name.encode()), name)):
-        if wanted < 0.5:
-            break
-        aside.add(name)
-        wanted -= units[name]
+        if wanted >= 0.5 and units[name] <= wanted + MARGIN * len(found.choices):
+            aside.add(name)
+            wanted -= units[name]
     train = Preferences(
         tuple(one for one in found.choices if unit(one) not in aside),
         tuple(one for one in found.opinions if unit(one) not in aside),

@@ -25,6 +25,7 @@ from learning.protocol.events import (
     WorkerLost,
 )
 from learning.protocol.messages import TeacherPort
+from learning.protocol.model_events import WouldPick
 from learning.protocol.requests import CancelTraining, SetLearning, Train
 from learning.text.blame import Part, from_words, last_sentence, these_words
 from vidya_tui.commands.arguments import Argument, rating_words
@@ -348,6 +349,8 @@ class Controller:
                 self._annotate(event.lesson, learner_state.outcome(event))
             case Understood():
                 self._annotate(event.lesson, learner_state.ways(event))
+            case WouldPick():
+                self._expected(event)
             case UndoDone():
                 if event.lesson is not None:
                     self._annotate(event.lesson, "taken back", undone=True)
@@ -365,6 +368,13 @@ class Controller:
         """Tells a new teacher how to learn, and asks again what the old one left unanswered."""
         self._teacher.send(self._how)
         self.session.recover()
+
+    def _expected(self, event: WouldPick) -> None:
+        """Says under a picked answer which candidate was expected to be picked."""
+        session = self.session
+        picked = next((card.index for card in session.cards if card.chosen), None)
+        if session.ask and session.ask.id == event.ask and picked is not None:
+            self._notes.would_pick(len(session.turns) - 1, picked, event.index)
 
     def _annotate(self, lesson_id: int, words: str, *, undone: bool = False) -> None:
         """Adds the outcome of a lesson to the note of its answer, where that is on the screen."""

@@ -15,9 +15,7 @@ from learning.book.owner_book import OwnerBook
 from learning.channels import learn_from_correction, learn_from_rating, learn_from_selection
 from learning.journal.journal import Journal
 from learning.journal.judgements import Judged
-from learning.protocol.events import Event
 from learning.protocol.messages import TeacherPort
-from learning.protocol.model_events import WouldPick
 from learning.protocol.records import (
     Again,
     Ask,
@@ -57,7 +55,7 @@ class Judging:
         self._early: dict[int, Exchange] = {}  # by ask: picked while it still streams
         self._undoing: set[int] = set()  # lessons whose Undo was sent and not answered
         self.mark_taste = False
-        """Whether to mark, after a pick, the card that the owner's taste would have picked."""
+        """Whether to ask, after a pick, which candidate the owner's taste would have picked."""
         self._book = OwnerBook(book_path) if book_path else None
         self._in_book: str | None = None  # the answer that the book gives now
 
@@ -260,12 +258,6 @@ class Judging:
             self.journal.withdraw(exchange.early.judgement)
             self._early.pop(exchange.ask.id, None)
             exchange.early = None
-
-    def _marked(self, event: Event) -> None:
-        """Marks the card that the owner's taste would have picked, once the owner has picked."""
-        if isinstance(event, WouldPick) and self._now and self._now.ask.id == event.ask:
-            for card in self._now.cards:
-                card.liked = card.index == event.index and self.answer is not None
 
     def _send_judged(self, learn: bool, ending: Keep | Cancel | None = None) -> None:
         """Brings the book up to date and tells the teacher what a judgement changed."""

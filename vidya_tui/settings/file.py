@@ -61,7 +61,7 @@ class Settings:
     reasons: bool = False
     """Whether pauses carry your reasons ("shorter please") over to other messages."""
     mark_taste: bool = False
-    """Whether to mark, after a pick, the candidate that your taste as it is learned would have picked."""
+    """Whether the note of a pick says which answer your taste, as it is learned, would have picked."""
     keep_unchosen: bool = True
     """Whether to keep candidates that were not chosen in the journal after the conversation went on."""
     idle_practice: int = 0

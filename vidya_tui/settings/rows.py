@@ -197,8 +197,8 @@ def groups(themes: Sequence[str]) -> tuple[SettingGroup, ...]:
                 ),
                 SettingRow(
                     "mark_taste",
-                    "mark what you would pick",
-                    "On: after you have picked, the card says so that Vidya, from your earlier picks, "
+                    "say what it had expected",
+                    "On: after you have picked, the note says which answer Vidya, from your earlier picks, "
                     "thought you would pick. Never before, so that it does not lead you.",
                     choices=(True, False),
                     words=_switch,

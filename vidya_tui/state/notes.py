@@ -20,6 +20,8 @@ class Note:
     """The parts of a note."""
 
     judgement: str = ""
+    expected: str = ""
+    """What the owner's taste, as it is learned, would have picked."""
     rating: str = ""
     outcome: str = ""
     made: int = 0
@@ -28,7 +30,8 @@ class Note:
     """Number of the rating; 0: none."""
 
     def words(self) -> str:
-        return " \u00b7 ".join(part for part in (self.judgement, self.rating, self.outcome) if part)
+        parts = (self.judgement, self.expected, self.rating, self.outcome)
+        return " \u00b7 ".join(part for part in parts if part)
 
 
 def note_of(answer: str, standing: Sequence[Judged], numbers: Callable[[], list[int]]) -> Note:
@@ -70,6 +73,8 @@ class Notes:
         self._notes: dict[int, Note] = {}
         self._outcomes: dict[int, str] = {}
         """Outcomes by the number of the judgement, kept for notes that are made again."""
+        self._expected: dict[int, str] = {}
+        """What was expected, by the number of the judgement; the journal does not keep this."""
 
     def __len__(self) -> int:
         return len(self._notes)
@@ -86,19 +91,28 @@ class Notes:
         if position not in self._notes:
             note = self._recall(position)
             note.outcome = self._outcomes.get(note.rated or note.made, note.outcome)
+            note.expected = self._expected.get(note.made, "")
             self._notes[position] = note
         return self._notes[position].words()
 
     def judged(self, position: int, note: Note) -> None:
         """Replaces the note of an answer."""
         note.outcome = self._outcomes.get(note.rated or note.made, "")
+        note.expected = self._expected.get(note.made, "")
         self._notes[position] = note
+
+    def would_pick(self, position: int, picked: int, index: int) -> None:
+        """Adds which candidate was expected to be picked to the note of a pick."""
+        note = self._notes.get(position)
+        if note is not None and note.made:
+            words = "as it had expected" if index == picked else f"it had expected {index}"
+            note.expected = self._expected[note.made] = words
 
     def taken_back(self, judgement: int) -> None:
         """Marks a judgement as taken back. The answer itself stays where the conversation went on from it."""
         for note in self._notes.values():
             if judgement == note.made:
-                note.judgement, note.made = "taken back", 0
+                note.judgement, note.expected, note.made = "taken back", "", 0
             elif judgement == note.rated:
                 note.rating, note.rated = "", 0
             else:

@@ -158,6 +158,15 @@ def test_one_long_conversation_is_divided_by_messages(journal: Journal) -> None:
     assert len(parts.held_out.choices) == 8 and len(parts.train.choices) == 32
 
 
+def test_a_very_long_conversation_is_not_held_out_whole(journal: Journal) -> None:
+    fill(journal, 30)
+    for name in ("a", "b", "c"):
+        talk = journal.new_conversation()
+        for number in range(100):
+            pick(journal, f"Hello {name} {number}", ["Hi.", "Hm?"], 1, talk)
+    assert len(split(preferences(journal)).train.choices) >= 0.6 * 330
+
+
 def test_the_mark_changes_with_everything_that_is_learned() -> None:
     verdict = Opinion((Turn("user", "Hello"),), "Hi.", True, 1, 1)
     one = Preferences((), (verdict,))

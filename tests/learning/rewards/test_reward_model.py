@@ -13,6 +13,7 @@ import torch
 from engine.config import CONFIGS, ModelConfig
 from engine.errors import CheckpointError
 from engine.model import Model
+from engine.storage.checkpoint import save_config
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.journal.journal import Journal
 from learning.protocol.records import Turn
@@ -147,6 +148,36 @@ def test_it_is_kept_with_its_report_and_comes_back(
     again = load(folder)
     rows = [[5, 6, 7], [8, 9]]
     assert torch.allclose(again.rewards(rows), model.rewards(rows), atol=1e-6)
+
+
+def test_a_large_model_lends_one_block_and_its_embedding_stays(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("learning.rewards.reward_model.SMALL", 0)
+    journal = Journal(tmp_path / "journal.sqlite3")
+    fill(journal, 40)
+    model, _ = trained(tiny_model, tiny_tokenizer, preferences(journal), 1)
+    journal.close()
+    assert len(model.trunk.blocks) == 1
+    assert torch.equal(model.trunk.embedding.weight, tiny_model.embedding.weight)
+    mine, theirs = (m.blocks[0].ffn.down.weight for m in (model.trunk, tiny_model))
+    assert not torch.equal(mine, theirs)
+
+
+def test_other_architectures_have_a_taste_too(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, tmp_path: Path
+) -> None:
+    config = replace(tiny_model.config, qk_norm=True, tied=False, head_size=32, layers=3)
+    policy = Model(config, generator=torch.Generator().manual_seed(0))
+    save_config(config, tmp_path)
+    journal = Journal(tmp_path / "journal.sqlite3")
+    fill(journal, 30)
+    model, report = trained(policy, tiny_tokenizer, preferences(journal), 1)
+    journal.close()
+    save(model, report, tmp_path)
+    rows = [[5, 6, 7], [8, 9]]
+    assert len(model.trunk.blocks) == 2
+    assert torch.allclose(load(tmp_path).rewards(rows), model.rewards(rows), atol=1e-6)
 
 
 def test_a_damaged_file_is_told(tiny_place: Place) -> None:

@@ -134,7 +134,7 @@ def test_what_works_when() -> None:
     nothing = works()
     assert nothing == {
         *("train", "practice", "undo", "new", "history", "help", "quit", "editor"),
-        *("curve", "model", "get", "settings", "lessons", "book", "progress"),
+        *("curve", "model", "get", "settings", "lessons", "book", "progress", "taste"),
     }
     waiting = works(waiting=True, asked=True, cards=(1, 2))
     assert {"pick", "correct", "regenerate"} <= waiting and "rate" not in waiting

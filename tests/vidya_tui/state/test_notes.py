@@ -8,6 +8,7 @@ import pytest
 
 from engine.config import Sampling
 from learning.journal.judgements import Judged
+from learning.protocol.model_events import WouldPick
 from learning.protocol.records import Pick, Rating, Turn
 from tests.stage import Stage, play
 from vidya_tui.state.notes import note_of, recalled
@@ -79,6 +80,29 @@ def test_what_became_of_it_is_told_and_what_was_taken_back(tmp_path: Path) -> No
         ]
 
     play(scenario, tmp_path)
+
+
+def test_what_it_had_expected_stands_in_the_note_of_a_pick(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.say("first")
+        await stage.sees("five answers")
+        asked = stage.session.ask
+        assert asked is not None
+        stage.app.chat.need().hear([WouldPick(asked.id, 2)])  # nothing was picked yet
+        await stage.press("3")
+        await stage.sees("preferred 3")
+        assert "expected" not in stage.text()
+        stage.app.chat.need().hear([WouldPick(asked.id, 2)])
+        stage.app.chat.draw()
+        await stage.sees("it had expected 2")
+        await stage.say("/pick 2")
+        await stage.sees("preferred 2")
+        assert "expected" not in stage.text(), "that was said of the other pick"
+        stage.app.chat.need().hear([WouldPick(asked.id + 1, 4), WouldPick(asked.id, 2)])
+        stage.app.chat.draw()
+        await stage.sees("as it had expected")
+
+    play(scenario, tmp_path, size=(100, 60))
 
 
 def test_a_reason_is_in_the_note() -> None:
