@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from engine.model import Model
 from learning.data.examples import Example
@@ -16,25 +16,13 @@ from learning.memory.guard import Verdict, examine
 from learning.memory.reference import frozen_reference
 from learning.memory.replay import Replay
 from learning.objectives.forward import CHECK_TOKENS, knowledge, share_known
+from learning.objectives.settings import RetentionSettings
 from learning.objectives.supervised import anchor_gradients, likelihood_gradients
 
 ROUNDS, STEPS = 4, 8
 """Of rehearsal after the guard has refused: optimizer steps between two verdicts, and how often."""
 WEAK = 0.5
 """Margin in logits below which a remembered line counts as weak."""
-
-
-@dataclass(frozen=True)
-class RetentionSettings:
-    """Examples per optimizer step and their weights relative to the task's loss."""
-
-    lines: int = 8
-    """Lines of book and earlier lessons; up to half of them weak ones."""
-    talk: int = 16
-    """Examples of the model's own talk."""
-    line_weight: float = 1.0
-    talk_weight: float = 1.0
-    """At 1 its gradient is about as large as the objective's; at 10 it dominates."""
 
 
 class Retention:
