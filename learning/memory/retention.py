@@ -13,7 +13,7 @@ from dataclasses import replace
 from engine.model import Model
 from learning.data.examples import Example
 from learning.memory.guard import Verdict, examine
-from learning.memory.reference import frozen_reference
+from learning.memory.reference import AnchorReference, frozen_reference
 from learning.memory.replay import Replay
 from learning.objectives.forward import CHECK_TOKENS, knowledge, share_known
 from learning.objectives.settings import RetentionSettings
@@ -35,11 +35,13 @@ class Retention:
         settings: RetentionSettings,
         rng: random.Random,
         *,
+        reference: AnchorReference | None = None,
         check_tokens: int = CHECK_TOKENS,
         pause: Callable[[], None] = lambda: None,
     ) -> None:
-        """Takes the model's present weights as the reference, and measures its recall."""
-        self._reference = frozen_reference(model, pause=pause)
+        """Measures the recall of everything remembered. reference: how the model is to talk; None: as it
+        does now."""
+        self._reference = reference or frozen_reference(model, pause=pause)
         self._replay, self._settings, self._rng = replay, settings, rng
         self._check_tokens, self._pause = check_tokens, pause
         self._weak: list[Example] = []

@@ -172,6 +172,20 @@ class TrainDone:
 
 
 @dataclass(frozen=True)
+class PracticeStarted:
+    """A run of practice begins, and is in the journal under the id `run`."""
+
+    task: str
+    run: int
+    seed: int
+    options: dict[str, str]
+    """Every option of practice with its value; `changed` has those that are not the defaults."""
+    changed: dict[str, str]
+    differs: tuple[str, ...] = ()
+    """What it does not share with the run that it repeats, in words."""
+
+
+@dataclass(frozen=True)
 class PracticeStage:
     """A measurement of practice at a save point, or a report of a warm-up step ("warm_up")."""
 
@@ -192,7 +206,7 @@ class PracticeStage:
     """These weights are not published, because they solve clearly fewer held-out problems than earlier
     ones."""
     alarm: str = ""
-    """A message if the reward rises while accuracy or book recall falls; otherwise empty."""
+    """A message if what is paid rises while accuracy or book recall falls; otherwise empty."""
     steps: int = 0
     """Most steps of warm-up; 0 in other stages."""
     enough: float = 0.0
@@ -215,7 +229,7 @@ class PracticeSample:
     """Why the verifier could not judge it; None if it could."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PracticeStep(StepFigures):
     """One step of practice."""
 
@@ -250,6 +264,8 @@ class PracticeDone:
     """Number of problems that accuracy was measured on."""
     version: int
     idle: bool = False
+    run: int | None = None
+    """Journal id; None if it had not begun."""
 
 
 @dataclass(frozen=True)
@@ -365,6 +381,7 @@ Event = (
     | UndoDone
     | TrainProgress
     | TrainDone
+    | PracticeStarted
     | PracticeStage
     | PracticeSample
     | PracticeStep
