@@ -83,7 +83,7 @@ def plan_erasure(
         wanted = (text or "").casefold()
         practices = _numbers(
             store,
-            """SELECT practice FROM practice_samples WHERE contains(prompt, ?1) OR contains(text, ?1)
+            """SELECT practice FROM practice_samples WHERE contains(problem, ?1) OR contains(text, ?1)
             UNION SELECT id FROM practices WHERE contains(record, ?1) OR contains(outcome, ?1)""",
             wanted,
         )

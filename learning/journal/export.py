@@ -38,7 +38,7 @@ TABLES: dict[str, tuple[str, ...]] = {
     "practices": ("id", "task", "record", "outcome", "created"),
     "practice_steps": ("practice", "step", "figures", "created"),
     "practice_samples": (
-        *("practice", "step", "prompt", "text", "reward", "components", "failed", "created"),
+        *("practice", "step", "problem", "text", "reward", "components", "failed", "created"),
     ),
 }
 """The exported columns of each table. A table comes after the tables that it refers to."""

@@ -193,7 +193,7 @@ MIGRATIONS: tuple[Migration, ...] = (
         """CREATE TABLE practice_samples (
             practice INTEGER NOT NULL REFERENCES practices ON DELETE CASCADE,
             step INTEGER NOT NULL,
-            prompt TEXT NOT NULL,
+            problem TEXT NOT NULL,
             text TEXT NOT NULL,
             reward REAL NOT NULL,
             components TEXT NOT NULL,   -- JSON: name -> value

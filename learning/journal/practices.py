@@ -66,7 +66,7 @@ def add_practice_step(
                 "practice_samples",
                 practice=run,
                 step=step,
-                prompt=sample.prompt,
+                problem=sample.prompt,
                 text=sample.text,
                 reward=sample.reward,
                 components=json.dumps(sample.components),
@@ -105,7 +105,7 @@ def practice_steps(store: Store, run: int) -> list[dict[str, Any]]:
 
 def practice_samples(store: Store, run: int) -> list[PracticeSample]:
     """The answers that were kept of a run, in order."""
-    sql = """SELECT step, prompt, text, reward, components, failed FROM practice_samples
+    sql = """SELECT step, problem, text, reward, components, failed FROM practice_samples
         WHERE practice = ? ORDER BY rowid"""
     return [
         PracticeSample(step, prompt, text, reward, json.loads(components), failed=failed)

@@ -30,7 +30,7 @@ def fell(best: HeldOut, now: HeldOut) -> bool:
 
 
 @dataclass(frozen=True)
-class Course:
+class RewardCourse:
     """How reward and components went on the practised problems since the best look."""
 
     reward: float = 0.0
@@ -39,14 +39,14 @@ class Course:
     """The same for each component."""
 
 
-def course(steps: Sequence[StepReport]) -> Course:
+def course(steps: Sequence[StepReport]) -> RewardCourse:
     """The course over these steps. Of a single step nothing can be said."""
     half = len(steps) // 2
     if not half:
-        return Course()
+        return RewardCourse()
     early, late = steps[:half], steps[-half:]
     names = {name for step in steps for name in step.components}
-    return Course(
+    return RewardCourse(
         fmean(s.reward_mean for s in late) - fmean(s.reward_mean for s in early),
         {
             name: fmean(s.components.get(name, 0.0) for s in late)
