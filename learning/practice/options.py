@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import difflib
 import inspect
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass, replace
@@ -58,7 +57,7 @@ def practice_options() -> tuple[PracticeOption, ...]:
 
 
 def parse_options(given: Sequence[str]) -> dict[str, str]:
-    """`name=value` words as a dict; the last of a name counts. Raises ConfigError for a word without "=" and
+    """`name=value` words as a dict; the last of a name counts. Raises ConfigError for a word without "=",
     for an unknown name. Values are checked by `with_options`."""
     known = {option.name for option in practice_options()}
     found = {}
@@ -73,6 +72,7 @@ def parse_options(given: Sequence[str]) -> dict[str, str]:
                 f"practice has no option {name!r}",
                 f"{hint}choose among: {', '.join(option.name for option in practice_options())}",
             )
+        _number_or_name(known[name], value)
         found[name] = value
     return found
 
@@ -162,11 +162,17 @@ def _typed(value: Any) -> str:
 
 
 def _read(option: PracticeOption, text: str) -> Any:
+    value = _number_or_name(option, text)
+    return load_variant(option.variants[text]) if option.variants else value
+
+
+def _number_or_name(option: PracticeOption, text: str) -> float | str:
+    """The value of a number, or the name of a variant. Raises ConfigError."""
     if option.variants:
         if text not in option.variants:
             names = ", ".join(option.variants)
             raise ConfigError(f"practice: {option.name} is {text!r}", f"choose among: {names}")
-        return load_variant(option.variants[text])
+        return text
     whole = option.usual.lstrip("-").isdigit()
     try:
         value: float = int(text) if whole else float(text)
@@ -187,8 +193,3 @@ def _replaced(settings: Any, values: Mapping[str, Any]) -> Any:
         for name, value in values.items()
     }
     return replace(settings, **found)
-
-
-def as_json(settings: PracticeSettings) -> str:
-    """All values by name, as the journal keeps them."""
-    return json.dumps(named_values(settings))
