@@ -57,9 +57,10 @@ def practice_options() -> tuple[PracticeOption, ...]:
 
 
 def parse_options(given: Sequence[str]) -> dict[str, str]:
-    """`name=value` words as a dict; the last of a name counts. Raises ConfigError for a word without "=",
-    for an unknown name. Values are checked by `with_options`."""
-    known = {option.name for option in practice_options()}
+    """`name=value` words as a dict; the last of a name counts. Raises ConfigError for a word without "=", for
+    an unknown name, and for a value that is no number or none of the names that the option may have. Ranges
+    are checked by `with_options`."""
+    known = {option.name: option for option in practice_options()}
     found = {}
     for word in given:
         name, equals, value = (part.strip() for part in word.partition("="))
