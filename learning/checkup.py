@@ -33,6 +33,7 @@ from learning.models.files import TALK, TALK_BYTES
 from learning.models.home_files import Fault, named_files, problems
 from learning.models.snapshots import SHIPPED, broken_snapshots, snapshots_of
 from learning.models.unfinished_training import RECORD, TRAINED
+from learning.practice.yardstick import ANCHOR, BEST
 from personality.book import BookError, EmptyBookError, read_book
 
 _AGAIN = "remove it, it is made anew"
@@ -208,6 +209,8 @@ def _check_kept(folder: Path) -> Iterator[Fault]:
         WATCH: (lambda path: read_json(path, WATCH_BYTES), _AGAIN),
         REFERENCE: (load_tensors, _AGAIN),
         TRUNK: (load_tensors, _AGAIN),
+        ANCHOR: (load_tensors, _AGAIN),
+        BEST: (read_json, _AGAIN),
         RECORD: (read_json, begin),
         TRAINED: (load_tensors, begin),
     }

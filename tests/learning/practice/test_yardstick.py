@@ -10,7 +10,9 @@ import torch
 from engine.model import Model
 from learning.journal.journal import Journal
 from learning.memory.replay import Replay
+from learning.models.home_files import home_files
 from learning.practice.yardstick import ANCHOR, BEST, open_yardstick
+from tests.learning.conftest import Place
 
 
 @pytest.fixture
@@ -73,3 +75,11 @@ def test_a_damaged_one_is_taken_anew(
     (tmp_path / ANCHOR).write_bytes(b"nonsense")
     (tmp_path / BEST).write_text("[1]")
     assert open_yardstick(tmp_path, tiny_model, 0, journal, replay.book).book == 0.0
+
+
+def test_it_is_erased_when_something_is_forgotten(tiny_place: Place) -> None:
+    home, folder, _ = tiny_place
+    for name in (ANCHOR, BEST):
+        (folder / name).write_bytes(b"{}")
+    roles = {file.path.name: file.role for file in home_files(home)}
+    assert roles[ANCHOR] == roles[BEST] == "derived", "learning.lessons.forget removes these"
