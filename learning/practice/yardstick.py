@@ -26,9 +26,8 @@ from engine.storage.files import write_atomically
 from learning.data.examples import Example
 from learning.journal.journal import Journal
 from learning.memory.guard import SLACK
+from learning.models.files import PRACTICE_ANCHOR, PRACTICE_BEST
 
-ANCHOR = "practice_anchor.safetensors"
-BEST = "practice_best.json"
 TRAININGS = ("book training",)
 """Notes of publications after which the model talks, or knows, otherwise on purpose."""
 
@@ -63,10 +62,10 @@ def open_yardstick(
     """The folder's yardstick if the weights of `version` come from it; otherwise the model as it is now is
     the new one."""
     mark = hashlib.blake2b(repr([e.ids for e in book]).encode(), digest_size=16).hexdigest()
-    path, still = folder / BEST, copy.deepcopy(model).requires_grad_(False).eval()
+    path, still = folder / PRACTICE_BEST, copy.deepcopy(model).requires_grad_(False).eval()
     names = {name for name, _ in model.named_parameters()}
     with contextlib.suppress(CheckpointError):  # missing or damaged
-        tensors, record = load_tensors(folder / ANCHOR)
+        tensors, record = load_tensors(folder / PRACTICE_ANCHOR)
         notes = journal.notes_since(version, int(record.get("version", "-1")))
         fits = tensors.keys() == names and all(
             tensors[name].shape == value.shape for name, value in model.named_parameters()
@@ -77,7 +76,7 @@ def open_yardstick(
     halves = {name: value.detach().half().cpu() for name, value in model.named_parameters()}
     path.unlink(missing_ok=True)
     with contextlib.suppress(CheckpointError):  # a full disk: taken again next time
-        save_tensors(halves, folder / ANCHOR, {"version": str(version)})
+        save_tensors(halves, folder / PRACTICE_ANCHOR, {"version": str(version)})
     _load(still, halves)  # as it will be read next time
     return Yardstick(still, 0.0, path, mark)
 
