@@ -11,8 +11,8 @@ TALK_BYTES = 1 << 26
 
 
 PRACTICE_ANCHOR = "practice_anchor.safetensors"
-"""The file of a model's folder with how the model talked before it practised (learning.practice.yardstick)."""
+"""How the model talked before it practised (learning.practice.yardstick)."""
 
 
 PRACTICE_BEST = "practice_best.json"
-"""The file beside it with the best recall of the book since."""
+"""The best recall of the book since."""
