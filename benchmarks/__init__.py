@@ -29,6 +29,7 @@ BENCHMARKS: dict[str, str] = {
     "people": "facts of invented owners: known in any words, against ROME, MEMIT, retrieval, ...",
     "features": "whether hidden states find the taught question: the ceiling of other wordings",
     "long_life": "1,000 lessons in a row: recall of lessons and book, talk, time, memory, files",
+    "credit": "answers whose end alone is wrong, rated bad: endings gone, beginnings kept",
     "reasons": "five reasons for a preference: first answers to other messages, before and after",
     "distillation": "a larger model's answers taught to 10M weights, against as much of the corpus",
     "tokenizer": "size of the vocabulary: bytes per token against the cost of the embedding",
@@ -38,6 +39,7 @@ BENCHMARKS: dict[str, str] = {
     "practice_learning": "held-out gains of practice, and its cost in book recall and talk",
     "sandbox": "sandboxed program checks per second, and whether hostile programs get through",
     "optimizers": "Muon with AdamW against AdamW alone: equal tokens, a sweep each, three seeds",
+    "taste": "hidden preferences learned from noisy picks, by the reward model and by plain baselines",
     "toys": "agents in small worlds with known solutions; every learner in every world",
     "verifiers": "speed and accuracy on 10,000 answers in the format of GSM8K, and of other verifiers",
 }

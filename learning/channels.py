@@ -10,7 +10,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-from learning.protocol.records import Ask, Candidate, Correction, Judgement, Lesson, Pick, Turns
+from learning.protocol.records import (
+    Ask,
+    Candidate,
+    Correction,
+    Judgement,
+    Lesson,
+    Pick,
+    Span,
+    Turns,
+)
 
 RATING_WEIGHT = 0.5
 """A rating weighs less than a picked or typed answer: it gives no better answer."""
@@ -77,8 +86,11 @@ def learn_from_correction(
     )
 
 
-def learn_from_rating(ask: Ask, answer: str, value: Literal["good", "bad"] | None) -> Lesson | None:
-    """Good: a lesson to give this answer. Bad: a lesson to avoid it. None (rating withdrawn): no lesson."""
+def learn_from_rating(
+    ask: Ask, answer: str, value: Literal["good", "bad"] | None, blame: Span | None = None
+) -> Lesson | None:
+    """Good: a lesson to give this answer. Bad: a lesson to avoid it, or the part of it that is to blame
+    (`learn_with_traces` of the sources). None (rating withdrawn): no lesson."""
     if value is None:
         return None
     good = value == "good"
@@ -88,6 +100,7 @@ def learn_from_rating(ask: Ask, answer: str, value: Literal["good", "bad"] | Non
         answer=answer if good else "",
         rejected=() if good else (answer,),
         weight=RATING_WEIGHT,
+        blame=None if good else blame,
     )
 
 
@@ -145,4 +158,4 @@ def learn_from_judgement(
     if isinstance(judgement, Correction):
         old = next((c.text.strip() for c in candidates if c.index == judgement.index), None)
         return learn_from_correction(ask, judgement.text, old)
-    return learn_from_rating(ask, seen, judgement.value)
+    return learn_from_rating(ask, seen, judgement.value, judgement.blame)

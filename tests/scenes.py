@@ -7,8 +7,11 @@ for the documentation.
 from __future__ import annotations
 
 import asyncio
+import json
 import math
 import os
+import shutil
+import struct
 import sys
 import tempfile
 import time
@@ -22,6 +25,7 @@ from textual.pilot import Pilot
 
 from learning.home import Home
 from learning.journal.journal import Journal
+from learning.models.snapshots import SHIPPED
 from learning.protocol.events import (
     Event,
     LearnerState,
@@ -32,13 +36,16 @@ from learning.protocol.events import (
     TrainDone,
     TrainProgress,
 )
+from learning.rewards.reward_report import REPORT, TASTE, Look, Rated, TasteReport
 from tests.downloads import download
 from tests.fakes import ScriptedTeacher
 from tests.late import late_events
+from tests.picks import pick
 from tests.stage import Stage
 from vidya_tui.app.app import VidyaApp
 from vidya_tui.settings.file import Settings
 
+DEFAULT_MODEL = "10m"
 SIZES = ((80, 24), (160, 48))
 """Of the pictures in the documentation."""
 NOON = 1_781_524_800.0
@@ -288,6 +295,28 @@ async def over_time(stage: Stage) -> None:
     await stage.sees("recall")
 
 
+async def liked(stage: Stage) -> None:
+    numbers = [pick(stage.journal, f"Why is the sea blue, {n}?", ANSWERS, 3) for n in range(1, 45)]
+    best = (Rated(1, 3, 1.9), Rated(2, 3, 1.7), Rated(3, 4, 1.1))
+    least = (Rated(5, 2, -1.8), Rated(4, 2, -1.6), Rated(6, 1, -1.2))
+    looks = (
+        Look("a question back", 1.12, 0.08, 44),
+        Look("one more sentence", 0.05, 0.06, 88),
+        Look("\u201cblue\u201d", -0.4, 0.07, 132),
+    )
+    report = TasteReport(
+        *(7, "mark", tuple(numbers[:40]), 32, 3, 8, 0.625, 0.81, 0.2, 0.7, 1.1, 0.06),
+        *(0.25, False, 0.0, 1.0, 12.0, 5_508_096, 10_229_760, looks, best, least, 100),
+    )
+    folder = stage.home.models_path / DEFAULT_MODEL
+    shutil.copytree(SHIPPED / DEFAULT_MODEL, folder, copy_function=os.symlink)
+    header = {"__metadata__": {REPORT: report.to_json()}}
+    raw = json.dumps(header).encode()
+    (folder / TASTE).write_bytes(struct.pack("<Q", len(raw)) + raw)
+    await stage.say("/taste")
+    await stage.sees("how well it foretells you")
+
+
 async def compared(stage: Stage) -> None:
     await taught(stage)
     night = "At night it is dark, like everything that waits for the sun."
@@ -375,6 +404,7 @@ SCENES = (
     Scene("book", book, "BookScreen"),
     Scene("history", history, "HistoryScreen"),
     Scene("progress", over_time, "ProgressScreen"),
+    Scene("taste", liked, "TasteScreen"),
     Scene("before-after", compared, "BeforeAfterScreen"),
     Scene("entry", entering, "EntryScreen"),
     Scene("title", titling, "TitleScreen"),

@@ -23,12 +23,14 @@ from tests.downloads import no_download
 from tests.fakes import ScriptedTeacher
 from tests.kept_styles import keep_styles
 from tests.late import LateEvents, late_events, late_keys, stalls
+from tests.quiet import wait_by_the_loop, wait_until_quiet
 from vidya_tui.app.app import VidyaApp
 from vidya_tui.session.session import Session
 from vidya_tui.settings.file import Settings
 from vidya_tui.worker.fetcher import Command
 
 keep_styles()
+wait_by_the_loop()
 
 TEXTS = ("one answer", "two answers", "three answers", "four answers", "five answers")
 
@@ -65,7 +67,8 @@ class Stage:
         with self._waiting():
             while not true():
                 assert loop.time() < end, f"never came true; the screen is\n{self.text()}"
-                await self.pilot.pause(0.02)
+                await asyncio.sleep(0.005)
+                await wait_until_quiet(max_sleep=0.1)
 
     async def sees(self, words: str) -> None:
         """Waits for words to stand on the screen."""
@@ -93,7 +96,7 @@ class Stage:
             seen, same = look(), 0
             for _ in range(200):
                 await asyncio.sleep(0.05)
-                await self.pilot.pause()
+                await wait_until_quiet()
                 now = look()
                 seen, same = now, same + 1 if now == seen else 0
                 if same >= looks:
@@ -107,7 +110,7 @@ class Stage:
         for key in keys:
             character = characters.get(key, key if len(key) == 1 else None)
             self.app.post_message(events.Key(key, character))
-        await self.pilot.pause()
+        await wait_until_quiet()
 
     async def write(self, text: str) -> None:
         """Types text, key by key."""

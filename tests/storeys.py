@@ -19,8 +19,8 @@ STOREYS_OF_LEARNING: list[list[str]] = [
     ["protocol", "text", "maths", "home"],
     ["journal", "data", "channels", "agents"],
     ["book", "models", "objectives", "rewards"],
-    ["memory", "pretraining", "evaluate", "envs"],
-    ["lessons", "book_training", "practice", "distillation", "checkup"],
+    ["memory", "evaluate", "envs"],
+    ["lessons", "book_training", "practice", "distillation", "pretraining", "checkup"],
     ["teacher"],
 ]
 """From below, as the design has them; the table of the test says the same in more detail."""

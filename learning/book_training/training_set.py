@@ -9,7 +9,7 @@ from pathlib import Path
 
 from engine.errors import DataError, NotFound
 from engine.tokenizers.tokenizer import Tokenizer
-from learning.data.examples import Example
+from learning.data.examples import Example, gives
 from learning.journal.journal import Journal
 from learning.memory.book_rows import BookRow, book_rows, careless_examples, latest_answers
 from learning.memory.replay import Replay
@@ -93,7 +93,7 @@ def _latest_answers(
             latest[task.answer.prompt] = (lesson, task.answer)
             continue
         for bad in task.rejected:  # an answer taught before is no longer wanted
-            if bad.prompt in latest and latest[bad.prompt][1].answer == bad.answer:
+            if bad.prompt in latest and gives(latest[bad.prompt][1], bad):
                 del latest[bad.prompt]
     return list(latest.values())
 
@@ -104,8 +104,9 @@ def failed_avoidance(tokenizer: Tokenizer, journal: Journal, context: int) -> li
     failed: list[tuple[Lesson, LessonTask]] = []
     for lesson in journal.standing():
         task = to_task(tokenizer, lesson, context)
-        right = {(e.prompt, e.answer) for e in task.answers}
-        failed = [x for x in failed if not right & {(e.prompt, e.answer) for e in x[1].rejected}]
+        pairs = [(right, x) for x in failed for right in task.answers]
+        taught = {x[0].id for right, x in pairs if any(gives(right, e) for e in x[1].rejected)}
+        failed = [x for x in failed if x[0].id not in taught]
         if not task.answer and lesson.state == "needs_practice":
             failed.append((lesson, task))
     return [lesson for lesson, _ in failed]

@@ -33,6 +33,8 @@ class Example:
     """The last answer as text."""
     cut: int = field(default=0, compare=False)
     """Number of ids by which the answer was too long, and which were cut off its end."""
+    kept: int = field(default=0, compare=False)
+    """Number of ids of the answer before those to predict, where only a part of it is to blame (`blamed`)."""
 
     @property
     def targets(self) -> int:
@@ -140,6 +142,33 @@ def after(talk: Example, example: Example, context: int) -> Example:
         return example
     target = (*(False for _ in before), *example.target[example.start :])
     return replace(example, ids=ids, target=target, prompt=f"{talk.prompt} / {example.prompt}")
+
+
+def blamed(example: Example, first: int, last: int, said: str) -> Example:
+    """The example with ids `first` to `last` (not included) of its answer alone to be predicted, and nothing
+    behind them. said: their text."""
+    head = len(asked(example))
+    ids = example.ids[: head + last]
+    target = (*[False] * (head + first), *[True] * (len(ids) - head - first))
+    return replace(example, ids=ids, target=target, said=said, cut=0, kept=first)
+
+
+def beginning(part: Example) -> Example | None:
+    """What stands in the answer before the part that is to blame, as an example; None if nothing does."""
+    first = len(asked(part))
+    if not part.kept:
+        return None
+    target = (*[False] * (first - part.kept), *[True] * part.kept)
+    return replace(part, ids=part.ids[:first], target=target, said="", kept=0)
+
+
+def gives(example: Example, bad: Example) -> bool:
+    """Whether the example teaches what is to be avoided: the same answer to the same question, or one that
+    begins with the same words up to the end of the blamed part."""
+    if example.prompt != bad.prompt:
+        return False
+    unwanted = bad.ids[len(bad.ids) - bad.targets - bad.kept :]  # a whole answer has its end too
+    return example.answer[: len(unwanted)] == unwanted
 
 
 @dataclass(frozen=True)

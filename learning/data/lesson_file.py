@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine.errors import DataError, reason
+from engine.errors import DataError, VidyaError, reason
 from learning.data.json_lines import parse
-from learning.protocol.records import Lesson, Turn, Turns
+from learning.protocol.records import Lesson, Span, Turn, Turns
+from learning.text.blame import from_words
 from learning.text.key import Key, holds, read_key
 
 _FORMS = 'give {"prompt","answer"}, {"prompt","chosen","rejected"}, {"prompt","answer","rating"} or {"turns"}'
@@ -114,8 +115,19 @@ def _lesson(row: dict[str, Any]) -> Lesson:
     if rating == "good":
         return Lesson("rating", prompt, answer, weight=0.5)
     if rating == "bad":
-        return Lesson("rating", prompt, "", (answer,), weight=0.5)
+        return Lesson("rating", prompt, "", (answer,), weight=0.5, blame=_blamed(row, answer))
     raise ValueError(f'rating is {rating!r}, not "good" or "bad"')
+
+
+def _blamed(row: dict[str, Any], answer: str) -> Span | None:
+    """The part of a bad answer that begins with the words "from"; None where that is all of it."""
+    if "from" not in row:
+        return None
+    try:
+        start, end = from_words(answer, _text(row["from"], "from"))
+    except VidyaError as error:
+        raise ValueError(error.what) from error
+    return (start, end) if start else None
 
 
 def _apart(row: dict[str, Any]) -> Lesson:

@@ -20,12 +20,15 @@ TABLES: dict[str, tuple[str, ...]] = {
         *("ask", "number", "text", "tokens", "logprobs", "ending", "version", "created"),
         "certainty",
     ),
-    "judgements": ("id", "ask", "kind", "number", "text", "value", "answer", "created", "reason"),
+    "judgements": (
+        *("id", "ask", "kind", "number", "text", "value", "answer", "created", "reason"),
+        *("blamed_from", "blamed_to"),
+    ),
     "withdrawals": ("judgement", "created"),
     "answers": ("ask", "judgement", "text", "created"),
     "lessons": (
         *("id", "ask", "judgement", "kind", "prompt", "answer", "rejected", "weight"),
-        *("replaces", "state", "created"),
+        *("replaces", "state", "created", "blamed_from", "blamed_to"),
     ),
     "retractions": ("lesson", "created"),
     "lesson_events": ("lesson", "state", "created"),

@@ -50,9 +50,9 @@ CONVERSATION = {
 """SQL for the conversation of a row, by the column that refers to the row's parent."""
 OPTIONAL = (
     *("ask", "judgement", "parent", "number", "text", "value", "seed", "replaces", "title"),
-    *("certainty", "old", "reason"),
+    *("certainty", "old", "reason", "blamed_from", "blamed_to"),
 )
-ADDED = ("title", "certainty", "old", "reason")
+ADDED = ("title", "certainty", "old", "reason", "blamed_from", "blamed_to")
 """Columns that exports of earlier versions lack."""
 NAMES: dict[str, tuple[str, ...]] = {
     "kind": ("pick", "correction", "rating", *get_args(LessonKind)),

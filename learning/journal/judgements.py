@@ -175,19 +175,17 @@ class JudgementJournal(LessonJournal):
         return [(created, bool(good)) for created, good in rows]
 
     def _judged(self, rest: str, *values: object) -> list[Judged]:
-        sql = f"""SELECT j.id, j.ask, j.kind, j.number, j.text, j.value, j.reason, j.answer, j.created,
-            {JUDGEMENT_STANDS} FROM judgements j WHERE {rest}"""
+        sql = f"""SELECT j.id, j.ask, j.kind, j.number, j.text, j.value, j.reason, j.blamed_from, j.blamed_to,
+            j.answer, j.created, {JUDGEMENT_STANDS} FROM judgements j WHERE {rest}"""
         return [
             Judged(
                 number,
-                judgement_from_row(ask, kind, index, text, value, reason),
+                judgement_from_row(ask, *row),
                 answer,
                 created,
                 bool(stands),
             )
-            for number, ask, kind, index, text, value, reason, answer, created, stands in self.rows(
-                sql, *values
-            )
+            for number, ask, *row, answer, created, stands in self.rows(sql, *values)
         ]
 
 

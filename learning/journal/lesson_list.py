@@ -55,7 +55,7 @@ class Taught:
     def probe(self) -> Probe:
         """The request that measures whether the model knows the lesson."""
         rejected = () if self.lesson.answer else self.lesson.rejected
-        return Probe(self.lesson.prompt, self.lesson.answer, rejected)
+        return Probe(self.lesson.prompt, self.lesson.answer, rejected, self.lesson.blame)
 
 
 def taught_ids(store: Store, search: str = "", show: Show = "all") -> list[int]:

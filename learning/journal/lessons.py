@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from engine.errors import NotFound
 from learning.journal.database import Store
-from learning.journal.rows import LESSON_COLUMNS, lesson_from_row, turns_to_json
+from learning.journal.rows import LESSON_COLUMNS, blame_values, lesson_from_row, turns_to_json
 from learning.journal.standing import of_kinds, stands, taken_back
 from learning.protocol.records import Lesson, LessonKind, LessonState, Turn
 from learning.text.normalise import writable
@@ -363,7 +363,7 @@ def insert_lesson(
         ask = row[0]
     number = connection.execute(
         "INSERT INTO lessons (ask, judgement, kind, prompt, answer, rejected, weight, replaces,"
-        " state, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " state, blamed_from, blamed_to, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             ask,
             lesson.judgement,
@@ -374,6 +374,7 @@ def insert_lesson(
             lesson.weight,
             lesson.replaces,
             lesson.state,
+            *blame_values(lesson.blame).values(),
             time.time(),
         ),
     ).lastrowid

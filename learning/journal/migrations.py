@@ -177,12 +177,25 @@ MIGRATIONS: tuple[Migration, ...] = (
         "ALTER TABLE asks ADD COLUMN old TEXT",
         "ALTER TABLE asks ADD COLUMN reason TEXT",
     ),
-    # 6: runs of practice with all that repeats them, the figures of their steps, and some answers
+    # 6: the part of a bad answer that is to blame, in characters
+    tuple(
+        f"ALTER TABLE {table} ADD COLUMN {column} INTEGER{check}"
+        for table in ("judgements", "lessons")
+        for column, check in (
+            ("blamed_from", ""),
+            (
+                "blamed_to",
+                " CHECK ((blamed_from IS NULL) = (blamed_to IS NULL)"
+                " AND (blamed_to IS NULL OR (blamed_from >= 0 AND blamed_to > blamed_from)))",
+            ),
+        )
+    ),
+    # 7: runs of practice with all that repeats them, the figures of their steps, and some answers
     (
         """CREATE TABLE practices (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             task TEXT NOT NULL,
-            record TEXT NOT NULL,       -- JSON of learning.protocol.practices.PracticeRecord
+            record TEXT NOT NULL,       -- JSON of learning.practice.record.PracticeRecord
             outcome TEXT,               -- JSON of PracticeDone; NULL until it ends
             created REAL NOT NULL)""",
         """CREATE TABLE practice_steps (

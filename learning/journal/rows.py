@@ -20,6 +20,7 @@ from learning.protocol.records import (
     Lesson,
     Pick,
     Rating,
+    Span,
     Turn,
     Turns,
     as_turns,
@@ -35,7 +36,9 @@ NEWEST_SHORTER = """SELECT max(id) FROM asks
     WHERE conversation = ? AND json_array_length(history) = ? - 3"""
 """SQL for an ask's default parent; parameters: conversation, number of turns of the ask."""
 CANDIDATE_COLUMNS = "ask, number, text, tokens, logprobs, ending, version, certainty"
-LESSON_COLUMNS = "id, judgement, kind, prompt, answer, rejected, weight, replaces, state"
+LESSON_COLUMNS = (
+    "id, judgement, kind, prompt, answer, rejected, weight, replaces, state, blamed_from, blamed_to"
+)
 
 
 def turns_to_json(turns: Turns) -> str:
@@ -94,7 +97,12 @@ def judgement_values(judgement: Judgement) -> dict[str, object]:
         return {"kind": "pick", "number": judgement.index, "reason": judgement.reason}
     if isinstance(judgement, Correction):
         return {"kind": "correction", "number": judgement.index, "text": writable(judgement.text)}
-    return {"kind": "rating", "value": judgement.value, "reason": judgement.reason}
+    return {
+        "kind": "rating",
+        "value": judgement.value,
+        "reason": judgement.reason,
+        **blame_values(judgement.blame),
+    }
 
 
 def judgement_from_row(
@@ -104,16 +112,28 @@ def judgement_from_row(
     text: str | None,
     value: Any,
     reason: str | None = None,
+    blamed_from: int | None = None,
+    blamed_to: int | None = None,
 ) -> Judgement:
     if kind == "pick":
         return Pick(ask, number or 0, reason)
     if kind == "correction":
         return Correction(ask, text or "", number)
-    return Rating(ask, value, reason)
+    return Rating(ask, value, reason, _span(blamed_from, blamed_to))
+
+
+def blame_values(blame: Span | None) -> dict[str, object]:
+    """The columns of the blamed part of an answer."""
+    start, end = blame or (None, None)
+    return {"blamed_from": start, "blamed_to": end}
+
+
+def _span(start: int | None, end: int | None) -> Span | None:
+    return None if start is None or end is None else (start, end)
 
 
 def lesson_from_row(row: Row) -> Lesson:
-    number, judgement, kind, prompt, answer, rejected, weight, replaces, state = row
+    number, judgement, kind, prompt, answer, rejected, weight, replaces, state, *blamed = row
     return Lesson(
         kind=kind,
         prompt=turns_from_json(prompt),
@@ -124,4 +144,5 @@ def lesson_from_row(row: Row) -> Lesson:
         judgement=judgement,
         state=state,
         replaces=replaces,
+        blame=_span(*blamed),
     )

@@ -1,8 +1,9 @@
-"""Consolidation in pauses: measures the memory, repairs what is broken, rehearses lessons in other words.
+"""Consolidation while the owner pauses: measures the memory, repairs broken examples, and rehearses lessons
+in other words.
 
-By interleaved replay: an example that was found broken, or a lesson that is not yet known in other
-words, is taught again among the memory. No snapshot is kept of the weights before, so that many pauses
-do not push out the snapshots that an undo needs.
+It uses interleaved replay: a broken example, or a lesson that is not yet known in other words, is trained
+again together with remembered examples. It saves no snapshots, because many pauses would push out the
+snapshots that an undo needs.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from engine.errors import NumericsError
-from learning.data.examples import Example
+from learning.data.examples import Example, gives
 from learning.lessons.recipe import LessonTransaction, TeachResult, TeachSettings
 from learning.lessons.understanding import understanding
 from learning.memory.guard import finite
@@ -21,39 +22,41 @@ from learning.objectives.forward import knowledge
 from learning.protocol.events import LearnerState, Understood
 
 PIECE = 32
-"""Examples measured in one piece of work; requests are considered in between."""
+"""Most examples measured in one piece of work; requests are handled between pieces."""
 FORMS = 6
-"""Wordings of one lesson that are rehearsed together."""
+"""Most wordings of one lesson that are rehearsed together."""
 REHEARSALS = 8
 """Most rehearsals of one lesson."""
 ENOUGH = 0.15
-"""Rehearsals of a lesson end when at most this share of its wordings is unknown."""
+"""Largest share of a lesson's wordings that may be unknown when its rehearsals end; from 0 to 1."""
 REVISITS = 2
-"""Times that earlier lessons are revisited after each new one, which may have damaged their wordings."""
+"""Number of revisits of earlier lessons after each new lesson, which may have damaged their wordings."""
 REVISITED = 12
-"""Earlier lessons in one revisit."""
+"""Most earlier lessons in one revisit."""
 LOOKED_AT = 10
-"""Wordings measured of each revisited lesson."""
+"""Most wordings measured for each revisited lesson."""
 TOGETHER = 8
-"""Unknown wordings that a revisit rehearses together."""
+"""Most unknown wordings that a revisit rehearses together."""
 AVOIDED = 128
-"""The newest answers to avoid that pauses check."""
+"""Number of the newest rejected answers that are checked in pauses."""
 
 
 @dataclass
 class Rehearsal:
-    """A learned lesson that is rehearsed in other words."""
+    """A learned lesson that is to be rehearsed in other words."""
 
     example: Example
     lesson: int | None = None
-    """Its number in the journal; None: an answer that took the place of an undone one."""
+    """Its number in the journal; None for an answer that replaced an undone one."""
     left: int = REHEARSALS
+    """Rehearsals that may still be tried."""
     done: int = 0
-    """Rehearsals that were published."""
+    """Rehearsals whose weights were published."""
 
 
 class Consolidator:
-    """The work of one model's pauses."""
+    """Does the work of one model's pauses. tell: receives the learner's state, and how well a lesson is
+    understood."""
 
     def __init__(
         self, transaction: LessonTransaction, tell: Callable[[LearnerState | Understood], None]
@@ -63,31 +66,30 @@ class Consolidator:
         self._fresh: list[Rehearsal] = []
         self._revisits = 0
         self._listened = -1
-        """Version that was checked and gives none of the answers to avoid."""
+        """Version of the weights that was checked and gives no rejected answer."""
 
     def learned(self, example: Example, lesson: int | None = None) -> None:
-        """Plans rehearsals of a learned lesson, then of earlier ones. lesson: its number in the journal."""
+        """Plans rehearsals of a learned lesson, and then revisits of earlier ones. lesson: its number in the
+        journal."""
         self._fresh.append(Rehearsal(example, lesson))
         self._revisits = REVISITS
 
     def avoid(self, examples: Iterable[Example]) -> None:
-        """Stops rehearsing answers that are now to be avoided."""
-        unwanted = {(bad.prompt, bad.answer) for bad in examples}
-        self._fresh = [
-            one for one in self._fresh if (one.example.prompt, one.example.answer) not in unwanted
-        ]
+        """Cancels rehearsals of these answers, which are now rejected."""
+        bad = list(examples)
+        self._fresh = [x for x in self._fresh if not any(gives(x.example, one) for one in bad)]
 
     def forget(self) -> None:
-        """Drops all plans, because all weights or the books have changed."""
+        """Drops all plans; call it after all weights or the books have changed."""
         self._given_up, self._fresh, self._revisits = set(), [], 0
         self._listened = -1
 
     def catch_up(self) -> bool:
-        """Does one small piece of work: measures the stalest examples, repairs broken ones, rehearses the
-        latest lesson in other words, or avoids again an answer that came back. Returns False when nothing
-        is left to do.
+        """Does one small piece of work: measures the examples with the oldest measurements, then repairs
+        broken ones, or rehearses the latest lesson in other words, or trains against a rejected answer that
+        came back. Returns False when nothing is left to do.
 
-        A lesson measures only what it is likely to have broken; pauses find the rest.
+        A lesson measures only the examples that it is likely to have broken; this finds the others.
         """
         caches, transaction = self._transaction.caches, self._transaction
         memory, tracker = caches.replay.memory, caches.tracker
@@ -108,7 +110,7 @@ class Consolidator:
         return True
 
     def _avoid_again(self) -> bool:
-        """Teaches against an answer to avoid that came back. Returns False if none did."""
+        """Trains against a rejected answer that the model gives again. Returns False if there is none."""
         caches, version = self._transaction.caches, self._transaction.weights.version
         avoided = [e for e in caches.replay.avoided[-AVOIDED:] if e.ids not in self._given_up]
         if version == self._listened or not avoided:
@@ -126,8 +128,8 @@ class Consolidator:
         return True
 
     def _rehearse(self, rehearsal: Rehearsal) -> None:
-        """Teaches some wordings of a lesson that are not known yet; at the end tells in how many unseen ones
-        it is known."""
+        """Trains some wordings of a lesson that are not known yet. After the last rehearsal it reports in how
+        many wordings that were never trained the lesson is known."""
         example, rng = rehearsal.example, self._transaction.rng
         rehearsal.left -= 1
         if rehearsal.left >= 0 and example in self._transaction.caches.replay.taught:
@@ -145,7 +147,7 @@ class Consolidator:
                 self._tell(Understood(rehearsal.lesson, ways.known, ways.asked))
 
     def _revisit(self) -> None:
-        """Teaches wordings of earlier lessons that are no longer known."""
+        """Trains wordings of random earlier lessons that are not known any more."""
         rng, self._revisits = self._transaction.rng, self._revisits - 1
         taught = self._transaction.caches.replay.taught
         asked: dict[Example, Example] = {}
@@ -158,8 +160,8 @@ class Consolidator:
             self._rehearse_forms(asked[forms[0]], forms)
 
     def _wordings(self, example: Example) -> list[Example]:
-        """Newly drawn wordings of a lesson that are no other example's prompt. (The wordings it was taught in
-        are known by heart and say nothing.)"""
+        """Newly drawn wordings of a lesson that are not a remembered example's prompt. The wordings that it
+        was trained on are known by heart, so measuring them would show nothing."""
         claimed = {e.prompt for e in self._transaction.caches.replay.memory}
         drawn = self._transaction.caches.draw_wordings(example, self._transaction.rng)
         return [e for e in drawn if e.prompt not in claimed]
@@ -167,7 +169,7 @@ class Consolidator:
     def _unknown(self, examples: list[Example]) -> list[Example]:
         caches = self._transaction.caches
         checked = knowledge(caches.upper, examples, pause=self._transaction.pause)
-        caches.tidy()  # wordings are hardly ever measured twice
+        caches.tidy()  # hardly any wording is measured twice
         return [e for e, item in zip(examples, checked, strict=True) if not item.known]
 
     def _rehearse_forms(self, example: Example, forms: list[Example]) -> bool:
@@ -185,8 +187,9 @@ class Consolidator:
         settings: TeachSettings,
         broken: Sequence[Example] = (),
     ) -> bool:
-        """Teaches a task and repairs what is broken. Publishes if at least `gain` more examples of the memory
-        are known than before, otherwise puts everything back. Returns whether it published."""
+        """Teaches a task and repairs broken examples. Publishes the weights if at least `gain` more
+        remembered examples are known than before; otherwise restores weights and caches. Returns whether it
+        published."""
         transaction, caches = self._transaction, self._transaction.caches
         memory, tracker = caches.replay.memory, caches.tracker
         lost = len(tracker.lost(memory))

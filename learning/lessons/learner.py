@@ -114,7 +114,10 @@ class Learner:
         started, context = time.monotonic(), self.weights.model.config.context
         task = to_task(self.tokenizer, lesson, context, self._rng, self.replay.frames)
         task = as_worded_before(task, self.replay.memory, context)
-        if task.answer and (why := too_long(task.answer)):
+        why = too_long(task.answer) if task.answer else ""
+        if lesson.blame and not task.rejected:
+            why = "the answer is too long for this model, which does not get to the blamed words"
+        if why:
             self.journal.set_lesson_state(lesson.id, "needs_practice")
             report = self._report(lesson, started, known=False)
             return replace(report, state="needs_practice", why=why)

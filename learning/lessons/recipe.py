@@ -1,17 +1,18 @@
-"""The recipe that teaches one lesson at once.
+"""The recipe by which one lesson is learned at once.
 
-Each step takes one batch of the lesson among replay (learning.lessons.batch). The loss is the
-likelihood of the lesson and of what was known, plus the KL divergence on the model's own talk from how
-it talked before (learning.memory.reference). Steps go on until the lesson is known with a margin and no
-remembered example is broken, or until a limit. Adam has no first moment: in three steps it would only
-repeat the first direction. Only the matrices of the upper blocks are trained: all knowledge shares the
-embeddings and norms, and the outputs of the lower blocks can then be cached
-(learning.memory.prefix_cache). benchmarks/results/recipe.md says what was tried. Left out: publication
-and the guard (learning.lessons.learner).
+Each step trains on one batch that mixes the lesson with replay (learning.lessons.batch). The loss is the
+negative log-likelihood of the lesson and of remembered examples, plus the KL divergence from an earlier
+reference on the model's self-generated talk (learning.memory.reference). Steps end when the lesson is known
+with a margin and no remembered example is broken, or at a limit. Adam has no first moment, because in three
+steps it would only repeat the first direction. Only the matrices of the upper blocks are trained: all
+knowledge shares the embeddings and norms, and the outputs of frozen lower blocks can be cached
+(learning.memory.prefix_cache). benchmarks/results/recipe.md says what was tried. Left out: publication and
+the guard (learning.lessons.learner).
 """
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,7 +31,7 @@ from learning.memory.replay import Replay
 from learning.memory.tasks import LessonTask
 from learning.memory.transaction import WeightTransaction
 from learning.models.trainable import Trainable, upper_matrices
-from learning.objectives.forward import knowledge
+from learning.objectives.forward import Knowledge, knowledge
 from learning.objectives.preference import (
     avoidance_gradients,
     preference_gradients,
@@ -42,39 +43,44 @@ from learning.objectives.supervised import anchor_gradients, row_gradients
 
 @dataclass(frozen=True)
 class TeachSettings:
-    """Constants of the recipe, tuned on lessons_tune.jsonl, never on lessons that results are
-    reported for."""
+    """Constants of the recipe. They were tuned on lessons_tune.jsonl, never on the lessons for which results
+    are reported."""
 
     lr: float = 6e-4
-    """Peak rate of AdamW at 10M; falls linearly to a tenth over `steps`."""
+    """AdamW's learning rate in the first step, tuned at 10M weights; falls linearly to a tenth over
+    `steps`."""
     steps: int = 20
-    """Most steps to learn the lesson."""
+    """Most steps for learning the lesson."""
     repair: int = 6
-    """Most further steps to repair what the lesson broke."""
+    """Most further steps for repairing examples that the lesson broke."""
     margin: float = 0.5
-    """Lead in logits that every token of the lesson needs."""
+    """Least lead of each answer token over the next best token, in logits, for a lesson to be known."""
     talk_weight: float = 10.0
-    """Weight of the anchor on the model's own talk."""
+    """Factor of the KL divergence on self-generated talk in the loss."""
     wordings_weight: float = 0.5
-    """Weight of the other wordings of the question."""
+    """Factor of the other wordings of the question in the loss."""
+    half_life: float = math.inf
+    """Of the blame of a bad answer's tokens, counted back from its last one, in tokens. Infinite: all bear
+    the same (benchmarks/results/credit.md)."""
     trunk: float = 0.6
-    """Share of the blocks, from below, that a lesson does not train (rounded to whole blocks)."""
+    """Share of the blocks, counted from the input, that a lesson does not train; rounded to whole blocks."""
     moving_of_large: int = 8_000_000
-    """Weights that a lesson trains at most, as long as that is a block, in a large model
-    (learning.memory.prefix_cache): work and what is written grow with it. Two blocks of a 135M model."""
+    """Most weights that a lesson trains in a large model (learning.memory.prefix_cache), but at least one
+    block. Computation and bytes written grow with it. Two blocks of a 135M model."""
     mixture: Mixture = field(default_factory=Mixture)
+    """Numbers of rows of each kind in a batch."""
 
     def rehearsal(self) -> TeachSettings:
-        """Settings to rehearse other wordings: fewer steps, and more memory in place of variations."""
+        """Settings for rehearsing other wordings: fewer steps, and replay in place of variations."""
         mixture = replace(self.mixture, batch=40, variations=0, talk=12)
         return replace(self, steps=6, repair=4, mixture=mixture)
 
     def with_anchor(self, weight: float) -> TeachSettings:
-        """Settings with another weight of the anchor on the model's own talk."""
+        """Settings with another `talk_weight`."""
         return replace(self, talk_weight=weight)
 
     def trunk_layers(self, config: ModelConfig) -> int:
-        """Number of frozen blocks in a model of that shape; at least one is trained."""
+        """Number of frozen blocks in a model of that shape, from 0 to layers - 1."""
         layers = config.layers
         frozen = min(layers - 1, round(self.trunk * layers))
         if config.parameters <= LARGE:
@@ -84,23 +90,29 @@ class TeachSettings:
 
 @dataclass(frozen=True)
 class TeachResult:
-    """What the steps did."""
+    """The outcome of `teach`."""
 
     steps: int
+    """Steps taken, from 0 to `TeachSettings.steps` + `repair`."""
     loss: float
-    """Loss of the last step, the sum of all terms, in nats; 0 if no step was needed."""
+    """Loss of the last step: the weighted sum of all terms, in nats; 0 if no step was needed."""
     known: bool
+    """Whether the task's goal was reached (`goal_reached`)."""
     batch: int
+    """Rows of the last batch, rejected answers included; 0 if no step was needed."""
     ridden: frozenset[Example] = frozenset()
-    """Auxiliary lessons that were in a batch."""
+    """Auxiliary lessons that were in at least one batch."""
 
 
 UNKNOWN_POOL = 4
-"""Times as many questions without an answer are drawn for a lesson as one batch has."""
+"""Questions without an answer that are drawn for a lesson, as a multiple of those in one batch."""
 IN_TALK = 0.3
-"""Share of the other wordings that follow some other talk."""
+"""Probability that another wording is put after some other talk."""
 AVOIDED_BY = 2.0
-"""Nats by which a bad answer's log-probability must fall."""
+"""Least fall of a rejected answer's log-probability, in nats, for it to count as avoided."""
+HELD_WITHIN = 0.5
+"""Nats by which the log-probability of what stands before a blamed part may fall, where greedy decoding did
+not give it before either."""
 
 
 def teach(
@@ -118,13 +130,14 @@ def teach(
     report: Callable[[int, float], None] = lambda _step, _loss: None,
     checking: Callable[[], None] = lambda: None,
 ) -> TeachResult:
-    """Trains the model in place on a task.
+    """Trains the model in place on a task until its goal is reached and nothing remembered is broken, or
+    until `settings.steps` + `settings.repair` steps are taken.
 
-    trunk, tracker, reference: the model's caches; new ones are made where they are left out. broken:
-    examples to repair along with what these steps break. `pause` is called before every micro-batch,
-    `report` with (step, loss), `checking` before the memory is measured. Afterwards the tracker knows
-    which examples the lesson broke. Raises NumericsError if a loss is not finite; the caller puts the
-    weights back.
+    trunk, tracker, reference: the model's caches; those left out are made here. broken: examples to repair,
+    in addition to those that these steps break. Calls `pause` before each micro-batch, `report` with (step,
+    loss) after each step, and `checking` before the memory is measured. Afterwards the tracker has the
+    margins of the examples that the lesson may have broken. Raises NumericsError if a loss is not finite; the
+    caller must then restore the weights.
     """
     if trunk is None:
         trunk = PrefixCache(model, settings.trunk_layers(model.config))
@@ -132,7 +145,7 @@ def teach(
     student = upper_model(model, trunk, task.example.start)
     if reference is None:
         reference = capture_reference(model, trunk, replay.talk)
-    before = reference_log_probabilities(student, task.judged)
+    before = Before.of(student, task, settings)
     stepper = Stepper(
         matrices,
         settings.lr,
@@ -160,7 +173,7 @@ def teach(
         known = goal_reached(student, task, before, settings)
         if known or step >= settings.steps:
             checking()
-            if broken:  # the rest is measured again only when these are repaired
+            if broken:  # the other examples are measured again only after these are repaired
                 tracker.measure(student, broken, pause=pause)
                 broken = tracker.broken(broken)
             if not broken:
@@ -175,7 +188,7 @@ def teach(
 
 
 class Wording:
-    """Draws a lesson's question as people will ask it: after other talk, and in other words."""
+    """Draws rows that ask a lesson's question in other words and after other talk."""
 
     def __init__(self, task: LessonTask, replay: Replay, rng: random.Random) -> None:
         self._question = task.answers[-1] if task.answers else None
@@ -185,7 +198,8 @@ class Wording:
         self._others = [e for e in task.variations if e.prompt not in known]
 
     def rows(self, count: int) -> list[Example]:
-        """`count` rows for one step; none for a task without an answer."""
+        """`count` rows for one step; empty for a task without an answer. The first row is the question itself
+        after other talk."""
         question, rng = self._question, self._rng
         if question is None:
             return []
@@ -199,17 +213,48 @@ class Wording:
         return rows
 
 
+@dataclass(frozen=True)
+class Before:
+    """What a task's answers were like before the first step."""
+
+    judged: Tensor
+    """Log-probabilities of `task.judged` in nats, weighted as their gradients are."""
+    rejected: list[Knowledge]
+    beginnings: list[Knowledge]
+
+    @classmethod
+    def of(cls, model: UpperModel, task: LessonTask, settings: TeachSettings) -> Before:
+        """Measures the model."""
+        return cls(
+            reference_log_probabilities(model, task.judged, _half_life(task, settings)),
+            [] if task.answers else knowledge(model, task.rejected),
+            knowledge(model, task.beginnings),
+        )
+
+
+def _half_life(task: LessonTask, settings: TeachSettings) -> float:
+    """Of the blame: parts that the owner named are blamed evenly, as are answers among better ones."""
+    return math.inf if task.answer or task.beginnings else settings.half_life
+
+
 def goal_reached(
-    model: Model | UpperModel, task: LessonTask, before: Tensor, settings: TeachSettings
+    model: Model | UpperModel, task: LessonTask, before: Before, settings: TeachSettings
 ) -> bool:
-    """Whether the task is done: greedy decoding gives the answer, with a margin. For a task without an
-    answer: it gives no rejected one, and their likelihood has fallen by AVOIDED_BY. before:
-    log-probabilities of `task.judged` before the first step, in nats."""
+    """Whether greedy decoding gives each of the task's answers with `settings.margin`. For a task without an
+    answer: whether it gives no rejected answer, each one's log-probability has fallen by AVOIDED_BY, and what
+    stands before a blamed part is held.
+
+    before: log-probabilities of `task.judged` before the first step, [judged], in nats.
+    """
     if task.answers:
         return all(item.margin > settings.margin for item in knowledge(model, task.answers))
-    return all(
-        not item.known and -item.nll <= float(was) - AVOIDED_BY
-        for item, was in zip(knowledge(model, task.rejected), before, strict=True)
+    avoided = all(
+        not item.known and item.nll >= was.nll + AVOIDED_BY
+        for item, was in zip(knowledge(model, task.rejected), before.rejected, strict=True)
+    )
+    return avoided and all(
+        item.known if was.known else item.nll <= was.nll + HELD_WITHIN
+        for item, was in zip(knowledge(model, task.beginnings), before.beginnings, strict=True)
     )
 
 
@@ -218,25 +263,32 @@ def _gradients(
     reference: AnchorReference,
     task: LessonTask,
     batch: MixedBatch,
-    before: Tensor,
+    before: Before,
     settings: TeachSettings,
     pause: Callable[[], None],
 ) -> float:
-    """Adds the gradients of all terms of the loss. Returns their weighted sum in nats."""
+    """Adds the gradients of all terms of the loss to the parameters' `.grad`. Returns the loss, in nats."""
     loss = 0.0
-    new = [*task.judged, *batch.lesson, *batch.wordings, *batch.replay, *batch.talk]
+    beginnings = task.beginnings
+    new = [*task.judged, *beginnings, *batch.lesson, *batch.wordings, *batch.replay, *batch.talk]
     model.look_ahead([*new, *(e for e, _ in batch.riders)], pause=pause)
     if not task.answer:
         loss += task.weight * avoidance_gradients(
-            model, task.rejected, before, weight=task.weight, pause=pause
+            model,
+            task.rejected,
+            before.judged,
+            weight=task.weight,
+            half_life=_half_life(task, settings),
+            pause=pause,
         )
     elif task.rejected:
         loss += task.weight * preference_gradients(
-            model, task.answer, task.rejected, before, weight=task.weight, pause=pause
+            model, task.answer, task.rejected, before.judged, weight=task.weight, pause=pause
         )
     wordings = task.weight * settings.wordings_weight
     terms: list[tuple[Sequence[Example], Sequence[float]]] = [
         (batch.lesson, [task.weight] * len(batch.lesson)),
+        (beginnings, [1.0] * len(beginnings)),
         (batch.wordings, [wordings] * len(batch.wordings)),
         (batch.replay, [1.0] * len(batch.replay)),
         ([e for e, _ in batch.riders], [weight for _, weight in batch.riders]),
@@ -255,8 +307,8 @@ def _gradients(
 
 
 def known_before(model: Model | UpperModel, task: LessonTask) -> bool:
-    """Whether the model already gives the task's answers, or none of those to avoid, under greedy
-    decoding."""
+    """Whether greedy decoding already gives all of the task's answers; for a task without an answer, whether
+    it gives none of the rejected ones."""
     if task.answers:
         return all(item.known for item in knowledge(model, task.answers))
     return not any(item.known for item in knowledge(model, task.rejected))
@@ -264,13 +316,13 @@ def known_before(model: Model | UpperModel, task: LessonTask) -> bool:
 
 @dataclass
 class LessonTransaction(WeightTransaction):
-    """A transaction whose steps are those of this recipe."""
+    """A weight transaction that takes the steps of this recipe."""
 
     settings: TeachSettings = field(default_factory=TeachSettings)
 
     @property
     def trainable(self) -> Trainable:
-        """The matrices that a lesson moves."""
+        """The matrices that a lesson trains."""
         return upper_matrices(self.weights.model, self.caches.trunk.layers)
 
     def teach(
@@ -281,7 +333,8 @@ class LessonTransaction(WeightTransaction):
         report: Callable[[int, float], None] = lambda _step, _loss: None,
         checking: Callable[[], None] = lambda: None,
     ) -> TeachResult:
-        """See `teach`. settings: others than the learner's. Raises NumericsError."""
+        """Calls `teach` with the learner's caches. settings: in place of the learner's own. Raises
+        NumericsError."""
         caches = self.caches
         return teach(
             self.weights.model,

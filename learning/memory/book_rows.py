@@ -1,4 +1,4 @@
-"""Lines of the books as examples."""
+"""Turns the entries of Vidya's book and the owner's book into examples."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from personality.parsed import ParsedBooks
 
 
 def book_paths(owner_book: Path) -> list[Path]:
-    """The shipped book and the owner's, whose lines count over the shipped ones."""
+    """The shipped book, then the owner's, whose lines override the shipped ones."""
     return [shipped_book_path(), owner_book]
 
 
@@ -23,11 +23,11 @@ class BookRow:
     """An entry of a book as an example."""
 
     place: str
-    """Where it stands, as "book.txt:12"."""
+    """File name and line, as in "book.txt:12"."""
     entry: BookEntry
     example: Example
     whole: bool
-    """Whether nothing of it is too long for the model; what is not is not learned."""
+    """Whether the whole entry fits into the model's context; if not, it is not learned."""
 
 
 def book_rows(
@@ -37,16 +37,17 @@ def book_rows(
     skip_bad: bool = False,
     books: ParsedBooks | None = None,
 ) -> list[BookRow]:
-    """All entries of the books that exist, in order. books: what was parsed before.
+    """All entries of those books that exist, in order.
 
-    Raises DataError for a book with bad lines, unless `skip_bad`.
+    context: most ids of an example. books: a cache of parsed books. Raises DataError for a book with a bad
+    line, unless `skip_bad` is set: then bad lines are left out.
     """
     books = books or ParsedBooks()
     return [row for path in paths for row in _rows_of(tokenizer, path, context, skip_bad, books)]
 
 
 def latest_answers(rows: Iterable[BookRow]) -> list[Example]:
-    """Those that are not too long; of several answers to one question the last stays."""
+    """The examples of rows that fit, in order; of several with the same prompt only the last."""
     by_prompt: dict[str, Example] = {}
     for row in rows:
         if row.whole:
@@ -58,7 +59,7 @@ def latest_answers(rows: Iterable[BookRow]) -> list[Example]:
 def book_examples(
     tokenizer: Tokenizer, paths: Iterable[Path], context: int, skip_bad: bool = False
 ) -> list[Example]:
-    """`latest_answers` of the books that exist. Raises DataError as `book_rows` does."""
+    """`latest_answers` of the books' rows. Raises DataError as `book_rows` does."""
     return latest_answers(book_rows(tokenizer, paths, context, skip_bad))
 
 
@@ -72,7 +73,7 @@ def _rows_of(
 
 
 def _whole(tokenizer: Tokenizer, entry: BookEntry, example: Example, context: int) -> bool:
-    """Whether nothing of the entry was cut, and no answer is too long."""
+    """Whether the example was not cut and no answer is longer than half of the context."""
     if len(example.ids) <= context // 2:
         return True
     answers = (text for role, text in entry.turns if role == "assistant")
@@ -81,7 +82,7 @@ def _whole(tokenizer: Tokenizer, entry: BookEntry, example: Example, context: in
 
 
 def _entries(path: Path, skip_bad: bool, books: ParsedBooks) -> Sequence[BookEntry]:
-    """None of a book that does not exist, or in which nothing is written yet."""
+    """The book's entries; empty if it does not exist or has none."""
     if not path.exists():
         return ()
     try:
@@ -93,7 +94,8 @@ def _entries(path: Path, skip_bad: bool, books: ParsedBooks) -> Sequence[BookEnt
 
 
 def careless_examples(tokenizer: Tokenizer, rows: Iterable[BookRow], context: int) -> list[Example]:
-    """The books' single questions in small letters, without the mark at the end, and both."""
+    """For each row with one question and one answer: the answer after the question in lower case, without its
+    final punctuation, and both. Wordings that equal the question are left out."""
     found: dict[tuple[int, ...], Example] = {}
     for row in rows:
         (_, question), *rest = row.entry.turns

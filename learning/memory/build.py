@@ -13,7 +13,7 @@ from pathlib import Path
 
 from engine.model import Model
 from engine.tokenizers.tokenizer import Tokenizer
-from learning.data.examples import Example
+from learning.data.examples import Example, gives
 from learning.journal.journal import Journal
 from learning.memory.book_rows import BookRow, latest_answers
 from learning.memory.own_talk import own_talk
@@ -69,7 +69,7 @@ def build_replay(
                 said[example.prompt] = (example, task.variations)
         for bad in task.rejected if not task.answers else ():
             avoided.append(bad)
-            if (old := said.get(bad.prompt)) and old[0].answer == bad.answer:
+            if (old := said.get(bad.prompt)) and gives(old[0], bad):
                 del said[bad.prompt], known[bad.prompt]
     replay.avoid(avoided)
     claimed = {*said, *(e.prompt for e in replay.book)}

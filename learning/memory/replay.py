@@ -1,8 +1,8 @@
-"""What must not be forgotten: the book, the lessons so far, and talk as the model talked before.
+"""The replay memory: the book, the lessons so far, and the model's self-generated talk.
 
-A batch never holds a lesson alone; the rest of it is drawn from here. Questions close to the new
-one come first, since they are what a lesson overwrites (closeness: cosine of idf-weighted mean
-embeddings of the prompts).
+A lesson is never trained alone; the rest of its batch is drawn from here. Examples whose prompts are closest
+to the lesson's come first, because a lesson overwrites those first. Closeness is the cosine of the prompts'
+idf-weighted mean embeddings.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from engine.model import Model
-from learning.data.examples import Example
+from learning.data.examples import Example, gives
 from learning.memory.unknown import Unknown
 from learning.text.frames import NO_QUESTIONS, Questions
 from learning.text.paraphrases import Frames
@@ -24,28 +24,29 @@ from learning.text.paraphrases import Frames
 
 @dataclass
 class Replay:
-    """The memory that batches are filled from. `book` and `taught` must not answer the same question."""
+    """The examples from which batches are filled. No prompt may occur in both `book` and `taught`."""
 
     model: Model
-    """Its embeddings measure how close two prompts are."""
+    """Supplies the embeddings that measure how close two prompts are."""
     book: list[Example]
     taught: list[Example]
     talk: list[Example]
-    """The model's own talk, see learning.memory.own_talk."""
+    """Conversations that the model generated itself (learning.memory.own_talk)."""
     riders: list[tuple[Example, float]] = field(default_factory=list)
-    """Auxiliary lessons with their weights; they join a lesson's batches and need not be known."""
+    """Auxiliary lessons with their weights (above 0). They are added to a lesson's batches, and the lesson
+    does not wait until they are known."""
     avoided: list[Example] = field(default_factory=list)
-    """Answers to avoid, to questions that have no taught answer; oldest first."""
+    """Rejected answers to questions without a taught answer, oldest first."""
     turns: Questions = NO_QUESTIONS
-    """What the owner says in the model's own talk."""
+    """The owner's turns in `talk`."""
     wordings: dict[tuple[int, ...], tuple[Example, ...]] = field(default_factory=dict)
-    """Ids of a taught example -> the same answer to other wordings of its question."""
-
+    """Maps the ids of a taught example to the same answer after other wordings of its question."""
     unknown: Unknown | None = None
-    """Draws questions that have no answer; None: none are rehearsed."""
+    """Draws questions that the model cannot answer; None if such questions are not rehearsed."""
 
     def __post_init__(self) -> None:
-        """Computes word weights (idf) from the memory as it is now; they do not change later."""
+        """Computes the idf weights of all token ids from the present memory; later changes do not update
+        them."""
         memory = self.memory
         seen = torch.zeros(self.model.config.vocab_size)
         for example in memory:
@@ -61,21 +62,22 @@ class Replay:
 
     @property
     def frames(self) -> Frames:
-        """Question templates from the current memory."""
+        """Frames from the current memory's prompts and from `turns`; rebuilt when the prompts change."""
         prompts = tuple(e.prompt for e in self.memory)
         if prompts != self._frames.memory.texts:
             self._frames = Frames(Questions(prompts), self.turns)
         return self._frames
 
     def remember(self, example: Example, wordings: Sequence[Example] = ()) -> None:
-        """Adds a learned lesson and drops what it contradicts."""
+        """Adds a learned lesson and drops other examples and rejected answers with its prompt. wordings: its
+        answer after other wordings of the question."""
         self.forget_prompt(example.prompt)
         self.taught.append(example)
         self.avoided = [e for e in self.avoided if e.prompt != example.prompt]
         self.wordings[example.ids] = tuple(wordings)
 
     def remember_all(self, examples: Iterable[tuple[Example, Sequence[Example]]]) -> None:
-        """`remember` for many, in order, each with its other wordings."""
+        """Like `remember` for each pair in order, but in time linear in their number."""
         pairs = list(examples)
         self.wordings |= {example.ids: tuple(wordings) for example, wordings in pairs}
         latest = {e.prompt: e for e in [*self.taught, *(example for example, _ in pairs)]}
@@ -85,22 +87,27 @@ class Replay:
         self._drop_wordings()
 
     def forget_prompt(self, prompt: str) -> None:
-        """Drops everything that answers the same question."""
+        """Drops all examples with this folded prompt."""
         self.book = [e for e in self.book if e.prompt != prompt]
         self.taught = [e for e in self.taught if e.prompt != prompt]
         self._drop_wordings()
 
     def avoid(self, examples: Iterable[Example]) -> None:
-        """Marks answers as not to be said: they are no longer replayed."""
+        """Adds rejected answers, and stops replaying examples with the same prompt and answer."""
         examples = list(examples)
         self.avoided = list({e.ids: e for e in [*self.avoided, *examples]}.values())
-        unwanted = {(example.prompt, example.answer) for example in examples}
-        self.book = [e for e in self.book if (e.prompt, e.answer) not in unwanted]
-        self.taught = [e for e in self.taught if (e.prompt, e.answer) not in unwanted]
+        asked = {example.prompt for example in examples}
+
+        def kept(example: Example) -> bool:
+            return example.prompt not in asked or not any(gives(example, bad) for bad in examples)
+
+        self.book = [e for e in self.book if kept(e)]
+        self.taught = [e for e in self.taught if kept(e)]
         self._drop_wordings()
 
     def nearest(self, example: Example, count: int, without: AbstractSet[str]) -> list[Example]:
-        """The `count` remembered examples with the closest prompts, except those in `without`."""
+        """Up to `count` remembered examples, those with the closest prompts first. without: folded prompts to
+        leave out."""
         memory = [e for e in self.memory if e.prompt not in without]
         if not memory or count < 1:
             return []
@@ -111,13 +118,13 @@ class Replay:
     def draw(
         self, rng: random.Random, pool: Sequence[Example], count: int, without: AbstractSet[str]
     ) -> list[Example]:
-        """`count` random examples of the pool whose prompts are not in `without`."""
+        """Up to `count` different random examples of the pool. without: folded prompts to leave out."""
         allowed = [e for e in pool if e.prompt not in without]
         return rng.sample(allowed, min(count, len(allowed)))
 
     def otherwise(self, example: Example, rng: random.Random, without: AbstractSet[str]) -> Example:
-        """A taught example, half of the time in other words; never in words that are another example's
-        prompt or in `without`."""
+        """The example or, with probability one half, its answer after another wording. Never a wording that
+        is in `without` (folded prompts) or is a remembered example's prompt."""
         wordings = self.wordings.get(example.ids, ())
         if not wordings or rng.random() < 0.5:
             return example
@@ -128,7 +135,8 @@ class Replay:
     def unanswered(
         self, rng: random.Random, lesson: Sequence[Example], count: int
     ) -> list[Example]:
-        """Up to `count` questions that neither the lesson nor the memory answers, with NOT_KNOWN."""
+        """Up to `count` examples that answer NOT_KNOWN to questions which neither the lesson nor the memory
+        answers."""
         return self.unknown.draw(rng, lesson, self.memory, count) if self.unknown else []
 
     def _drop_wordings(self) -> None:
@@ -136,7 +144,7 @@ class Replay:
         self.wordings = {e.ids: self.wordings[e.ids] for e in self.taught if e.ids in self.wordings}
 
     def _feature(self, example: Example) -> Tensor:
-        """Feature vector of the prompt, [D], unit length."""
+        """Feature vector of the prompt, [D] (float32, CPU), of length 1."""
         if example.ids not in self._features:
             ids = _prompt_ids(example)
             rows = self.model.embedding.weight.detach()[ids].float().cpu()
@@ -146,6 +154,6 @@ class Replay:
 
 
 def _prompt_ids(example: Example) -> list[int]:
-    """Ids before the answer; the whole row where there is no prompt."""
+    """The ids before the answer, at least one; the whole row if nothing in it is predicted."""
     first = example.target.index(True) if True in example.target else len(example.ids)
     return list(example.ids[: max(1, first)])

@@ -1,4 +1,5 @@
-"""Examples asked in other words. learning.text.paraphrases makes the words."""
+"""Makes examples with the same answer after other wordings of the question, which
+`learning.text.paraphrases` writes."""
 
 from __future__ import annotations
 
@@ -12,28 +13,29 @@ from learning.text.frames import Questions
 from learning.text.paraphrases import Frames, asked_otherwise, unseen_wordings
 
 FRAME_WORDS = 3
-"""Words that an owner's turn in own talk needs to be a frame."""
+"""Least number of words of an owner's turn in self-generated talk that may serve as a frame."""
 
 
 def reworded(
     tokenizer: Tokenizer, example: Example, frames: Frames, context: int, rng: random.Random
 ) -> tuple[Example, ...]:
-    """The example's answer to other wordings of its last question, drawn anew; none of no question."""
+    """The example's answer after newly drawn other wordings of its last question, each of at most `context`
+    ids; empty if it has no question."""
     question = example.question
     texts = asked_otherwise(question, frames, rng, example.prompt) if question.strip() else []
     return tuple(after_question(tokenizer, text, example, context) for text in texts)
 
 
 def unseen(tokenizer: Tokenizer, example: Example, context: int) -> list[Example]:
-    """The example's answer to wordings of its last question that are never trained."""
+    """The example's answer after wordings of its last question that are never trained, for measuring."""
     question = example.question
     texts = unseen_wordings(question) if question.strip() else []
     return [after_question(tokenizer, text, example, context) for text in texts]
 
 
 def owner_turns(tokenizer: Tokenizer, example: Example) -> list[str]:
-    """What the owner says in own talk, which is made of ids and never was text, in order; what breaks
-    off left out."""
+    """The owner's turns in a self-generated conversation, in order, decoded from its ids. Leaves out a turn
+    that no answer follows."""
     turns = tokenizer.chat.turns_of(example.ids)
     return [
         tokenizer.decode(ids)
@@ -43,6 +45,6 @@ def owner_turns(tokenizer: Tokenizer, example: Example) -> list[str]:
 
 
 def talk_frames(tokenizer: Tokenizer, talk: Sequence[Example]) -> Questions:
-    """Different turns of the owner in own talk, those of a word or two left out."""
+    """The distinct owner's turns of at least FRAME_WORDS words in self-generated talk, as frames."""
     turns = (text.strip() for example in talk for text in owner_turns(tokenizer, example))
     return Questions(dict.fromkeys(text for text in turns if len(text.split()) >= FRAME_WORDS))

@@ -1,9 +1,9 @@
-"""A lesson as the learner takes it: examples to learn, to avoid, and to mend along with it."""
+"""Turns a lesson of the journal into a `LessonTask`: examples to learn, to avoid, and to correct with it."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from engine.tokenizers.tokenizer import Tokenizer
@@ -12,6 +12,8 @@ from learning.data.examples import (
     after_question,
     answered_by,
     asked,
+    beginning,
+    blamed,
     conversation,
     from_answer,
 )
@@ -19,19 +21,15 @@ from learning.journal.journal import Journal
 from learning.journal.lessons import RIDER_KINDS
 from learning.journal.weak import weak_lessons
 from learning.memory.rewording import reworded
-from learning.protocol.records import Lesson, LessonKind
+from learning.protocol.records import Lesson, LessonKind, Span
 from learning.text.asking import is_question
 from learning.text.normalise import fold, fold_prompt
 from learning.text.paraphrases import NO_FRAMES, Frames
 
 MAX_RIDERS = 20
-"""Most auxiliary lessons that one lesson's batches draw from; the others wait for the next lesson."""
-
-
+"""Most auxiliary lessons added to one lesson's batches; the others wait for the next lesson."""
 WORDED_BEFORE = 8
-"""Most spellings of a question in the memory that get a new answer at once."""
-
-
+"""Most other spellings of a question in the memory that get the new answer with one lesson."""
 _LEANING = {
     "it",
     "its",
@@ -46,18 +44,18 @@ _LEANING = {
     "him",
     "her",
 }
-
-
 _LEANING |= {"then", "there", "one", "ones", "else", "instead"}
+"""Words that refer to what was said before."""
 
 
 def folded_prompt(lesson: Lesson) -> str:
-    """The lesson's prompt as `Example.prompt` has it (learning.text.normalise)."""
+    """The lesson's prompt, folded as in `Example.prompt`."""
     return fold_prompt(lesson.prompt)
 
 
 def answer_example(tokenizer: Tokenizer, lesson: Lesson, context: int) -> Example | None:
-    """The lesson's prompt and answer; None for a lesson without an answer."""
+    """The lesson's prompt and answer as one example of at most `context` ids; None for a lesson without an
+    answer."""
     if not lesson.answer:
         return None
     return from_answer(tokenizer, lesson.prompt, lesson.answer, context)
@@ -70,8 +68,8 @@ def waiting_riders(
     kinds: Collection[LessonKind] = RIDER_KINDS,
     memory: Iterable[Example] = (),
 ) -> dict[int, tuple[Example, float]]:
-    """The newest waiting auxiliary lessons of these kinds: number -> (example, weight). None that
-    contradicts a taught answer or the memory."""
+    """The newest MAX_RIDERS waiting auxiliary lessons of these kinds, as a map from lesson number to
+    (example, weight). Leaves out those that contradict a taught answer or an example of `memory`."""
     riders = weak_lessons([rider for rider in journal.riders() if rider.kind in kinds], journal)
     known = {example.prompt: example.answer for example in memory} if riders else {}
     found: dict[int, tuple[Example, float]] = {}
@@ -83,7 +81,8 @@ def waiting_riders(
 
 
 def rider_example(tokenizer: Tokenizer, lesson: Lesson, context: int) -> Example | None:
-    """An auxiliary lesson's example: the owner's own words, or the answer that the talk went on with."""
+    """An auxiliary lesson's example of at most `context` ids: the owner's own message, or the answer after
+    which the talk went on; None if that is empty."""
     if lesson.kind == "continuation":
         return answer_example(tokenizer, lesson, context)
     body = tokenizer.encode(lesson.answer)[: context // 2]
@@ -100,7 +99,8 @@ def to_task(
     rng: random.Random | None = None,
     frames: Frames = NO_FRAMES,
 ) -> LessonTask:
-    """The lesson as examples to learn and to avoid; with `rng` in other wordings too."""
+    """The lesson as examples to learn and to avoid, each of at most `context` ids. With `rng` the task also
+    has the answer after other wordings of the question, drawn with `frames`."""
     answer = answer_example(tokenizer, lesson, context)
     rejected = [t for t in dict.fromkeys(lesson.rejected) if t.strip() and t != lesson.answer]
     forms: tuple[Example, ...] = ()
@@ -108,17 +108,49 @@ def to_task(
         forms = (after_question(tokenizer, answer.question, answer, context),)
     task = LessonTask(
         answer,
-        tuple(from_answer(tokenizer, lesson.prompt, text, context) for text in rejected),
+        tuple(
+            found
+            for text in rejected
+            if (found := to_avoid(tokenizer, lesson.prompt, text, context, lesson.blame))
+        ),
         lesson.weight,
         forms=forms,
     )
     return with_wordings(tokenizer, task, frames, context, rng) if rng else task
 
 
+def to_avoid(
+    tokenizer: Tokenizer,
+    prompt: Sequence[tuple[str, str]],
+    answer: str,
+    context: int,
+    blame: Span | None = None,
+) -> Example | None:
+    """An answer to avoid, or the tokens of its blamed part after what stands before. None if the model's
+    context ends before that part."""
+    whole = from_answer(tokenizer, prompt, answer, context)
+    if blame is None:
+        return whole
+    start, end = blame
+    ids = tokenizer.encode(answer)
+    first = _common(tokenizer.encode(answer[:start].rstrip()), ids)
+    upto = tokenizer.encode(answer[:end])
+    last = _common(upto, ids)
+    last = min(max(first, last) + (last < len(upto)), whole.targets - 1)
+    return blamed(whole, first, last, answer[start:end]) if first < last else None
+
+
+def _common(one: Sequence[int], other: Sequence[int]) -> int:
+    """Number of ids with which both begin."""
+    pairs = zip(one, other, strict=False)
+    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+
+
 def with_wordings(
     tokenizer: Tokenizer, task: LessonTask, frames: Frames, context: int, rng: random.Random
 ) -> LessonTask:
-    """The task with its answer to other wordings of its question, where that can be asked alone."""
+    """The task with newly drawn `variations`; unchanged if it has no answer or its question makes no sense
+    alone."""
     if task.answer is None or not stands_alone(task.answer.question):
         return task
     wordings = reworded(tokenizer, task.answer, frames, context, rng)
@@ -126,8 +158,11 @@ def with_wordings(
 
 
 def overrule(known: dict[str, Example], example: Example, context: int) -> list[Example]:
-    """Records `example` in `known` (prompt -> example) as the current answer to its prompt. Where the same
-    question also stands after other talk with the old answer, these get the new answer too; returns them."""
+    """Records `example` in `known` (prompt -> example) as the current answer to its prompt.
+
+    If `known` also has the question after other talk, with the old answer, those examples get the new answer
+    too, as far as they fit into `context` ids. Returns these changed examples.
+    """
     old, question = known.get(example.prompt), example.prompt
     known[question] = example
     if old is None or old.answer == example.answer:
@@ -144,9 +179,9 @@ def overrule(known: dict[str, Example], example: Example, context: int) -> list[
 
 
 def as_worded_before(task: LessonTask, memory: Iterable[Example], context: int) -> LessonTask:
-    """Adds the task's answer to other spellings of its question in the memory, and to the question after
-    talk that had the old answer. Otherwise "Where do I live?" would keep the old answer after "where do i
-    live" was corrected."""
+    """The task with its answer given to other spellings of its question in the memory too, and to the
+    question after other talk if the answer there was the old one. Otherwise "Where do I live?" would keep the
+    old answer after "where do i live" was corrected. Adds at most WORDED_BEFORE examples."""
     if task.answer is None:
         return task
     body, said = task.answer.answer, task.answer.said
@@ -164,7 +199,8 @@ def as_worded_before(task: LessonTask, memory: Iterable[Example], context: int) 
 
 
 def stands_alone(question: str) -> bool:
-    """Whether a question makes sense without the talk before it. "Why?" and "and then" do not."""
+    """Whether a question makes sense without the talk before it: it has at least three words, none of which
+    refers back. "Why?" and "and then" do not."""
     words = fold(question).split()
     return len(words) >= 3 and not _LEANING & set(words)
 
@@ -174,19 +210,22 @@ class LessonTask:
     """A lesson as examples."""
 
     answer: Example | None
-    """What to say; None for a task that only avoids answers."""
+    """The answer to learn; None for a task that only avoids answers."""
     rejected: tuple[Example, ...] = ()
+    """Answers to avoid, to the same prompt."""
     weight: float = 1.0
+    """Factor of the lesson's terms of the loss, above 0."""
     variations: tuple[Example, ...] = ()
-    """The same answer to other wordings of the question, alone."""
+    """The answer after other wordings of the question, without earlier talk; trained, but need not be
+    known."""
     forms: tuple[Example, ...] = ()
-    """The same answer to further forms of the question, which must be known too."""
+    """The answer after further forms of the question; these must be known too."""
     reworded: tuple[Example, ...] = ()
-    """The same answer to other spellings of the question that the memory has."""
+    """The answer after other spellings of the question that the memory has; these must be known too."""
 
     @property
     def answers(self) -> list[Example]:
-        """All examples that must be known. Of several with one prompt the last is remembered."""
+        """All examples that must be known. Of several with the same prompt the last one is remembered."""
         return [*self.reworded, *([self.answer] if self.answer else []), *self.forms]
 
     @property
@@ -200,23 +239,29 @@ class LessonTask:
         return [*([self.answer] if self.answer else []), *self.rejected]
 
     @property
+    def beginnings(self) -> list[Example]:
+        """What stood before the blamed part of each rejected answer, and is to stay as it is."""
+        return [] if self.answer else [one for bad in self.rejected if (one := beginning(bad))]
+
+    @property
     def example(self) -> Example:
-        """The answer, or an answer to avoid."""
+        """The answer, or the first answer to avoid."""
         return self.answer or self.rejected[0]
 
     @property
     def prompt(self) -> str:
+        """The folded prompt of `example`."""
         return self.example.prompt
 
 
 NOT_KNOWN = "I do not know that yet. Will you teach me?"
-"""As the shipped book has it."""
+"""The shipped book's answer to a question that it does not know."""
 
 
 def replacement_lesson(lesson: Lesson) -> Lesson | None:
-    """The lesson that takes the place of one that is undone: the answer from before the correction, or "I do
-    not know that yet" to a question that the owner had answered. The undone answer is rejected. None for
-    picks and ratings, whose answers were Vidya's own."""
+    """The lesson that replaces one that is undone. It teaches the answer from before the correction, or
+    NOT_KNOWN for a question that the owner had answered, and rejects the undone answer. None for picks and
+    ratings, because their answers were the model's own."""
     if lesson.kind not in ("correction", "example") or not lesson.answer or not lesson.prompt:
         return None
     text = lesson.replaces or (NOT_KNOWN if is_question(lesson.prompt[-1].text) else "")

@@ -47,6 +47,7 @@ _DERIVED = (
     "practice_anchor.safetensors",
     "practice_best.json",
     "teacher_answers.jsonl",
+    "taste.safetensors",
 )
 _MODEL = (
     *("config.json", "generation_config.json", "CARD.md", "LICENSE", ".lock"),

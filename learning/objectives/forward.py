@@ -56,12 +56,16 @@ def target_logits(
     return logits.float(), labels[wanted], wanted.nonzero()[:, 0]
 
 
-def row_log_probabilities(logits: Tensor, labels: Tensor, rows: Tensor, count: int) -> Tensor:
+def row_log_probabilities(
+    logits: Tensor, labels: Tensor, rows: Tensor, count: int, weights: Tensor | None = None
+) -> Tensor:
     """Sum of log p(label) over the targets of each row, [count], in nats, with gradient.
 
-    logits: [N, V]; labels, rows: [N], rows in [0, count).
+    logits: [N, V]; labels, rows: [N], rows in [0, count); weights: [N], 1 by default.
     """
     token = -F.cross_entropy(logits, labels, reduction="none")
+    if weights is not None:
+        token = token * weights
     return torch.zeros(count, device=token.device).index_add(0, rows, token)
 
 

@@ -5,6 +5,7 @@ The reference's log-probabilities are computed once, with the weights from befor
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import torch
@@ -18,10 +19,19 @@ from learning.objectives.forward import HiddenStates, row_log_probabilities, tar
 BETA = 0.1
 
 
-def log_probabilities(model: Model | HiddenStates, examples: Sequence[Example]) -> Tensor:
-    """Sum of log p over each example's targets, [N], in nats, with gradient if gradients are enabled."""
+def log_probabilities(
+    model: Model | HiddenStates, examples: Sequence[Example], half_life: float = math.inf
+) -> Tensor:
+    """Sum of log p over each example's targets, [N], in nats, with gradient if gradients are enabled.
+
+    half_life: tokens, > 0; a target counts 2^(-n / half_life), n the targets behind it in its example.
+    """
     logits, labels, rows = target_logits(model, examples)
-    return row_log_probabilities(logits, labels, rows, len(examples))
+    weights = None
+    if half_life != math.inf:
+        behind = [n for e in examples for n in reversed(range(e.targets))]
+        weights = 0.5 ** (torch.tensor(behind, device=logits.device) / half_life)
+    return row_log_probabilities(logits, labels, rows, len(examples), weights)
 
 
 def preference_gradients(
@@ -54,17 +64,20 @@ def avoidance_gradients(
     reference: Tensor,
     *,
     weight: float = 1.0,
+    half_life: float = math.inf,
     pause: Callable[[], None] = lambda: None,
 ) -> float:
     """Adds the gradient of weight · (mean avoidance loss). reference: [N] log-probabilities before the
-    lesson. Returns the loss without `weight`, in nats."""
+    lesson, with the same half-life (`log_probabilities`). Returns the loss without `weight`, in nats."""
     pause()
-    loss = avoidance_loss(log_probabilities(model, rejected), reference, BETA).mean()
+    loss = avoidance_loss(log_probabilities(model, rejected, half_life), reference, BETA).mean()
     (loss * weight).backward()  # type: ignore[no-untyped-call]
     return float(loss.detach())
 
 
 @torch.no_grad()
-def reference_log_probabilities(model: Model | HiddenStates, examples: Sequence[Example]) -> Tensor:
+def reference_log_probabilities(
+    model: Model | HiddenStates, examples: Sequence[Example], half_life: float = math.inf
+) -> Tensor:
     """Log-probabilities of the answers before the lesson, [N], in nats, without gradient."""
-    return log_probabilities(model, examples)
+    return log_probabilities(model, examples, half_life)

@@ -45,9 +45,9 @@ from learning.protocol.events import (
     PracticeDone,
     PracticeSample,
     PracticeStage,
-    PracticeStarted,
     PracticeStep,
 )
+from learning.protocol.practice_events import PracticeStarted
 from learning.protocol.requests import Practise
 from learning.rewards.registry import find_task
 from learning.rewards.task import Task, TaskOptions

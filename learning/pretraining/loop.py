@@ -24,7 +24,7 @@ from engine.passes import cross_entropy
 from engine.precision import fast_dtype
 from engine.storage.checkpoint import load_model
 from learning.data.token_stream import TokenStream
-from learning.maths.optim import MuonAdamW, Optimizers
+from learning.maths.optim import AdamWAlone, MuonAdamW, Optimizers
 from learning.pretraining.checkpoint import resume_run, save_run, write_record
 from learning.pretraining.distributed import ALONE, ProcessGroup
 from learning.pretraining.held_out import bits_per_byte
@@ -81,6 +81,18 @@ def muon_adamw(model: Model, settings: PretrainSettings) -> Optimizers:
     )
 
 
+def adamw(model: Model, settings: PretrainSettings) -> Optimizers:
+    """The optimizer that goes on with a model that talks, whose gradients are of many kinds."""
+    return AdamWAlone(
+        model, lr=settings.adam_lr, weight_decay=settings.weight_decay, betas=(0.9, 0.98)
+    )
+
+
+def no_more(step: int, rank: int) -> float:
+    """Sets no gradients."""
+    return 0.0
+
+
 def pretrain(
     model: Model,
     stream: TokenStream,
@@ -91,14 +103,17 @@ def pretrain(
     stop: Callable[[], bool] = lambda: False,
     team: ProcessGroup = ALONE,
     optimizer_of: Callable[[Model, PretrainSettings], Optimizers] = muon_adamw,
+    also: Callable[[int, int], float] = no_more,
     told: Mapping[str, Any] | None = None,
     special_ids: Collection[int] | None = None,
 ) -> Progress:
     """Trains the model in place until the limit or until `stop()` is true; resumes from `folder`.
 
-    `told` goes into the record beside the weights. special_ids: the tokenizer's, see save_run. Skips loss
-    spikes and steps that are not finite. Raises NumericsError after three such steps in a row that are not
-    finite; ConfigError for inconsistent settings, or if torch should compile and cannot; CheckpointError.
+    also: called with the step's number and the process's before each step; sets gradients that those of the
+    corpus are added to. `told` goes into the record beside the weights. special_ids: the tokenizer's, see
+    save_run. Skips loss spikes and steps that are not finite. Raises NumericsError after three such steps in
+    a row that are not finite; ConfigError for inconsistent settings, or if torch should compile and cannot;
+    CheckpointError.
     """
     _check(model, settings, team)
     optimizer = optimizer_of(model, settings)
@@ -127,6 +142,7 @@ def pretrain(
         clock.start()
         rate = schedule(progress.middle(settings), settings.warm_up, settings.decay)
         optimizer.set_rate(rate)
+        also(progress.step, team.rank)
         mine = accumulate(model, *next(batches), settings, loss_of)
         loss = float(team.average(model, mine))
         norm = float(torch.nn.utils.clip_grad_norm_(model.parameters(), settings.clip))
@@ -234,6 +250,7 @@ def _identity(stream: TokenStream, settings: PretrainSettings) -> dict[str, Any]
         "shuffling seed": stream.seed,
         "row size": settings.row,
         "rows": settings.rows,
+        **({"lives": True} if settings.lives else {}),
     }
 
 
@@ -248,6 +265,7 @@ __all__ = [
     "Progress",
     "ProcessGroup",
     "accumulate",
+    "adamw",
     "bits_per_byte",
     "fresh_model",
     "load_model",

@@ -36,6 +36,8 @@ class PretrainSettings:
     """A step is skipped if its loss or gradient norm is this many standard deviations above the running
     mean; 0 skips only steps that are not finite."""
     seed: int = 0
+    lives: bool = False
+    """Lessons about invented lives are a part of every step (learning.pretraining.lives_stage)."""
     fp32: bool = False
     """Use float32 for matrix products even where bfloat16 is faster."""
     compile: bool = False

@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from learning.protocol.model_events import Fetched, FetchProgress, Grown
+from learning.protocol.model_events import Fetched, FetchProgress, Grown, WouldPick
+from learning.protocol.practice_events import PracticeStarted
 from learning.protocol.records import Candidate, LessonReport, StepFigures, TextDelta
 
 
@@ -75,7 +76,15 @@ class LearnerState:
     """What the learner is doing; sent at most four times a second."""
 
     phase: Literal[
-        "idle", "gathering", "learning", "checking", "consolidating", "training", "paused", "off"
+        "idle",
+        "gathering",
+        "learning",
+        "checking",
+        "consolidating",
+        "taste",
+        "training",
+        "paused",
+        "off",
     ]
     waiting: int = 0
     """Number of waiting lessons."""
@@ -169,20 +178,6 @@ class TrainDone:
     """See TrainProgress."""
     goes_on: bool = False
     """Nothing was published, but the next training resumes this one."""
-
-
-@dataclass(frozen=True)
-class PracticeStarted:
-    """A run of practice begins, and is in the journal under the id `run`."""
-
-    task: str
-    run: int
-    seed: int
-    options: dict[str, str]
-    """Every option of practice with its value; `changed` has those that are not the defaults."""
-    changed: dict[str, str]
-    differs: tuple[str, ...] = ()
-    """What it does not share with the run that it repeats, in words."""
 
 
 @dataclass(frozen=True)
@@ -387,6 +382,7 @@ Event = (
     | PracticeStep
     | PracticeDone
     | Checked
+    | WouldPick
     | CompareBegan
     | ComparedText
     | CompareDone

@@ -1,4 +1,4 @@
-"""Events of models that come into the home: downloads and growth."""
+"""Events of models that come into the home (downloads, growth), and of the model of the owner's taste."""
 
 from __future__ import annotations
 
@@ -32,3 +32,12 @@ class Grown:
 
     name: str
     parameters: int
+
+
+@dataclass(frozen=True)
+class WouldPick:
+    """The answer to a Foretell. None is sent where there is no taste that may be used."""
+
+    ask: int
+    index: int
+    """1 to n."""

@@ -29,6 +29,8 @@ class Turn(NamedTuple):
 
 
 Turns = tuple[Turn, ...]
+Span = tuple[int, int]
+"""A part of a text: its first character, and the one behind its last."""
 
 
 def as_turns(pairs: Iterable[tuple[str, str]]) -> Turns:
@@ -123,6 +125,8 @@ class Rating:
     value: Literal["good", "bad"] | None
     reason: str | None = None
     """Why, in the owner's words: "because it is short"."""
+    blame: Span | None = None
+    """The part of the answer that a bad rating is about; None: all of it."""
 
 
 Judgement = Pick | Correction | Rating
@@ -147,6 +151,9 @@ class Lesson:
     state: LessonState = "waiting"
     replaces: str | None = None
     """An earlier answer to the same prompt that the owner no longer wants."""
+    blame: Span | None = None
+    """The part of the one rejected answer that is to be avoided, if `answer` is empty. What stands before it
+    is kept. None: all of it is avoided."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.config import Sampling
-from learning.protocol.records import Again, LessonKind, Turns
+from learning.protocol.records import Again, LessonKind, Span, Turns
 
 
 @dataclass(frozen=True)
@@ -156,6 +156,8 @@ class Probe:
     answer: str
     """If empty, the model knows it if greedy decoding gives none of `rejected`."""
     rejected: tuple[str, ...] = ()
+    blame: Span | None = None
+    """The part of the rejected answer that is not to follow its beginning; None: all of it."""
 
 
 @dataclass(frozen=True)
@@ -183,6 +185,13 @@ class Compare:
     """Compare with this version, and ignore `lesson`."""
     max_tokens: int = 64
     seed: int | None = None
+
+
+@dataclass(frozen=True)
+class Foretell:
+    """Say which candidate of an ask, of which one was picked, the owner's taste would have picked."""
+
+    ask: int
 
 
 @dataclass(frozen=True)
@@ -221,6 +230,7 @@ Request = (
     | OwnerActive
     | Check
     | Compare
+    | Foretell
     | StopComparing
     | Forget
     | Shutdown

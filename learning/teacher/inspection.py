@@ -7,6 +7,7 @@ just after a key press. Earlier weights are loaded for one comparison and then d
 
 from __future__ import annotations
 
+import contextlib
 import math
 import queue
 import secrets
@@ -28,12 +29,21 @@ from learning.data.examples import Example, from_answer
 from learning.journal.journal import Journal
 from learning.journal.lessons import MAIN_KINDS
 from learning.lessons.learner import Learner
-from learning.memory.tasks import rider_example
+from learning.memory.tasks import rider_example, to_avoid
 from learning.models.snapshots import OldWeights, kept_weights, weights_without
 from learning.objectives.forward import knowledge
-from learning.protocol.events import Checked, CompareBegan, CompareDone, ComparedText, Event
+from learning.protocol.events import (
+    Checked,
+    CompareBegan,
+    CompareDone,
+    ComparedText,
+    Event,
+)
+from learning.protocol.model_events import WouldPick
 from learning.protocol.records import Lesson, TextDelta, Turns
-from learning.protocol.requests import Check, Compare, Probe, StopComparing
+from learning.protocol.requests import Check, Compare, Foretell, Probe, StopComparing
+from learning.rewards.reward_keeper import RewardError, usable
+from learning.rewards.reward_model import ids_of
 from learning.teacher.recall import LessonRecall
 from learning.teacher.scheduling import Scheduler, lower_priority
 
@@ -46,11 +56,11 @@ class _GetReady:
     """Compute what the next recall needs."""
 
 
-Job = Check | Compare | Lesson | _GetReady
+Job = Check | Compare | Foretell | Lesson | _GetReady
 
 
 class Inspector:
-    """A thread that handles Check, Compare and measurements. `close` ends it."""
+    """A thread that handles Check, Compare, Foretell and measurements. `close` ends it."""
 
     def __init__(
         self,
@@ -70,7 +80,7 @@ class Inspector:
         self._thread = threading.Thread(target=self._loop, name="look", daemon=True)
         self._thread.start()
 
-    def send(self, request: Check | Compare | StopComparing) -> None:
+    def send(self, request: Check | Compare | Foretell | StopComparing) -> None:
         """Queues a request; returns at once."""
         if isinstance(request, StopComparing):
             self._stopped.add(request.key)
@@ -100,6 +110,8 @@ class Inspector:
                     self._check(job)
                 elif isinstance(job, Compare):
                     self._compare(job)
+                elif isinstance(job, Foretell):
+                    self._foretell(job)
                 elif isinstance(job, _GetReady):
                     self._recall.prepare(self._pause)
                 else:
@@ -144,8 +156,12 @@ class Inspector:
     def _examples(self, model: Model, probe: Probe) -> list[Example]:
         """The wanted answer as an example; if there is none, each rejected one."""
         tokenizer, context = self._learner.tokenizer, model.config.context
-        texts = (probe.answer,) if probe.answer else probe.rejected
-        return [from_answer(tokenizer, probe.prompt, text, context) for text in texts]
+        if probe.answer:
+            return [from_answer(tokenizer, probe.prompt, probe.answer, context)]
+        found = (
+            to_avoid(tokenizer, probe.prompt, text, context, probe.blame) for text in probe.rejected
+        )
+        return [example for example in found if example]
 
     def _measure(self, words: Lesson) -> None:
         """Records the loss on the owner's words in nats per token, before they are learned."""
@@ -155,6 +171,20 @@ class Inspector:
             (found,) = knowledge(model, [example], pause=self._pause)
             if found.tokens and math.isfinite(found.nll):
                 self._journal.add_measure("owner_nll", found.nll / found.tokens)
+
+    def _foretell(self, job: Foretell) -> None:
+        """Says nothing where there is no taste, or it must not be used."""
+        shown = [c for c in self._journal.candidates(job.ask) if c.ending != "cancelled"]
+        shown = [one for one in shown if one.text.strip()]
+        with contextlib.suppress(RewardError, NotFound):
+            turns = self._journal.ask(job.ask).turns
+            model, _ = usable(self._learner.folder, self._journal)
+            context = self._learner.published.model.config.context
+            tokenizer = self._learner.tokenizer
+            rows = [ids_of(tokenizer, turns, one.text.strip(), context) for one in shown]
+            if len(rows) > 1:
+                best = int(model.rewards(rows, pause=self._pause).mean(1).argmax())
+                self._emit(WouldPick(job.ask, shown[best].index))
 
     # ------------------------------------------------------------ earlier weights
 

@@ -27,6 +27,7 @@ from learning.models.unfinished_training import Unfinished, read_unfinished
 from learning.protocol.events import Event, Failed, Forgotten, LearnerState, LessonDone, UndoDone
 from learning.protocol.model_events import Grown
 from learning.protocol.requests import Forget, Grow, Learn, Practise, SetLearning, Train, Undo
+from learning.rewards.reward_keeper import RewardKeeper
 from learning.teacher.scheduling import Scheduler, at_lowest_priority, lower_priority
 from learning.teacher.training_events import (
     TrainingEvents,
@@ -85,6 +86,13 @@ class Jobs:
         self._journal = journal
         self._learner = learner
         self._trainer = BookTrainer(learner.transaction, learner.tokenizer)
+        self._taste = RewardKeeper(
+            learner.folder,
+            lambda: (learner.version, learner.weights.model),
+            learner.tokenizer,
+            journal,
+            pause=signals.pause,
+        )
         self._scheduler, self._signals = scheduler, signals
         self._emit = emit
         self._how = SetLearning(on=True)
@@ -137,6 +145,7 @@ class Jobs:
                 self._use_the_pause()
             elif isinstance(job, Undo):
                 self._undo(job)
+                self._learn_taste()
             elif isinstance(job, Forget):
                 self._forget(job)
             elif isinstance(job, Train):
@@ -207,6 +216,14 @@ class Jobs:
     def _use_the_pause(self) -> None:
         """While the queue is empty, re-measures the memory and repairs what was forgotten."""
         while self._how.on and self._waiting.empty() and self._learner.catch_up():
+            self._signals.pause()
+        self._learn_taste()
+
+    def _learn_taste(self) -> None:
+        """While the queue is empty, learns what the owner likes, or unlearns what was taken back."""
+        while self._how.on and self._waiting.empty() and self._taste.catch_up():
+            if self._taste.busy:
+                self._emit(LearnerState("taste"))
             self._signals.pause()
 
     def _undo(self, job: Undo) -> None:

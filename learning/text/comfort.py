@@ -1,9 +1,9 @@
-"""Whether somebody in need is talking: only then are the book's answers for such a moment in place.
+"""Decides whether the owner may be in distress. Only then may the model give the book's crisis answers.
 
-"Please call someone you trust, or a crisis line" must never be missing where it is needed, and frightens
-where it is not. So the rule is generous: one word that people in need use is enough, anywhere in what
-the owner said in this conversation; weaker words count in a statement ("my life is over"), not in a
-question ("where do I live?"). Left out: which of the answers fits.
+"Please call someone you trust, or a crisis line" must not be missing when it is needed, and it alarms the
+owner when it is not. The rule therefore errs towards yes: one strong word anywhere in the owner's messages
+of this conversation is enough. A weak word counts only in a statement ("my life is over"), not in a
+question ("where do I live?"). Left out: which of the crisis answers fits.
 """
 
 from __future__ import annotations
@@ -33,7 +33,10 @@ _WEAK = re.compile(
 
 
 def in_need(said: Sequence[str]) -> bool:
-    """Whether the owner's messages, oldest first, hold words of somebody in need."""
+    """Whether the messages contain a strong word, or a weak word outside a question.
+
+    said: the owner's messages of this conversation, oldest first; may be empty.
+    """
     for message in said:
         words = fold(message)
         if _STRONG.search(words) or (_WEAK.search(words) and not is_question(message)):
@@ -42,6 +45,10 @@ def in_need(said: Sequence[str]) -> bool:
 
 
 def in_place(said: Sequence[str], prompts: Collection[str]) -> bool:
-    """Whether an answer for somebody in need may be said now: to one of the prompts (folded) that it
-    was written for, or to somebody in need. said: the owner's messages, oldest first."""
+    """Whether a crisis answer may be given to the newest message: if that message is one of the prompts
+    which the answer was written for, or if the owner may be in distress.
+
+    said: the owner's messages of this conversation, oldest first, at least one. prompts: folded with
+    `learning.text.normalise.fold`. Raises IndexError if `said` is empty.
+    """
     return fold(said[-1]) in prompts or in_need(said)

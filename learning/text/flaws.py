@@ -1,8 +1,8 @@
-"""What is wrong with the form of an answer: broken bytes, words glued together, two book lines in one.
+"""Finds faults in the form of an answer: broken bytes, missing spaces, two book lines mixed into one.
 
-Pure functions of texts. They are careful: what the owner taught or typed is always right
-(learning.teacher.answer_check), and so is what people write on purpose: iPhone, McDonald, e.g.,
-3.5, addresses.
+Pure functions of texts. They prefer to miss a fault over reporting a correct text. They accept what people
+write on purpose (iPhone, McDonald, e.g., 3.5, addresses), and every chunk in `seen`, by which
+`learning.teacher.answer_check` passes in what the owner taught or typed.
 Left out: whether an answer is true, and grammar.
 """
 
@@ -17,18 +17,19 @@ from collections.abc import Collection, Iterable, Iterator
 from learning.text.normalise import fold
 
 RUN = 4
-"""Words in a row that mark a piece as taken from a book line, where it is no whole sentence."""
+"""Number of consecutive words by which part of a sentence is recognised as taken from a book line."""
 BROKEN = "\ufffd"
 _NO_SPACE_NEEDED = re.compile(r"://|www\.|@|[\\/_=#<>{}\[\]()`|~]|\.\w+\.\w")
-"""Addresses, paths, code: a chunk with one of these is no running text."""
+"""Matches in addresses, paths and code; such chunks are not checked for missing spaces."""
 _AFTER_MARK = re.compile(r"(?<=[^\W\d_])[!?]+(?=[^\W\d_])")
-"""No space after the end of a sentence: "Hello!Hello!"."""
+"""A sentence that ends without a space after it: "Hello!Hello!"."""
 _AFTER_STOP = re.compile(r"([^\W\d_]{2,})[.,;:](?=([^\W\d_]{2,}))")
-"""The same for marks that also stand inside words; only where a new sentence seems to begin."""
+"""The same for marks that also occur inside words. `seams` reports it only where a new sentence seems to
+begin."""
 _SHORT = frozenset(
     {"dr", "mr", "mrs", "ms", "st", "prof", "no", "vs", "ph", "jr", "sr", "mt", "ft", "inc"}
 )
-"""Written with a stop and, by some, without a space."""
+"""Abbreviations that people write with a full stop and sometimes without a space after it."""
 _EVERYDAY = frozenset(
     re.findall(
         r"\w+",
@@ -38,7 +39,7 @@ _EVERYDAY = frozenset(
         would yes you your""",
     )
 )
-"""Words that no name is made of: "YourAna", "blueIt" are two words."""
+"""Words that are not parts of names. "YourAna" and "blueIt" are therefore two words each."""
 _NAMES = frozenset(
     {
         "youtube",
@@ -53,26 +54,26 @@ _NAMES = frozenset(
     }
     | {"tojson", "tostring", "todo", "myfitnesspal", "thefork", "linkedin"}
 )
-"""Names that are made of such words all the same."""
+"""Exceptions: names that do contain everyday words."""
 
 
 def broken(text: str) -> bool:
-    """Whether bytes in it make no character, or a control character stands in it."""
+    """Whether the text contains U+FFFD, a surrogate, or a control character other than tab and newlines."""
     return BROKEN in text or any(
         c not in "\n\t\r" and unicodedata.category(c) in ("Cc", "Cs") for c in text
     )
 
 
 def ends_sentence(text: str) -> bool:
-    """True if the last sentence is complete: it ends with . ! ? or an ellipsis, possibly before closing
+    """Whether the last sentence is complete: it ends with . ! ? or an ellipsis, possibly followed by closing
     quotes and brackets."""
     return text.rstrip(" \"')]”’»*").endswith((".", "!", "?", "…"))
 
 
 def seams(text: str, seen: Collection[str] = ()) -> list[int]:
-    """Places where a space is missing between two words, in order.
+    """Indexes into `text`, ascending, at which a space is missing between two words.
 
-    seen: casefolded chunks, as `chunks` gives them, that are right as they are.
+    seen: casefolded chunks that count as correct, as `chunks` returns them.
     """
     found: list[int] = []
     for match in re.finditer(r"\S+", text):
@@ -94,7 +95,8 @@ def seams(text: str, seen: Collection[str] = ()) -> list[int]:
 
 
 def _humps(chunk: str, seen: Collection[str]) -> list[int]:
-    """Where a capital begins a second word: "YourAna's", and not "iPhone" or "McDonald"."""
+    """Indexes into `chunk` at which a capital begins a second word: in "YourAna's", but not in "iPhone" or
+    "McDonald"."""
     found = []
     for word in re.finditer(r"[^\W\d_]+", chunk):
         if word[0].casefold() in _NAMES or word[0].casefold() in seen:
@@ -111,13 +113,14 @@ def _humps(chunk: str, seen: Collection[str]) -> list[int]:
 
 
 def _parts(word: str) -> list[str]:
-    """A word, cut at each change from a small letter to a capital."""
+    """Splits a word at each change from a lower-case to an upper-case letter."""
     cuts = [i for i in range(1, len(word)) if word[i].isupper() and word[i - 1].islower()]
     return [word[i:j] for i, j in itertools.pairwise([0, *cuts, len(word)])]
 
 
 def chunks(texts: Iterable[str]) -> frozenset[str]:
-    """What stands between white space, and the words within, casefolded: right as they are."""
+    """The casefolded chunks between white space of the texts, and the words inside them, for use as
+    `seen`."""
     found = {_bare(chunk) for text in texts for chunk in text.split()}
     words = {word for chunk in found for word in re.findall(r"[^\W\d_]+", chunk)}
     return frozenset(found | words)
@@ -128,7 +131,8 @@ def _bare(chunk: str) -> str:
 
 
 def mended(text: str, seen: Collection[str] = ()) -> str:
-    """The text without broken bytes and control characters, and with the spaces that are missing."""
+    """The text without broken bytes and control characters, with missing spaces inserted and no white space
+    at its ends. seen: as in `seams`."""
     kept = "".join(c for c in text if not broken(c))
     for place in reversed(seams(kept, seen)):
         kept = f"{kept[:place]} {kept[place:]}"
@@ -136,12 +140,12 @@ def mended(text: str, seen: Collection[str] = ()) -> str:
 
 
 class Blends:
-    """Finds answers that are pieced together from two lines of a book."""
+    """Finds answers that mix pieces of several book lines. answers: the answers of the book's lines."""
 
     def __init__(self, answers: Iterable[str]) -> None:
         self._lines: set[str] = set()
         self._pieces: dict[str, set[str]] = defaultdict(set)
-        """A sentence, or RUN words in a row -> the lines (folded) that have them."""
+        """Maps each piece (a sentence, or RUN consecutive words) to the folded lines that contain it."""
         for answer in answers:
             line = fold(answer)
             self._lines.add(line)
@@ -149,7 +153,8 @@ class Blends:
                 self._pieces[piece].add(line)
 
     def blended(self, text: str) -> bool:
-        """Whether pieces of several lines stand in it that no one line has."""
+        """Whether the text contains pieces of book lines, but no single line contains all of them. False for
+        a text that is itself a book line."""
         if fold(text) in self._lines:
             return False
         sources = [self._pieces[piece] for piece in _pieces(text) if piece in self._pieces]
@@ -157,7 +162,7 @@ class Blends:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Folded: each sentence, and each RUN words in a row within one."""
+    """Yields each folded sentence, and each run of RUN consecutive words within a sentence."""
     for sentence in re.split(r"(?<=[.!?])\s+", text):
         words = fold(sentence).split()
         yield " ".join(words)

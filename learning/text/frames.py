@@ -1,12 +1,12 @@
-"""A question's own words between the small words of other questions.
+"""Rewords a question by putting its content words between the function words of other questions.
 
-A small model goes by the frame: "where was our honeymoon" begins like a line of the book about where
-Vidya lives, and gets its answer, though the word that matters was taught. So a lesson is asked in
-frames of the memory too, which have answers of their own, and of the owner's turns in the model's own
-talk: what is left to tell them apart are the words that carry the meaning. Pronouns are among them:
-"what I like" and "what you like" are different questions. People ask with words of their own ("Where
-did I put my card for the library?"), so some of a frame's stay, some of the question's fall out, and
-they stand apart.
+A small model attends to the function words: "where was our honeymoon" begins like the book's line about where
+Vidya lives, so the model gives that line's answer, although "honeymoon" was taught. Here a lesson's content
+words are put into frames: other remembered questions, which have different answers, and the owner's turns in
+the model's self-generated talk. Only the content words then tell the questions apart. Pronouns count as
+content words, because "what I like" and "what you like" are different questions. Owners use words of their
+own ("Where did I put my card for the library?"). Therefore some of the frame's content words stay, some of
+the question's are dropped, and the rest may be split into two parts.
 """
 
 from __future__ import annotations
@@ -30,27 +30,28 @@ i you he she we they me him her us them my your his our their mine yours im your
 """
 _SMALL, _PRONOUNS = set(_SMALL_WORDS.split()), set(_PRONOUN_WORDS.split())
 _LONGEST = 10
-"""Words of a frame: a longer question is about something of its own."""
+"""Most words of a frame. Longer questions are too specific to serve as one."""
 _KEPT = 0.5
-"""Chance of a frame's own word to stay: people use words of their own too."""
+"""Probability that a content word of the frame stays; imitates words that the owner adds."""
 _WHOSE = 0.3
-"""Chance of a frame's pronoun to stay."""
+"""Probability that a pronoun of the frame stays."""
 _PARTED = 0.5
-"""Chance that what is carried stands in two places, in either order."""
+"""Probability that the question's words are split into two parts, in either order."""
 _DROPPED = 0.3
-"""Chance of what is carried to fall out; pronouns and the rarest word never do."""
+"""Probability that a group of the question's words is dropped. Groups with pronouns and the group with the
+rarest word never are."""
 
 
 class Questions:
-    """Texts that others are asked between the words of, and the words that are in them."""
+    """Questions that serve as frames for others, with their folded words and word counts."""
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
         self.texts = tuple(texts)
         self.words = [frozenset(fold(word) for word in text.split()) for text in self.texts]
         self.counts = Counter(word for words in self.words for word in words)
-        """In how many texts each word is."""
+        """Number of texts that contain each word."""
         self.frames = [text for text in self.texts if _slots(text.split())]
-        """Those that leave at least one small word, and are not too long."""
+        """The texts with a function word, a content word and at most _LONGEST words."""
 
 
 NO_QUESTIONS = Questions()
@@ -58,17 +59,18 @@ NO_QUESTIONS = Questions()
 
 @dataclass(frozen=True)
 class _Carried:
-    """What a question carries into frames."""
+    """The content words of one question."""
 
     groups: list[list[str]]
-    """Words that stay together."""
+    """Consecutive words that stay together."""
     rarest: int
-    """The group that never falls out."""
+    """Index of the group with the rarest word; it is never dropped."""
     others: list[frozenset[str]]
-    """Words of remembered questions with answers of their own."""
+    """Folded words of each remembered question that has another answer."""
 
     def drawn(self, rng: random.Random) -> list[list[str]]:
-        """Groups that are left; all where those could just as well ask for something else."""
+        """The groups that are not dropped; all groups if the rest would also fit another remembered
+        question."""
         kept = [
             group
             for place, group in enumerate(self.groups)
@@ -87,9 +89,12 @@ def splices(
     talk: Questions = NO_QUESTIONS,
     own: Collection[str] = (),
 ) -> list[str]:
-    """Up to `count` different ones; fewer where the question or the frames give no more. memory: other
-    questions with answers of their own, `own` left out; talk: what else is said, from which every other
-    frame is drawn if there is any."""
+    """Up to `count` different rewordings of `question`; fewer if the question or the frames give no more.
+
+    memory: remembered questions. own: those of them that have this question's answer; they are not used as
+    frames. talk: the owner's turns in self-generated talk; half of the frames are drawn from it, if it has
+    any.
+    """
     groups = _groups(carrying(question))
     kinds = [kind.frames for kind in (memory, talk) if kind.frames]
     made: dict[str, str] = {}
@@ -109,13 +114,13 @@ def splices(
 
 
 def carrying(question: str) -> list[str]:
-    """The words that carry the meaning, in their order."""
+    """The content words of the question, pronouns included, in order and without punctuation."""
     words = [word.strip("?!.,:;\"'") for word in question.split()]
     return [word for word in words if word and fold(word) not in _SMALL]
 
 
 def _groups(carried: list[str]) -> list[list[str]]:
-    """Words that stay together: a pronoun and what follows it."""
+    """Groups the words: a pronoun stays with the word after it."""
     groups: list[list[str]] = []
     for word in carried:
         if groups and fold(groups[-1][-1]) in _PRONOUNS:
@@ -130,8 +135,8 @@ def _has_pronoun(group: list[str]) -> bool:
 
 
 def _rarest(groups: list[list[str]], *seen: Counter[str]) -> int:
-    """Place of the group with the word that the fewest texts have, the longest of equally rare ones;
-    pronouns tell nothing apart."""
+    """Index of the group with the word that occurs in the fewest texts; among equally rare ones the longest
+    word decides. Pronouns are ignored. seen: counts of texts by word."""
 
     def rarity(place: int) -> tuple[float, int]:
         words = [fold(word) for word in groups[place] if fold(word) not in _PRONOUNS]
@@ -142,7 +147,7 @@ def _rarest(groups: list[list[str]], *seen: Counter[str]) -> int:
 
 
 def _slots(frame: list[str]) -> list[int]:
-    """Places of a frame's own words; none where it leaves no small word, or is too long."""
+    """Indexes of a frame's content words; empty if the frame has no function word or is too long."""
     own = [place for place, word in enumerate(frame) if fold(word) not in _SMALL]
     return own if len(frame) <= _LONGEST and len(own) < len(frame) else []
 
@@ -162,7 +167,7 @@ def _splice(carried: _Carried, frame: list[str], rng: random.Random) -> str:
 
 
 def _parts(kept: list[list[str]], rng: random.Random) -> list[str]:
-    """In one piece or two."""
+    """Joins the groups into one part or two."""
     parts = [kept]
     if len(kept) > 1 and rng.random() < _PARTED:
         cut = rng.randrange(1, len(kept))

@@ -1,14 +1,15 @@
-"""Conversations that a program writes, from which a small model learns to use what was said before.
+"""Generates conversations that teach a small model to use its context.
 
     python -m learning.pretraining.synthetic_rows skills.jsonl --rows 20000
 
-A base of 10M weights that has read 26 million tokens of talk cannot look back: of a random sequence
-that comes twice it predicts 0.7 % of the second time, and a name told two lines ago is lost. These rows
-mend it (benchmarks/results/in_context.md). Three kinds of rows, in the format that `vidya pretrain`
-reads: `recall` (facts told, then asked for in other words, among facts that differ in one word only),
-`copying` (random text that comes again; a head that copies forms when only the second time is learned),
-`sums` (numbers to 20). Everything is drawn from lists written here and from the vocabulary that comes
-with vidya; names are made up. Left out: anything about Vidya itself, which is the book's.
+A base model of 10M weights, trained on 26 million tokens of talk, does not use its context: when a random
+sequence is repeated, it predicts 0.7 % of the tokens of the repetition, and it cannot name what it was told
+two lines earlier. Training on these rows corrects that (benchmarks/results/in_context.md). The rows have the
+format that `vidya pretrain` reads, and are of three kinds: `recall` (facts are told and then asked for in
+other words, among facts that differ in one word only), `copying` (random text is repeated; a copying head
+forms if only the repetition is trained) and `sums` (results to 20). The words come from the lists in this
+file and from the vocabulary that ships with vidya; names are invented. Left out: facts about Vidya, which the
+book has.
 """
 
 from __future__ import annotations
@@ -102,22 +103,22 @@ AGAIN = ("Again", "Once more, please.", "Say it again.", "Repeat that")
 
 @dataclass(frozen=True)
 class Fact:
-    """Something that the user tells and asks for."""
+    """A fact that the user tells and later asks for."""
 
     told: str
-    """As the user says it."""
+    """The statement, in the user's words."""
     question: str
     answer: str
 
 
 def word(rng: random.Random, syllables: int = 2) -> str:
-    """A made-up word in small letters."""
+    """An invented word of that many syllables, in lower case."""
     parts = [rng.choice(_ONSETS) + rng.choice(_VOWELS) for _ in range(syllables)]
     return "".join(parts) + rng.choice(_CODAS)
 
 
 def name(rng: random.Random) -> str:
-    """A made-up name."""
+    """An invented name of one to three syllables, capitalised."""
     return word(rng, rng.choice((1, 2, 2, 3))).capitalize()
 
 
@@ -207,8 +208,12 @@ _FACTS: tuple[Callable[[random.Random], Fact], ...] = (
 
 
 def recall(rng: random.Random) -> Row:
-    """Facts are told or asked and answered; later they are asked for, mostly in other words. Half of the
-    conversations have facts of one kind only, so that the word in which they differ decides."""
+    """A conversation about one to four facts. The user tells each fact, or asks for it and is answered; then
+    the user asks for each, mostly in other words.
+
+    In half of the conversations all facts are of one kind, so that only one word tells them apart. An answer
+    that nobody could know yet has weight 0.
+    """
     count = rng.randint(1, 4)
     kinds = [rng.choice(_FACTS)] * count if rng.random() < 0.5 else rng.choices(_FACTS, k=count)
     facts = list({f.question: f for f in (kind(rng) for kind in kinds)}.values())
@@ -236,8 +241,11 @@ def _otherwise(question: str, rng: random.Random) -> str:
 
 
 def copying(rng: random.Random, pieces: Sequence[str]) -> Row:
-    """Text of random `pieces` and made-up words that comes again, from its beginning or, in every third
-    round, from some word on."""
+    """One to four rounds in which the user gives a random text and the answer repeats it.
+
+    pieces: strings from which the text is drawn, at least one; invented words are added. In a third of the
+    rounds the answer starts at a random word instead of the first. Raises IndexError if `pieces` is empty.
+    """
     turns: list[tuple[str, str]] = []
     for _ in range(rng.randint(1, 4)):
         words = "".join(rng.choices(pieces, k=rng.randint(4, 24))).split()
@@ -246,13 +254,13 @@ def copying(rng: random.Random, pieces: Sequence[str]) -> Row:
         ask = rng.choice(_REPEAT).format(" ".join(words))
         start = rng.randrange(len(words)) if rng.random() < 0.33 else 0
         turns.append((ask, " ".join(words[start:])))
-        if rng.random() < 0.3:  # and once more, so that the second time is far from the first
+        if rng.random() < 0.3:  # once more, so that the two copies are far apart
             turns.append((rng.choice(AGAIN), " ".join(words)))
     return _row("copying", turns)
 
 
 def sums(rng: random.Random) -> Row:
-    """Some sums and differences of small numbers."""
+    """One to five sums or differences of numbers from 0 to 10; no result is negative."""
     turns = []
     for _ in range(rng.randint(1, 5)):
         a, b = rng.randint(0, 10), rng.randint(0, 10)
@@ -273,7 +281,8 @@ def sums(rng: random.Random) -> Row:
 
 
 def _row(source: str, turns: Sequence[tuple[str, str]], unknown: Collection[int] = ()) -> Row:
-    """Only answers are learned, and of them not the `unknown`, which nobody can know yet."""
+    """A row in which only answers have weight. turns: (question, answer). unknown: indexes of turns whose
+    answers have weight 0 too, because nobody could know them."""
     said: list[Row] = []
     for place, (asked, answer) in enumerate(turns):
         said.append({"role": "user", "text": asked, "weight": 0})

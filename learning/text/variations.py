@@ -1,11 +1,9 @@
-"""Other ways of asking the same English question, made by rules, so that a lesson is known under
-more than its exact words.
+"""Rewords an English question by rules, so that the model learns more than one exact wording of it.
 
-A model that is taught one wording learns that wording. Here a question is put into other frames
-("Tell me, ...", "Do you know ...?") as it stands, small words fall out, or all but those that carry the
-meaning, and the writing becomes careless. Pronouns never fall out: "my name" and "your name" are different
-questions. Left out, because they gained nothing (benchmarks/results/recipe.md): grammar, and a list of words
-that may be exchanged.
+A model that is taught one wording learns only that wording. The rules put the question into templates
+("Tell me, ...", "Do you know ...?"), drop some function words or all of them, and imitate careless typing.
+They never drop pronouns: "my name" and "your name" are different questions. Left out, because they gained
+nothing (benchmarks/results/recipe.md): grammar and a list of synonyms.
 """
 
 from __future__ import annotations
@@ -71,11 +69,12 @@ _LOOSE = (
     "which is it, {}?",
 )
 _WEIGHTS = (9, 5, 6, 4)
-"""How often each kind of frame comes."""
+"""Relative frequencies of _DIRECT, _CLAUSE, _THING and _LOOSE."""
 
 
 def variations(question: str, count: int, rng: random.Random) -> list[str]:
-    """Up to `count` different other wordings of the question; fewer where it gives no more."""
+    """Up to `count` different rewordings of the question, none of them the question itself; fewer if the
+    rules give no more in 4 * count draws."""
     found: dict[str, str] = {}
     own = _plain(question)
     for _ in range(4 * count):
@@ -97,7 +96,7 @@ def _vary(question: str, rng: random.Random) -> str:
 
 
 def _asked_otherwise(body: str, rng: random.Random) -> str:
-    """In another frame: the whole question, or the words that carry the meaning."""
+    """Puts the whole question, or only its content words, into a random template."""
     frames = rng.choices((_DIRECT, _CLAUSE, _THING, _LOOSE), _WEIGHTS)[0]
     frame, text = rng.choice(frames), body
     if frames in (_THING, _LOOSE):
@@ -106,7 +105,7 @@ def _asked_otherwise(body: str, rng: random.Random) -> str:
 
 
 def _bag(body: str) -> str:
-    """The words that carry the meaning; all where none does."""
+    """The content words in lower case; the whole text if it has none."""
     words = [w for w in body.lower().split() if w not in _SMALL | _ASKED]
     words = words[2:] if words[1:2] == ["me"] and words[0] in _REQUEST else words
     return " ".join(words) or body
@@ -119,7 +118,7 @@ def _without_small_words(text: str, rng: random.Random) -> str:
 
 
 def careless(text: str, rng: random.Random) -> str:
-    """As people type: capital letters, the mark at the end and apostrophes are there or not."""
+    """The text as people type it: sometimes without capitals, final punctuation or apostrophes."""
     draw = rng.random()
     if draw < 0.08:
         return text.rstrip("?!.").lower().replace("'", "")
@@ -135,5 +134,5 @@ def _lower_first(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """What differs in more than spaces."""
+    """The text with each run of white space as one space."""
     return " ".join(text.split())

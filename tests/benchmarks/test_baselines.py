@@ -254,6 +254,7 @@ def test_a_conversation_is_learned_at_its_fifth_turn(
     assert 0.0 < float(moved(tiny_model, before).abs().max()) <= 1.1e-4
 
 
+@pytest.mark.slow
 def test_all_of_it_waits_for_five_and_stays_within_four_steps(
     tiny_model: Model, examples: list[Example]
 ) -> None:

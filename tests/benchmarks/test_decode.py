@@ -36,7 +36,10 @@ def _asked(n: int, sampling: Sampling) -> dict[str, Any]:
     return {"prompt": prompt, "n": n, "sampling": sampling.to_dict(), "seed": 3}
 
 
-@pytest.mark.parametrize("name", ["vidya rollouts", "transformers", "llama.cpp f32"])
+@pytest.mark.parametrize(
+    "name",
+    ["vidya rollouts", "llama.cpp f32", pytest.param("transformers", marks=pytest.mark.slow)],
+)
 def test_all_programs_say_the_same_from_the_same_weights(folder: Path, name: str) -> None:
     if name == "llama.cpp f32":
         pytest.importorskip("llama_cpp")

@@ -180,6 +180,7 @@ def test_rome_puts_the_wanted_state_at_the_place(
     assert torch.allclose(state, found.state + found.change, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_each_changes_only_what_it_says(
     tiny_model: Model, kept: list[Example], fact: Example
 ) -> None:

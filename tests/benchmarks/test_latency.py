@@ -65,6 +65,7 @@ def test_strokes_repeat_with_their_seed() -> None:
     assert list(strokes(50, random.Random(3))) == list(strokes(50, random.Random(3)))
 
 
+@pytest.mark.slow
 def test_every_timed_stroke_is_seen_once() -> None:
     keys = list(strokes(40, random.Random(1)))
     with echo() as terminal:

@@ -86,13 +86,15 @@ def halves(facts: list[PersonFact]) -> Iterator[str]:
 
 def others(facts: list[PersonFact]) -> Iterator[str]:
     """No question, name or value in what else is taught or measured."""
-    texts = list(other_texts())
+    texts = set(other_texts())
     taken = {fold(text) for text in texts}
+    written = [(phrase(text), text) for text in sorted(texts)]
     for fact in facts:
         yield from (f"asked elsewhere: {q}" for q in questions(fact) if fold(q) in taken)
         for values in keys(fact):
             for value in (alternatives[0] for alternatives in values):
-                if found := next((text for text in texts if says(text, value)), None):
+                said = phrase(value)
+                if found := next((text for words, text in written if said in words), None):
                     yield f"{fact.owner}: {value!r} stands elsewhere: {found}"
     known = {word for text in texts for word in re.findall(r"[^\W\d_]+", text.casefold())}
     yield from (f"a name elsewhere: {word}" for word in sorted(proper(facts) & known))
@@ -113,9 +115,9 @@ def keys(fact: PersonFact) -> list[Key]:
     return [fact.key, *([fact.later.key] if fact.later else [])]
 
 
-def says(text: str, value: str) -> bool:
-    words, wanted = key_words(text), key_words(value)
-    return any(words[at : at + len(wanted)] == wanted for at in range(len(words)))
+def phrase(text: str) -> str:
+    """The words of a text in one line; a phrase is said where its line is part of another."""
+    return f" {' '.join(key_words(text))} "
 
 
 def names(facts: list[PersonFact]) -> set[str]:

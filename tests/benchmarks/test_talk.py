@@ -103,6 +103,7 @@ def test_held_out_reads_a_folder(tmp_path: Path) -> None:
     assert held_out([]) == []
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_a_tiny_model_from_end_to_end(
     tiny_model: Model,

@@ -124,6 +124,7 @@ def test_duplicates_stay_where_they_are_wanted(
     assert [e.text for e in _finished(events).values()] == ["I am well."] * 3
 
 
+@pytest.mark.slow
 def test_deltas_after_the_last_restart_make_the_text(
     tiny_model: Model, tiny_tokenizer: Tokenizer
 ) -> None:

@@ -55,6 +55,7 @@ def test_the_same_logits(changes: dict[str, int]) -> None:
         torch.testing.assert_close(large(IDS), model(IDS), atol=2e-4, rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_10m_becomes_49m_with_the_same_answers_in_bfloat16() -> None:
     model = _trained(replace(CONFIGS["10m"], vocab_size=512))
     large = grow(model, CONFIGS["49m"], generator=_seed(1))

@@ -246,6 +246,7 @@ def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
         LoraSettings(targets=("lm_head",))
 
 
+@pytest.mark.slow
 def test_peft_loads_it_and_says_the_same(tmp_path: Path) -> None:
     peft = pytest.importorskip("peft")
     transformers = pytest.importorskip("transformers")

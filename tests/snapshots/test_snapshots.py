@@ -16,7 +16,8 @@ from tests.scenes import SCENES, Scene, build, still_clock
 from vidya_tui.app.app import VidyaApp
 from vidya_tui.widgets.key_line import KeyLine
 
-SIZES = ((80, 24), (200, 60))
+LARGE = (200, 60)
+SIZES = ((80, 24), LARGE)
 LIGHT = "candidates"
 """The scene that is drawn in the light theme too."""
 CASES = [(scene, size, "dark") for scene in SCENES for size in SIZES] + [
@@ -25,6 +26,10 @@ CASES = [(scene, size, "dark") for scene in SCENES for size in SIZES] + [
 
 
 NAMES = [f"{scene.name}-{wide}x{high}-{theme}" for scene, (wide, high), theme in CASES]
+MARKED = [
+    pytest.param(*case, id=name, marks=[pytest.mark.slow] if case[1] == LARGE else [])
+    for case, name in zip(CASES, NAMES, strict=True)
+]
 STORED = Path(__file__).parent / "__snapshots__" / Path(__file__).stem
 
 
@@ -61,7 +66,7 @@ def keys_are_whole(app: VidyaApp) -> None:
             words = words[whole[0] :]
 
 
-@pytest.mark.parametrize(("scene", "size", "theme"), CASES, ids=NAMES)
+@pytest.mark.parametrize(("scene", "size", "theme"), MARKED)
 def test_it_looks_as_it_did(
     scene: Scene,
     size: tuple[int, int],

@@ -16,6 +16,7 @@ from learning.protocol.requests import Generate
 from vidya_tui.cli import answers
 from vidya_tui.cli.common import LocalTeacher, common, desk, print_json, say
 from vidya_tui.cli.stdin import message
+from vidya_tui.cli.taste.best import best_by_taste
 from vidya_tui.options import Options
 from vidya_tui.state import learner as learner_state
 
@@ -36,6 +37,12 @@ if TYPE_CHECKING:  # the session is imported when it is needed
     default=5,
     show_default=True,
     help="Number of answers; 1 is plain chat.",
+)
+@click.option(
+    "--best-of",
+    type=click.IntRange(2, 64),
+    metavar="N",
+    help="Draw N answers and print the one that you would like best (see `vidya reward`).",
 )
 @click.option(
     "--temperature",
@@ -65,6 +72,7 @@ if TYPE_CHECKING:  # the session is imported when it is needed
 def ask(
     prompt: str | None,
     count: int,
+    best_of: int | None,
     temperature: float | None,
     top_p: float | None,
     max_tokens: int | None,
@@ -79,6 +87,8 @@ def ask(
 
     if again is not None and (prompt is not None or raw):
         raise click.UsageError("--again asks the latest message: give no other, and not --raw")
+    if raw and best_of:
+        raise click.UsageError("--best-of goes without --raw: a continued text has no taste")
     text = message(prompt) if again is None else ""
     settings = options.settings
     drawn = ModelStore(options.home).generation(options.chosen_model).sampling
@@ -95,8 +105,11 @@ def ask(
             request = Generate(0, (Turn("user", text),), count, sampling, options.seed, raw=True)
             _go_on(place, request, options)
             return
+        folder = ModelStore(options.home).resolve(options.chosen_model)
+        best = best_by_taste(folder, place.journal) if best_of else None
         session = Session(place.journal, place.teacher, seed=options.seed)
         prepare(session, replace(settings, candidates=count), drawn)
+        session.candidates = best_of or count
         if recall is not None:
             session.recall = recall
         asked = session.say(text) if again is None else _again(session, again)
@@ -115,8 +128,13 @@ def ask(
 
             done = place.next(heard, AskDone)
         surest = session.cards[0].index if session.cards and session.cards[0].said else None
+        liked = best(asked.turns, session.cards) if best else None
         if options.as_json:
-            _print_done(done, ask=asked.id, surest=surest)
+            _print_done(done, ask=asked.id, surest=surest, best=liked.index if liked else None)
+            return
+        if liked is not None:
+            answers.print_one(None, liked.said)
+            say(f"{liked.index} of {best_of}: vidya teach --ask {asked.id} --pick K judges them")
             return
         answers.print_all(session.cards, asked.id)
         if count > 1 and surest is not None:
@@ -149,12 +167,15 @@ def _go_on(place: LocalTeacher, request: Generate, options: Options) -> None:
         _print_done(done, ask=None, surest=None)
 
 
-def _print_done(done: AskDone, *, ask: int | None, surest: int | None) -> None:
+def _print_done(
+    done: AskDone, *, ask: int | None, surest: int | None, best: int | None = None
+) -> None:
     print_json(
         {
             "event": "done",
             "ask": ask,
             "surest": surest,
+            **({} if best is None else {"best": best}),
             "tokens_per_second": done.tokens_per_second,
             "seconds_to_first_token": done.seconds_to_first_token,
         }

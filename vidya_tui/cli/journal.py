@@ -21,6 +21,7 @@ from vidya_tui.cli.help import Group
 from vidya_tui.cli.progress import progress
 from vidya_tui.controller.export import check_free, write_export
 from vidya_tui.options import Options
+from vidya_tui.state.lessons import avoided
 from vidya_tui.text.numbers import counted
 from vidya_tui.text.sanitise import one_line
 
@@ -63,6 +64,8 @@ def show(limit: int, asks: bool, options: Options) -> None:
                 click.echo(f"{row['ask']:5d} {one_line(row['message'])} -> {one_line(answer)}")
             else:
                 words = f"{one_line(row['prompt'])} -> {one_line(row['answer'])}"
+                if "blamed" in row:
+                    words += f"(not: {one_line(row['blamed'])})"
                 if "reason" in row:
                     words += f" (reason: {one_line(row['reason'])})"
                 click.echo(f"{row['lesson']:5d} {row['kind']:12s} {row['state']:14s} {words}")
@@ -80,6 +83,7 @@ def _taught(journal: Journal) -> Iterator[dict[str, Any]]:
             "answer": lesson.answer,
             "rejected": list(lesson.rejected),
             **({"reason": reason} if reason else {}),
+            **({"blamed": avoided(lesson)} if lesson.blame and lesson.rejected else {}),
         }
 
 

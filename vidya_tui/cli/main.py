@@ -28,6 +28,7 @@ COMMANDS = {
     "model": "model:model_group",
     "practice": "practice:practice",
     "pretrain": "pretrain:pretrain",
+    "reward": "taste.reward:reward_group",
     "teach": "teach:teach",
     "train": "train:train",
 }

@@ -16,9 +16,9 @@ from learning.protocol.events import (
     PracticeDone,
     PracticeSample,
     PracticeStage,
-    PracticeStarted,
     PracticeStep,
 )
+from learning.protocol.practice_events import PracticeStarted
 from learning.protocol.requests import CancelPractice, Practise
 from vidya_tui.cli import complete
 from vidya_tui.cli.common import LocalTeacher, common, desk, print_json, say

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from learning.pretraining.settings import PretrainReport
 
 FOLDER = click.Path(path_type=Path)
+ADAM_RATE, LIVES_RATE = 0.003, 0.0004
+"""Default learning rates of AdamW, and of the stage of lives."""
 
 
 @click.command()
@@ -38,6 +40,11 @@ FOLDER = click.Path(path_type=Path)
 @click.option("--mixture", type=FOLDER, help="JSON file: how often each source comes in a pass.")
 @click.option("--skip-bad", is_flag=True, help="Skip rows that cannot be read.")
 @click.option("--new-tokenizer", is_flag=True, help="Train a tokenizer on the data; needs rustbpe.")
+@click.option(
+    "--lives",
+    is_flag=True,
+    help="Take lessons about invented lives along, so that the model learns to be taught; needs --from.",
+)
 @click.option("--cache", type=FOLDER, help="Folder for tokenised files. Default: in --out.")
 @click.option("--row", type=int, help="Tokens per row. Default: 256, or the model's context.")
 @click.option("--rows", type=int, default=32, show_default=True, help="Rows per step.")
@@ -52,9 +59,7 @@ FOLDER = click.Path(path_type=Path)
 @click.option(
     "--adam-lr",
     type=float,
-    default=0.003,
-    show_default=True,
-    help="Learning rate of AdamW, for the rest.",
+    help="Learning rate of AdamW, for the rest. Default: 0.003; with --lives 0.0004, for all weights.",
 )
 @click.option(
     "--warm-up",
@@ -95,12 +100,13 @@ def pretrain(
     mixture: Path | None,
     skip_bad: bool,
     new_tokenizer: bool,
+    lives: bool,
     cache: Path | None,
     row: int | None,
     rows: int,
     micro_rows: int | None,
     muon_lr: float,
-    adam_lr: float,
+    adam_lr: float | None,
     warm_up: float,
     decay: float,
     checkpoint_minutes: float,
@@ -122,6 +128,8 @@ def pretrain(
         raise click.UsageError("give --minutes or --tokens, not both")
     if start and new_tokenizer:
         raise click.UsageError("--from keeps that model's tokenizer: leave --new-tokenizer out")
+    if lives and not start:
+        raise click.UsageError("--lives teaches a model that talks: name it with --from")
     store = ModelStore(options.home)
     job = Job(
         data=data,
@@ -145,7 +153,8 @@ def pretrain(
         "rows": rows,
         "micro_rows": micro_rows,
         "muon_lr": muon_lr,
-        "adam_lr": adam_lr,
+        "adam_lr": adam_lr if adam_lr is not None else LIVES_RATE if lives else ADAM_RATE,
+        "lives": lives,
         "warm_up": warm_up,
         "decay": decay,
         "seed": job.seed,
@@ -166,6 +175,8 @@ def _run(
     """Prepares, trains, measures and reports. Raises KeyboardInterrupt after an interrupted run."""
     from learning.pretraining import job as pretrain_job
     from learning.pretraining.checkpoint import read_record, write_record
+    from learning.pretraining.lives_stage import LivesStage
+    from learning.pretraining.loop import adamw, muon_adamw, no_more
     from learning.pretraining.loop import pretrain as train
     from learning.pretraining.settings import PretrainSettings
 
@@ -189,6 +200,10 @@ def _run(
     if team.leads:
         earlier = read_record(job.out).get("held_out_bits_per_byte", {})
         told = ready.told(earlier.get("before") or ready.measure())
+    stage = None
+    if settings.lives:  # beside the tokenised text: the talk is that of the model before this run
+        cache = job.cache or job.out / "cache"
+        stage = LivesStage.of(model, ready.tokenizer, cache, job.seed)
     show = _live(options.as_json) if team.leads else _silent
     with interruptible(tell) as interrupted:
         progress = train(
@@ -199,6 +214,8 @@ def _run(
             report=show,
             stop=interrupted.is_set,
             team=team,
+            optimizer_of=adamw if stage else muon_adamw,
+            also=stage.gradients if stage else no_more,
             told=told,
             special_ids=ready.tokenizer.special_ids,
         )

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 
 import click
@@ -17,6 +18,7 @@ from learning.journal.journal import Journal
 from learning.protocol.events import Event, LessonDone
 from learning.protocol.records import Ask, Lesson
 from learning.protocol.requests import Request
+from learning.text.blame import Part, from_words, last_sentence
 from vidya_tui.cli.common import LocalTeacher, common, desk, lessons_wait, print_json, say
 from vidya_tui.options import Options
 from vidya_tui.state import learner as learner_state
@@ -28,6 +30,13 @@ from vidya_tui.text.numbers import counted
 @click.option("--say", "text", help="The answer that should have been given.")
 @click.option("--rate", type=click.Choice(["good", "bad"]), help="A rating of the answer.")
 @click.option("--reason", help="With --rate: why, in your words.")
+@click.option("--end", is_flag=True, help="With --rate bad: the last sentence alone is bad.")
+@click.option(
+    "--from",
+    "words",
+    metavar="WORDS",
+    help="With --rate bad: what begins with these words of the answer is bad, not what stands before.",
+)
 @click.option("--ask", "ask_id", type=int, help="Number of the ask. Default: the latest.")
 @click.option(
     "--file",
@@ -41,6 +50,8 @@ def teach(
     text: str | None,
     rate: str | None,
     reason: str | None,
+    end: bool,
+    words: str | None,
     ask_id: int | None,
     file: Path | None,
     no_wait: bool,
@@ -56,6 +67,11 @@ def teach(
         raise click.UsageError(
             "--reason goes with --rate; `vidya ask --again REASON` asks for another answer"
         )
+    if (end or words is not None) and (rate != "bad" or (end and words is not None)):
+        raise click.UsageError("give one of --end and --from, with --rate bad")
+    part: Part | None = last_sentence if end else None
+    if words is not None:
+        part = partial(from_words, words=words)
     lessons = _read(file) if file is not None else []
 
     def show(event: Event) -> None:
@@ -66,7 +82,7 @@ def teach(
         if file is None:
             ask = _asked(place, ask_id)
             before = len(place.journal.judgements(ask.id))
-            _judge(place, ask, pick, text, rate, reason or "")
+            _judge(place, ask, pick, text, rate, reason or "", part)
             if len(place.journal.judgements(ask.id)) == before:
                 say(f"ask {ask.id} was judged so already: there is nothing new to learn")
             place.learn(show)
@@ -159,6 +175,7 @@ def _judge(
     text: str | None,
     rate: str | None,
     reason: str,
+    part: Part | None,
 ) -> None:
     """Judges an ask as the app does: withdraws an earlier judgement of the same ask."""
     from vidya_tui.session.session import Session
@@ -179,6 +196,6 @@ def _judge(
         else:
             if session.take_surest() is None:
                 raise VidyaError(f"ask {ask.id} has no answer to rate", "teach one with --say")
-            session.rate("good" if rate == "good" else "bad", reason)
+            session.rate("good" if rate == "good" else "bad", reason, part)
     except DataError as error:
         say(f"not written into the book: {error}")

@@ -5,7 +5,9 @@ Left out: which command uses which parser (table.py).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from engine.errors import VidyaError
 
@@ -74,16 +76,55 @@ def lesson(name: str, argument: str) -> Argument:
     return int(argument)
 
 
+FROM = "--from"
+_QUOTED = re.compile(r"[\"\u201c](.*?)[\"\u201d](?:\s+(.*))?", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class RatingWords:
+    """The argument of /rate, taken apart."""
+
+    value: str
+    """good, bad or off."""
+    reason: str = ""
+    """Why, for good and bad: "shorter please"."""
+    end: bool = False
+    """The last sentence alone is bad."""
+    words: str = ""
+    """What is bad begins with these words of the answer; empty: they are not named."""
+
+
 def rating(name: str, argument: str) -> Argument:
-    """One of good, bad and off; required. A reason may follow good and bad: "bad shorter please"."""
-    value, _, reason = argument.partition(" ")
-    value, reason = value.lower(), reason.strip()
-    if value not in ("good", "bad", "off") or (value == "off" and reason):
+    """One of good, bad and off; required. A reason may follow good and bad: "bad shorter please". After bad,
+    `end` alone or `--from "WORDS"` names the part that is bad; a reason may follow the words in quotes."""
+    read = rating_words(argument)
+    if read.value not in ("good", "bad", "off") or (read.value == "off" and read.reason):
         raise CommandError(
             f"/{name} needs good, bad or off",
             f"type /{name} good, /{name} bad, or /{name} off to withdraw it; a reason may follow",
         )
-    return f"{value} {reason}".rstrip()
+    if read.reason.split()[:1] == [FROM]:
+        raise CommandError(
+            f"/{name} bad {FROM} needs words of the answer",
+            f'type for example /{name} bad {FROM} "They are"; only what is bad has a part to blame',
+        )
+    value, _, rest = argument.partition(" ")
+    return f"{value.lower()} {rest.strip()}".rstrip()
+
+
+def rating_words(argument: str) -> RatingWords:
+    """The parts of what `rating` returned, or of something that it refuses."""
+    value, _, rest = argument.partition(" ")
+    value, rest = value.lower(), rest.strip()
+    if value == "bad" and rest.lower() == "end":
+        return RatingWords(value, end=True)
+    option, _, said = rest.partition(" ")
+    if value != "bad" or option != FROM:
+        return RatingWords(value, rest)
+    words, reason = said.strip(), ""
+    if quoted := _QUOTED.fullmatch(words):
+        words, reason = quoted[1].strip(), (quoted[2] or "").strip()
+    return RatingWords(value, reason, words=words) if words else RatingWords(value, rest)
 
 
 def reason(name: str, argument: str) -> Argument:

@@ -110,7 +110,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "rate",
         "say how good the last answer was, and why; off withdraws it",
-        hint="good|bad|off [REASON]",
+        hint="good|bad|off [end|--from WORDS] [REASON]",
         values=("good", "bad", "off"),
         read=rating,
         when=lambda s: s.ratable,
@@ -281,6 +281,14 @@ COMMANDS: tuple[Command, ...] = (
         screen="chat",
         label="progress",
         footer=lambda s: not s.waiting and not s.answered,
+    ),
+    Command(
+        "taste",
+        "what it has learned of what you like, and how well it foretells you",
+        keys="alt+t",
+        screen="app",
+        label="taste",
+        footer=lambda s: False,
     ),
     Command(
         "history",

@@ -11,6 +11,7 @@ import contextlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Literal
 
 from engine.errors import VidyaError
@@ -25,7 +26,8 @@ from learning.protocol.events import (
 )
 from learning.protocol.messages import TeacherPort
 from learning.protocol.requests import CancelTraining, SetLearning, Train
-from vidya_tui.commands.arguments import Argument
+from learning.text.blame import Part, from_words, last_sentence, these_words
+from vidya_tui.commands.arguments import Argument, rating_words
 from vidya_tui.commands.keymap import Keymap, usual, way
 from vidya_tui.commands.parse import RunCommand
 from vidya_tui.commands.situation import Situation
@@ -205,14 +207,26 @@ class Controller:
         return self._judged()
 
     def _rate(self, argument: Argument) -> StatusMessage:
-        word, _, reason = str(argument).partition(" ")
+        read = rating_words(str(argument))
         value: Literal["good", "bad"] | None = None
-        if word in ("good", "bad"):
-            value = "good" if word == "good" else "bad"
-        self.session.rate(value, reason)
+        if read.value in ("good", "bad"):
+            value = "good" if read.value == "good" else "bad"
+        part: Part | None = last_sentence if read.end else None
+        if read.words:
+            part = partial(from_words, words=read.words)
+        self._rated(value, read.reason, part)
+        again = value == "bad" and read.reason
+        return self._regenerate(read.reason) if again else StatusMessage("")
+
+    def blame(self, words: str) -> StatusMessage:
+        """Rates the last answer bad for these words of it. Raises VidyaError."""
+        self._rated("bad", "", partial(these_words, words=words))
+        return StatusMessage("")
+
+    def _rated(self, value: Literal["good", "bad"] | None, reason: str, part: Part | None) -> None:
+        self.session.rate(value, reason, part)
         self._note()
         self._taught = self._taught or value is not None
-        return self._regenerate(reason) if value == "bad" and reason else StatusMessage("")
 
     def _judged(self) -> StatusMessage:
         self._note()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from engine.config import CONFIGS
 from engine.errors import CheckpointError, VidyaError
@@ -22,6 +23,9 @@ from vidya_tui.settings.file import Settings
 from vidya_tui.state.growth import Growing
 from vidya_tui.state.message import StatusMessage
 from vidya_tui.worker.switching import SwitchingTeacher
+
+if TYPE_CHECKING:
+    from vidya_tui.state.taste import TasteView
 
 
 class ModelControl:
@@ -77,6 +81,15 @@ class ModelControl:
     def model(self) -> str:
         """Name or path of the model in use."""
         return self.settings.model
+
+    def taste(self) -> TasteView:
+        """What is known about the owner's taste with the model in use. Raises NotFound, CheckpointError and
+        JournalError."""
+        from vidya_tui.state.taste import (
+            read_taste,
+        )  # the first frame waits for no more than it needs
+
+        return read_taste(self._store.info(self.model).path, self.desk.journal)
 
     def models(self) -> tuple[Sequence[ModelInfo], dict[str, CheckpointError]]:
         """(models of the home, then those that come with vidya; name -> why a model cannot be read)."""

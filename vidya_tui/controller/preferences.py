@@ -14,6 +14,7 @@ def prepare(session: Session, settings: Settings, model: Sampling) -> None:
     session.sampling, session.candidates = settings.sampling_of(model), settings.candidates
     session.owner_words, session.left_standing = settings.owner_words, settings.left_standing
     session.keep_unchosen, session.recall = settings.keep_unchosen, settings.recall
+    session.mark_taste = settings.mark_taste
 
 
 def how_to_learn(settings: Settings) -> SetLearning:

@@ -247,6 +247,8 @@ class LineMode:
             self._say_all(screens.book(self._session.book_path, words))
         elif name == "progress":
             self._say_all(screens.progress(journal))
+        elif name == "taste":
+            self._say_all(screens.taste(self._control.taste()))
         elif name == "settings":
             self._say_all(screens.settings(self._control.settings, self._home.settings_path))
         elif name == "model":

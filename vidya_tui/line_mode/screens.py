@@ -27,6 +27,7 @@ from vidya_tui.settings.file import Settings
 from vidya_tui.settings.rows import groups
 from vidya_tui.state import lessons as words
 from vidya_tui.state.fetching import facts
+from vidya_tui.state.taste import TasteView, sections
 from vidya_tui.state.training import TrainingLog
 from vidya_tui.text.numbers import counted
 from vidya_tui.text.sanitise import one_line
@@ -97,6 +98,13 @@ def history(journal: Journal, search: str) -> Iterator[str]:
 def progress(journal: Journal) -> Iterator[str]:
     """Each measure in a sentence."""
     return map(summary, read_progress(journal))
+
+
+def taste(view: TasteView) -> Iterator[str]:
+    """Each heading, then its sentences."""
+    for heading, lines in sections(view):
+        yield f"{heading}:"
+        yield from lines
 
 
 def settings(now: Settings, path: Path) -> Iterator[str]:

@@ -34,6 +34,10 @@ def open_app_screen(
         from vidya_tui.screens.model import ModelScreen
 
         return ModelScreen(control)
+    if name == "taste":
+        from vidya_tui.screens.taste import TasteScreen
+
+        return TasteScreen(control.taste)
     from vidya_tui.screens.train import TrainScreen
 
     return TrainScreen(lambda: control.desk.training, command("train"), command("cancel"))

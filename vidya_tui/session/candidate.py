@@ -27,6 +27,8 @@ class Card:
     chosen: bool = False
     recalled: int | None = None
     """The lesson that was recalled for it; the journal does not keep this."""
+    liked: bool = False
+    """The owner's taste, as far as it is learned, would have picked it; known only after a pick."""
 
     @property
     def said(self) -> str:
@@ -52,7 +54,8 @@ class Card:
             end = {"end": "\u2713", "length": "cut off", "cancelled": "stopped", None: ""}[
                 self.ending
             ]
-        parts = [part for part in (words, lesson, sure, end) if part]
+        liked = "as you would pick" if self.liked else ""
+        parts = [part for part in (words, lesson, sure, liked, end) if part]
         while len(parts) > 1 and len(" \u00b7 ".join(parts)) > room:
             del parts[0]
         return " \u00b7 ".join(parts)

@@ -15,9 +15,22 @@ from learning.book.owner_book import OwnerBook
 from learning.channels import learn_from_correction, learn_from_rating, learn_from_selection
 from learning.journal.journal import Journal
 from learning.journal.judgements import Judged
+from learning.protocol.events import Event
 from learning.protocol.messages import TeacherPort
-from learning.protocol.records import Again, Ask, Correction, Lesson, Pick, Rating, Turn, Turns
-from learning.protocol.requests import Cancel, Keep, Learn, Undo
+from learning.protocol.model_events import WouldPick
+from learning.protocol.records import (
+    Again,
+    Ask,
+    Correction,
+    Lesson,
+    Pick,
+    Rating,
+    Span,
+    Turn,
+    Turns,
+)
+from learning.protocol.requests import Cancel, Foretell, Keep, Learn, Undo
+from learning.text.blame import Part
 from learning.text.normalise import writable
 from personality.book import shipped_book_path
 from vidya_tui.session.candidate import Card
@@ -38,10 +51,13 @@ class Judging:
         """The answer to the last ask; while an early pick still streams, its text so far."""
         self.rating: Literal["good", "bad"] | None = None
         """The owner's rating of that answer."""
+        self._blame: Span | None = None  # the part of it that a bad rating is about
         self._now: Exchange | None = None
         self._said: Turns = ()  # up to and with the owner's last message
         self._early: dict[int, Exchange] = {}  # by ask: picked while it still streams
         self._undoing: set[int] = set()  # lessons whose Undo was sent and not answered
+        self.mark_taste = False
+        """Whether to mark, after a pick, the card that the owner's taste would have picked."""
         self._book = OwnerBook(book_path) if book_path else None
         self._in_book: str | None = None  # the answer that the book gives now
 
@@ -117,6 +133,8 @@ class Judging:
             self._early[now.ask.id] = now
         self._reload()
         self._send_judged(bool(lessons), Keep(now.ask.id, index))
+        if self.mark_taste and not running:
+            self.teacher.send(Foretell(now.ask.id))
         return text
 
     def correct(self, text: str, index: int | None = None) -> str:
@@ -170,9 +188,12 @@ class Judging:
         card = now.first_shown() if index is None else now.card(index)
         return card if card and card.said else None
 
-    def rate(self, value: Literal["good", "bad"] | None, reason: str = "") -> None:
+    def rate(
+        self, value: Literal["good", "bad"] | None, reason: str = "", part: Part | None = None
+    ) -> None:
         """Rates the last answer; None withdraws the rating. In plain chat (one candidate) rating
-        it also makes it the answer. reason: why, in the owner's words."""
+        it also makes it the answer. reason: why, in the owner's words. part: finds what of a bad answer is
+        to blame; None: all of it."""
         answer = self.answer
         if answer is None and len(self.cards) == 1 and not self.streaming:
             answer = self.cards[0].said or None
@@ -181,16 +202,20 @@ class Judging:
         if self._now.early:
             raise VidyaError("the answer is still being written", "rate it when it is whole")
         why = " ".join(tidy(reason).split()) or None
-        if value == self.rating and why is None:
+        blame = part(answer) if part and value == "bad" else None
+        if blame and blame[1] - blame[0] >= len(answer.strip()):
+            blame = None
+        if value == self.rating and why is None and blame == self._blame:
             return
         earlier = [
             judged.id
             for judged in self.standing()
             if isinstance(judged.judgement, Rating) and judged.answer == answer
         ]
-        lesson = learn_from_rating(self._now.ask, answer, value)
+        lesson = learn_from_rating(self._now.ask, answer, value, blame)
         lessons = (lesson,) if lesson else ()
-        self.journal.judge(Rating(self._now.ask.id, value, why), answer, lessons, earlier)
+        rating = Rating(self._now.ask.id, value, why, blame)
+        self.journal.judge(rating, answer, lessons, earlier)
         self._reload()
         self._send_judged(bool(lessons))
 
@@ -236,6 +261,12 @@ class Judging:
             self._early.pop(exchange.ask.id, None)
             exchange.early = None
 
+    def _marked(self, event: Event) -> None:
+        """Marks the card that the owner's taste would have picked, once the owner has picked."""
+        if isinstance(event, WouldPick) and self._now and self._now.ask.id == event.ask:
+            for card in self._now.cards:
+                card.liked = card.index == event.index and self.answer is not None
+
     def _send_judged(self, learn: bool, ending: Keep | Cancel | None = None) -> None:
         """Brings the book up to date and tells the teacher what a judgement changed."""
         try:
@@ -271,14 +302,14 @@ class Judging:
         if self._now is None:
             return
         self.answer = self.journal.answer(self._now.ask.id)
-        self.rating, chosen = None, None
+        self.rating, self._blame, chosen = None, None, None
         for judged in self.standing():
             if isinstance(judged.judgement, Pick):
                 chosen = judged.judgement.index
             elif isinstance(judged.judgement, Correction):
                 chosen = None
             elif judged.answer == self.answer:  # a rating is of the text it was given to
-                self.rating = judged.judgement.value
+                self.rating, self._blame = judged.judgement.value, judged.judgement.blame
         for card in self._now.cards:
             card.chosen = card.index == chosen
 

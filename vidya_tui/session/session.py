@@ -310,7 +310,7 @@ class Session(Judging):
             case UndoDone(lesson=int() as lesson):
                 self._undone(lesson)
             case _:
-                pass
+                self._marked(event)
 
     def _exchange(self, ask: int) -> Exchange | None:
         """The open exchange, or an earlier one whose pick still streams; None: neither."""

@@ -60,6 +60,8 @@ class Settings:
     """Whether the lesson that a message asks for in other words may help to answer it."""
     reasons: bool = False
     """Whether pauses carry your reasons ("shorter please") over to other messages."""
+    mark_taste: bool = False
+    """Whether to mark, after a pick, the candidate that your taste as it is learned would have picked."""
     keep_unchosen: bool = True
     """Whether to keep candidates that were not chosen in the journal after the conversation went on."""
     idle_practice: int = 0
@@ -93,6 +95,7 @@ class Settings:
             "owner_words",
             "recall",
             "reasons",
+            "mark_taste",
             "keep_unchosen",
             "motion",
         ):

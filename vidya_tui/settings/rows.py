@@ -196,6 +196,14 @@ def groups(themes: Sequence[str]) -> tuple[SettingGroup, ...]:
                     words=_switch,
                 ),
                 SettingRow(
+                    "mark_taste",
+                    "mark what you would pick",
+                    "On: after you have picked, the card says so that Vidya, from your earlier picks, "
+                    "thought you would pick. Never before, so that it does not lead you.",
+                    choices=(True, False),
+                    words=_switch,
+                ),
+                SettingRow(
                     "idle_practice",
                     "practice while I am away",
                     "Minutes without a key after which Vidya practises alone until you are back. 0 "

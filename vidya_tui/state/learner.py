@@ -29,6 +29,7 @@ PHASES = {
     "learning": "learning",
     "checking": "checking that nothing was forgotten",
     "consolidating": "going over earlier lessons",
+    "taste": "learning what you like",
     "training": "learning the book",
     "paused": "paused while you type",
     "off": "learning is switched off",

@@ -78,6 +78,10 @@ def understood(lesson: Lesson) -> str:
         return f"leans a little towards {quote(lesson.answer, 120)}"
     others = [text for text in lesson.rejected if text != lesson.answer]
     if not lesson.answer:
+        if others and lesson.blame:
+            before = others[0][: lesson.blame[0]]
+            after = f" after {quote(before)}" if before.strip() else " at its beginning"
+            return f"will not go on with {quote(avoided(lesson), 120)}{after}"
         return f"will not answer {quote(others[0], 120)}" if others else "nothing to learn"
     said = f"will answer {quote(lesson.answer, 120)}"
     if lesson.replaces:
@@ -87,13 +91,19 @@ def understood(lesson: Lesson) -> str:
     return f"{said} rather than {counted(len(others), 'other')}" if others else said
 
 
+def avoided(lesson: Lesson) -> str:
+    """What a lesson without an answer avoids: an answer, or the part of it that is to blame."""
+    start, end = lesson.blame or (0, None)
+    return lesson.rejected[0][start:end]
+
+
 def short(lesson: Lesson, room: int = 0) -> str:
     """Question and answer on one line; for the owner's own words, only these. room: columns for both; a long
     question is cut so that at least half of them are left to the answer; 0: no limit."""
     if lesson.kind == "owner_words":
         return one_line(lesson.answer)
     asked = one_line(question(lesson))
-    answer = one_line(lesson.answer) if lesson.answer else f"not {quote(lesson.rejected[0])}"
+    answer = one_line(lesson.answer) if lesson.answer else f"not {quote(avoided(lesson))}"
     if room and len(asked) + len(answer) + len(ARROW) > room:
         asked = one_line(asked, max(room // 2 - len(ARROW), room - len(ARROW) - len(answer), 8))
     return f"{asked}{ARROW}{answer}"
@@ -101,7 +111,7 @@ def short(lesson: Lesson, room: int = 0) -> str:
 
 def named(lesson: Lesson) -> str:
     """A lesson named by its question and answer, for use in a sentence."""
-    said = quote(lesson.answer, 50) if lesson.answer else f"not {quote(lesson.rejected[0], 50)}"
+    said = quote(lesson.answer, 50) if lesson.answer else f"not {quote(avoided(lesson), 50)}"
     return f"{quote(question(lesson), 50)}{ARROW}{said}" if question(lesson) else said
 
 

@@ -52,7 +52,11 @@ def note_of(answer: str, standing: Sequence[Judged], numbers: Callable[[], list[
         elif judged.answer == answer:  # a rating counts only for the text that was rated
             value = judgement.value
             why = f": {one_line(judgement.reason, 40)}" if judgement.reason else ""
-            note.rating = f"rated {value}{why}" if value else "rating withdrawn"
+            part = ""
+            if judgement.blame:
+                start, end = judgement.blame
+                part = f" for \u201c{one_line(answer[start:end], 60)}\u201d"
+            note.rating = f"rated {value}{part}{why}" if value else "rating withdrawn"
             note.rated = judged.id
     return note
 

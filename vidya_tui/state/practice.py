@@ -13,10 +13,10 @@ from learning.protocol.events import (
     PracticeDone,
     PracticeSample,
     PracticeStage,
-    PracticeStarted,
     PracticeStep,
     TeacherEnded,
 )
+from learning.protocol.practice_events import PracticeStarted
 from vidya_tui.text.numbers import counted, percent, seconds
 from vidya_tui.text.sanitise import one_line
 

@@ -74,6 +74,7 @@ class CardView(Widget):
     def show(self, card: Card, lines: int, boxed: bool) -> None:
         """Shows a copy of the card."""
         fresh = Card(card.index, card.text, card.state, card.ending, card.tokens, card.confidence)
+        fresh.liked = card.liked
         if (fresh, lines, boxed) == (self.card, self.lines, self.boxed):
             return
         was = (self.boxed, self._height())

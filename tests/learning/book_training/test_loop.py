@@ -68,6 +68,7 @@ def test_settling_brings_talk_back_and_keeps_the_book(
     assert near < 0.7 * apart
 
 
+@pytest.mark.slow
 def test_a_book_that_is_known_needs_no_step(
     read: Model, book: list[Example], talk: list[Example]
 ) -> None:
@@ -75,6 +76,7 @@ def test_a_book_that_is_known_needs_no_step(
     assert again.last.step == 0 and len(epochs) == 1
 
 
+@pytest.mark.slow
 def test_new_lines_beside_a_known_book_come_first_and_often(
     read: Model, tiny_tokenizer: Tokenizer, book: list[Example]
 ) -> None:

@@ -165,3 +165,14 @@ def test_other_words_are_asked_and_never_taught(tmp_path: Path) -> None:
     assert measured(row) == Measured((("b",), ("c", "d")), (("e",),), ("f",), ("g", "h", "i"))
     (lesson,) = read_lessons(file)
     assert (lesson.prompt, lesson.answer, lesson.rejected) == ((Turn("user", "a"),), "b c", ())
+
+
+def test_a_bad_answer_may_be_bad_from_some_words_on(tmp_path: Path) -> None:
+    file, row = tmp_path / "lessons.jsonl", {"prompt": "a", "answer": "One. Two.", "rating": "bad"}
+    file.write_text("".join(json.dumps(row | {"from": it}) + "\n" for it in ("two.", "one")))
+    part, whole = read_lessons(file)
+    assert (part.rejected, part.blame) == (("One. Two.",), (5, 9))
+    assert (whole.rejected, whole.blame) == (("One. Two.",), None)
+    file.write_text(json.dumps(row | {"from": "three"}))
+    with pytest.raises(DataError, match=":1: the answer does not have the words"):
+        read_lessons(file)

@@ -48,6 +48,7 @@ def job(tiny_place: Place, teacher: Model, teacher_tokenizer: Tokenizer) -> Dist
     )
 
 
+@pytest.mark.slow
 def test_a_distillation_is_published_as_one_lesson_that_can_be_undone(
     job: DistillationJob, tiny_place: Place
 ) -> None:

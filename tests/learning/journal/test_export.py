@@ -324,3 +324,28 @@ def test_the_rows_those_were_made_from_are_good(full: Journal, tmp_path: Path) -
     assert other.candidates(1)[0].text == "x"
     assert other.ask(2).turns == (Turn("user", "x"),)
     other.close()
+
+
+def test_blamed_parts_come_back_and_an_older_export_has_none(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "one.sqlite3")
+    ask = journal.add_ask(journal.new_conversation(), PROMPT, Sampling())
+    rating = Rating(ask.id, "bad", None, (4, 9))
+    lesson = Lesson("rating", PROMPT, "", ("One. Two.",), blame=(4, 9))
+    journal.judge(rating, "One. Two.", [lesson])
+    rows = list(journal.export_rows())
+    other = Journal(tmp_path / "two.sqlite3")
+    other.import_rows(rows)
+    assert [judged.judgement for judged in other.judgements(1)] == [rating]
+    assert [one.blame for one in (*journal.lessons(), *other.lessons())] == [(4, 9), (4, 9)]
+    for wrong in ({"blamed_from": -1}, {"blamed_to": 4}, {"blamed_to": None}, {"blamed_to": "9"}):
+        third = Journal(tmp_path / f"{sorted(wrong.items())}.sqlite3")
+        with pytest.raises(DataError, match="not from a journal's export"):
+            third.import_rows([row | (wrong if "blamed_to" in row else {}) for row in rows])
+        third.close()
+    for row in rows:
+        row.pop("blamed_from", None), row.pop("blamed_to", None)
+    fourth = Journal(tmp_path / "four.sqlite3")
+    fourth.import_rows(rows)
+    assert [one.blame for one in fourth.lessons()] == [None]
+    for one in (journal, other, fourth):
+        one.close()

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 import learning.lessons.avoid
+import learning.memory.tasks
 from learning.data.examples import Example, from_answer
+from learning.journal.journal import Journal
 from learning.lessons.avoid import TIMES, alike, said_now, teach_or_avoid
 from learning.lessons.learner import Learner
-from learning.lessons.recipe import TeachResult
-from learning.memory.tasks import LessonTask
+from learning.lessons.recipe import AVOIDED_BY, HELD_WITHIN, Before, TeachResult, goal_reached
+from learning.memory.tasks import LessonTask, to_task
+from learning.objectives.forward import knowledge
 from learning.protocol.records import Lesson, Turn
+from learning.text.blame import from_words
 from tests.learning.conftest import Place
 from tests.learning.lessons.test_learner import (  # noqa: F401
     lesson,
@@ -151,3 +157,62 @@ def test_what_is_taught_after_it_is_not_avoided_any_more(
     assert learner.replay.avoided == []
     journal.set_lesson_state(taught.id, "learned")
     assert open_learner(place).replay.avoided == []
+
+
+MEANS = "What does it mean?"
+
+
+def blaming(journal: Journal, words: str) -> Lesson:
+    answer = "It means knowledge."
+    blame = from_words(answer, words)
+    bad = Lesson("rating", (Turn("user", MEANS),), "", (answer,), weight=0.5, blame=blame)
+    return journal.add_lessons([bad])[0]
+
+
+@pytest.mark.slow
+def test_a_blamed_end_goes_and_its_beginning_stays(place: Place) -> None:  # noqa: F811
+    learner, journal = open_learner(place), place[2]
+    assert read_book(learner) == 1.0
+    report = learner.learn(blaming(journal, "knowledge"))
+    assert (report.known_before, report.known_after, report.state) == (False, True, "learned")
+    context = learner.weights.model.config.context
+    whole = from_answer(learner.tokenizer, [("user", MEANS)], "It means knowledge.", context)
+    now = said_now(learner.weights.model, learner.tokenizer, whole)
+    text = learner.tokenizer.decode(now.answer)
+    assert text.startswith("It means") and "knowledge" not in text
+    assert all(e.prompt != whole.prompt for e in learner.replay.memory), "it is not rehearsed"
+    (avoided,) = learner.replay.avoided
+    assert (avoided.said, avoided.kept) == ("knowledge.", 5)
+    again = open_learner(place)
+    assert again.replay.avoided == [avoided], "the journal has it"
+    assert all(e.prompt != whole.prompt for e in again.replay.memory)
+    assert learner.undo(journal.lessons()[-1])[0].version > report.version
+    assert knowledge(learner.weights.model, [whole])[0].known
+
+
+def test_a_blamed_part_beyond_what_fits_is_not_tried(
+    place: Place,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    learner, journal = open_learner(place), place[2]
+    monkeypatch.setattr(learning.memory.tasks, "to_avoid", lambda *_: None)
+    report = learner.learn(blaming(journal, "knowledge"))
+    assert (report.state, report.steps) == ("needs_practice", 0)
+    assert "does not get to the blamed words" in report.why
+
+
+def test_a_beginning_is_held_as_it_was(place: Place) -> None:  # noqa: F811
+    """What greedy decoding gave it must still give; of anything else the likelihood may not fall."""
+    learner, journal = open_learner(place), place[2]
+    task = to_task(learner.tokenizer, blaming(journal, "knowledge"), 128)
+    settings, upper = learner.settings, learner.caches.upper
+    before = Before.of(upper, task, settings)
+    (bad,), (start,) = before.rejected, before.beginnings
+    gone = replace(before, rejected=[replace(bad, nll=bad.nll - AVOIDED_BY - 0.1)])
+    assert not bad.known and not start.known
+    assert goal_reached(upper, task, gone, settings)
+    assert not goal_reached(upper, task, before, settings), "it is as likely as before"
+    less = replace(gone, beginnings=[replace(start, nll=start.nll - HELD_WITHIN - 0.1)])
+    assert not goal_reached(upper, task, less, settings)
+    known = replace(gone, beginnings=[replace(start, margin=1.0)])
+    assert not goal_reached(upper, task, known, settings)

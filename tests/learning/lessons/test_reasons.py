@@ -97,6 +97,7 @@ def test_other_messages_are_learned_without_the_reason(learner: Learner, model: 
     assert not learner.carry_over()
 
 
+@pytest.mark.slow
 def test_taking_the_judgement_back_takes_them_back(learner: Learner, model: Model) -> None:
     judgement, before = picked(learner.journal), learner.version
     carry_over(learner)
@@ -120,6 +121,7 @@ def test_an_answer_that_is_the_same_or_in_bad_form_is_left_out(
     assert carried(learner.journal) == [] and learner.version == 0
 
 
+@pytest.mark.slow
 def test_an_answer_to_everything_is_learned_once(learner: Learner, model: Model) -> None:
     picked(learner.journal)
     model.short = "You are welcome."
@@ -136,6 +138,7 @@ def test_an_answer_that_misses_the_point_is_left_out(
     assert carried(learner.journal) == []
 
 
+@pytest.mark.slow
 def test_what_costs_too_much_is_put_back(
     learner: Learner, model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -149,6 +152,7 @@ def test_what_costs_too_much_is_put_back(
     assert learner.version == 0
 
 
+@pytest.mark.slow
 def test_praise_is_carried_over_too(learner: Learner, model: Model) -> None:
     journal = learner.journal
     ask = journal.add_ask(journal.new_conversation(), (Turn("user", "hello"),), Sampling())
@@ -171,6 +175,7 @@ def test_pauses_carry_over_only_where_it_is_switched_on(
     assert learner.catch_up() and len(carried(learner.journal)) == 1
 
 
+@pytest.mark.slow
 def test_they_are_no_preferences_of_the_owner(learner: Learner, model: Model) -> None:
     picked(learner.journal)
     carry_over(learner)

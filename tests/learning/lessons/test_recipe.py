@@ -71,6 +71,7 @@ def test_it_ends_as_soon_as_the_answer_is_known_with_the_margin(
     assert (again.steps, again.known) == (0, True)
 
 
+@pytest.mark.slow
 def test_the_anchor_holds_the_talk(tiny_model: Model, task: LessonTask, replay: Replay) -> None:
     reference = frozen_reference(tiny_model)
 

@@ -1,4 +1,4 @@
-"""learning.memory.tasks: the answer that replaces one that was taken back."""
+"""learning.memory.tasks: the answer that replaces one that was taken back; parts of answers to avoid."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from learning.memory.tasks import NOT_KNOWN, replacement_lesson
+from engine.tokenizers.tokenizer import Tokenizer
+from learning.data.examples import Example, from_answer, gives
+from learning.memory.tasks import NOT_KNOWN, replacement_lesson, to_task
 from learning.protocol.records import Lesson, Turn
+from learning.text.blame import last_sentence, these_words
 from personality.book import read_book, shipped_book_path
 
 TAUGHT = Lesson("example", (Turn("user", "Where do I live?"),), "In Ghent.", id=3)
@@ -41,3 +44,48 @@ def test_what_stood_before_a_correction_stands_again() -> None:
 )
 def test_elsewhere_there_is_nothing_to_say_instead(lesson: Lesson) -> None:
     assert replacement_lesson(lesson) is None
+
+
+BAD = "Cats purr. They are fish. So they swim."
+PROMPT = (Turn("user", "Tell me about cats."),)
+
+
+def words_of(tokenizer: Tokenizer, example: Example | None) -> str:
+    assert example is not None
+    return tokenizer.decode(example.answer)
+
+
+@pytest.mark.parametrize(
+    ("blame", "kept", "avoided"),
+    [
+        (last_sentence(BAD), "Cats purr. They are fish.", " So they swim."),
+        (these_words(BAD, "They are fish."), "Cats purr.", " They are fish."),
+        (these_words(BAD, "Cats purr."), "", "Cats purr."),
+        (these_words(BAD, "fish"), "Cats purr. They are", " fish"),
+    ],
+)
+def test_the_tokens_of_a_blamed_part_are_avoided_and_those_before_kept(
+    tiny_tokenizer: Tokenizer, blame: tuple[int, int], kept: str, avoided: str
+) -> None:
+    task = to_task(tiny_tokenizer, Lesson("rating", PROMPT, "", (BAD,), blame=blame), 128)
+    (bad,) = task.rejected
+    assert words_of(tiny_tokenizer, bad) == avoided
+    assert [words_of(tiny_tokenizer, one) for one in task.beginnings] == ([kept] if kept else [])
+    whole = from_answer(tiny_tokenizer, PROMPT, BAD, 128)
+    assert whole.ids[: len(bad.ids)] == bad.ids and len(bad.ids) < len(whole.ids)
+    assert gives(whole, bad), "who says it all says that too"
+    assert not gives(from_answer(tiny_tokenizer, PROMPT, "Cats climb. They swim.", 128), bad)
+    other = from_answer(tiny_tokenizer, (Turn("user", "And dogs?"),), BAD, 128)
+    assert not gives(other, bad)
+
+
+def test_a_whole_answer_is_avoided_whole(tiny_tokenizer: Tokenizer) -> None:
+    task = to_task(tiny_tokenizer, Lesson("rating", PROMPT, "", (BAD,)), 128)
+    whole = from_answer(tiny_tokenizer, PROMPT, BAD, 128)
+    assert task.rejected == (whole,) and task.beginnings == [] and gives(whole, whole)
+    assert not gives(from_answer(tiny_tokenizer, PROMPT, f"{BAD} Yes.", 128), whole)
+
+
+def test_a_part_beyond_what_a_model_reads_is_not_avoided(tiny_tokenizer: Tokenizer) -> None:
+    lesson = Lesson("rating", PROMPT, "", (BAD,), blame=last_sentence(BAD))
+    assert to_task(tiny_tokenizer, lesson, 8).rejected == ()

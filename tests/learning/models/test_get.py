@@ -220,6 +220,8 @@ def test_a_download_that_breaks_off_is_gone_on_with(
     fake: FakeHub, place: Fetched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("huggingface_hub.constants.DOWNLOAD_CHUNK_SIZE", 256)  # else 10 million
+    # the hub's client tries five times, a second apart
+    monkeypatch.setattr("huggingface_hub.file_download.time.sleep", lambda _: None)
     fake.stop_after = 1000
     said = place.fails()
     assert "cannot be reached" in said and "gone on with" in said

@@ -125,6 +125,7 @@ def test_a_folder_goes_out_in_one_precision(
     assert all(torch.equal(found[name].float(), one) for name, one in tensors.items())
 
 
+@pytest.mark.slow
 def test_vidyas_own_model_goes_out_as_both(store: ModelStore, tmp_path: Path) -> None:
     transformers = pytest.importorskip("transformers")
     out = export_model(store, "10m", tmp_path / "out")

@@ -151,6 +151,7 @@ def test_what_was_taken_back_meanwhile_is_not_brought_back(place: Place) -> None
     assert not kept.still_true(journal, kept.version)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "gained",
     [

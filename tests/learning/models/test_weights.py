@@ -80,6 +80,7 @@ def test_a_lesson_writes_and_casts_only_what_it_moves(place: Place) -> None:  # 
     assert ModelStore(home).info("tiny").bytes == files.bytes
 
 
+@pytest.mark.slow
 def test_what_the_learner_teaches_moves_the_matrices_of_the_upper_blocks(
     place: Place,  # noqa: F811
 ) -> None:

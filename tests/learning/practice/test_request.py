@@ -41,11 +41,11 @@ from learning.protocol.events import (
     PracticeDone,
     PracticeSample,
     PracticeStage,
-    PracticeStarted,
     PracticeStep,
     TrainDone,
     UndoDone,
 )
+from learning.protocol.practice_events import PracticeStarted
 from learning.protocol.records import Lesson, Turn
 from learning.protocol.requests import (
     CancelPractice,

@@ -214,6 +214,7 @@ def test_what_is_not_learned_is_read() -> None:
     assert first[[ord(w) for w in "abcdefgh"]].sum() < 0.2  # the questions were not learned
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fp32", [True, False])
 def test_resumed_equals_uninterrupted_bit_for_bit(tmp_path: Path, fp32: bool) -> None:
     settings = replace(SETTINGS, fp32=fp32, tokens=24 * 256)
@@ -305,6 +306,7 @@ class _Poisoned(TokenStream):
             yield (noise if number == 70 else ids), owners
 
 
+@pytest.mark.slow
 def test_a_spike_is_skipped() -> None:
     corpus = Corpus([tokenise(DOCUMENTS, T)], hold_out=False)
     # the loss falls steeply so early, which widens what is usual: three deviations, not six

@@ -31,6 +31,7 @@ def test_numbers_are_paid_as_the_table_says() -> None:
     assert not other, "\n".join(f"not {right:g}: {t!r} {said!r}" for t, said, right in other)
 
 
+@pytest.mark.slow
 def test_expressions_are_paid_as_the_table_says(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("math_verify")
     monkeypatch.setattr(expression, "SECONDS", 3.0)  # the machine may be busy

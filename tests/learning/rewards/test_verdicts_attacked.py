@@ -120,6 +120,7 @@ def test_what_does_not_name_the_number_is_never_paid(pieces: list[str]) -> None:
     assert number_score("1009", read_answer(" ".join(pieces))) == 0.0
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(
     st.lists(st.integers(2, 60), min_size=2, max_size=6, unique=True),
@@ -140,6 +141,7 @@ DENIED_EXPRESSIONS = [
 PLAIN_EXPRESSIONS = ["{}", "${}$", "\\({}\\).", "\\displaystyle {}", "**{}**", "<b>{}</b>", "`{}`"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("truth", TRUTHS)
 def test_expressions_in_every_dress(truth: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("math_verify")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
+import pytest
+
 from engine.config import Sampling
 from learning.home import Home
 from learning.journal.journal import Journal
@@ -44,6 +46,7 @@ def _ask_of(event: Event) -> int | None:
     return getattr(getattr(event, "candidate", event), "ask", None)
 
 
+@pytest.mark.slow
 def test_a_model_that_knows_nothing_says_so_once_and_shows_no_broken_text(
     tiny_place: Place,
 ) -> None:
@@ -75,6 +78,7 @@ def test_one_answer_alone_is_shown_unbroken(tiny_place: Place) -> None:
         assert done.text and not broken(done.text) and not seams(done.text)
 
 
+@pytest.mark.slow
 def test_what_all_candidates_drew_in_a_step_is_one_message(tiny_place: Place) -> None:
     for events in _ask(tiny_place, "My cat sleeps.", 5, 2):
         texts = [event for event in events if isinstance(event, CandidateTexts)]

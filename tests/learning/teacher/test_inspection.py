@@ -123,6 +123,7 @@ def test_what_is_known_and_how_it_was_before(place: Place) -> None:
     assert place.until(Checked, 3) == Checked(3, (True,), place.learner.version)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_compared_says_why(place: Place) -> None:
     place.looker.send(Compare(1, asked("hi"), 1))
     done = place.until(CompareDone, 1)
@@ -142,6 +143,7 @@ def test_what_cannot_be_compared_says_why(place: Place) -> None:
     assert isinstance(done, CompareDone) and "77" in done.trouble
 
 
+@pytest.mark.slow
 def test_an_answer_that_streams_and_a_stop_go_first(place: Place) -> None:
     place.teach("b?", "B.")
     with place.turnstile.answering():
@@ -163,6 +165,7 @@ def test_what_the_owner_says_is_measured(place: Place) -> None:
     assert 2.0 < nll < 10.0, "nats a token of a model that knows nothing"
 
 
+@pytest.mark.slow
 def test_an_answer_taken_out_of_the_book_does_not_come_back(place: Place) -> None:
     """Neither a pause nor a training brings back what the owner does not want to hear."""
     lesson = place.teach("What is my dog called?", "Rufus.")

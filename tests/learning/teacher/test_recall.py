@@ -249,6 +249,7 @@ def test_without_the_wish_the_weights_answer_alone(tiny_place: Place) -> None:
         talk.teacher.close()
 
 
+@pytest.mark.slow
 def test_what_is_learned_from_a_recalled_answer_has_the_prompt_that_the_owner_saw(
     tiny_place: Place,
 ) -> None:

@@ -161,9 +161,11 @@ def test_no_benchmark_teaches_a_value_of_the_lives() -> None:
     faults = [
         f"{list_name}: {value!r} is in {file}:{text.rstrip()}"
         for list_name in ({*relations().values()} | {"first_f", "first_m", "surname"})
+        if list_name not in _CALENDAR
         for value in listed.get(list_name, ())
+        for words in [f" {fold(re.sub('[<>{}]', ' ', value))} "]
         for file, text in taught
-        if list_name not in _CALENDAR and f" {fold(re.sub('[<>{}]', ' ', value))} " in text
+        if words in text
     ]
     assert faults == []
 

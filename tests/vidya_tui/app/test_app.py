@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from textual import events
 
 from learning.protocol.records import Pick, Rating
@@ -69,6 +70,7 @@ def test_an_early_pick_keeps_its_stream_and_ends_the_others(tmp_path: Path) -> N
     play(scenario, tmp_path, manual=True)
 
 
+@pytest.mark.slow
 def test_digits_are_typed_into_a_prompt_that_is_not_empty(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("hello")
@@ -141,6 +143,7 @@ def test_digits_are_typed_where_nothing_can_be_picked(tmp_path: Path) -> None:
     play(scenario, tmp_path, manual=True)
 
 
+@pytest.mark.slow
 def test_another_pick_changes_the_first(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("hello")
@@ -182,6 +185,7 @@ def test_the_panel_is_a_second_route(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_letters_typed_on_the_panel_go_into_the_prompt(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("hello")
@@ -267,6 +271,7 @@ def test_a_correction_in_the_editor(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_who_types_at_once_in_the_editor_writes_the_answer_anew(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("hello")
@@ -302,6 +307,7 @@ def test_a_correction_that_was_left_is_there_the_next_time(tmp_path: Path) -> No
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_an_empty_correction_is_not_learned(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("hello")
@@ -350,6 +356,7 @@ def test_undo_takes_the_pick_back_and_offers_the_cards_again(tmp_path: Path) -> 
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_new_begins_another_conversation(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("hello")
@@ -365,6 +372,7 @@ def test_new_begins_another_conversation(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_history_reopens_a_conversation(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         for message in ("about rivers", "about hills"):

@@ -43,6 +43,7 @@ def test_commands_complete(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_enter_on_the_beginning_of_a_command_completes_it_first(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.write("/hel")
@@ -64,6 +65,7 @@ def test_a_command_typed_in_a_burst_runs(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_help_lists_every_command_and_key(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("/help")
@@ -109,6 +111,7 @@ def test_the_palette_stands_any_size_and_any_paste(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_enter_struck_twice_in_the_palette_carries_the_command_out_once(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         app = stage.app
@@ -180,6 +183,7 @@ def test_markup_and_escape_sequences_are_shown_as_text(tmp_path: Path) -> None:
     play(scenario, tmp_path, texts=HOSTILE)
 
 
+@pytest.mark.slow
 def test_a_paste_is_harmless_and_whole(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         stage.app.post_message(events.Paste("3 lines\r\nand \x1b[2J more\nlast"))
@@ -191,6 +195,7 @@ def test_a_paste_is_harmless_and_whole(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["line\n" * 300, "\n" * 40, "x" * 5000])
 def test_undo_of_more_lines_than_are_seen(tmp_path: Path, text: str) -> None:
     """The scrollbar disappears before the cursor moves, so the cursor is below the last line for a moment."""

@@ -6,6 +6,7 @@ import gc
 from collections import Counter
 from pathlib import Path
 
+import pytest
 from textual.dom import DOMNode
 
 from tests.stage import Stage, play
@@ -22,6 +23,7 @@ def gone() -> Counter[str]:
     )
 
 
+@pytest.mark.slow
 def test_widgets_of_earlier_exchanges_are_let_go_of(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("hello")

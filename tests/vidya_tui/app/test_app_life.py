@@ -34,6 +34,7 @@ ROOT = Path(__file__).resolve().parents[3]
 # ---------------------------------------------------------------- training and the learner
 
 
+@pytest.mark.slow
 def test_training_shows_progress_and_can_be_cancelled(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("/train 10")
@@ -149,6 +150,7 @@ def test_what_was_entered_before_the_session_is_said_later(tmp_path: Path) -> No
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_lost_worker_is_announced_and_asked_again(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("hello")
@@ -227,6 +229,7 @@ def test_quitting_in_the_middle_of_anything(tmp_path: Path, way: str) -> None:
     assert play(scenario, tmp_path, manual=True).return_code == 0
 
 
+@pytest.mark.slow
 def test_quitting_from_a_modal_screen(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.press("f1")

@@ -48,6 +48,7 @@ def test_the_bar_of_practice_at_every_width() -> None:
     assert progress(now, 0).cell_length > 0
 
 
+@pytest.mark.slow
 def test_practice_shows_a_bar_and_the_time_that_is_left(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("/practice syllogism")
@@ -99,6 +100,7 @@ async def grow(stage: Stage) -> None:
     assert len(stage.teacher.sent(Grow)) == 1
 
 
+@pytest.mark.slow
 def test_a_model_that_grows_says_for_how_long(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await grow(stage)
@@ -170,6 +172,7 @@ def test_leaving_while_a_model_grows(tmp_path: Path) -> None:
     assert app.return_code == 0 and app._exception is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("looking", [True, False])
 def test_leaving_in_the_middle_of_a_book_training(tmp_path: Path, looking: bool) -> None:
     """The next start offers to go on (what is kept, and by whom: tests/learning/test_unfinished.py)."""

@@ -46,6 +46,7 @@ def test_all_cards_the_prompt_and_the_keys_are_seen_at_once(
     play(scenario, tmp_path, size=size, texts=LONG)
 
 
+@pytest.mark.slow
 def test_a_highlighted_card_is_shown_whole(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("hello")
@@ -57,6 +58,7 @@ def test_a_highlighted_card_is_shown_whole(tmp_path: Path) -> None:
     play(scenario, tmp_path, texts=LONG)
 
 
+@pytest.mark.slow
 def test_resizing_at_any_time(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("hello")
@@ -123,6 +125,7 @@ def test_no_color(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 # ---------------------------------------------------------------- long conversations
 
 
+@pytest.mark.slow
 def test_a_long_conversation_keeps_few_widgets_and_can_be_read_back(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         view = stage.app.chat.query_one(ConversationView)
@@ -148,6 +151,7 @@ def test_a_long_conversation_keeps_few_widgets_and_can_be_read_back(tmp_path: Pa
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_reading_back_is_not_disturbed_by_what_comes(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         view = stage.app.chat.query_one(ConversationView)
@@ -169,6 +173,7 @@ def test_reading_back_is_not_disturbed_by_what_comes(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_no_colour_is_left_where_none_is_wanted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

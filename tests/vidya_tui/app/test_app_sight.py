@@ -53,6 +53,7 @@ def test_the_row_under_the_cursor(
     play(scenario, tmp_path, settings=Settings(theme=theme))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["terminal", "dark"])
 def test_a_highlighted_box(tmp_path: Path, theme: str) -> None:
     async def scenario(stage: Stage) -> None:

@@ -58,6 +58,7 @@ def test_a_digit_is_shown_while_it_waits_and_picks_then(
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["escape", "backspace"])
 def test_a_digit_can_be_taken_back_while_it_waits(tmp_path: Path, key: str) -> None:
     async def scenario(stage: Stage) -> None:
@@ -110,7 +111,7 @@ def test_who_leaves_right_behind_a_digit_has_picked(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- the mouse
 
 
-@pytest.mark.parametrize("size", [(80, 24), (160, 48)])
+@pytest.mark.parametrize("size", [(80, 24), pytest.param((160, 48), marks=pytest.mark.slow)])
 def test_a_click_chooses_and_a_second_one_picks(tmp_path: Path, size: tuple[int, int]) -> None:
     async def scenario(stage: Stage) -> None:
         await waiting(stage)
@@ -128,6 +129,7 @@ def test_a_click_chooses_and_a_second_one_picks(tmp_path: Path, size: tuple[int,
     play(scenario, tmp_path, size=size)
 
 
+@pytest.mark.slow
 def test_enter_picks_what_a_click_chose_and_letters_go_to_the_prompt(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await waiting(stage)
@@ -144,6 +146,7 @@ def test_enter_picks_what_a_click_chose_and_letters_go_to_the_prompt(tmp_path: P
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_click_on_a_digit_in_the_line_of_keys_chooses(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await waiting(stage)
@@ -191,6 +194,7 @@ def test_a_rating_key_says_what_to_do_while_cards_wait(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_keys_of_an_owner_that_a_new_key_would_take_stay(tmp_path: Path) -> None:
     """Settings from before the keys moved."""
     made = keymap({"new": "f5", "jump": "ctrl+f", "editor": "alt+up,f4", "model": "alt+s"})

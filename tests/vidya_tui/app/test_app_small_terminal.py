@@ -39,6 +39,7 @@ def test_the_header_leaves_whole_parts_out() -> None:
     assert fitting(words, 10).endswith("\u2026")
 
 
+@pytest.mark.slow
 def test_every_command_is_told_in_full_in_the_menu(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.press("slash")
@@ -78,6 +79,7 @@ def test_the_rows_around_one(heights: tuple[int, ...]) -> None:
         assert at in rows and sum(heights[n] for n in rows) <= max(most, heights[at])
 
 
+@pytest.mark.slow
 def test_a_lesson_shows_its_answer_behind_a_long_question(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("What did I tell you about the old bridge over the river last summer?")
@@ -100,6 +102,7 @@ def test_the_palette_finds_commands_by_what_they_do(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_the_help_of_a_list_says_each_key_once(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("hello")

@@ -50,6 +50,7 @@ def test_another_conversation_is_asked_about(tmp_path: Path, yes: bool) -> None:
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_in_words_without_a_question(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await teach(stage, "about rivers", "2")

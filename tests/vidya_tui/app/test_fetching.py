@@ -47,6 +47,7 @@ def test_the_offer_is_taken_and_the_talk_goes_on_with_the_new_model(tmp_path: Pa
     play(scenario, tmp_path, first=True, fetch=as_if("gated"))
 
 
+@pytest.mark.slow
 def test_nothing_is_broken_off_by_the_new_model(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("hello")

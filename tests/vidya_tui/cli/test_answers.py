@@ -60,6 +60,7 @@ def read(**given: object) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_only_pipes_and_files_are_read_unasked(tmp_path: Path) -> None:
     assert read(input="more").stdout == "'hello\\nmore'\n"
     file = tmp_path / "file"

@@ -28,6 +28,7 @@ def test_ask_prints_each_candidate_and_then_done(shell: Shell) -> None:
     assert done["surest"] == surest["index"]
 
 
+@pytest.mark.slow
 def test_the_same_seed_says_the_same(shell: Shell) -> None:
     def said(*more: str) -> list[tuple[int, str, float]]:
         rows = shell.rows("ask", "hello", "-n", "3", *more)[:-1]
@@ -98,6 +99,7 @@ def test_settings_say_what_is_kept_of_an_ask(shell: Shell) -> None:
     assert first["candidates"] == [] and len(second["candidates"]) == 2
 
 
+@pytest.mark.slow
 def test_a_recalled_lesson_is_named(shell: Shell) -> None:
     shell.run("teach", "--say", "Bo.", "--no-wait", "--ask", _asked(shell))
     rows = shell.rows("ask", "What is my dog called", "-n", "2")
@@ -124,6 +126,7 @@ def test_plain_words_without_json(shell: Shell) -> None:
     assert lines[-1] in ("surest: 1", "surest: 2")
 
 
+@pytest.mark.slow
 def test_pick_say_and_rate_are_learned_before_they_return(shell: Shell) -> None:
     shell.rows("ask", "hello", "-n", "2", "--seed", "1")
     fields = "lesson kind known_before known_after steps batch loss book_recall seconds rolled_back"
@@ -171,6 +174,7 @@ def test_a_judgement_that_stands_already_is_told(shell: Shell) -> None:
         assert "ask 1 was judged so already: there is nothing new" in result.stderr
 
 
+@pytest.mark.slow
 def test_an_answer_that_is_too_long_is_told(shell: Shell) -> None:
     shell.rows("ask", "hello", "-n", "1")
     (said,) = shell.rows("teach", "--say", "the cat " * 60)
@@ -196,6 +200,7 @@ def test_teach_without_waiting_needs_no_model(
     monkeypatch.undo()
 
 
+@pytest.mark.slow
 def test_what_waited_is_learned_first(shell: Shell) -> None:
     first, second = (
         shell.file(f"{n}.jsonl", f'{{"prompt": "q {n}", "answer": "a {n}"}}\n') for n in (1, 2)
@@ -205,6 +210,7 @@ def test_what_waited_is_learned_first(shell: Shell) -> None:
     assert [row["lesson"] for row in rows] == [1, 2]
 
 
+@pytest.mark.slow
 def test_teach_a_file_of_every_form(shell: Shell) -> None:
     file = shell.file(
         "lessons.jsonl",
@@ -267,6 +273,7 @@ def test_teach_says_what_cannot_be(shell: Shell) -> None:
     shell.run("teach", "--file", "x", "--ask", "1", status=2)
 
 
+@pytest.mark.slow
 def test_train_reports_epochs_and_the_end(shell: Shell) -> None:
     *epochs, done = shell.rows("train", "--epochs", "2", "--batch-size", "1")
     assert [row["epoch"] for row in epochs] == [1, 2]
@@ -277,6 +284,7 @@ def test_train_reports_epochs_and_the_end(shell: Shell) -> None:
     assert again[0]["steps"] == 1, "both lines in one step"
 
 
+@pytest.mark.slow
 def test_train_lora_writes_an_adapter_and_export_writes_what_was_taught(shell: Shell) -> None:
     folder, out = shell.home.path / "adapter", shell.home.path / "out"
     options = ("--lora", "--rank", "4", "--blocks", "1", "--adapter", str(folder))
@@ -298,6 +306,7 @@ def test_train_lora_writes_an_adapter_and_export_writes_what_was_taught(shell: S
     shell.run("train", "--rank", "4", status=2)
 
 
+@pytest.mark.slow
 def test_training_a_book_says_how_much_of_it_is_known(shell: Shell) -> None:
     book = shell.file("b.txt", "<|user|> one <|assistant|> two\n<|user|> six <|assistant|> ten\n")
     result = shell.run("train", str(book), "--epochs", "2")
@@ -310,6 +319,7 @@ def test_training_a_book_says_how_much_of_it_is_known(shell: Shell) -> None:
     assert re.search(r"epoch 1: lines: [012] of 2 known, loss", ours)
 
 
+@pytest.mark.slow
 def test_bad_lines_of_a_book_stop_or_are_skipped(shell: Shell) -> None:
     book = shell.file("b.txt", "<|user|> one <|assistant|> two\nnonsense\n")
     assert f"{book}:2:" in shell.fails("train", str(book))
@@ -326,6 +336,7 @@ def test_bad_lines_of_a_book_stop_or_are_skipped(shell: Shell) -> None:
         assert "put them" not in shell.run("train", *own, "--epochs", "1").stderr
 
 
+@pytest.mark.slow
 def test_evaluate_every_part(shell: Shell) -> None:
     (result,) = shell.rows("evaluate")
     assert set(result["book"]) == {"pairs", "recall", "nll"} and result["book"]["pairs"] == 2
@@ -358,6 +369,7 @@ def test_evaluate_every_part(shell: Shell) -> None:
     assert words.startswith("book: pairs 2, recall ")
 
 
+@pytest.mark.slow
 def test_evaluate_by_key(shell: Shell) -> None:
     row = '{"prompt": "a", "answer": "b", "key": ["b"], "rewordings": ["aa", "ab"], "paraphrase": "c"}\n'
     file = shell.file("keyed.jsonl", row)
@@ -444,3 +456,19 @@ def test_a_message_longer_than_the_context_is_told(shell: Shell) -> None:
     assert "of its 45,999 characters it reads" in result.stderr
     assert "too long" not in result.stdout
     assert "too long" not in shell.run("ask", "hello", "-n", "1").stderr
+
+
+def test_a_part_of_an_answer_is_blamed_in_the_shell(shell: Shell) -> None:
+    shell.rows("ask", "hello", "-n", "1", "--seed", "1")
+    shell.rows("teach", "--say", "Cats purr. They are fish.", "--no-wait")
+    assert "does not have the words" in shell.fails("teach", "--rate", "bad", "--from", "dogs")
+    shell.rows("teach", "--rate", "bad", "--from", "They", "--no-wait")
+    *_, rated = shell.rows("journal", "show")
+    assert (rated["kind"], rated["blamed"]) == ("rating", "They are fish.")
+    assert "(not: They are fish.)" in shell.run("journal", "show").stdout
+    shell.rows("teach", "--rate", "good", "--no-wait")
+    shell.rows("teach", "--rate", "bad", "--end", "--no-wait")
+    *_, rated = shell.rows("journal", "show")
+    assert rated["blamed"] == "They are fish."
+    shell.run("teach", "--rate", "good", "--end", status=2)
+    shell.run("teach", "--rate", "bad", "--end", "--from", "They", status=2)

@@ -27,6 +27,7 @@ def _asked(school: Shell) -> str:
     return str(school.home.path / "asked.txt")
 
 
+@pytest.mark.slow
 def test_distil_says_how_far_it_is_and_what_it_came_to(school: Shell) -> None:
     found = school.run("distil", "--from", "big", "--prompts", _asked(school), "--epochs", "1")
     assert "big is asked 30 openings" in found.stderr

@@ -11,6 +11,7 @@ import pytest
 from tests.vidya_tui.shell import Shell
 
 
+@pytest.mark.slow
 def test_doctor_names_each_broken_model_and_lists_the_others(shell: Shell) -> None:
     for name in ("broken", "cracked"):
         (shell.home.models_path / name).mkdir()
@@ -24,6 +25,7 @@ def test_doctor_names_each_broken_model_and_lists_the_others(shell: Shell) -> No
     assert len(report["problems"]) == 2, "the chosen one is told once"
 
 
+@pytest.mark.slow
 def test_doctor_names_what_keeps_the_book_from_being_read(shell: Shell) -> None:
     shell.home.book_path.write_text("# nothing yet\n")
     assert shell.rows("doctor")[0]["problems"] == []
@@ -49,6 +51,7 @@ def test_doctor(shell: Shell) -> None:
     assert "see above" in shell.fails("doctor")
 
 
+@pytest.mark.slow
 def test_doctor_in_words_has_a_line_for_each_problem(shell: Shell) -> None:
     assert shell.run("doctor").stdout.splitlines()[-1] == "problems: none"
     weights = shell.home.models_path / "tiny" / "model.safetensors"

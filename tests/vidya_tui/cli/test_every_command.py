@@ -30,6 +30,7 @@ from vidya_tui.screens.model import ModelScreen
 from vidya_tui.screens.practice import PracticeScreen
 from vidya_tui.screens.progress import ProgressScreen
 from vidya_tui.screens.settings import SettingsScreen
+from vidya_tui.screens.taste import TasteScreen
 from vidya_tui.screens.train import TrainScreen
 from vidya_tui.settings.file import Settings
 from vidya_tui.state.welcome import advice, seen
@@ -38,7 +39,7 @@ OPENS: dict[str, type[Screen[Any]]] = {
     **{"practice": PracticeScreen, "curve": TrainScreen, "lessons": LessonsScreen},
     **{"compare": BeforeAfterScreen, "book": BookScreen, "progress": ProgressScreen},
     **{"history": HistoryScreen, "model": ModelScreen, "settings": SettingsScreen},
-    "help": HelpScreen,
+    **{"help": HelpScreen, "taste": TasteScreen},
 }
 
 
@@ -90,6 +91,9 @@ async def rate(stage: Stage) -> None:
     await stage.press("alt+down")
     await stage.sees("rated bad")
     assert judgements(stage)[-1] == Rating(1, "bad")
+    await stage.say("/rate bad --from answers")
+    await stage.sees("rated bad for \u201canswers\u201d")
+    assert judgements(stage)[-1] == Rating(1, "bad", None, (6, 13))
 
 
 async def again(stage: Stage) -> None:
@@ -255,6 +259,7 @@ def test_what_is_typed_is_done(tmp_path: Path, name: str) -> None:
 # ---------------------------------------------------------------- keys
 
 
+@pytest.mark.slow
 def test_f8_takes_the_last_lesson_back(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await answered(stage)
@@ -265,6 +270,7 @@ def test_f8_takes_the_last_lesson_back(tmp_path: Path) -> None:
     play(scenario, tmp_path, manual=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["prompt", "candidates", "conversation"])
 def test_alt_and_a_letter_work_wherever_the_focus_is(tmp_path: Path, place: str) -> None:
     async def scenario(stage: Stage) -> None:
@@ -322,6 +328,7 @@ def titles(stage: Stage) -> set[str]:
     return {command.title for command in stage.app.get_system_commands(stage.app.screen)}
 
 
+@pytest.mark.slow
 def test_the_palette_beside_the_chat_goes_back_to_it(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await answered(stage)
@@ -343,6 +350,7 @@ def test_the_palette_beside_the_chat_goes_back_to_it(tmp_path: Path) -> None:
     play(scenario, tmp_path, manual=True)
 
 
+@pytest.mark.slow
 def test_the_palette_closes_nothing_that_is_being_typed(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await answered(stage)
@@ -378,6 +386,7 @@ def test_the_palette_has_every_command_that_needs_nothing_more(tmp_path: Path) -
     play(scenario, tmp_path, manual=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["f1", "alt+h"])
 def test_the_help_opens_in_every_room(tmp_path: Path, key: str) -> None:
     async def scenario(stage: Stage) -> None:
@@ -403,6 +412,7 @@ def test_the_help_opens_in_every_room(tmp_path: Path, key: str) -> None:
 # ---------------------------------------------------------------- hints and the footer
 
 
+@pytest.mark.slow
 def test_hints_name_the_keys_that_are(tmp_path: Path) -> None:
     changes = {"curve": "f5", "cancel": "", "correct": "alt+v", "help": "f13"}
 
@@ -431,6 +441,7 @@ def test_a_hint_for_what_has_no_key_names_the_command() -> None:
     assert way(keys, "help") == "ctrl+b" and way(usual(), "cancel") == "esc"
 
 
+@pytest.mark.slow
 def test_nothing_of_the_keys_beneath_stands_behind_the_palettes(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("hello")

@@ -175,6 +175,7 @@ def tensors(folder: Path, shot: Path | None = None) -> Numbers:
     return {name: tensor.numpy().tobytes() for name, tensor in load_weights(files).items()}
 
 
+@pytest.mark.slow
 def test_the_weights_go_back_to_before_it(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     before, after = published(shell, monkeypatch)
     assert before != after
@@ -188,6 +189,7 @@ def test_the_weights_go_back_to_before_it(shell: Shell, monkeypatch: pytest.Monk
     assert [row["answer"] for row in rows] == ["a later lesson"]
 
 
+@pytest.mark.slow
 def test_later_lessons_are_learned_again(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     published(shell, monkeypatch)
     with shell.journal().writing() as connection:  # as where the tiny model had managed
@@ -196,6 +198,7 @@ def test_later_lessons_are_learned_again(shell: Shell, monkeypatch: pytest.Monke
     assert done["relearned"] == 1 and done["waiting"] == 0
 
 
+@pytest.mark.slow
 def test_keep_weights(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     _, after = published(shell, monkeypatch)
     result = shell.run("journal", "forget", "--all", "--yes", "--keep-weights")

@@ -66,6 +66,7 @@ def test_import_and_export(shell: Shell, tmp_path: Path) -> None:
     assert shell.rows("ask", "hello", "-n", "1", "--model", "second")[-1]["event"] == "done"
 
 
+@pytest.mark.slow
 def test_transformers_loads_what_is_exported_and_says_the_same(
     shell: Shell, tmp_path: Path
 ) -> None:
@@ -143,6 +144,7 @@ def weights_of(folder: Path) -> bytes:
     return (folder / "model.safetensors").read_bytes()
 
 
+@pytest.mark.slow
 def test_stray_and_half_snapshots_stop_nobody(shell: Shell) -> None:
     folder = shell.home.models_path / "tiny"
     shell.rows("train", "--epochs", "1")
@@ -167,6 +169,7 @@ def test_stray_and_half_snapshots_stop_nobody(shell: Shell) -> None:
     assert shell.rows("model", "rollback", "0") == [{"version": 0}]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bad", ["half", "empty", "other shape", "not finite"])
 def test_going_back_to_what_cannot_answer_is_refused_and_what_stands_is_kept(
     shell: Shell, bad: str

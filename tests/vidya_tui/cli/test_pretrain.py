@@ -10,10 +10,15 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from vidya_tui.__main__ import main
+
+if TYPE_CHECKING:
+    from engine.model import Model
+    from engine.tokenizers.tokenizer import Tokenizer
 
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
 """Tiny products on two threads wait for each other longer than they compute."""
@@ -223,3 +228,29 @@ def test_a_model_to_go_on_from_has_its_tokenizer(
 ) -> None:
     both = ["--from", "10m-base", "--new-tokenizer"]
     assert inside(tmp_path / "home", "pretrain", str(stories), *both).returncode == 2
+
+
+def test_lives_need_a_model_that_talks(tmp_path: Path, stories: Path, inside: Inside) -> None:
+    result = inside(tmp_path / "home", "pretrain", str(stories), "--lives")
+    assert result.returncode == 2
+    assert "name it with --from" in result.stderr
+
+
+@pytest.mark.slow
+def test_a_model_learns_to_be_taught(
+    tmp_path: Path, tiny_model: Model, tiny_tokenizer: Tokenizer
+) -> None:
+    from engine.storage.checkpoint import save_model
+
+    home = tmp_path / "home"
+    save_model(tiny_model, home / "models" / "small")
+    tiny_tokenizer.save(home / "models" / "small")
+    turns = [{"role": "user", "text": "What is a?"}, {"role": "assistant", "text": "It is b."}]
+    rows = "\n".join(json.dumps({"turns": turns, "n": n}) for n in range(30))
+    (tmp_path / "talk.jsonl").write_text(rows)
+    line = ("pretrain", str(tmp_path / "talk.jsonl"), "--from", "small", "--lives", "--rows", "2")
+    made = run(home, *line, "--row", "32", "--tokens", "256")
+    assert made.returncode == 0 and "talk to it: vidya --model talk" in made.stdout, made.stderr
+    record = json.loads((home / "models" / "talk" / "record.json").read_text("utf-8"))
+    assert record["settings"]["lives"] is True
+    assert record["settings"]["adam_lr"] == 0.0004

@@ -19,7 +19,11 @@ EMOJI = "\U0001f469\u200d\U0001f33e \U0001f1e9\U0001f1ea \U0001f600 " * 8
 HEBREW = "\u05e9\u05dc\u05d5\u05dd [b]\x1b[5m \ufeff\u200bx " * 8
 PLAIN = "only letters " * 8
 SCRIPTS = (CHINESE, ARABIC, COMBINING, EMOJI, HEBREW, PLAIN)
-SIZES = [(60, 20), (80, 24), (160, 48)]
+SIZES = [
+    (80, 24),
+    pytest.param((60, 20), marks=pytest.mark.slow),
+    pytest.param((160, 48), marks=pytest.mark.slow),
+]
 
 
 def check(stage: Stage, width: int) -> None:
@@ -104,6 +108,7 @@ def test_history(tmp_path: Path, size: tuple[int, int]) -> None:
     play(scenario, tmp_path, size=size, texts=SCRIPTS[:5])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 def test_before_and_after(tmp_path: Path, size: tuple[int, int]) -> None:
     async def scenario(stage: Stage) -> None:

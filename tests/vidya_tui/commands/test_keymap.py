@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from string import ascii_lowercase
+from string import ascii_lowercase, digits
 
 import pytest
 from textual import events
@@ -150,12 +150,19 @@ async def correcting(stage: Stage) -> None:
     await stage.until(lambda: isinstance(stage.app.screen, CorrectScreen))
 
 
-@pytest.mark.parametrize("situation", [nothing_said, streaming, waiting, answered, correcting])
+@pytest.mark.parametrize(
+    "situation",
+    [
+        nothing_said,
+        correcting,
+        *(pytest.param(one, marks=pytest.mark.slow) for one in (streaming, waiting, answered)),
+    ],
+)
 def test_every_command_may_have_a_key_in_every_situation(
     tmp_path: Path, situation: Callable[[Stage], Awaitable[None]]
 ) -> None:
     names = [command.name for command in COMMANDS if command.name != "quit"]
-    letters = dict(zip(names, ascii_lowercase, strict=False))
+    letters = dict(zip(names, ascii_lowercase + digits, strict=False))
     assert len(letters) == len(names)
 
     async def scenario(stage: Stage) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from textual.widgets import TextArea
 
-from vidya_tui.commands.arguments import CommandError
+from vidya_tui.commands.arguments import CommandError, RatingWords, rating_words
 from vidya_tui.commands.parse import RunCommand, Say, complete, find, parse
 from vidya_tui.commands.situation import Situation
 from vidya_tui.commands.table import COMMANDS, KEYS
@@ -41,6 +41,8 @@ def test_messages(typed: str, said: str) -> None:
         ("/rate off", "rate", "off"),
         ("/rate Bad shorter  please", "rate", "bad shorter  please"),
         ("/rate good because it is short", "rate", "good because it is short"),
+        ("/rate BAD end", "rate", "bad end"),
+        ('/rate bad --from "They are" and so on', "rate", 'bad --from "They are" and so on'),
         ("/again not about cats", "again", "not about cats"),
     ],
 )
@@ -57,6 +59,9 @@ def test_commands(typed: str, name: str, argument: object) -> None:
         ("/", "a slash alone is no command"),
         ("/pick", "type for example /pick 3"),
         ("/rate off because", "/rate off to withdraw it"),
+        ("/rate bad --from", "/rate bad --from needs words of the answer"),
+        ('/rate bad --from ""', "/rate bad --from needs words of the answer"),
+        ("/rate good --from They", "only what is bad has a part to blame"),
         ("/again", "type for example /again shorter please"),
         ("/pick 0", "type for example /pick 3"),
         ("/pick -1", "type for example /pick 3"),
@@ -138,3 +143,19 @@ def test_what_works_when() -> None:
     assert "cancel" in works(streaming=True) and "cancel" in works(training=True)
     assert "cancel" in works(practising=True)
     assert "train" not in works(training=True)
+
+
+@pytest.mark.parametrize(
+    ("argument", "read"),
+    [
+        ("bad", RatingWords("bad")),
+        ("good end", RatingWords("good", "end")),
+        ("bad end", RatingWords("bad", end=True)),
+        ("bad end with a question", RatingWords("bad", "end with a question")),
+        ("bad --from They are fish", RatingWords("bad", words="They are fish")),
+        ('bad --from "They are" not true', RatingWords("bad", "not true", words="They are")),
+        ("bad --from \u201cThey are\u201d", RatingWords("bad", words="They are")),
+    ],
+)
+def test_a_rating_is_taken_apart(argument: str, read: RatingWords) -> None:
+    assert rating_words(argument) == read

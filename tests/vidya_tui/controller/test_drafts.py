@@ -52,7 +52,11 @@ def test_what_is_kept() -> None:
 
 @pytest.mark.parametrize(
     ("keys", "newline"),
-    [({}, "ctrl+j"), ({}, "shift+enter"), ({"newline": "ctrl+b"}, "ctrl+b")],
+    [
+        ({}, "ctrl+j"),
+        pytest.param({}, "shift+enter", marks=pytest.mark.slow),
+        pytest.param({"newline": "ctrl+b"}, "ctrl+b", marks=pytest.mark.slow),
+    ],
 )
 def test_a_new_line_is_a_new_line_in_every_editor(
     tmp_path: Path, keys: dict[str, str], newline: str
@@ -97,6 +101,7 @@ def test_an_empty_correction_says_so_and_stays(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_lesson_that_was_left_half_edited_is_there_again(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await talk(stage, "hello")
@@ -127,6 +132,7 @@ def test_a_lesson_that_was_left_half_edited_is_there_again(tmp_path: Path) -> No
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_entries_that_were_left_half_typed_are_there_again(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await type_half_an_entry(stage)
@@ -157,6 +163,7 @@ def test_entries_that_were_left_half_typed_are_there_again(tmp_path: Path) -> No
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_what_could_not_be_saved_is_there_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

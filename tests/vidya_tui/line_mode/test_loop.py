@@ -332,6 +332,7 @@ FOLLOWS = {
 """What may follow a command."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [False, True])
 @pytest.mark.parametrize("first", [(), ("hello", "3")], ids=["at the start", "in a talk"])
 def test_it_goes_on_after_every_command(tmp_path: Path, first: tuple[str, ...], more: bool) -> None:

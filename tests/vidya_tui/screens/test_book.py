@@ -51,6 +51,7 @@ async def opened(stage: Stage) -> None:
     await stage.sees("5 entries")
 
 
+@pytest.mark.slow
 def test_both_books_are_shown_with_what_is_wrong_and_what_is_known(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         write(stage)
@@ -111,6 +112,7 @@ def test_keys_that_come_in_one_burst_go_into_the_field_that_tab_chose(tmp_path: 
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_enter_in_the_search_line_goes_to_what_was_found(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await opened(stage)
@@ -167,6 +169,7 @@ def test_what_comes_in_one_burst_with_a_key_that_opens_a_screen_is_no_key_of_the
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_where_there_are_none_of_a_kind_it_says_so(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         write(stage, "<|user|> hello <|assistant|> Hello!\n")  # picked of Vidya's own
@@ -195,6 +198,7 @@ def test_a_new_entry_for_a_question_that_is_there_says_what_it_replaces(tmp_path
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_what_no_book_can_hold_is_refused_and_nothing_is_journaled(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("/book")
@@ -211,6 +215,7 @@ def test_what_no_book_can_hold_is_refused_and_nothing_is_journaled(tmp_path: Pat
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_line_is_edited_in_its_place(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         write(stage)
@@ -233,6 +238,7 @@ def test_a_line_is_edited_in_its_place(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_an_edit_of_the_shipped_book_is_an_entry_of_the_owners(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("/book vidya")
@@ -289,6 +295,7 @@ def test_a_line_is_taken_out_and_one_that_cannot_be_read_too(tmp_path: Path) -> 
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_book_that_another_program_changed_is_not_overwritten(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         write(stage)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from engine.config import Sampling
 from learning.protocol.events import Forgotten
 from learning.protocol.records import Turn
@@ -64,6 +66,7 @@ def test_an_empty_history_says_so(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_renaming_and_copies(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         first = await talk(stage, "about rivers")
@@ -93,6 +96,7 @@ def test_renaming_and_copies(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_erasing_asks_first_and_really_erases(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await talk(stage, "about hills")
@@ -144,6 +148,7 @@ def test_weights_that_cannot_go_back_are_kept_if_the_owner_says_so(tmp_path: Pat
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_ten_thousand_conversations(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         sampling = json.dumps(Sampling().to_dict())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from textual import events
 
 from learning.channels import learn_from_book
@@ -28,6 +29,7 @@ def book(stage: Stage) -> str:
     return stage.home.book_path.read_text() if stage.home.book_path.exists() else ""
 
 
+@pytest.mark.slow
 def test_an_empty_list_says_how_to_fill_it_and_escape_goes_back(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("/lessons")
@@ -39,6 +41,7 @@ def test_an_empty_list_says_how_to_fill_it_and_escape_goes_back(tmp_path: Path) 
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_what_was_taught_is_listed_with_what_is_known_now(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await teach(stage, "What colour is the sky?", "2")
@@ -69,6 +72,7 @@ def test_what_was_taught_is_listed_with_what_is_known_now(tmp_path: Path) -> Non
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_looked_at_is_said_and_not_asked_for_ever(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         stage.journal.add_lessons([lesson("My dog?", "Rufus.")])
@@ -90,6 +94,7 @@ def test_what_cannot_be_looked_at_is_said_and_not_asked_for_ever(tmp_path: Path)
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_lessons_are_found_and_filtered(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         stage.journal.add_lessons([lesson(f"question {n}?", f"answer {n}") for n in range(300)])
@@ -155,6 +160,7 @@ def test_withdrawing_asks_first_and_takes_it_out_of_journal_book_and_weights(
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_lesson_is_edited_wherever_it_came_from(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await teach(stage, "What colour is the sky?", "2")
@@ -211,6 +217,7 @@ def test_a_lesson_that_needs_practice_waits_again(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_before_and_after_stand_side_by_side(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await teach(stage, "What colour is the sky?", "2")
@@ -247,6 +254,7 @@ def test_before_and_after_stand_side_by_side(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_where_no_earlier_weights_are_left_it_says_so(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("/compare")
@@ -280,6 +288,7 @@ def test_leaving_stops_the_comparison(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_rows_answer_to_the_mouse(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         stage.journal.add_lessons([lesson(f"question {n}?", f"answer {n}") for n in range(9)])
@@ -293,6 +302,7 @@ def test_rows_answer_to_the_mouse(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_ten_thousand_lessons_open_as_fast_as_ten(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         with stage.journal.writing() as connection:
@@ -315,6 +325,7 @@ def test_ten_thousand_lessons_open_as_fast_as_ten(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_what_nobody_judged_stands_in_the_list_with_its_kind_and_can_be_taken_back(
     tmp_path: Path,
 ) -> None:

@@ -143,6 +143,7 @@ def test_a_list_without_room_for_a_row_takes_every_key(
 # ---------------------------------------------------------------- models
 
 
+@pytest.mark.slow
 def test_another_model_is_chosen_and_the_talk_stays(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("hello")
@@ -164,6 +165,7 @@ def test_another_model_is_chosen_and_the_talk_stays(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_model_that_cannot_be_read_does_not_hide_the_others(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         broken = stage.home.models_path / "49m"
@@ -196,6 +198,7 @@ def test_growing_is_asked_for_twice_and_told_when_done(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_the_model_row_of_the_settings_leads_to_the_models(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.press("alt+s")
@@ -214,6 +217,7 @@ def progress(step: int, *, ended: bool = False) -> TrainProgress:
     return TrainProgress(1 + step // 10, 5, step, 50, loss, recall, step, 50.0 - step, 32, ended)
 
 
+@pytest.mark.slow
 def test_the_curve_is_there_whenever_one_looks_and_the_result_stays(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("/train")
@@ -245,6 +249,7 @@ def test_the_curve_is_there_whenever_one_looks_and_the_result_stays(tmp_path: Pa
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_the_bar_says_that_it_stops_until_it_has(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("/train")
@@ -304,6 +309,7 @@ def test_the_log_of_a_training() -> None:
 # ---------------------------------------------------------------- the first minutes
 
 
+@pytest.mark.slow
 def test_the_first_minutes_teach_by_doing_and_never_come_again(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.sees("welcome 1/4")
@@ -390,6 +396,7 @@ def test_idle_practice_is_set_at_once(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- everywhere
 
 
+@pytest.mark.slow
 def test_any_size_without_colours_in_the_terminals_own_theme(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,11 +19,11 @@ from learning.protocol.events import (
     PracticeDone,
     PracticeSample,
     PracticeStage,
-    PracticeStarted,
     PracticeStep,
     Ready,
     WorkerLost,
 )
+from learning.protocol.practice_events import PracticeStarted
 from learning.protocol.requests import CancelPractice, OwnerActive, Practise, Request
 from tests.fakes import ScriptedTeacher
 from tests.stage import Stage, play
@@ -307,6 +307,7 @@ def test_the_learning_line_says_what_is_practised(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_practice_without_a_task_shows_how_it_goes(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("/practice")
@@ -360,6 +361,7 @@ def test_practice_line_by_line(tmp_path: Path) -> None:
     assert "30 % \u2192 62 %" in said
 
 
+@pytest.mark.slow
 def test_a_key_on_any_screen_is_told_to_the_learner(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.press("f1")

@@ -77,6 +77,7 @@ def test_plots_are_drawn_without_colours_too(
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_the_shell_tells_and_writes_it(shell: Shell, tmp_path: Path) -> None:
     journal = shell.journal()
     days(journal, "book_recall", 0.5, 0.75)
@@ -94,6 +95,7 @@ def test_the_shell_tells_and_writes_it(shell: Shell, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_screens_and_plots_are_loaded_when_they_open() -> None:
     loaded = subprocess.run(
         [

@@ -40,6 +40,7 @@ def note(stage: Stage) -> str:
 # ---------------------------------------------------------------- none of these
 
 
+@pytest.mark.slow
 def test_the_footer_says_what_to_press_where_none_is_right(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("hello")
@@ -88,6 +89,7 @@ def test_the_highlighted_candidate_is_retyped_and_all_are_rejected(tmp_path: Pat
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_each_candidate_keeps_the_correction_that_was_left(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         async def left(words: str) -> None:
@@ -159,6 +161,7 @@ def test_a_burst_on_the_cards_keeps_its_meaning(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["click", "enter", "command"])
 def test_a_pick_by_any_way_while_answers_stream(tmp_path: Path, way: str) -> None:
     async def scenario(stage: Stage) -> None:
@@ -189,6 +192,7 @@ def test_a_pick_by_any_way_while_answers_stream(tmp_path: Path, way: str) -> Non
 # ---------------------------------------------------------------- the note under the answer
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("what", "words"),
     [
@@ -305,5 +309,42 @@ def test_undo_of_what_the_talk_went_on_from_says_so_there(tmp_path: Path) -> Non
         await undone(stage)
         await stage.until(lambda: first() == "taken back")
         assert "Vidya  three answers" in stage.text()
+
+    play(scenario, tmp_path)
+
+
+def test_the_blamed_words_are_shown_and_an_undo_takes_them_back(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await picked(stage)
+        await stage.say("/correct Cats purr. They are fish.")
+        await stage.until(lambda: stage.session.answer == "Cats purr. They are fish.")
+        await stage.say("/rate bad --from dogs")
+        await stage.sees("the answer does not have the words \u201cdogs\u201d")
+        await stage.press("escape", *["backspace"] * 30)
+        await stage.say("/rate bad end")
+        await stage.until(lambda: "rated bad for \u201cThey are fish.\u201d" in note(stage))
+        await undone(stage)
+        await stage.until(lambda: "rated" not in note(stage))
+        assert stage.session.rating is None
+
+    play(scenario, tmp_path)
+
+
+def test_words_marked_with_the_mouse_are_blamed(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await picked(stage)
+        await stage.say("/correct Cats purr. They are fish.")
+        await stage.sees("Vidya  Cats purr. They are fish.")
+        y = next(y for y, line in enumerate(stage.text().splitlines()) if "Vidya  Cats" in line)
+        x = stage.text().splitlines()[y].index("They")
+        await stage.pilot.mouse_down(offset=(x, y))
+        await stage.pilot.hover(offset=(x + 7, y))
+        await stage.pilot.mouse_up(offset=(x + 7, y))
+        assert stage.app.chat.get_selected_text() == "They are"
+        await stage.press("alt+down")
+        await stage.until(lambda: "rated bad for \u201cThey are\u201d" in note(stage))
+        (*_, lesson) = stage.session.journal.lessons()
+        assert lesson.blame == (11, 19)
+        assert not stage.app.chat.get_selected_text(), "it is not blamed again by chance"
 
     play(scenario, tmp_path)

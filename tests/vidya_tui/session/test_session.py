@@ -16,8 +16,9 @@ from learning.protocol.events import (
     Ready,
     UndoDone,
 )
+from learning.protocol.model_events import WouldPick
 from learning.protocol.records import Candidate, TextDelta
-from learning.protocol.requests import Cancel, Generate
+from learning.protocol.requests import Cancel, Foretell, Generate
 from tests.talk import TEXTS, Start, Talk, said
 
 # ---------------------------------------------------------------- asking
@@ -372,6 +373,27 @@ def test_a_message_said_twice_goes_on_from_the_same_place(start: Start) -> None:
     talk.teacher.finish()
     talk.session.pick(1)
     assert talk.session.say("more").parent == both.id
+
+
+# ---------------------------------------------------------------- taste
+
+
+def test_the_card_that_would_have_been_picked_is_marked_after_the_pick(tmp_path: Path) -> None:
+    talk = Talk(tmp_path)
+    ask = talk.session.say("hello").id
+    talk.session.pick(1)
+    assert talk.teacher.sent(Foretell) == [], "off at first"
+    talk.session.mark_taste = True
+    ask = talk.session.say("and then?").id
+    talk.session.handle(WouldPick(ask, 3))
+    assert not any(card.liked for card in talk.session.cards), "never before the pick"
+    talk.session.pick(2)
+    assert talk.teacher.sent(Foretell) == [Foretell(ask)]
+    talk.session.handle(WouldPick(ask - 1, 1))
+    assert not any(card.liked for card in talk.session.cards), "it is about another ask"
+    talk.session.handle(WouldPick(ask, 3))
+    marked = [(card.index, card.facts()) for card in talk.session.cards if card.liked]
+    assert marked == [(3, "1 word \u00b7 as you would pick \u00b7 \u2713")]
 
 
 # ---------------------------------------------------------------- privacy

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from engine.errors import VidyaError
 from learning.protocol.records import Correction, Rating
 from learning.protocol.requests import Cancel, Learn
+from learning.text.blame import last_sentence, these_words
 from tests.talk import Start, said
 
 # ---------------------------------------------------------------- correcting
@@ -210,3 +213,21 @@ def test_in_plain_chat_a_rating_takes_the_only_answer(start: Start) -> None:
     assert talk.session.turns == said("hello", "Hello there.")
     assert talk.session.say("more").turns == said("hello", "Hello there.", "more")
     assert [rider.kind for rider in talk.journal.riders()] == ["owner_words", "owner_words"]
+
+
+def test_a_part_of_a_bad_answer_is_blamed(start: Start) -> None:
+    talk = start()
+    talk.session.say("hello")
+    talk.session.correct("Good day. Go away.")
+    with pytest.raises(VidyaError, match="does not have the words"):
+        talk.session.rate("bad", part=partial(these_words, words="Come back"))
+    assert talk.session.rating is None and len(talk.lessons) == 1
+    for _ in range(2):  # the second changes nothing
+        talk.session.rate("bad", part=last_sentence)
+    talk.session.rate("bad", part=partial(these_words, words="Good day. Go away."))
+    talk.session.rate("good", part=last_sentence)
+    _, part, whole, good = talk.session.journal.lessons()
+    assert (part.rejected, part.blame) == (("Good day. Go away.",), (10, 18))
+    assert (whole.rejected, whole.blame) == (("Good day. Go away.",), None)
+    assert (good.answer, good.blame) == ("Good day. Go away.", None)
+    assert [judged.stands for judged in talk.session.standing()] == [True, True]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+import pytest
+
 from learning.protocol.events import AskDone, CandidateDone
 from learning.protocol.records import Candidate, Pick
 from tests.stage import TEXTS, Stage, play
@@ -95,6 +97,7 @@ def test_what_was_withdrawn_is_not_learned_by_leaving_it_standing(start: Start) 
     assert talk.journal.riders() == []
 
 
+@pytest.mark.slow
 def test_on_the_screen_the_surest_stands_first_with_its_own_number(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         stage.teacher.sure = SURE

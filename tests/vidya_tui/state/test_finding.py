@@ -33,6 +33,7 @@ async def talk(stage: Stage, count: int) -> None:
         await stage.until(lambda: not stage.session.waiting)
 
 
+@pytest.mark.slow
 def test_ctrl_f_finds_goes_on_and_comes_back(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await talk(stage, 12)
@@ -63,6 +64,7 @@ def test_ctrl_f_finds_goes_on_and_comes_back(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_what_comes_meanwhile_does_not_move_it(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await talk(stage, 12)
@@ -76,6 +78,7 @@ def test_what_comes_meanwhile_does_not_move_it(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_place_deep_in_a_long_message_is_shown(tmp_path: Path) -> None:
     text = "\n".join(f"line {number}" for number in range(200))
 
@@ -101,6 +104,7 @@ def test_where_nothing_was_said_it_says_so(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_another_conversation_ends_it(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await talk(stage, 1)

@@ -73,6 +73,7 @@ def test_every_ending_is_marked(tmp_path: Path, size: tuple[int, int], seen: boo
     play(scenario, tmp_path, size=size, manual=True)
 
 
+@pytest.mark.slow
 def test_what_streams_between_two_sizes_is_all_seen_at_the_first(tmp_path: Path) -> None:
     """What was arranged is kept for each size: a card that grew at one must not have its old height
     at the other."""
@@ -119,6 +120,7 @@ def test_every_script_stays_in_its_place(tmp_path: Path, size: tuple[int, int]) 
     play(scenario, tmp_path, size=size, texts=SCRIPTS)
 
 
+@pytest.mark.slow
 def test_a_pick_flies_a_moment_and_is_not_waited_for(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         flight = stage.app.chat.query_one(Flight)
@@ -182,7 +184,9 @@ BOXED = {(width, count) for width in (120, 160, 197, 200) for count in (1, 2, 5)
 """(columns, cards) of those below where each card has at least 22 columns, and the screen is wide."""
 
 
-@pytest.mark.parametrize("count", [1, 2, 5, 9])
+@pytest.mark.parametrize(
+    "count", [2, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 5, 9))]
+)
 def test_boxes_only_where_their_texts_have_room(tmp_path: Path, count: int) -> None:
     async def scenario(stage: Stage) -> None:
         assert stage.app.chat._desk is not None
@@ -208,6 +212,7 @@ def test_boxes_only_where_their_texts_have_room(tmp_path: Path, count: int) -> N
     play(scenario, tmp_path, size=(120, 30), texts=("a long answer " * 4,) * 1)
 
 
+@pytest.mark.slow
 def test_cards_change_their_shape_with_the_terminal(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         stage.session.candidates = 9
@@ -220,6 +225,7 @@ def test_cards_change_their_shape_with_the_terminal(tmp_path: Path) -> None:
     play(scenario, tmp_path, size=(120, 40))
 
 
+@pytest.mark.slow
 def test_thousands_of_deltas_are_drawn_a_dozen_times_a_second(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("hello")

@@ -26,6 +26,7 @@ async def no(stage: Stage, key: str) -> None:
     assert "y yes" not in stage.text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["enter", "n", "space", "ctrl+s", "escape"])
 def test_a_conversation_is_not_erased_by_another_key(tmp_path: Path, key: str) -> None:
     async def scenario(stage: Stage) -> None:

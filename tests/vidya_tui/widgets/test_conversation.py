@@ -22,6 +22,7 @@ async def talk(stage: Stage, *messages: str) -> None:
         await stage.until(lambda: not stage.session.waiting)
 
 
+@pytest.mark.slow
 def test_an_earlier_message_is_edited_and_both_branches_are_there(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await talk(stage, "hello", "more")
@@ -60,6 +61,7 @@ def test_an_earlier_message_is_edited_and_both_branches_are_there(tmp_path: Path
     play(scenario, tmp_path, size=(110, 30))
 
 
+@pytest.mark.slow
 def test_an_edit_that_is_left_changes_nothing_and_loses_nothing(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await talk(stage, "hello")
@@ -109,6 +111,7 @@ def test_an_edit_in_one_line(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_an_edit_that_cannot_be_kept_is_put_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -136,6 +139,7 @@ def test_an_edit_that_cannot_be_kept_is_put_back(
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_another_conversation_ends_an_edit(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await talk(stage, "hello")
@@ -153,6 +157,7 @@ def test_another_conversation_ends_an_edit(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_copying_by_key_and_by_mouse(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.press("f9")
@@ -188,6 +193,7 @@ def test_copying_by_key_and_by_mouse(tmp_path: Path) -> None:
     play(scenario, tmp_path, texts=texts)
 
 
+@pytest.mark.slow
 def test_a_copy_goes_through_the_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """OSC 52 works over SSH, and copied text cannot end the escape sequence."""
 
@@ -220,6 +226,7 @@ def test_a_highlighted_candidate_is_copied(tmp_path: Path) -> None:
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_what_is_typed_or_pasted_while_choosing_goes_to_the_prompt(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await talk(stage, "hello")
@@ -260,6 +267,7 @@ def test_a_long_text_shows_its_beginning_until_it_is_chosen(tmp_path: Path) -> N
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_what_was_said_in_earlier_sessions_comes_back_with_up(tmp_path: Path) -> None:
     async def first(stage: Stage) -> None:
         await talk(stage, "one", "two\nlines")
@@ -279,6 +287,7 @@ def test_what_was_said_in_earlier_sessions_comes_back_with_up(tmp_path: Path) ->
     play(second, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_message_far_above_is_reached_and_leaving_follows_again(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         for number in range(60):
@@ -296,6 +305,7 @@ def test_a_message_far_above_is_reached_and_leaving_follows_again(tmp_path: Path
     play(scenario, tmp_path)
 
 
+@pytest.mark.slow
 def test_at_the_edge_of_what_is_mounted_the_wheel_goes_on(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         for number in range(60):
@@ -331,6 +341,7 @@ def log(stage: Stage) -> list[str]:
     return [line[: view.vertical_scrollbar.region.x].rstrip() for line in lines]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["keys", "wheel"])
 def test_reading_on_to_the_end_follows_again(tmp_path: Path, way: str) -> None:
     async def scenario(stage: Stage) -> None:
@@ -367,6 +378,7 @@ def test_reading_on_to_the_end_follows_again(tmp_path: Path, way: str) -> None:
     play(scenario, tmp_path, manual=True)
 
 
+@pytest.mark.slow
 def test_at_the_end_already_reading_on_follows_again(tmp_path: Path) -> None:
     """The terminal grew while the owner read back, so that the end came into sight by itself."""
 
@@ -383,6 +395,7 @@ def test_at_the_end_already_reading_on_follows_again(tmp_path: Path) -> None:
     play(scenario, tmp_path, manual=True)
 
 
+@pytest.mark.slow
 def test_what_streams_into_the_log_moves_nothing_for_who_reads_back(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         view = fill(stage)
@@ -410,6 +423,7 @@ def test_what_streams_into_the_log_moves_nothing_for_who_reads_back(tmp_path: Pa
     play(scenario, tmp_path, manual=True)
 
 
+@pytest.mark.slow
 def test_the_window_moves_before_its_edge_and_what_is_read_stays(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         view = fill(stage, 80)
@@ -446,6 +460,7 @@ def test_the_window_moves_before_its_edge_and_what_is_read_stays(tmp_path: Path)
     play(scenario, tmp_path, manual=True)
 
 
+@pytest.mark.slow
 def test_another_width_keeps_the_line_that_is_read(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         for number in range(12):
@@ -465,6 +480,7 @@ def test_another_width_keeps_the_line_that_is_read(tmp_path: Path) -> None:
     play(scenario, tmp_path, manual=True)
 
 
+@pytest.mark.slow
 def test_a_marked_text_stays_with_its_message(tmp_path: Path) -> None:
     """A view that is marked with the mouse is not made to show another message."""
 

@@ -29,6 +29,7 @@ def seen(view: ConversationView, at: int) -> bool:
     return mounted and view.region.contains_region(view._window.views[place].region)
 
 
+@pytest.mark.slow
 def test_a_message_chosen_far_above_is_in_view(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         view = fill(stage, 60)
@@ -41,6 +42,7 @@ def test_a_message_chosen_far_above_is_in_view(tmp_path: Path) -> None:
     play(scenario, tmp_path, manual=True)
 
 
+@pytest.mark.slow
 def test_the_wheel_in_a_tall_terminal_leaves_no_hole(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         view = fill(stage, 100)
@@ -55,6 +57,7 @@ def test_the_wheel_in_a_tall_terminal_leaves_no_hole(tmp_path: Path) -> None:
     play(scenario, tmp_path, manual=True, size=(200, 60))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(200, 100), (120, 140)])
 def test_a_page_in_a_tall_terminal_is_a_screenful(tmp_path: Path, size: tuple[int, int]) -> None:
     async def scenario(stage: Stage) -> None:
@@ -70,6 +73,7 @@ def test_a_page_in_a_tall_terminal_is_a_screenful(tmp_path: Path, size: tuple[in
     play(scenario, tmp_path, manual=True, size=size)
 
 
+@pytest.mark.slow
 def test_a_page_while_a_message_is_chosen_is_a_screenful(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         view = fill(stage, 120)
@@ -84,6 +88,7 @@ def test_a_page_while_a_message_is_chosen_is_a_screenful(tmp_path: Path) -> None
     play(scenario, tmp_path, manual=True)
 
 
+@pytest.mark.slow
 def test_the_scrollbar_goes_as_far_as_it_is_drawn(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         view = fill(stage, 120)
@@ -119,6 +124,7 @@ def test_another_width_inside_a_long_text_stays_in_it(tmp_path: Path) -> None:
     play(scenario, tmp_path, manual=True, size=(60, 24))
 
 
+@pytest.mark.slow
 def test_a_long_text_that_closes_stays_in_view(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         stage.exchange("\n".join(f"line {n}" for n in range(100)))
@@ -136,6 +142,7 @@ def test_a_long_text_that_closes_stays_in_view(tmp_path: Path) -> None:
     play(scenario, tmp_path, manual=True)
 
 
+@pytest.mark.slow
 def test_the_last_message_is_in_view_when_it_is_chosen(tmp_path: Path) -> None:
     """The line that says "reading back" takes the row in which it stood."""
 
@@ -184,6 +191,7 @@ def test_to_the_end_and_a_new_conversation_end_the_choice(tmp_path: Path, key: s
     play(scenario, tmp_path, manual=True)
 
 
+@pytest.mark.slow
 def test_a_chosen_message_is_marked_wherever_it_comes_into_view_again(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         view = fill(stage, 120)
@@ -202,6 +210,7 @@ def test_a_chosen_message_is_marked_wherever_it_comes_into_view_again(tmp_path: 
     play(scenario, tmp_path, manual=True)
 
 
+@pytest.mark.slow
 def test_the_line_that_says_reading_back_makes_way_for_a_choice(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         view = fill(stage, 20)

@@ -87,10 +87,15 @@ class ChatCommands:
         return self._chat.need().undone > time.monotonic() - UNDO_AGAIN
 
     def rate_by_key(self, value: Literal["good", "bad"]) -> None:
-        """Rates the last answer; the same rating again withdraws it."""
+        """Rates the last answer; the same rating again withdraws it. Where words are marked with the mouse,
+        a bad one is about them alone."""
         chat, now = self._chat, self._chat.situation
+        marked = chat.get_selected_text() if value == "bad" else None
         if not now.ratable:
             chat.tell(StatusMessage(nothing_to_rate(value, now, chat.keys), trouble=True))
+        elif marked and marked.strip():
+            chat.clear_selection()
+            chat.attempt(lambda: chat.need().blame(marked))
         else:
             chat.run(RunCommand(find("rate"), "off" if now.rating == value else value))
 

@@ -1,0 +1,110 @@
+"""Alarms on made-up signs, each alone; the curve of over-optimisation by its golden numbers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from learning.maths.alarm import (
+    OverOptimisation,
+    Signs,
+    alarms,
+    commonest_share,
+    distinct_pairs,
+    fit_over_optimisation,
+    mcnemar,
+    must_stop,
+    repeated_share,
+)
+
+START = Signs(
+    same=0.02,
+    length=20.0,
+    repeated=0.01,
+    distinct=0.8,
+    disagreement=0.3,
+    agreement=0.75,
+    choices=100,
+    right=(True,) * 20,
+    components={"taste": 0.5},
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "hard", "good", "bad"),
+    [
+        ("kl", True, {"kl": 10.0}, {"kl": 10.1}),
+        ("same answer", True, {"same": 0.3}, {"same": 0.31}),
+        ("length", True, {"length": 30.0}, {"length": 30.1}),
+        ("length", True, {"length": 13.4}, {"length": 13.3}),
+        ("repetition", True, {"repeated": 0.1}, {"repeated": 0.11}),
+        ("disagreement", False, {"disagreement": 0.6}, {"disagreement": 0.61}),
+        ("variety", False, {"distinct": 0.57}, {"distinct": 0.55}),
+        # standard error of 0.75 among 100: 0.0433
+        ("agreement", False, {"agreement": 0.665}, {"agreement": 0.66}),
+    ],
+)
+def test_each_alarm_has_its_bound(
+    name: str, hard: bool, good: dict[str, Any], bad: dict[str, Any]
+) -> None:
+    assert alarms(START, replace(START, **good)) == []
+    (found,) = alarms(START, replace(START, **bad))
+    assert (found.name, found.hard) == (name, hard)
+    assert must_stop([found]) is hard
+
+
+def test_a_component_that_rises_while_fewer_are_right() -> None:
+    wrong = (False,) * 8 + (True,) * 12  # 8 lost, none gained: p = 2 / 256
+    up = {"taste": 0.61}
+    (found,) = alarms(START, replace(START, right=wrong, components=up))
+    assert found.name == "hack" and not found.hard
+    assert alarms(START, replace(START, right=wrong, components={"taste": 0.6})) == []
+    seven = (False,) * 7 + (True,) * 13  # p = 2 / 128 = 0.016
+    assert alarms(START, replace(START, right=seven, components=up)) == []
+
+
+def test_two_soft_ones_stop_a_run_and_hard_ones_come_first() -> None:
+    soft = replace(START, disagreement=1.0, distinct=0.1)
+    found = alarms(START, soft)
+    assert [one.hard for one in found] == [False, False] and must_stop(found)
+    assert alarms(START, replace(soft, repeated=0.5))[0].hard
+    assert not must_stop([])
+
+
+def test_what_was_not_measured_raises_no_alarm() -> None:
+    assert alarms(Signs(), Signs()) == []
+
+
+def test_mcnemar() -> None:
+    assert mcnemar(1, 9) == mcnemar(9, 1) == pytest.approx(0.021484375)
+    assert mcnemar(5, 5) == mcnemar(0, 0) == 1.0
+    assert mcnemar(8, 0) == pytest.approx(2 / 256)
+
+
+def test_measures_of_answers() -> None:
+    assert commonest_share(["a", "b", "a", "c"]) == 0.5
+    assert commonest_share(["a"]) == 0.0
+    # of 8 tokens 5 runs of four; the last is the first again
+    assert repeated_share([[1, 2, 3, 4, 1, 2, 3, 4]]) == pytest.approx(1 / 5)
+    assert distinct_pairs([[1, 2, 1, 2], [1, 2]]) == pytest.approx(2 / 4)
+    assert distinct_pairs([]) == 1.0
+
+
+def test_the_curve_turns_at_e() -> None:
+    curve = OverOptimisation(1.0, 0.5)
+    assert curve.peak == pytest.approx(math.e)
+    assert curve.gain(curve.peak) == pytest.approx(1.35914, abs=1e-5)
+    assert OverOptimisation(1.0, -0.1).peak == math.inf
+
+
+def test_the_fit_finds_the_curve_again() -> None:
+    distances = [0.5, 1.0, 2.0, 4.0]
+    fitted = fit_over_optimisation(
+        distances, [OverOptimisation(1.0, 0.5).gain(d) for d in distances]
+    )
+    assert fitted is not None
+    assert (fitted.alpha, fitted.beta) == pytest.approx((1.0, 0.5))
+    assert fit_over_optimisation([1.0, 1.0], [1.0, 1.0]) is None

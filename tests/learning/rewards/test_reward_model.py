@@ -1,0 +1,180 @@
+"""The reward model: what it reads, how it learns, what is kept of it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from engine.config import CONFIGS, ModelConfig
+from engine.errors import CheckpointError
+from engine.model import Model
+from engine.tokenizers.tokenizer import Tokenizer
+from learning.journal.journal import Journal
+from learning.protocol.records import Turn
+from learning.rewards.reward_data import preferences
+from learning.rewards.reward_model import (
+    HEADS,
+    RewardModel,
+    blocks_of,
+    build,
+    export,
+    ids_of,
+    load,
+    save,
+)
+from learning.rewards.reward_report import TASTE, read_report
+from learning.rewards.reward_training import RewardTraining, measured, trained
+from tests.picks import fill
+
+Place = tuple[object, Path, Journal]
+SMOL = ModelConfig(49152, 576, 30, 9, 3, 1536, 2048)
+
+
+@pytest.fixture
+def scorer(tiny_model: Model) -> RewardModel:
+    return build(tiny_model, torch.Generator().manual_seed(0))
+
+
+def test_its_size_at_10m() -> None:
+    with torch.device("meta"):
+        trunk = Model(replace(CONFIGS["10m"], layers=2))
+    assert RewardModel(trunk, torch.zeros(HEADS, 384)).size == 5_506_944 + 3 * 384
+
+
+@pytest.mark.parametrize(
+    ("config", "blocks"), [(CONFIGS["10m"], 2), (CONFIGS["49m"], 1), (SMOL, 2)]
+)
+def test_large_models_lend_at_most_15_percent_in_blocks(config: ModelConfig, blocks: int) -> None:
+    assert blocks_of(config) == blocks
+    if config.parameters > 20_000_000:
+        assert blocks * config.block_parameters <= 0.15 * config.parameters
+
+
+def test_padding_and_company_change_no_reward(scorer: RewardModel) -> None:
+    rows = [[5, 6, 7], [5, 6, 7, 8, 9, 10, 11], [4]]
+    together = scorer(rows)
+    for row, reward in zip(rows, together, strict=True):
+        assert torch.allclose(scorer([row])[0], reward, atol=1e-5)
+    assert torch.allclose(scorer.rewards(rows), together, atol=1e-5)
+
+
+def test_it_reads_the_end_token_even_of_a_cut_answer(tiny_tokenizer: Tokenizer) -> None:
+    asked = [("user", "Hello"), ("assistant", "Hi."), ("user", "What? " * 200)]
+    ids = ids_of(tiny_tokenizer, asked, "bread and butter " * 100, 128)
+    assert ids[-1] == tiny_tokenizer.chat.end and len(ids) <= 128
+    assert ids_of(tiny_tokenizer, asked[:1], "Hi.", 128)[-1] == tiny_tokenizer.chat.end
+
+
+def test_the_policy_stays_as_it_is(tiny_model: Model, scorer: RewardModel) -> None:
+    before = {name: weight.clone() for name, weight in tiny_model.named_parameters()}
+    with torch.no_grad():
+        for weight in scorer.parameters():
+            weight.add_(1.0)
+    assert all(torch.equal(before[name], w) for name, w in tiny_model.named_parameters())
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rate at which the tiny random model learns within a second."""
+    monkeypatch.setattr("learning.rewards.reward_training.LEARNING_RATE", 5e-3)
+
+
+def test_it_learns_what_its_owner_likes_and_the_contrary(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, tmp_path: Path, quick: None
+) -> None:
+    right = []
+    for flipped in (False, True):
+        journal = Journal(tmp_path / f"{flipped}.sqlite3")
+        fill(journal, 200, flipped=flipped)
+        model, report = trained(tiny_model, tiny_tokenizer, preferences(journal), 3)
+        assert report.version == 3 and report.choices == 200 and not report.why_not
+        assert report.picks_right > 0.8 and report.chance == pytest.approx(1 / 3)
+        assert 0.0 <= report.calibration_error < 0.3
+        asked = (Turn("user", "Tell me of the sea."),)
+        texts = ("What do you like?", "I am well.")
+        rows = [ids_of(tiny_tokenizer, asked, text, 128) for text in texts]
+        rewards = model.rewards(rows).mean(1)
+        right.append(bool(rewards[0] > rewards[1]))
+        journal.close()
+    assert right == [True, False]
+
+
+def test_picks_without_taste_are_not_used(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, tmp_path: Path, quick: None
+) -> None:
+    journal = Journal(tmp_path / "journal.sqlite3")
+    fill(journal, 60)
+    fill(journal, 60, flipped=True, seed=1)
+    _, report = trained(tiny_model, tiny_tokenizer, preferences(journal), 1)
+    journal.close()
+    assert not report.better_than_chance and "no better than chance" in report.why_not
+
+
+def test_labels_flipped_turn_the_accuracy_round() -> None:
+    rewards = [torch.tensor([1.0, 0.0]), torch.tensor([0.5, 0.7]), torch.tensor([2.0, 1.0])]
+    one, other = measured(rewards, [0, 0, 0]), measured(rewards, [1, 1, 1])
+    assert one.pairs_right == pytest.approx(2 / 3) and one.picks_right == pytest.approx(2 / 3)
+    assert other.pairs_right == pytest.approx(1 - one.pairs_right)
+    tied = measured([torch.zeros(4)], [2])
+    assert tied.picks_right == 0.25 and tied.pairs_right == 0.5
+
+
+def test_identical_answers_teach_nothing_but_the_level(
+    tiny_model: Model, tiny_tokenizer: Tokenizer
+) -> None:
+    from learning.rewards.reward_data import Choice, Preferences
+
+    asked = (Turn("user", "Hello"),)
+    found = Preferences((Choice(asked, ("Hi.", "Hi."), 0, True, 1, 1),))
+    training = RewardTraining(tiny_model, tiny_tokenizer, found)
+    rewards = training.rewards(found.choices)[0]
+    assert rewards[0] == rewards[1]
+
+
+def test_it_is_kept_with_its_report_and_comes_back(
+    tiny_place: Place, tiny_model: Model, tiny_tokenizer: Tokenizer
+) -> None:
+    _, folder, journal = tiny_place
+    fill(journal, 40)
+    model, report = trained(tiny_model, tiny_tokenizer, preferences(journal), 7)
+    save(model, report, folder)
+    assert read_report(folder) == report
+    again = load(folder)
+    rows = [[5, 6, 7], [8, 9]]
+    assert torch.allclose(again.rewards(rows), model.rewards(rows), atol=1e-6)
+
+
+def test_a_damaged_file_is_told(tiny_place: Place) -> None:
+    folder = tiny_place[1]
+    assert read_report(folder) is None
+    (folder / TASTE).write_bytes(b"nothing")
+    with pytest.raises(CheckpointError):
+        read_report(folder)
+    with pytest.raises(CheckpointError):
+        load(folder)
+
+
+def test_transformers_rates_the_same(
+    scorer: RewardModel,
+    tiny_tokenizer: Tokenizer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    transformers = pytest.importorskip("transformers")
+    plain = contextlib.nullcontext()
+    monkeypatch.setattr("learning.rewards.reward_model.autocast", lambda _: plain)
+    export(scorer, tiny_tokenizer, tmp_path)
+    assert json.loads((tmp_path / "config.json").read_text())["architectures"] == [
+        "LlamaForSequenceClassification"
+    ]
+    theirs = transformers.AutoModelForSequenceClassification.from_pretrained(tmp_path).eval()
+    row = [5, 6, 7, 8]
+    with torch.no_grad():
+        reward = theirs(torch.tensor([row])).logits
+    assert reward.shape == (1, 1)
+    assert torch.allclose(reward[0, 0], scorer([row]).mean(), atol=1e-4)

@@ -1,0 +1,36 @@
+"""The best of many answers by the owner's taste, for `vidya ask --best-of`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from learning.journal.journal import Journal
+from learning.protocol.records import Turns
+
+if TYPE_CHECKING:
+    from vidya_tui.session.candidate import Card
+
+Best = Callable[[Turns, Sequence["Card"]], "Card | None"]
+"""(turns up to the message, its candidates) -> the one that would please most; None if all are empty."""
+
+
+def best_by_taste(folder: Path, journal: Journal) -> Best:
+    """Loads the taste of a model's folder. Raises RewardError if it must not be used."""
+    from engine.storage.checkpoint import load_config
+    from engine.tokenizers.tokenizer import Tokenizer
+    from learning.rewards.reward_keeper import usable
+    from learning.rewards.reward_model import ids_of
+
+    model, _ = usable(folder, journal)
+    tokenizer, context = Tokenizer.load(folder), load_config(folder).context
+
+    def best(turns: Turns, cards: Sequence[Card]) -> Card | None:
+        said = [card for card in cards if card.said]
+        if not said:
+            return None
+        rows = [ids_of(tokenizer, turns, card.said, context) for card in said]
+        return said[int(model.rewards(rows).mean(1).argmax())]
+
+    return best

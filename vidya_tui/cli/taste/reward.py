@@ -1,0 +1,215 @@
+"""`vidya reward`: trains, shows and uses the model of the owner's taste."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from engine.errors import DataError
+from learning.journal.journal import Journal
+from vidya_tui.cli.common import common, print_json, say, show
+from vidya_tui.cli.help import Group
+from vidya_tui.options import Options
+from vidya_tui.state import taste
+from vidya_tui.text.numbers import counted, percent
+from vidya_tui.text.sanitise import one_line
+
+if TYPE_CHECKING:
+    from learning.rewards.reward_report import TasteReport
+
+DRAWN = 4
+ADVICE = 'give lines like {"prompt": "hello", "answers": ["Hi.", "Hello!"]}, or plain messages'
+
+
+@click.group("reward", cls=Group)
+def reward_group() -> None:
+    """Trains, shows and uses the model of your taste, which is learned from your picks."""
+
+
+@contextmanager
+def _journal(options: Options) -> Iterator[Journal]:
+    journal = Journal(options.home.journal_path)
+    try:
+        yield journal
+    finally:
+        journal.close()
+
+
+def _folder(options: Options) -> Path:
+    from learning.models.store import ModelStore
+
+    return ModelStore(options.home).resolve(options.chosen_model)
+
+
+@reward_group.command()
+@click.option(
+    "--export",
+    "target",
+    type=click.Path(path_type=Path),
+    help="Also write it to this folder, as a sequence classifier of transformers.",
+)
+@common
+def train(target: Path | None, options: Options) -> None:
+    """Trains it now on all picks, corrections and ratings. The app does the same in pauses.
+
+    It needs 30 picks, and is used only if it foretells held-out picks better than chance.
+    """
+    from engine.storage.checkpoint import load_model
+    from engine.storage.weight_files import current_version
+    from engine.tokenizers.tokenizer import Tokenizer
+    from learning.rewards.reward_keeper import RewardKeeper
+    from learning.rewards.reward_model import export, load
+
+    folder = _folder(options)
+    told = 0.0
+
+    def tell(done: int, total: int) -> None:
+        nonlocal told
+        if time.monotonic() - told > 2.0:
+            told = time.monotonic()
+            say(f"{done} of {counted(total, 'judgement')}")
+
+    with options.home.lock(), options.home.learning(), _journal(options) as journal:
+        tokenizer, model = Tokenizer.load(folder), load_model(folder)
+        keeper = RewardKeeper(folder, lambda: (current_version(folder), model), tokenizer, journal)
+        report = keeper.train(tell)
+        if target is not None:
+            export(load(folder), tokenizer, target)
+            say(f"written to {target}")
+    _print(report, options)
+
+
+def _print(report: TasteReport, options: Options) -> None:
+    if options.as_json:
+        print_json({**_figures(report), "why_not": report.why_not})
+        return
+    words = (
+        f"trained on {report.trained_on} picks in {report.seconds:.0f} s: foretells "
+        f"{percent(report.picks_right)} of {counted(report.held_out, 'held-out pick')} (guessing "
+        f"{percent(report.chance)}) and {percent(report.pairs_right)} of pairs"
+    )
+    show(words)
+    show(f"it is not used: {report.why_not}" if report.why_not else "it is used")
+
+
+def _figures(report: TasteReport) -> dict[str, Any]:
+    row = asdict(report)
+    for name in ("unknown", "judgements", "mark", "best", "least", "looks"):
+        del row[name]
+    return row
+
+
+@reward_group.command("show")
+@common
+def show_taste(options: Options) -> None:
+    """Shows how well it foretells your picks, what it looks for, and how it likes the last answers."""
+    with _journal(options) as journal:
+        view = taste.read_taste(_folder(options), journal)
+    if options.as_json:
+        print_json(
+            {
+                "picks": len(view.found.choices),
+                "ratings": len(view.found.opinions),
+                "unusable": view.found.alone,
+                "new": view.new,
+                "used": not view.why_not,
+                "why_not": view.why_not,
+                **({"report": _figures(view.report)} if view.report else {}),
+                "looks_for": [asdict(one) for one in (view.report.looks if view.report else ())],
+                "best": [_row(*one) for one in view.best],
+                "least": [_row(*one) for one in view.least],
+            }
+        )
+        return
+    for heading, lines in taste.sections(view):
+        show(heading)
+        for line in lines:
+            show(f"  {line}")
+
+
+def _row(score: float, message: str, answer: str) -> dict[str, Any]:
+    return {"score": score, "prompt": message, "answer": answer}
+
+
+@reward_group.command()
+@click.option(
+    "--prompts",
+    type=click.Path(path_type=Path),
+    required=True,
+    help='A file: JSON lines with "prompt" and "answer" or "answers", or a plain message a line.',
+)
+@click.option(
+    "-n",
+    "count",
+    type=click.IntRange(1, 64),
+    default=DRAWN,
+    show_default=True,
+    help="Answers that the model draws to a message without any.",
+)
+@common
+def rate(prompts: Path, count: int, options: Options) -> None:
+    """Rates answers as you would. To messages without answers the model draws some first.
+
+    A score of 1 is one standard deviation better than the answers that you were shown.
+    """
+    from engine.tokenizers.tokenizer import Tokenizer
+    from learning.rewards.reward_keeper import usable
+    from learning.rewards.reward_rating import draw, rated
+
+    rows = _read(prompts)
+    folder = _folder(options)
+    with _journal(options) as journal:
+        model, report = usable(folder, journal)
+    tokenizer = Tokenizer.load(folder)
+    missing = [prompt for prompt, answers in rows if not answers]
+    if missing:
+        say(f"drawing {counted(count * len(missing), 'answer')}")
+        drawn = iter(draw(folder, tokenizer, missing, count, seed=options.seed or 0))
+        rows = [(prompt, answers or next(drawn)) for prompt, answers in rows]
+    started, done = time.monotonic(), 0
+    for one in rated(model, report, tokenizer, folder, rows):
+        done += 1
+        if options.as_json:
+            print_json(asdict(one))
+        else:
+            show(f"{one.score:+.2f}  {one_line(one.prompt)} \u2192 {one_line(one.answer)}")
+    if done:
+        took = max(1e-6, time.monotonic() - started)
+        say(f"{counted(done, 'answer')} rated, {60 * done / took:,.0f} a minute")
+
+
+def _read(path: Path) -> list[tuple[str, list[str]]]:
+    """(message, answers) of each line. Raises DataError with file and line."""
+    from learning.data.json_lines import parse
+
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror})", ADVICE) from error
+    if not data.lstrip().startswith(b"{"):
+        lines = data.decode("utf-8", "replace").splitlines()
+        return _some([(line.strip(), list[str]()) for line in lines if line.strip()], path)
+    found = list[tuple[str, list[str]]]()
+    for number, row in parse(data, str(path), ADVICE):
+        prompt = row.get("prompt")
+        answers = row.get("answers", [row["answer"]] if "answer" in row else [])
+        if not _text(prompt) or not isinstance(answers, list) or not all(map(_text, answers)):
+            raise DataError(f"{path}:{number}: has no prompt, or answers that are no text", ADVICE)
+        found.append((str(prompt), answers))
+    return _some(found, path)
+
+
+def _some(rows: Sequence[tuple[str, list[str]]], path: Path) -> list[tuple[str, list[str]]]:
+    if not rows:
+        raise DataError(f"{path}: there is nothing in it to rate", ADVICE)
+    return list(rows)
+
+
+def _text(found: object) -> bool:
+    return isinstance(found, str) and bool(found.strip())
