@@ -28,8 +28,8 @@ from engine.tokenizers.tokenizer import Tokenizer
 from learning.memory.book_rows import book_examples
 from learning.memory.own_talk import own_talk
 from learning.memory.replay import Replay
-from learning.memory.retention import RetentionSettings
 from learning.models.store import ModelStore
+from learning.objectives.settings import RetentionSettings
 from learning.practice.settings import PracticeSettings, WarmUpSettings
 from learning.practice.trainer import GrpoTrainer
 from learning.rewards.registry import find_task

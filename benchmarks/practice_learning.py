@@ -31,9 +31,10 @@ from learning.memory.own_talk import own_talk
 from learning.memory.replay import Replay
 from learning.models.store import ModelStore
 from learning.objectives.forward import knowledge, mean_loss, share_known
+from learning.practice.figures import StepReport
 from learning.practice.run import Evaluation, PracticeRun
 from learning.practice.settings import PracticeSettings, WarmUpSettings
-from learning.practice.trainer import GrpoTrainer, StepReport
+from learning.practice.trainer import GrpoTrainer
 from learning.practice.warm_up import WarmUpReport
 from learning.rewards.registry import find_task
 from learning.rewards.task import TaskOptions
@@ -54,17 +55,11 @@ class Plan:
 
 PLANS = (
     Plan("syllogism"),
-    Plan("chain_sum", {"min_terms": 2, "max_terms": 2, "max_digits": 1}),
+    Plan("chain_sum"),
     Plan("propositional_logic"),
 )
-SETTINGS = PracticeSettings(
-    max_tokens=64,
-    held_out=200,
-    measure_every=10,
-    rows=128,
-    warm_up=WarmUpSettings(measure_every=2),
-)
-"""Settings of the full run."""
+SETTINGS = PracticeSettings()
+"""Of the full run: those of `vidya practice`."""
 QUICK = replace(
     SETTINGS,
     groups=2,

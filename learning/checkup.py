@@ -29,7 +29,7 @@ from learning.journal.migrations import backups
 from learning.memory.caches import TRUNK, WATCH
 from learning.memory.margins import WATCH_BYTES
 from learning.memory.reference import REFERENCE
-from learning.models.files import TALK, TALK_BYTES
+from learning.models.files import PRACTICE_ANCHOR, PRACTICE_BEST, TALK, TALK_BYTES
 from learning.models.home_files import Fault, named_files, problems
 from learning.models.snapshots import SHIPPED, broken_snapshots, snapshots_of
 from learning.models.unfinished_training import RECORD, TRAINED
@@ -208,6 +208,8 @@ def _check_kept(folder: Path) -> Iterator[Fault]:
         WATCH: (lambda path: read_json(path, WATCH_BYTES), _AGAIN),
         REFERENCE: (load_tensors, _AGAIN),
         TRUNK: (load_tensors, _AGAIN),
+        PRACTICE_ANCHOR: (load_tensors, _AGAIN),
+        PRACTICE_BEST: (read_json, _AGAIN),
         RECORD: (read_json, begin),
         TRAINED: (load_tensors, begin),
     }

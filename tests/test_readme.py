@@ -6,6 +6,7 @@ import ast
 import importlib
 import re
 import shlex
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -99,11 +100,25 @@ def test_the_readme_has_examples() -> None:
 
 def test_the_gate_runs_the_tests_as_the_readme_says() -> None:
     [line] = [
-        line.strip() for line in README.splitlines() if line.startswith("    pip install '.[")
+        line.strip() for line in README.splitlines() if line.startswith("    pip install -c ")
     ]
     gate = (ROOT / ".ci" / "run").read_text("utf-8").replace("pip install -q", "pip install")
     assert [step for step in line.split(" && ") if step not in gate.splitlines()] == []
     assert "pytest" in line
+
+
+def test_the_tests_run_with_exact_versions_of_everything_that_is_required() -> None:
+    lines = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
+    pins = [line.split("==") for line in lines if not line.startswith("#")]
+    assert all(len(pin) == 2 and pin[1] for pin in pins)
+    exact = {name for name, _ in pins}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    wanted = {
+        re.split(r"[^A-Za-z0-9_-]", one)[0].replace("_", "-")
+        for one in [*project["dependencies"], *extras["test"], *extras["practice"]]
+    }
+    assert wanted - exact == {"torch", "vidya"}, "torch is pinned in pyproject.toml"
 
 
 def test_every_command_is_in_the_guide() -> None:

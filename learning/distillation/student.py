@@ -17,8 +17,9 @@ from learning.data.examples import micro_batches
 from learning.distillation.targets import SoftExample
 from learning.maths.distil import top_cross_entropy
 from learning.memory.replay import Replay
-from learning.memory.retention import Retention, RetentionSettings
+from learning.memory.retention import Retention
 from learning.objectives.forward import CHECK_TOKENS, target_logits
+from learning.objectives.settings import RetentionSettings
 from learning.objectives.stepper import Stepper
 from learning.objectives.supervised import MICRO_TOKENS
 

@@ -30,6 +30,8 @@ class ErasurePlan:
     """Judgements to delete whose asks stay."""
     titles: tuple[int, ...] = ()
     """Conversations that stay and lose their title."""
+    practices: tuple[int, ...] = ()
+    """Runs of practice to delete, with the answers that were kept of them."""
 
 
 def plan_erasure(
@@ -56,7 +58,9 @@ def plan_erasure(
     judgements: set[int] = set()
     lessons: set[int] = set()
     titles: set[int] = set()
+    practices: set[int] = set()
     if all:
+        practices = _numbers(store, "SELECT id FROM practices")
         asks = _numbers(store, "SELECT id FROM asks")
         lessons = _numbers(store, "SELECT id FROM lessons")
     elif conversation is not None:
@@ -76,10 +80,21 @@ def plan_erasure(
         if row and row[0] is not None and row[2]:
             asks = _quoting(store, row[0], row[2])
     else:
-        asks, lessons, titles = _containing(store, (text or "").casefold())
+        wanted = (text or "").casefold()
+        practices = _numbers(
+            store,
+            """SELECT practice FROM practice_samples WHERE contains(problem, ?1) OR contains(text, ?1)
+            UNION SELECT id FROM practices WHERE contains(record, ?1) OR contains(outcome, ?1)""",
+            wanted,
+        )
+        asks, lessons, titles = _containing(store, wanted)
+        if not asks and not lessons and not titles and not practices:
+            raise NotFound("forget: the text is nowhere in the journal", "check it with a search")
     for number in asks:
         lessons |= _numbers(store, "SELECT id FROM lessons WHERE ask = ?", number)
-    return ErasurePlan(*(tuple(sorted(some)) for some in (asks, lessons, judgements, titles)))
+    return ErasurePlan(
+        *(tuple(sorted(some)) for some in (asks, lessons, judgements, titles, practices))
+    )
 
 
 def erase(store: Store, doomed: ErasurePlan) -> int:
@@ -103,6 +118,7 @@ def erase(store: Store, doomed: ErasurePlan) -> int:
             ("asks", doomed.asks),
             ("judgements", doomed.judgements),
             ("lessons", doomed.lessons),
+            ("practices", doomed.practices),
         ):
             connection.executemany(
                 f"DELETE FROM {table} WHERE id = ?", [(number,) for number in numbers]
@@ -146,7 +162,7 @@ def _quoting(store: Store, ask: int, answer: str | None = None) -> set[int]:
 
 def _containing(store: Store, wanted: str) -> tuple[set[int], set[int], set[int]]:
     """(asks, lessons, conversations) that contain the text: asks and lessons in any field, conversations in
-    the title. wanted: case-folded. Raises NotFound if there is none."""
+    the title. wanted: case-folded."""
     titles = _numbers(store, "SELECT id FROM conversations WHERE contains(title, ?)", wanted)
     asks = _numbers(
         store,
@@ -169,8 +185,6 @@ def _containing(store: Store, wanted: str) -> tuple[set[int], set[int], set[int]
             wanted,
         )
     }
-    if not asks and not lessons and not titles:
-        raise NotFound("forget: the text is nowhere in the journal", "check it with a search")
     return asks, lessons, titles
 
 

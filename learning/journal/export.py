@@ -38,6 +38,11 @@ TABLES: dict[str, tuple[str, ...]] = {
     "publication_lessons": ("version", "lesson"),
     "saves": ("version", "created"),
     "measures": ("name", "value", "created"),
+    "practices": ("id", "task", "record", "outcome", "created"),
+    "practice_steps": ("practice", "step", "figures", "created"),
+    "practice_samples": (
+        *("practice", "step", "problem", "text", "reward", "components", "failed", "created"),
+    ),
 }
 """The exported columns of each table. A table comes after the tables that it refers to."""
 JSON_COLUMNS = ("history", "sampling", "prompt", "rejected")

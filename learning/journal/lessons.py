@@ -246,6 +246,17 @@ class LessonJournal(Store):
         row = self.row("SELECT note FROM publications WHERE version = ?", version)
         return str(row[0]) if row else ""
 
+    def notes_since(self, version: int, earlier: int) -> list[str] | None:
+        """What the publications after `earlier` up to `version` were for; None if `version` does not come
+        from `earlier`. 0: the model as shipped or imported."""
+        if earlier not in {
+            found for (found,) in self.rows(f"{LINE} SELECT version FROM line", version)
+        }:
+            return None
+        sql = LINE + "SELECT version, note FROM publications JOIN line USING (version)"
+        before = {found for (found,) in self.rows(f"{LINE} SELECT version FROM line", earlier)}
+        return [str(note) for found, note in self.rows(sql, version) if found not in before]
+
     def taught_against(self, version: int) -> frozenset[int]:
         """Ids of the lessons that `version` or its ancestors were trained against in order to undo them. The
         training need not have succeeded."""

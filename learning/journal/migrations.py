@@ -190,6 +190,31 @@ MIGRATIONS: tuple[Migration, ...] = (
             ),
         )
     ),
+    # 7: runs of practice with all that repeats them, the figures of their steps, and some answers
+    (
+        """CREATE TABLE practices (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            task TEXT NOT NULL,
+            record TEXT NOT NULL,       -- JSON of learning.practice.record.PracticeRecord
+            outcome TEXT,               -- JSON of PracticeDone; NULL until it ends
+            created REAL NOT NULL)""",
+        """CREATE TABLE practice_steps (
+            practice INTEGER NOT NULL REFERENCES practices ON DELETE CASCADE,
+            step INTEGER NOT NULL,
+            figures TEXT NOT NULL,      -- JSON of StepFigures
+            created REAL NOT NULL)""",
+        """CREATE TABLE practice_samples (
+            practice INTEGER NOT NULL REFERENCES practices ON DELETE CASCADE,
+            step INTEGER NOT NULL,
+            problem TEXT NOT NULL,
+            text TEXT NOT NULL,
+            reward REAL NOT NULL,
+            components TEXT NOT NULL,   -- JSON: name -> value
+            failed TEXT,
+            created REAL NOT NULL)""",
+        "CREATE INDEX practice_steps_practice ON practice_steps (practice, step)",
+        "CREATE INDEX practice_samples_practice ON practice_samples (practice, step)",
+    ),
 )
 
 

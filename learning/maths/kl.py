@@ -67,3 +67,13 @@ def k3(log_probabilities: Tensor, reference: Tensor) -> Tensor:
     """
     delta = k1(log_probabilities, reference).clamp(min=-20.0)
     return torch.expm1(-delta) + delta
+
+
+def penalised(rewards: Tensor, divergence: Tensor, weight: float) -> Tensor:
+    """r - β Σ_t (log π - log π_ref)  per answer: the divergence (k1) in the reward, before advantages.
+
+    rewards, divergence: same shape; divergence summed over the tokens of each answer, in nats; weight:
+    β >= 0, reward per nat. 2512.21852. Raises ShapeError if shapes differ.
+    """
+    same_shape(rewards=rewards, divergence=divergence)
+    return rewards - weight * divergence

@@ -93,6 +93,11 @@ def frozen_reference(model: Model, *, pause: Callable[[], None] = lambda: None) 
     return _FrozenReference(copy.deepcopy(model).requires_grad_(False), pause)
 
 
+def reference_of(still: Model, *, pause: Callable[[], None] = lambda: None) -> AnchorReference:
+    """How a model talks that is not trained."""
+    return _FrozenReference(still, pause)
+
+
 class _BaseReference(AnchorReference):
     """The reference of a model with adapters: itself without them; each row is captured when it is first
     needed."""

@@ -8,33 +8,21 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from engine.model import Model
 from learning.data.examples import Example
 from learning.memory.guard import Verdict, examine
-from learning.memory.reference import frozen_reference
+from learning.memory.reference import AnchorReference, frozen_reference
 from learning.memory.replay import Replay
 from learning.objectives.forward import CHECK_TOKENS, knowledge, share_known
+from learning.objectives.settings import RetentionSettings
 from learning.objectives.supervised import anchor_gradients, likelihood_gradients
 
 ROUNDS, STEPS = 4, 8
 """Of rehearsal after the guard has refused: optimizer steps between two verdicts, and how often."""
 WEAK = 0.5
 """Margin in logits below which a remembered line counts as weak."""
-
-
-@dataclass(frozen=True)
-class RetentionSettings:
-    """Examples per optimizer step and their weights relative to the task's loss."""
-
-    lines: int = 8
-    """Lines of book and earlier lessons; up to half of them weak ones."""
-    talk: int = 16
-    """Examples of the model's own talk."""
-    line_weight: float = 1.0
-    talk_weight: float = 1.0
-    """At 1 its gradient is about as large as the objective's; at 10 it dominates."""
 
 
 class Retention:
@@ -47,11 +35,13 @@ class Retention:
         settings: RetentionSettings,
         rng: random.Random,
         *,
+        reference: AnchorReference | None = None,
         check_tokens: int = CHECK_TOKENS,
         pause: Callable[[], None] = lambda: None,
     ) -> None:
-        """Takes the model's present weights as the reference, and measures its recall."""
-        self._reference = frozen_reference(model, pause=pause)
+        """Measures the recall of everything remembered. reference: how the model is to talk; None: as it
+        does now."""
+        self._reference = reference or frozen_reference(model, pause=pause)
         self._replay, self._settings, self._rng = replay, settings, rng
         self._check_tokens, self._pause = check_tokens, pause
         self._weak: list[Example] = []

@@ -44,6 +44,8 @@ _DERIVED = (
     "talk.json",
     "voice.safetensors",
     "trunk.safetensors",
+    "practice_anchor.safetensors",
+    "practice_best.json",
     "teacher_answers.jsonl",
     "taste.safetensors",
 )

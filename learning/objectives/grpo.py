@@ -2,9 +2,9 @@
 
 Rows have no padding. All answers of a group share one row behind one copy of their prompt; the attention
 mask lets each answer see only the prompt and itself, so the prompt is computed once per row. Logits are
-computed only at positions that predict an answer's token, one chunk at a time. The loss is normalised by
-all active tokens of the batch (DAPO, arXiv 2503.14476). Left out: sampling and scoring
-(learning.practice), the optimizer.
+computed only at positions that predict an answer's token, some answers at a time. How tokens weigh, and
+which ratio is bounded, are functions of the settings. Left out: sampling and scoring (learning.practice),
+the optimizer.
 """
 
 from __future__ import annotations
@@ -18,34 +18,12 @@ from torch import Tensor
 
 from engine.model import Model
 from engine.precision import autocast
-from learning.maths import kl
-from learning.maths.policy import clipped, clipped_surrogate, entropy, token_mean
+from learning.maths.normalise import BatchSize
+from learning.maths.policy import bounded_surrogate, entropy, out_of_bounds
+from learning.objectives.settings import GrpoSettings
 
-MICRO_TOKENS = 512
-"""Tokens per forward and backward pass; the cost of attention grows with their square."""
 CHUNK = 512
-"""Positions whose logits are computed at a time."""
-
-Divergence = Callable[[Tensor, Tensor], Tensor]
-"""(log-probabilities [L], those of the reference [L]) -> estimate per token [L]: kl.k1, k2 or k3."""
-
-
-@dataclass(frozen=True)
-class GrpoSettings:
-    """Parameters of the objective."""
-
-    low: float = 0.2
-    """Lower clipping bound: no gradient for a ratio below 1 - low with a negative advantage."""
-    high: float = 0.28
-    """Upper clipping bound: no gradient for a ratio above 1 + high with a positive advantage (larger than
-    `low`, as in arXiv 2503.14476)."""
-    kl_weight: float = 0.0
-    """Weight of the divergence from the reference; 0 switches it off."""
-    divergence: Divergence = kl.k3
-    temperature: float = 1.0
-    """Sampling temperature of the answers, > 0; log-probabilities refer to that distribution."""
-    micro_tokens: int = MICRO_TOKENS
-    """Tokens per forward and backward pass."""
+"""Positions whose logits are computed at a time; an answer that is longer is not divided."""
 
 
 @dataclass(frozen=True)
@@ -78,9 +56,9 @@ class GrpoReport:
     """Figures of one batch, before its optimizer step. Means are over the tokens with a gradient."""
 
     loss: float = 0.0
-    """Surrogate plus weighted divergence, per active token."""
+    """Surrogate plus weighted divergence, normalised."""
     entropy: float = 0.0
-    """Mean entropy, nats per token."""
+    """Mean entropy of the answers with a gradient, nats per token."""
     clipped: float = 0.0
     """Share of tokens without gradient because of the clipping bounds."""
     kl: float = 0.0
@@ -89,6 +67,9 @@ class GrpoReport:
     """Active tokens."""
     ratio: float = 0.0
     """Mean of π / π_behaviour; 1 in the first update after a rollout."""
+    apart: float = 0.0
+    """Mean of |log π - log π_behaviour| in nats; in the first update after a rollout what drawing and
+    training compute differently."""
 
 
 @dataclass(frozen=True)
@@ -121,6 +102,21 @@ class _Packed:
     """[L] log-probabilities under the policy that sampled them."""
     advantages: Tensor = field(repr=False)
     """[L] advantage of each token's answer."""
+    weights: Tensor = field(repr=False)
+    """[L] weight of each token in the loss of the batch."""
+    answer: Tensor = field(repr=False)
+    """[L] number of each token's answer in the row, from 0."""
+
+    @property
+    def chunks(self) -> list[slice]:
+        """Slices of whole answers, of CHUNK positions together unless one answer is longer."""
+        found, start, end = [], 0, 0
+        for size in torch.bincount(self.answer).tolist():
+            if end > start and end + size - start > CHUNK:
+                found.append(slice(start, end))
+                start = end
+            end += size
+        return [*found, slice(start, end)] if end > start else found
 
 
 def grpo_gradients(
@@ -129,48 +125,51 @@ def grpo_gradients(
     settings: GrpoSettings,
     *,
     reference: Model | None = None,
+    longest: int | None = None,
     pause: Callable[[], None] = lambda: None,
 ) -> GrpoReport:
     """Adds the gradient of the objective over all groups, accumulated over micro-batches.
 
     Skips answers without gradient (inactive, or with advantage 0 if there is no divergence). Active ones
-    among these still count in the normaliser. Calls `pause` before every micro-batch.
+    among these still count in the normaliser. longest: most tokens that an answer may have; None: those of
+    the longest active one. Calls `pause` before every micro-batch.
     """
-    report = GrpoReport(tokens=sum(group.tokens for group in groups))
-    seen = 0
+    batch = _size(groups, longest)
+    report, seen = GrpoReport(tokens=batch.tokens), 0
+    bounds = settings.low, settings.high, settings.dual_clip
     for row in _rows(groups, settings, divergence=bool(settings.kl_weight and reference)):
         pause()
-        packed = _pack(row, model.device)
+        packed = _pack(row, model.device, lambda length: settings.normalise(length, batch))
         hidden = _hidden(model, packed)
         anchor = _reference(reference, packed, settings) if settings.kl_weight else None
         leaf = hidden.detach().requires_grad_()
-        for start in range(0, len(packed.labels), CHUNK):
-            part = slice(start, start + CHUNK)
+        for part in packed.chunks:
             with autocast(model.device):
                 logits = model.logits(leaf[part])
             logits = logits.float() / settings.temperature
             now = -F.cross_entropy(logits, packed.labels[part], reduction="none")
-            was, advantages = packed.behaviour[part], packed.advantages[part]
-            loss = token_mean(
-                clipped_surrogate(now, was, advantages, settings.low, settings.high), report.tokens
-            )
+            advantages, weights = packed.advantages[part], packed.weights[part]
+            log_ratio = now - packed.behaviour[part]
+            ratio = settings.ratio(log_ratio, packed.answer[part])
+            loss = (weights * bounded_surrogate(ratio, advantages, *bounds)).sum()
             if anchor is not None:
                 apart = settings.divergence(now, anchor[part])
-                loss = loss + settings.kl_weight * token_mean(apart, report.tokens)
+                loss = loss + settings.kl_weight * (weights * apart).sum()
                 report.kl += float(apart.detach().sum())
             loss.backward()  # type: ignore[no-untyped-call]
             report.loss += float(loss.detach())
             with torch.no_grad():
                 report.entropy += float(entropy(logits).sum())
-                silent = clipped(now, was, advantages, settings.low, settings.high)
-                report.clipped += float(silent.sum())
-                report.ratio += float((now - was).exp().sum())
+                report.clipped += float(out_of_bounds(ratio, advantages, *bounds).sum())
+                report.ratio += float(ratio.sum())
+                report.apart += float(log_ratio.abs().sum())
             seen += len(now)
         hidden.backward(leaf.grad)
     if seen:
         report.entropy /= seen
         report.clipped /= seen
         report.ratio /= seen
+        report.apart /= seen
         report.kl /= seen
     return report
 
@@ -197,6 +196,11 @@ def log_probabilities(
     return found
 
 
+def _size(groups: Sequence[GrpoGroup], longest: int | None) -> BatchSize:
+    lengths = [len(a.tokens) for group in groups for a in group.answers if a.active]
+    return BatchSize(len(lengths), sum(lengths), longest or max(lengths, default=0))
+
+
 def _rows(
     groups: Sequence[GrpoGroup], settings: GrpoSettings, *, divergence: bool
 ) -> list[_GrpoRow]:
@@ -220,7 +224,10 @@ def _split(prompt: tuple[int, ...], answers: Sequence[GrpoAnswer], size: int) ->
     return rows
 
 
-def _pack(row: _GrpoRow, device: torch.device) -> _Packed:
+def _pack(
+    row: _GrpoRow, device: torch.device, weight: Callable[[int], float] = lambda _: 0.0
+) -> _Packed:
+    """weight: of each token of an answer of that many tokens."""
     start = len(row.prompt)
     ids, positions, owner = list(row.prompt), list(range(start)), [0] * start
     source: list[int] = []
@@ -242,6 +249,8 @@ def _pack(row: _GrpoRow, device: torch.device) -> _Packed:
         torch.tensor([i for a in row.answers for i in a.tokens], device=device),
         torch.tensor([p for a in row.answers for p in a.logprobs], device=device),
         torch.tensor([a.advantage for a in row.answers for _ in a.tokens], device=device),
+        torch.tensor([weight(len(a.tokens)) for a in row.answers for _ in a.tokens], device=device),
+        torch.tensor([i for i, a in enumerate(row.answers) for _ in a.tokens], device=device),
     )
 
 

@@ -24,6 +24,10 @@ class Idle:
     task: str
     last_key: float
     """Time of the last key press, in seconds of the same clock as `now`."""
+    settings: tuple[str, ...] = ()
+    """Of the task, NAME=VALUE."""
+    options: tuple[str, ...] = ()
+    """Of practice, NAME=VALUE."""
     running: bool = False
     over: bool = False
     """More practice would be pointless until the next key press."""
@@ -38,7 +42,9 @@ class Idle:
         if not self.minutes or busy or self.running or self.over or away < 60.0 * self.minutes:
             return None
         self.running = True
-        return Practise(self.task, warm_up=True, idle=True)
+        return Practise(
+            self.task, warm_up=True, settings=self.settings, options=self.options, idle=True
+        )
 
     def hear(self, event: Event) -> None:
         """Updates the state from an event of the teacher."""

@@ -5,6 +5,7 @@ Left out: threads and priorities (learning.teacher.teacher).
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 from collections.abc import Callable
@@ -13,19 +14,32 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from engine.errors import ConfigError
+from engine.model import Model
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.journal.journal import Journal
+from learning.journal.practices import (
+    add_practice_step,
+    begin_practice,
+    end_practice,
+    practice_entry,
+)
 from learning.memory.save_points import LessonSavePoints
 from learning.memory.transaction import WeightTransaction
 from learning.models.trainable import all_weights
 from learning.practice.background import BackgroundScorer
+from learning.practice.figures import StepReport
 from learning.practice.hooks import interruptible
+from learning.practice.options import changed_values, named_values, with_options
+from learning.practice.record import PracticeRecord, data_mark, differences, machine, versions
 from learning.practice.report import measure_name
 from learning.practice.run import Evaluation, Interrupted, PracticeOutcome, PracticeRun
 from learning.practice.settings import PracticeSettings
-from learning.practice.trainer import GrpoTrainer, StepReport
+from learning.practice.trainer import GrpoTrainer
 from learning.practice.warm_up import WarmUpReport
+from learning.practice.yardstick import open_yardstick
 from learning.protocol.events import (
     Event,
     PracticeDone,
@@ -33,6 +47,7 @@ from learning.protocol.events import (
     PracticeStage,
     PracticeStep,
 )
+from learning.protocol.practice_events import PracticeStarted
 from learning.protocol.requests import Practise
 from learning.rewards.registry import find_task
 from learning.rewards.task import Task, TaskOptions
@@ -60,15 +75,19 @@ class PracticeJob:
         self._transaction, self._tokenizer = transaction, tokenizer
         self._journal, self._request = journal, request
         self._pause, self._emit = pause, emit
-        self.settings = _settings(settings or PracticeSettings(), request)
+        self.settings = practice_settings(settings or PracticeSettings(), request)
+        small = transaction.weights.model.config.parameters < self.settings.field_below
         options = TaskOptions(
             data=Path(request.data) if request.data else None,
             difficulty=difficulty(request.settings),
+            needs_field=small,
         )
         task = find(request.task, options)
         self._task: Task = BackgroundScorer(task, pause) if request.idle else task
         self.seed = time.time_ns() % 2**31 if request.seed is None else request.seed
         """By default a new seed each time, so that the problems differ."""
+        self._run: int | None = None
+        """Journal id of the run, once it has begun."""
         self._done = PracticeOutcome()
         self._parts = 0
         self._saved: int | None = None
@@ -98,6 +117,7 @@ class PracticeJob:
         transaction, request = self._transaction, self._request
         model = transaction.weights.model
         transaction.caches.forget()  # practice trains all weights
+        self._begin()
         self._saved = None
         outcome = PracticeOutcome("stopped", "interrupted before anything was measured")
         session: GrpoTrainer | None = None
@@ -122,6 +142,13 @@ class PracticeJob:
                     transaction.caches.replay,
                     replace(self.settings, steps=self.left),
                     seed=self.seed + 1000 * self._parts,
+                    yardstick=open_yardstick(
+                        transaction.weights.folder,
+                        model,
+                        transaction.weights.version,
+                        self._journal,
+                        transaction.caches.replay.book,
+                    ),
                     pause=pause,
                 )
                 self._held_out = session.held_out
@@ -159,13 +186,54 @@ class PracticeJob:
         return True
 
     def done(self) -> PracticeDone:
-        """The event that reports all parts together."""
-        return PracticeDone(
+        """The event that reports all parts together. Writes it to the journal."""
+        done = PracticeDone(
             task=self._request.task,
             held_out=self._held_out,
             version=self._transaction.weights.version,
             idle=self._request.idle,
+            run=self._run,
             **asdict(self._done),
+        )
+        if self._run is not None:
+            end_practice(self._journal, self._run, asdict(done))
+        return done
+
+    def _begin(self) -> None:
+        """Records the run and all that it depends on, once, and tells it. Raises NotFound if the run that it
+        repeats is not in the journal."""
+        if self._run is not None:
+            return
+        request, weights = self._request, self._transaction.weights
+        data = Path(request.data) if request.data else None
+        values = named_values(self.settings)
+        record = PracticeRecord(
+            seed=self.seed,
+            warm_up=request.warm_up,
+            settings=request.settings,
+            options=values,
+            data=request.data,
+            data_mark=data_mark(data),
+            model=weights.folder.name,
+            version=weights.version,
+            weights=_digest(weights.model),
+            threads=torch.get_num_threads(),
+            machine=machine(),
+            packages=versions(),
+        )
+        now, differs = asdict(record), list[str]()
+        if request.again is not None:
+            differs = differences(practice_entry(self._journal, request.again).record, now)
+        self._run = begin_practice(self._journal, request.task, now)
+        self._emit(
+            PracticeStarted(
+                request.task,
+                self._run,
+                self.seed,
+                values,
+                changed_values(self.settings),
+                tuple(differs),
+            )
         )
 
     def _add(self, part: PracticeOutcome) -> None:
@@ -208,20 +276,24 @@ class PracticeJob:
         )
         name = self._request.task
         self._measured("reward", report.reward_mean)
-        for sample in report.samples:
-            self._emit(
-                PracticeSample(
-                    number,
-                    sample.problem.prompt,
-                    sample.text,
-                    sample.score.total,
-                    dict(sample.score.components),
-                    sample.truncated,
-                    sample.score.failed,
-                )
+        samples = [
+            PracticeSample(
+                number,
+                sample.problem.prompt,
+                sample.text,
+                sample.score.total,
+                dict(sample.score.components),
+                sample.truncated,
+                sample.score.failed,
             )
+            for sample in report.samples
+        ]
+        for one in samples:
+            self._emit(one)
         fields: dict[str, Any] = {**vars(report), "step": number}
         del fields["samples"]
+        if self._run is not None:
+            add_practice_step(self._journal, self._run, number, fields, samples)
         self._emit(
             PracticeStep(
                 task=name,
@@ -286,7 +358,9 @@ def difficulty(settings: tuple[str, ...]) -> dict[str, Any]:
     return found
 
 
-def _settings(settings: PracticeSettings, request: Practise) -> PracticeSettings:
+def practice_settings(settings: PracticeSettings, request: Practise) -> PracticeSettings:
+    """The settings with what a request asks for. Raises ConfigError."""
+    settings = with_options(settings, request.options)
     if request.steps is not None:
         settings = replace(settings, steps=request.steps)
     if request.group_size is not None:
@@ -297,3 +371,11 @@ def _settings(settings: PracticeSettings, request: Practise) -> PracticeSettings
             settings, objective=objective, measure_every=min(5, settings.measure_every)
         )
     return settings
+
+
+def _digest(model: Model) -> str:
+    """Hash of all weights."""
+    digest = hashlib.blake2b(digest_size=16)
+    for value in model.state_dict().values():
+        digest.update(value.detach().float().cpu().contiguous().reshape(-1).numpy())
+    return digest.hexdigest()

@@ -55,6 +55,22 @@ class Drawn:
         return [sample for group in self.groups for sample in group]
 
 
+@dataclass(frozen=True)
+class HeldOut:
+    """One look at the held-out problems, always the same ones in the same order."""
+
+    right: tuple[bool | None, ...]
+    """For each problem whether greedy decoding solves it; None: the verifier failed."""
+    components: dict[str, float]
+    """Mean of each component of the reward, over the judged answers."""
+
+    @property
+    def accuracy(self) -> float:
+        """Share solved of those that could be judged, 0 to 1."""
+        known = [one for one in self.right if one is not None]
+        return sum(known) / max(1, len(known))
+
+
 class RolloutSampler:
     """Samples and scores answers for one task."""
 
@@ -119,17 +135,29 @@ class RolloutSampler:
             )
         return tuple(encode_prompt(self.tokenizer, [("user", problem.prompt)], context, 1))
 
-    def accuracy(self, model: Model, problems: Sequence[Problem]) -> float:
-        """Share of the problems that greedy decoding solves, 0 to 1. Raises ConfigError if the verifier
-        failed on all answers."""
+    def held_out(self, model: Model, problems: Sequence[Problem]) -> HeldOut:
+        """Answers the problems with greedy decoding. Raises ConfigError if the verifier failed on all
+        answers."""
         drawn = self.draw(model, problems, 1, torch.Generator().manual_seed(0), greedy=True)
-        return self._right(drawn.samples)
+        samples = drawn.samples
+        self.judged(samples)
+        right = tuple(None if s.score.failed is not None else s.score.correct for s in samples)
+        known = [s.score.components for s in samples if s.score.failed is None]
+        names = sorted({name for one in known for name in one})
+        return HeldOut(
+            right, {n: sum(one.get(n, 0.0) for one in known) / len(known) for n in names}
+        )
+
+    def accuracy(self, model: Model, problems: Sequence[Problem]) -> float:
+        """Share of the problems that greedy decoding solves, of those that could be judged, 0 to 1. Raises
+        ConfigError if the verifier failed on all answers."""
+        return self.held_out(model, problems).accuracy
 
     def success(
         self, model: Model, problems: Sequence[Problem], group: int, generator: torch.Generator
     ) -> float:
-        """Share of sampled answers that are right, 0 to 1. Raises ConfigError if the verifier failed on
-        all of them."""
+        """Share of sampled answers that are right, of those that could be judged, 0 to 1. Raises ConfigError
+        if there are none."""
         return self._right(self.draw(model, problems, group, generator).samples)
 
     def judged(self, samples: Sequence[Sample]) -> None:
@@ -144,7 +172,8 @@ class RolloutSampler:
 
     def _right(self, samples: Sequence[Sample]) -> float:
         self.judged(samples)
-        return sum(sample.score.correct for sample in samples) / max(1, len(samples))
+        known = [sample for sample in samples if sample.score.failed is None]
+        return sum(sample.score.correct for sample in known) / max(1, len(known))
 
     def _scored(self, problem: Problem, answers: Sequence[Answered]) -> tuple[Sample, ...]:
         self._pause()

@@ -7,12 +7,12 @@ are published; if not, some steps rehearse what was forgotten, and if that fails
 the last save point. Weights that solve clearly fewer held-out problems than the best since warm-up are
 held back: practice continues with them, but they are not published, and they are dropped if the run ends
 before they recover. So an interruption loses nothing that was saved, and keeps nothing that was not
-measured. Left out: how weights are published.
+measured. Warm-up has save points too, so that one that is interrupted is gone on with. Left out: how weights
+are published.
 """
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -22,19 +22,14 @@ from engine.errors import NumericsError
 from learning.memory.guard import Verdict
 from learning.memory.retention import examined
 from learning.memory.save_points import SavePoints
-from learning.practice.trainer import GrpoTrainer, StepReport
+from learning.practice.alarms import alarm, fell
+from learning.practice.figures import MISMATCH, StepReport
+from learning.practice.rollouts import HeldOut
+from learning.practice.trainer import GrpoTrainer
 from learning.practice.warm_up import WarmUpReport
 
 Stage = Literal["before", "warmed_up", "during", "after"]
 Ended = Literal["steps", "time", "stopped", "too_hard", "solved", "rolled_back"]
-WINDOW = 10
-"""Steps over which rewards are averaged for the alarm."""
-FALL = 0.05
-"""Fall of held-out accuracy below its best that raises an alarm while the reward rises."""
-HELD_ERRORS = 2.0
-"""Fall of accuracy that holds weights back, in standard errors at an accuracy of one half."""
-RECALL_FALL = 0.01
-"""Fall of book recall that raises an alarm while the reward rises; half of the guard's SLACK."""
 GIVEN_UP = (
     "the last steps solved fewer held-out problems than before, so the weights are those of the last "
     "save point"
@@ -59,7 +54,8 @@ class Evaluation:
     saved: bool
     """True if new weights passed the guard, were not held back and are published."""
     alarm: str = ""
-    """Message if the reward rises while accuracy or book recall falls; else empty."""
+    """Message if what is paid rises while accuracy or book recall falls (learning.practice.alarms); else
+    empty."""
     held: bool = False
     """True if the weights passed the guard but solve clearly fewer problems, so are not published."""
     stage: Stage = "during"
@@ -97,8 +93,12 @@ class PracticeRun:
     on_evaluation: Callable[[Evaluation], None] = lambda _: None
     on_warm_up: Callable[[WarmUpReport], None] = lambda _: None
     stop: Callable[[], bool] = lambda: False
-    _rewards: list[float] = field(default_factory=list)
-    _best: float = 0.0
+    _steps: list[StepReport] = field(default_factory=list)
+    """Those since the best look."""
+    _best: HeldOut = HeldOut((), {})
+    """The look at the held-out problems at which most were solved, since warm-up."""
+    _looks: int = 0
+    """At the success rate of warm-up."""
     _saved: int = 0
     """Number of updates in the published weights."""
     _evaluated: int = 0
@@ -126,16 +126,19 @@ class PracticeRun:
 
     def _practise(self, warm_up: bool | None) -> None:
         session, outcome = self.session, self._outcome
-        outcome.accuracy_before = outcome.accuracy_after = self._best = session.accuracy()
-        outcome.book_before = outcome.book_after = session.keeper.book_before
+        self._best = session.look()
+        accuracy = self._best.accuracy
+        outcome.accuracy_before = outcome.accuracy_after = accuracy
+        outcome.book_before = outcome.book_after = session.keeper.book_recall
         self.on_evaluation(
-            Evaluation(0, self._best, outcome.book_before, saved=False, stage="before")
+            Evaluation(0, accuracy, outcome.book_before, saved=False, stage="before")
         )
         if warm_up is None:
-            warm_up = self._best < HARD and session.has_worked
+            warm_up = accuracy < HARD and session.has_worked
         if warm_up and not self._warm_up():
             return
         alike: list[float] = []
+        idle = 0
         while session.step_number < session.settings.steps:
             if self.stop():
                 outcome.ended, outcome.why = "stopped", "stopped; what was gained so far is kept"
@@ -145,10 +148,19 @@ class PracticeRun:
                 break
             report = session.step()
             self.on_step(report)
-            self._rewards.append(report.reward_mean)
+            self._steps.append(report)
             outcome.steps = session.step_number
-            alike = [*alike, report.success] if report.groups == report.dead_groups else []
+            if report.mismatch > MISMATCH:
+                outcome.alarm = (
+                    f"drawing and training disagree by {report.mismatch:.3f} nats a token: what is learned "
+                    "is not what was drawn; report this"
+                )
+            alike = self._alike(alike, report)
+            idle = 0 if report.updates else idle + 1
             if len(alike) >= session.settings.patience and self._pointless(alike):
+                break
+            if idle >= session.settings.waits:
+                outcome.ended, outcome.why = "too_hard", self._too_few(report)
                 break
             if session.step_number % session.settings.measure_every == 0 and not self._save():
                 return
@@ -160,7 +172,7 @@ class PracticeRun:
     def _warm_up(self) -> bool:
         """Warms up. False if practice cannot go on."""
         session, outcome = self.session, self._outcome
-        last = session.warm_up(self.on_warm_up, self.stop)
+        last = session.warm_up(self._warmed, self.stop)
         outcome.warm_up_steps = last.step
         if last.step and not self._save("warmed_up"):
             return False
@@ -176,6 +188,42 @@ class PracticeRun:
             )
             return False
         return True
+
+    def _warmed(self, report: WarmUpReport) -> None:
+        """Reports a step of warm-up. Saves now and then, if the guard lets it: warm-up in idle hours is
+        interrupted more often than not."""
+        self.on_warm_up(report)
+        if report.success is None or not report.step:
+            return
+        self._looks += 1
+        if self._looks % self.session.settings.warm_up.save_every or not self._examine().passed:
+            return
+        self._publish(f"warm-up, step {report.step}")
+
+    def _publish(self, where: str) -> None:
+        self.weights.save(f"practice: {self.session.task.name}, {where}")
+        self._outcome.saves += 1
+        self._saved = self.session.updates
+
+    @staticmethod
+    def _alike(before: list[float], report: StepReport) -> list[float]:
+        """Success rates of the last steps in a row whose judged groups were all dead. A step of which most
+        could not be judged says nothing."""
+        known = report.groups - report.unjudged_groups
+        if report.unjudged_groups > known:
+            return before
+        return [*before, report.success] if known == report.dead_groups else []
+
+    def _too_few(self, report: StepReport) -> str:
+        if report.unjudged_groups > report.groups // 2:
+            return (
+                f"most answers could not be judged: {report.unjudged_groups} of {report.groups} problems in "
+                "the last step; the task's programs may be too slow here"
+            )
+        return (
+            f"too few problems whose answers differ: {report.waiting} of the {report.needed} that an update "
+            "needs; take other settings, a larger group_size, or fewer groups"
+        )
 
     def _pointless(self, alike: list[float]) -> bool:
         """Sets the reason to end after several steps whose groups were all dead. alike: their success
@@ -213,28 +261,26 @@ class PracticeRun:
             outcome.why = f"{verdict.reason}; the weights are back at those of the last save point"
             self._restore(stage)
             return False
-        accuracy = session.accuracy()
-        alarm = self._alarm(accuracy, verdict.book_recall)
-        outcome.alarm = alarm or outcome.alarm
-        held = stage != "warmed_up" and accuracy < self._best - self._margin()
-        self._best = accuracy if stage == "warmed_up" else max(self._best, accuracy)
+        now = session.look()
+        accuracy, warmed = now.accuracy, stage == "warmed_up"
+        told = ""
+        if not warmed:
+            book = session.keeper.book_before, verdict.book_recall
+            told = alarm(self._best, now, self._steps, *book)
+        outcome.alarm = told or outcome.alarm
+        held = not warmed and fell(self._best, now)
+        if warmed or accuracy >= self._best.accuracy:
+            self._best, self._steps = now, []
         self._evaluated = session.updates
         save = session.updates > self._saved and not held
         if not held:
             outcome.accuracy_after, outcome.book_after = accuracy, verdict.book_recall
         if save:
-            where = "warm-up" if stage == "warmed_up" else f"step {session.step_number}"
-            self.weights.save(f"practice: {session.task.name}, {where}")
-            outcome.saves += 1
-            self._saved = session.updates
+            self._publish("warm-up" if warmed else f"step {session.step_number}")
         self.on_evaluation(
-            Evaluation(session.step_number, accuracy, verdict.book_recall, save, alarm, held, stage)
+            Evaluation(session.step_number, accuracy, verdict.book_recall, save, told, held, stage)
         )
         return True
-
-    def _margin(self) -> float:
-        """Fall of accuracy that chance hardly explains."""
-        return HELD_ERRORS * 0.5 / math.sqrt(max(1, self.session.held_out))
 
     def _give_up(self) -> None:
         """Drops weights that were held back to the end."""
@@ -255,23 +301,3 @@ class PracticeRun:
 
     def _examine(self) -> Verdict:
         return examined(self.session.keeper, self.session.model)
-
-    def _alarm(self, accuracy: float, recall: float) -> str:
-        """A message if the reward rises while accuracy or book recall falls; else empty."""
-        rewards = self._rewards
-        if len(rewards) < 2 * WINDOW:
-            return ""
-        now, then = sum(rewards[-WINDOW:]), sum(rewards[-2 * WINDOW : -WINDOW])
-        if now <= then:
-            return ""
-        if accuracy < self._best - FALL:
-            return (
-                f"the reward rises while held-out accuracy fell from {self._best:.0%} to "
-                f"{accuracy:.0%}: look at the samples, the reward may be fooled"
-            )
-        if recall < self.session.keeper.book_before - RECALL_FALL:
-            return (
-                f"the reward rises while recall of the book fell from "
-                f"{self.session.keeper.book_before:.0%} to {recall:.0%}"
-            )
-        return ""

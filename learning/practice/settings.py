@@ -1,18 +1,19 @@
-"""Settings of a run of practice."""
+"""Settings of a run of practice. Loads no torch, so that a screen can list them.
+
+learning.practice.options sets them by name; docs/reference.md lists all.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from torch import Tensor
+from learning.objectives.settings import GrpoSettings, RetentionSettings, check, variant
 
-from engine.errors import ConfigError
-from engine.rollout import ROWS
-from learning.maths.policy import standardised_advantages
-from learning.memory.retention import RetentionSettings
-from learning.objectives.grpo import GrpoSettings
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 @dataclass(frozen=True)
@@ -20,79 +21,114 @@ class WarmUpSettings:
     """Supervised training on worked examples."""
 
     lr: float = 5e-4
-    """Peak learning rate of AdamW."""
+    """Peak learning rate of AdamW, above 0."""
     batch: int = 32
-    """Worked examples per step."""
+    """Worked examples per step, >= 1."""
     ramp: int = 10
-    """Steps of linear learning-rate warm-up."""
-    measure_every: int = 10
-    """Steps between measurements of the success rate, which can rise by a third in ten steps."""
+    """Steps of linear learning-rate warm-up, >= 1."""
+    measure_every: int = 2
+    """Steps between measurements of the success rate, >= 1; it can rise by a third in ten steps."""
     measured: int = 96
-    """Problems per measurement, with one sampled answer each."""
+    """Problems per measurement, with one sampled answer each; >= 1."""
     enough: float = 0.2
     """Success rate that ends warm-up, 0 to 1; low, so that groups still differ in reward."""
     steps: int = 200
-    """Most steps; the tasks that come with vidya took at most 32."""
+    """Most steps, >= 0; the tasks that come with vidya took at most 32."""
+    save_every: int = 5
+    """Measurements between save points, >= 1; what passes the guard is kept where warm-up is interrupted."""
     keep: RetentionSettings = field(default_factory=lambda: RetentionSettings(talk_weight=10.0))
     """Worked examples are far from what the model would say, so own talk weighs more than later."""
+
+    def __post_init__(self) -> None:
+        """Raises ConfigError."""
+        names = ("batch", "ramp", "measure_every", "measured", "save_every")
+        check(
+            self,
+            lr=0.0 < self.lr < math.inf,
+            enough=0.0 <= self.enough <= 1.0,
+            steps=self.steps >= 0,
+            **{name: getattr(self, name) >= 1 for name in names},
+        )
 
 
 @dataclass(frozen=True)
 class PracticeSettings:
-    """Defaults for models of 10M weights; benchmarks/results/practice*.md has measurements."""
+    """Defaults for models of 10M weights; benchmarks/results/practice*.md has measurements with them."""
 
     steps: int = 100
-    """Most steps; each is one rollout with its updates."""
+    """Most steps, >= 0; each is one rollout, with its updates if enough groups are there."""
     groups: int = 32
-    """Problems per step whose answers differ in reward."""
+    """Problems per step whose answers differ in reward, >= 1."""
     group_size: int = 4
-    """Answers per problem; >= 2."""
-    max_tokens: int = 96
-    """Longest answer in tokens."""
+    """Answers per problem, >= 2."""
+    max_tokens: int = 64
+    """Longest answer in tokens, >= 1."""
     redraws: int = 2
-    """How often a step replaces problems whose answers all have the same reward."""
+    """How often a step replaces problems whose answers all have the same reward, >= 0."""
+    buffer_size: int = 0
+    """Problems whose answers differ in reward that the updates need, 0 or >= `groups`; 0: `groups`. With
+    fewer no optimizer step is taken: they wait for those of the next steps."""
+    max_age: int = 2
+    """Steps for which a problem's answers wait at most, >= 0; 0: only those of the newest step are used."""
+    max_drift: float = 0.5
+    """Mean |log ratio| in nats a token above which answers that waited are dropped, above 0."""
     updates: int = 2
-    """Optimizer steps per pass over a rollout, each on its share of the groups."""
+    """Optimizer steps per pass, each on its share of the groups; 1 to `groups`."""
     passes: int = 1
-    """Passes over each rollout."""
+    """Passes over the groups, >= 1."""
     lr: float = 1.5e-4
-    """Peak learning rate of AdamW."""
+    """Peak learning rate of AdamW, above 0. High for reinforcement learning (others take 1e-6): every step
+    is anchored to the book and to own talk."""
     ramp: int = 5
-    """Optimizer steps of linear learning-rate warm-up."""
-    advantages: Callable[[Tensor], Tensor] = standardised_advantages
-    """Rewards [N, G] -> advantages [N, G]."""
+    """Optimizer steps of linear learning-rate warm-up, >= 1."""
+    advantages: Callable[[Tensor], Tensor] = variant(
+        "group",
+        group="learning.maths.policy:standardised_advantages",
+        dr_grpo="learning.maths.policy:centred_advantages",
+        batch="learning.maths.policy:batch_advantages",
+    )
+    """Rewards [N, G] -> advantages [N, G]: divided by the group's deviation (GRPO), not divided (Dr. GRPO),
+    or divided by the batch's deviation (for continuous rewards)."""
+    kl_reward: float = 0.0
+    """Weight of the divergence from the weights before the first step in the reward (k1, per answer), >= 0,
+    reward per nat; 0 switches it off."""
     objective: GrpoSettings = field(default_factory=GrpoSettings)
     keep: RetentionSettings = field(default_factory=RetentionSettings)
     warm_up: WarmUpSettings = field(default_factory=WarmUpSettings)
-    held_out: int = 100
-    """Problems on which accuracy is measured."""
+    held_out: int = 200
+    """Problems on which accuracy is measured, >= 1."""
     measure_every: int = 10
-    """Steps between save points, at which accuracy and recall are measured."""
-    rows: int = ROWS
-    """Answers decoded at a time."""
+    """Steps between save points, at which accuracy and recall are measured; >= 1."""
+    rows: int = 128
+    """Answers decoded at a time, >= 1."""
     patience: int = 3
-    """Steps in a row with dead groups only, after which the run ends."""
+    """Steps in a row with dead groups only, after which the run ends; >= 1."""
+    waits: int = 6
+    """Steps in a row without an update, after which the run ends; >= 1."""
+    field_below: int = 100_000_000
+    """Models with fewer weights are paid only for what stands in an answer field, in every task: a number
+    anywhere in their text is right by chance too often. 0: only where the task wants a field anyway."""
     shown: int = 3
-    """Samples of each step that are reported."""
+    """Samples of each step that are reported, >= 0."""
     seconds: float = math.inf
-    """Time limit of the run."""
+    """Time limit of the run, above 0."""
 
     def __post_init__(self) -> None:
         """Raises ConfigError."""
-        bounds = {
-            "steps": self.steps >= 0,
-            "groups": self.groups >= 1,
-            "group_size": self.group_size >= 2,
-            "max_tokens": self.max_tokens >= 1,
-            "updates": 1 <= self.updates <= self.groups,
-            "passes": self.passes >= 1,
-            "held_out": self.held_out >= 1,
-            "measure_every": self.measure_every >= 1,
-        }
-        for name, good in bounds.items():
-            if not good:
-                raise ConfigError(
-                    f"practice: {name} is {getattr(self, name)}",
-                    "answers are compared with each other, so a group needs at least 2; all else is "
-                    "at least 1, and there are no more updates than groups",
-                )
+        at_least_one = (
+            *("groups", "max_tokens", "passes", "ramp", "held_out", "measure_every", "rows"),
+            *("patience", "waits"),
+        )
+        none_or_more = ("steps", "redraws", "max_age", "field_below", "shown")
+        check(
+            self,
+            **{name: getattr(self, name) >= 1 for name in at_least_one},
+            **{name: getattr(self, name) >= 0 for name in none_or_more},
+            group_size=self.group_size >= 2,
+            buffer_size=self.buffer_size == 0 or self.buffer_size >= self.groups,
+            updates=1 <= self.updates <= self.groups,
+            max_drift=self.max_drift > 0.0,
+            lr=0.0 < self.lr < math.inf,
+            kl_reward=0.0 <= self.kl_reward < math.inf,
+            seconds=self.seconds > 0.0,
+        )

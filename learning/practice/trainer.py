@@ -1,6 +1,6 @@
 """GRPO on one task. Each step: sample groups of answers, score them, take policy-gradient updates.
 
-    problems -> rollouts.draw -> rewards -> advantages in each group -> grpo_gradients + retention -> AdamW
+    problems -> rollouts.draw -> rewards -> buffer -> advantages -> grpo_gradients + retention -> AdamW
 
 Changes the model in place. Left out: the guard, the journal and publication (learning.practice.run).
 """
@@ -11,15 +11,15 @@ import copy
 import math
 import random
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
-from statistics import fmean, stdev
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import torch
 
 from engine.model import Model
 from engine.tokenizers.tokenizer import Tokenizer
-from learning.maths.kl import k3
+from learning.maths.kl import k1, k3, penalised
+from learning.memory.reference import reference_of
 from learning.memory.replay import Replay
 from learning.memory.retention import Retention, rehearse
 from learning.objectives.grpo import (
@@ -30,21 +30,24 @@ from learning.objectives.grpo import (
     log_probabilities,
 )
 from learning.objectives.stepper import Stepper
-from learning.practice.rollouts import Drawn, RolloutSampler, Sample, fitting, held_out_problems
+from learning.practice.buffer import ExperienceBuffer, Kept, ScoredGroup
+from learning.practice.figures import Learned, StepReport, is_dead, judged, step_report
+from learning.practice.rollouts import (
+    Drawn,
+    HeldOut,
+    RolloutSampler,
+    Sample,
+    fitting,
+    held_out_problems,
+)
 from learning.practice.settings import PracticeSettings
 from learning.practice.warm_up import WarmUpReport, warm_up
-from learning.protocol.records import StepFigures
+from learning.practice.yardstick import Yardstick
 from learning.rewards.task import Problem, Task
 
 KL_GROUPS = 4
-"""Groups per step on which the KL from the weights before the first step is estimated."""
-
-
-@dataclass(frozen=True)
-class StepReport(StepFigures):
-    """Figures of one step and some of the answers sampled in it."""
-
-    samples: tuple[Sample, ...] = ()
+"""Groups per step, dead ones among them, on which the KL from the weights before the first step is
+estimated."""
 
 
 class GrpoTrainer:
@@ -59,9 +62,11 @@ class GrpoTrainer:
         settings: PracticeSettings,
         *,
         seed: int = 0,
+        yardstick: Yardstick | None = None,
         pause: Callable[[], None] = lambda: None,
     ) -> None:
-        """Raises DataError if the task has no problems."""
+        """yardstick: what talk and book are held to; None: as they are now. Raises DataError if the task has
+        no problems."""
         self.model, self.task, self.settings = model, task, settings
         self._pause = pause
         self._rng = random.Random(seed)
@@ -85,9 +90,12 @@ class GrpoTrainer:
             replay,
             settings.keep,
             self._rng,
+            reference=reference_of(yardstick.model, pause=pause) if yardstick else None,
             check_tokens=min(2048, 4 * settings.objective.micro_tokens),
             pause=pause,
         )
+        if yardstick:
+            self.keeper.book_before = yardstick.before(self.keeper.book_recall)
         for parameter in model.parameters():
             parameter.requires_grad_(True)
         self._stepper = Stepper(
@@ -97,6 +105,7 @@ class GrpoTrainer:
             advice="nothing of it is kept; practise again",
         )
         self.step_number = 0
+        self._buffer = ExperienceBuffer(settings.buffer_size or settings.groups, settings.max_age)
         self.updates = 0
         """Optimizer steps so far, including warm-up."""
         self._start: Model | None = None
@@ -113,7 +122,11 @@ class GrpoTrainer:
 
     def accuracy(self) -> float:
         """Accuracy on the held-out problems under greedy decoding, 0 to 1."""
-        return self.roller.accuracy(self.model, self._held_out)
+        return self.look().accuracy
+
+    def look(self) -> HeldOut:
+        """Answers the held-out problems with greedy decoding."""
+        return self.roller.held_out(self.model, self._held_out)
 
     def warm_up(
         self, report: Callable[[WarmUpReport], None], stop: Callable[[], bool]
@@ -143,13 +156,17 @@ class GrpoTrainer:
         started = time.monotonic()
         if self._start is None:
             self._start = copy.deepcopy(self.model).requires_grad_(False)
-        drawn, live = self._draw()
-        self.roller.judged([sample for part in drawn for sample in part.samples])
-        groups = [group for _, group in live]
-        kl = self._distance(groups)
-        reports = self._learn(groups)
         self.step_number += 1
-        return self._report(drawn, reports, len(live), kl, time.monotonic() - started)
+        dropped = self._buffer.drop_old(self.step_number) + self._drop_drifted()
+        drawn = self._draw()
+        self.roller.judged([sample for part in drawn for sample in part.samples])
+        kl = self._distance(drawn)
+        batch = self._buffer.batch(self._rng) or []
+        reports = self._learn(batch)
+        ages = [self.step_number - one.born for one in batch]
+        learned = Learned(reports, ages, len(self._buffer), self._buffer.size, dropped)
+        seconds = time.monotonic() - started
+        return step_report(self.step_number, drawn, learned, kl, seconds, self.settings.shown)
 
     def mend(self, mended: Callable[[], bool]) -> None:
         """Rehearses book and lessons alone until `mended()` is true (learning.memory.retention)."""
@@ -162,69 +179,128 @@ class GrpoTrainer:
 
     # ------------------------------------------------------------ drawing
 
-    def _draw(self) -> tuple[list[Drawn], list[tuple[tuple[Sample, ...], GrpoGroup]]]:
-        """All answers sampled, and the groups whose answers differ in reward. Dead groups are replaced
+    def _draw(self) -> list[Drawn]:
+        """All answers sampled. Groups whose answers differ in reward go into the buffer; others are replaced
         up to `redraws` times."""
-        settings = self.settings
+        settings, buffer = self.settings, self._buffer
         drawn: list[Drawn] = []
-        live: list[tuple[tuple[Sample, ...], GrpoGroup]] = []
+        wanted = min(settings.groups, buffer.size - len(buffer)) + len(buffer)
         for _ in range(1 + settings.redraws):
-            missing = settings.groups - len(live)
-            if not missing:
+            if not (missing := wanted - len(buffer)):
                 break
             problems = [next(self._problems) for _ in range(missing)]
             found = self.roller.draw(self.model, problems, settings.group_size, self.generator)
             drawn.append(found)
-            for prompt, samples in zip(found.prompts, found.groups, strict=True):
-                if group := self._group(prompt, samples):
-                    live.append((samples, group))
-        return drawn, live
+            live = [
+                self._scored(prompt, samples)
+                for prompt, samples in zip(found.prompts, found.groups, strict=True)
+                if is_dead(samples) is False
+            ]
+            buffer.add(self._penalised(live), self.step_number)
+        return drawn
 
-    def _group(self, prompt: tuple[int, ...], samples: tuple[Sample, ...]) -> GrpoGroup | None:
-        """The group with its advantages; None if it is dead. Answers on which the verifier failed are
-        left out; truncated answers enter the mean but give no gradient."""
-        judged = [s for s in samples if s.score.failed is None]
-        rewards = torch.tensor([[s.score.total for s in judged]], dtype=torch.float64)
-        if len(judged) < 2 or bool((rewards == rewards[0, 0]).all()):
-            return None
-        advantages = self.settings.advantages(rewards)[0].tolist()
-        answers = tuple(
-            GrpoAnswer(s.answer.tokens, s.answer.logprobs, advantage, not s.truncated)
-            for s, advantage in zip(judged, advantages, strict=True)
-        )
-        return GrpoGroup(prompt, answers)
+    def _scored(self, prompt: tuple[int, ...], samples: Sequence[Sample]) -> ScoredGroup:
+        """The judged answers of a group with their rewards. Truncated answers enter the mean but give no
+        gradient."""
+        known = judged(samples)
+        answers = [
+            GrpoAnswer(s.answer.tokens, s.answer.logprobs, 0.0, not s.truncated) for s in known
+        ]
+        return ScoredGroup(prompt, tuple(answers), tuple(s.score.total for s in known))
+
+    def _penalised(self, groups: list[ScoredGroup]) -> list[ScoredGroup]:
+        """The groups with the divergence from the weights before the first step taken off their rewards."""
+        if not (weight := self.settings.kl_reward):
+            return groups
+        assert self._start is not None
+        found = []
+        read = self._read(self._start, groups)
+        for group, was in zip(groups, read, strict=True):
+            sums = torch.stack(
+                [
+                    k1(torch.tensor(answer.logprobs), values.cpu()).sum()
+                    for answer, values in zip(group.answers, was, strict=True)
+                ]
+            )
+            rewards = penalised(torch.tensor(group.rewards), sums, weight)
+            found.append(replace(group, rewards=tuple(rewards.tolist())))
+        return found
+
+    def _drop_drifted(self) -> int:
+        """Drops groups that waited and from which the policy has moved away; returns how many."""
+        waiting = self._buffer.waiting(self.step_number)
+        read = self._read(self.model, [one.group for one in waiting])
+        drifted = []
+        for one, values in zip(waiting, read, strict=True):
+            was = torch.tensor([p for answer in one.group.answers for p in answer.logprobs])
+            if float((torch.cat(values).cpu() - was).abs().mean()) > self.settings.max_drift:
+                drifted.append(one)
+        self._buffer.drop(drifted)
+        return len(drifted)
+
+    def _read(self, model: Model, groups: Sequence[ScoredGroup]) -> list[list[torch.Tensor]]:
+        plain = [GrpoGroup(group.prompt, group.answers) for group in groups]
+        return log_probabilities(model, plain, self.settings.objective, pause=self._pause)
 
     @torch.no_grad()
-    def _distance(self, groups: list[GrpoGroup]) -> float:
-        """Mean KL per token to the weights before the first step, in nats, estimated by k3 on the
-        sampled answers."""
+    def _distance(self, drawn: Sequence[Drawn]) -> float:
+        """Mean KL per token to the weights before the first step, in nats, estimated by k3 on the answers
+        of some groups, whether they are dead or not."""
         assert self._start is not None
-        chosen = groups[:KL_GROUPS]
-        read = log_probabilities(self._start, chosen, self.settings.objective, pause=self._pause)
-        now = [p for group in chosen for answer in group.answers for p in answer.logprobs]
+        groups = [
+            self._scored(prompt, samples)
+            for part in drawn[:1]  # redrawn ones stand for dead ones, which are in the first part
+            for prompt, samples in zip(part.prompts, part.groups, strict=True)
+        ][:KL_GROUPS]
+        read = self._read(self._start, groups)
+        now = [p for group in groups for answer in group.answers for p in answer.logprobs]
         if not now:
             return 0.0
-        was = torch.cat([values for own in read for values in own])
+        was = torch.cat([values for own in read for values in own]).cpu()
         return float(k3(torch.tensor(now), was).mean())
 
     # ------------------------------------------------------------ learning
 
-    def _learn(self, groups: list[GrpoGroup]) -> list[GrpoReport]:
+    def _learn(self, batch: Sequence[Kept]) -> list[GrpoReport]:
         settings = self.settings
         reports: list[GrpoReport] = []
-        for _ in range(settings.passes):
+        groups = self._with_advantages([one.group for one in batch])
+        for _ in range(settings.passes if groups else 0):
             order = self._rng.sample(groups, len(groups))
             size = math.ceil(len(order) / settings.updates)
-            for start in range(0, len(order), max(1, size)):
+            for start in range(0, len(order), size):
                 reports.append(self._update(order[start : start + size]))
         return reports
+
+    def _with_advantages(self, groups: Sequence[ScoredGroup]) -> list[GrpoGroup]:
+        """The groups of one batch with the advantages of their answers."""
+        size = max((len(group.rewards) for group in groups), default=0)
+        rewards = torch.full((len(groups), size), math.nan, dtype=torch.float64)
+        for row, group in zip(rewards, groups, strict=True):
+            row[: len(group.rewards)] = torch.tensor(group.rewards, dtype=torch.float64)
+        found = self.settings.advantages(rewards).tolist() if groups else []
+        return [
+            GrpoGroup(
+                group.prompt,
+                tuple(
+                    replace(answer, advantage=advantage)
+                    for answer, advantage in zip(group.answers, row, strict=False)
+                ),
+            )
+            for group, row in zip(groups, found, strict=True)
+        ]
 
     def _update(self, groups: list[GrpoGroup]) -> GrpoReport:
         settings = self.settings
         reference = self._start if settings.objective.kl_weight else None
         try:
             report = grpo_gradients(
-                self.model, groups, settings.objective, reference=reference, pause=self._pause
+                self.model,
+                groups,
+                settings.objective,
+                reference=reference,
+                longest=settings.max_tokens,
+                pause=self._pause,
             )
             kept = self.keeper.gradients(self.model)
             self._step(report.loss + kept)
@@ -235,52 +311,3 @@ class GrpoTrainer:
     def _step(self, loss: float = 0.0) -> None:
         self._stepper.step(loss, min(1.0, (self._stepper.count + 1) / self.settings.ramp))
         self.updates += 1
-
-    # ------------------------------------------------------------ reporting
-
-    def _report(
-        self,
-        drawn: list[Drawn],
-        reports: list[GrpoReport],
-        live: int,
-        kl: float,
-        seconds: float,
-    ) -> StepReport:
-        groups = [group for part in drawn for group in part.groups]
-        samples = [sample for group in groups for sample in group]
-        rewards = [sample.score.total for sample in samples]
-        names = sorted({name for s in samples for name in s.score.components})
-        tokens = sum(part.tokens for part in drawn)
-
-        def mean(values: list[float]) -> float:
-            return fmean(values) if values else 0.0
-
-        return StepReport(
-            step=self.step_number,
-            reward_mean=mean(rewards),
-            reward_std=mean([stdev(s.score.total for s in group) for group in groups]),
-            success=mean([float(s.score.correct) for s in samples]),
-            groups=len(groups),
-            dead_groups=len(groups) - live,
-            kl=kl,
-            loss=mean([r.loss for r in reports]),
-            entropy=mean([r.entropy for r in reports]),
-            clipped=mean([r.clipped for r in reports]),
-            length=mean([float(len(s.answer.tokens)) for s in samples]),
-            truncated=mean([float(s.truncated) for s in samples]),
-            failed=sum(s.score.failed is not None for s in samples),
-            tokens=tokens,
-            tokens_per_second=tokens / max(1e-6, sum(part.seconds for part in drawn)),
-            seconds=seconds,
-            components={
-                name: mean([s.score.components.get(name, 0.0) for s in samples]) for name in names
-            },
-            samples=tuple(_shown(samples, self.settings.shown)),
-        )
-
-
-def _shown(samples: list[Sample], count: int) -> list[Sample]:
-    """The best answer, the worst, then others in order; at most `count`."""
-    ranked = sorted(samples, key=lambda s: -s.score.total)
-    chosen = [*ranked[:1], *ranked[-1:], *samples]
-    return list({id(sample): sample for sample in chosen}.values())[:count]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from learning.protocol.model_events import Fetched, FetchProgress, Grown, WouldPick
+from learning.protocol.practice_events import PracticeStarted
 from learning.protocol.records import Candidate, LessonReport, StepFigures, TextDelta
 
 
@@ -200,7 +201,7 @@ class PracticeStage:
     """These weights are not published, because they solve clearly fewer held-out problems than earlier
     ones."""
     alarm: str = ""
-    """A message if the reward rises while accuracy or book recall falls; otherwise empty."""
+    """A message if what is paid rises while accuracy or book recall falls; otherwise empty."""
     steps: int = 0
     """Most steps of warm-up; 0 in other stages."""
     enough: float = 0.0
@@ -223,7 +224,7 @@ class PracticeSample:
     """Why the verifier could not judge it; None if it could."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PracticeStep(StepFigures):
     """One step of practice."""
 
@@ -258,6 +259,8 @@ class PracticeDone:
     """Number of problems that accuracy was measured on."""
     version: int
     idle: bool = False
+    run: int | None = None
+    """Journal id; None if it had not begun."""
 
 
 @dataclass(frozen=True)
@@ -373,6 +376,7 @@ Event = (
     | UndoDone
     | TrainProgress
     | TrainDone
+    | PracticeStarted
     | PracticeStage
     | PracticeSample
     | PracticeStep

@@ -49,7 +49,10 @@ class Candidate:
     tokens: tuple[int, ...]
     """Ids of the answer, with the end token if it was sampled."""
     logprobs: tuple[float, ...]
-    """Log-probability in nats of each token under the distribution that it was sampled from; same length."""
+    """Log-probability in nats of each token at the temperature of its sampling, before top-p, top-k and min-p
+    cut the distribution; same length. Beginnings that were forced to differ (engine.branches), and a hotter
+    second try, are not marked. So it compares answers with each other, but it is no denominator of an
+    importance ratio: practice draws with engine.rollout, whose probabilities are exact."""
     ending: Ending
     version: int
     """Version of the published weights that made it."""
@@ -187,16 +190,19 @@ class StepFigures:
     reward_std: float
     """Mean over the groups of the standard deviation within each group."""
     success: float
-    """Share of the sampled answers that are right, 0 to 1."""
+    """Share of right answers among those that could be judged, 0 to 1."""
     groups: int
     """Number of sampled problems, each with a group of answers, including repeated ones."""
     dead_groups: int
-    """Number of groups in which all answers have exactly the same reward."""
+    """Number of groups in which all judged answers (two or more) have exactly the same reward."""
     kl: float
-    """KL divergence from the weights before the first step in nats a token, estimated on some of the
-    answers."""
+    """KL divergence from the weights before the first step in nats a token, estimated on the answers of some
+    groups, dead ones among them."""
     loss: float
+    """0 without an update."""
     entropy: float
+    """Entropy of the distribution that answers are drawn from, nats a token, estimated on all drawn tokens
+    (-log p)."""
     clipped: float
     """Share of tokens without gradient because their probability ratio was clipped, 0 to 1."""
     length: float
@@ -211,4 +217,23 @@ class StepFigures:
     """While sampling."""
     seconds: float
     components: dict[str, float]
-    """Mean of each component of the reward."""
+    """Mean of each component of the reward, over the judged answers."""
+    unjudged_groups: int = 0
+    """Number of groups of which fewer than two answers could be judged."""
+    updates: int = 1
+    """Optimizer steps taken; 0 while there are too few groups for one."""
+    waiting: int = 0
+    """Groups that wait for the next step's."""
+    needed: int = 0
+    """Groups that an update needs."""
+    dropped: int = 0
+    """Groups that waited too long, or from whose answers the model has moved away."""
+    age: float = 0.0
+    """Mean age in steps of the groups that were learned from."""
+    entropy_live: float = 0.0
+    """Mean entropy of the answers that gave a gradient, nats a token; 0 without an update."""
+    ratio: float = 1.0
+    """Mean ratio of probabilities, now to when drawn, over the updates; 1 without an update."""
+    mismatch: float = 0.0
+    """Mean difference of log-probabilities between drawing and training in the first update, in nats; 0 if
+    that had answers of earlier steps."""

@@ -102,6 +102,10 @@ class Practise:
     """Whether to begin with worked examples; None: only if the model almost never succeeds at the task."""
     settings: tuple[str, ...] = ()
     """Settings of the task's generator, such as "max_terms=3"."""
+    options: tuple[str, ...] = ()
+    """Options of practice, such as "kl_weight=0.05" (learning.practice.options)."""
+    again: int | None = None
+    """Journal id of the run that this one repeats; what differs from it is told."""
     seed: int | None = None
     """None: a new seed each time."""
     idle: bool = False

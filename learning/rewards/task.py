@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Split = Literal["train", "held_out"]
 HELD_OUT = 5
-"""One problem in this many is held out. A hash of its text decides, so always the same ones are."""
+"""One problem in this many is held out. A hash of its key decides, so always the same ones are."""
 
 
 @dataclass(frozen=True)
@@ -102,11 +102,19 @@ class Problem:
     """A right answer with short reasoning, in the answer format, from the task's generator or data."""
     source: str = ""
     """Where the problem comes from: file and line, or generator."""
+    key: str = ""
+    """The same for problems that are one problem in other words or another order, such as `4 + 9` and
+    `9 + 4`; empty: the prompt."""
+
+    @property
+    def same(self) -> str:
+        """What tells problems apart: the key, or else the prompt, without case and extra white space."""
+        return " ".join((self.key or self.prompt).casefold().split())
 
     @property
     def split(self) -> Split:
-        """Depends on the prompt alone, ignoring case and white space."""
-        folded = " ".join(self.prompt.casefold().split())
+        """Depends on `same` alone, so a problem is never held out whose mirror image is practised."""
+        folded = self.same
         lot = zlib.crc32(folded.encode("utf-8", "surrogatepass"))
         return "held_out" if lot % HELD_OUT == 0 else "train"
 
@@ -150,5 +158,8 @@ class TaskOptions:
     """Longest answer, in characters, with a "length" component of 1; None: the task's default."""
     difficulty: Mapping[str, Any] = field(default_factory=dict)
     """Settings of the task's generator, e.g. {"max_terms": 3}; the others keep their defaults."""
+    needs_field: bool = False
+    """Whether only an answer field counts also in tasks that take the last number or line of a text without
+    one. Programs are run wherever they stand."""
     sandbox: Sandbox | None = None
     """Runs or evaluates model text; None: the task opens a sandbox of its own when it needs one."""

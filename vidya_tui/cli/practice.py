@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,11 +18,16 @@ from learning.protocol.events import (
     PracticeStage,
     PracticeStep,
 )
+from learning.protocol.practice_events import PracticeStarted
 from learning.protocol.requests import CancelPractice, Practise
 from vidya_tui.cli import complete
 from vidya_tui.cli.common import LocalTeacher, common, desk, print_json, say
 from vidya_tui.options import Options
 from vidya_tui.state import practice as practice_state
+from vidya_tui.text.numbers import counted
+
+if TYPE_CHECKING:
+    from learning.journal.journal import Journal
 
 
 @click.command()
@@ -51,6 +58,20 @@ from vidya_tui.state import practice as practice_state
     metavar="NAME=VALUE",
     help="A setting of the task's difficulty: --set max_terms=3.",
 )
+@click.option(
+    "--option",
+    "practice_options",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A setting of practice itself: --option kl_weight=0.05. docs/reference.md lists them.",
+)
+@click.option(
+    "--again", type=int, metavar="RUN", help="Repeat a run: its task, settings, data and seed."
+)
+@click.option(
+    "--samples", type=int, metavar="RUN", help="Show the answers that were kept of a run."
+)
+@click.option("--runs", is_flag=True, help="List the last runs.")
 @common
 def practice(
     task: str | None,
@@ -61,6 +82,10 @@ def practice(
     data: Path | None,
     warm_up: bool | None,
     settings: tuple[str, ...],
+    practice_options: tuple[str, ...],
+    again: int | None,
+    samples: int | None,
+    runs: bool,
     options: Options,
 ) -> None:
     """Practises TASK: samples answers, checks them with a program, and makes right answers likelier.
@@ -74,14 +99,29 @@ def practice(
     if report:
         _report(options)
         return
-    if task is None:
+    if runs or samples is not None:
+        _journaled(samples, options)
+        return
+    if again is not None:
+        if task or settings or practice_options or data or warm_up is not None:
+            raise click.UsageError("--again RUN takes task, data and settings from that run")
+        request = _again(again, options)
+        request = replace(request, steps=steps, group_size=group_size)
+    elif task is None:
         raise click.UsageError("name a task; --list shows their names")
-    _check(task)
+    else:
+        always = options.settings.practice_options.split()
+        path = str(data.expanduser().resolve()) if data else None
+        request = Practise(task, steps, group_size, path, warm_up, settings)
+        request = replace(request, options=(*always, *practice_options), seed=options.seed)
+    _check(request)
+    task = request.task
     with desk(options) as place:
         assert place.teacher is not None
-        path = str(data.expanduser().resolve()) if data else None
-        place.teacher.send(Practise(task, steps, group_size, path, warm_up, settings, options.seed))
+        place.teacher.send(request)
         done, stopped = _until_done(place, options)
+        if again is not None and done.run is not None:
+            _compare(again, done.run, options)
         if options.as_json:
             print_json({"event": "done", **asdict(done)})
         else:
@@ -91,6 +131,18 @@ def practice(
         if done.ended in ("rolled_back", "too_hard"):
             next_step = practice_state.advice(done, f"vidya practice {task} --warm-up")
             raise VidyaError(f"{task}: {done.why}", next_step)
+
+
+@contextmanager
+def _journal(options: Options) -> Iterator[Journal]:
+    """The journal of the home, open."""
+    from learning.journal.journal import Journal
+
+    journal = Journal(options.home.journal_path)
+    try:
+        yield journal
+    finally:
+        journal.close()
 
 
 def _until_done(place: LocalTeacher, options: Options) -> tuple[PracticeDone, bool]:
@@ -109,7 +161,12 @@ def _until_done(place: LocalTeacher, options: Options) -> tuple[PracticeDone, bo
 
 
 def _print(event: Event, options: Options) -> None:
-    if isinstance(event, PracticeStage):
+    if isinstance(event, PracticeStarted):
+        if options.as_json:
+            print_json({"event": "settings", **asdict(event)})
+        else:
+            say(practice_state.started(event))
+    elif isinstance(event, PracticeStage):
         if event.alarm:
             say(f"alarm: {event.alarm}")
         if options.as_json:
@@ -131,13 +188,67 @@ def _print(event: Event, options: Options) -> None:
             say(practice_state.stepped(event))
 
 
-def _check(task: str) -> None:
-    """Raises NotFound for an unknown task, before the model is loaded."""
+def _check(request: Practise) -> None:
+    """Raises NotFound for an unknown task and ConfigError for an option, before the model is loaded."""
+    from learning.practice.options import with_options
+    from learning.practice.settings import PracticeSettings
     from learning.rewards.registry import find_task, tasks
 
-    if task not in tasks():
-        find_task(task)
-        raise NotFound(f"task {task!r} does not exist", "vidya practice --list names them")
+    if request.task not in tasks():
+        find_task(request.task)
+        raise NotFound(f"task {request.task!r} does not exist", "vidya practice --list names them")
+    with_options(PracticeSettings(), request.options)
+
+
+def _again(run: int, options: Options) -> Practise:
+    """The request that repeats a run. Raises NotFound."""
+    from learning.journal.practices import practice_entry
+
+    with _journal(options) as journal:
+        entry = practice_entry(journal, run)
+    record = entry.record
+    return Practise(
+        entry.task,
+        data=record["data"],
+        warm_up=record["warm_up"],
+        settings=tuple(record["settings"]),
+        options=tuple(f"{name}={value}" for name, value in record["options"].items()),
+        seed=record["seed"],
+        again=run,
+    )
+
+
+def _compare(run: int, now: int, options: Options) -> None:
+    from learning.journal.practices import same_steps
+
+    with _journal(options) as journal:
+        same, both = same_steps(journal, run, now)
+    if options.as_json:
+        print_json({"event": "again", "run": run, "same_steps": same, "steps": both})
+    else:
+        say(
+            f"again: {same} of {counted(both, 'step')} are the same as in run {run}, to the last digit"
+        )
+
+
+def _journaled(run: int | None, options: Options) -> None:
+    """Prints the last runs, or the samples of one."""
+    from learning.journal.practices import practice_entries, practice_entry, practice_samples
+
+    with _journal(options) as journal:
+        if run is not None:
+            practice_entry(journal, run)
+            for sample in practice_samples(journal, run):
+                if options.as_json:
+                    print_json(asdict(sample))
+                else:
+                    click.echo(f"step {sample.step}: {practice_state.sampled(sample)}")
+            return
+        for entry in practice_entries(journal):
+            if options.as_json:
+                print_json(asdict(entry))
+            else:
+                click.echo(practice_state.entry_line(entry))
 
 
 def _list(options: Options) -> None:
@@ -151,15 +262,10 @@ def _list(options: Options) -> None:
 
 
 def _report(options: Options) -> None:
-    from learning.journal.journal import Journal
     from learning.practice.report import DAY, gains
 
-    home = options.home
-    journal = Journal(home.journal_path)
-    try:
+    with _journal(options) as journal:
         found = gains(journal, DAY)
-    finally:
-        journal.close()
     for gain in found:
         if options.as_json:
             print_json(asdict(gain))

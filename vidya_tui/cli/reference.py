@@ -13,6 +13,7 @@ from pathlib import Path
 
 import click
 
+from learning.practice.options import practice_options
 from vidya_tui.cli.main import cli
 from vidya_tui.commands.table import COMMANDS, KEYS
 from vidya_tui.settings.file import Settings
@@ -44,6 +45,11 @@ def reference() -> str:
         "## Settings\n",
         "The settings are in `settings.toml` in the home. `/settings` changes them too.\n",
         _table(("setting", "default", "what it is"), _settings()),
+        "## Options of practice\n",
+        "`vidya practice TASK --option NAME=VALUE`, `/practice TASK NAME=VALUE`, or `practice_options` in "
+        "the settings. A name with `warm_up.` is of the warm-up, one with `keep.` of what every step "
+        "rehearses.\n",
+        _table(("option", "default", "values", "what it is"), _practice_options()),
     ]
     return "\n".join(parts)
 
@@ -94,6 +100,11 @@ def _settings() -> Iterator[tuple[str, str, str]]:
         "",
         "A table, `[keys]`: each row has the name of a command or key, then its keys in quotes.",
     )
+
+
+def _practice_options() -> Iterator[tuple[str, str, str, str]]:
+    for option in practice_options():
+        yield option.name, option.usual, ", ".join(option.variants), option.help
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:

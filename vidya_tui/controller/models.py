@@ -67,7 +67,8 @@ class ModelControl:
         now = self.settings
         self._prepare()
         self.desk.learn_as(how_to_learn(now))
-        self.desk.practice.idle_as(now.idle_practice, now.practice_task)
+        words = tuple(now.practice_settings.split()), tuple(now.practice_options.split())
+        self.desk.practice.idle_as(now.idle_practice, now.practice_task, *words)
         self._changed(now)
 
     def _prepare(self) -> None:

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from engine.errors import VidyaError
 from learning.practice.idle import Idle
+from learning.practice.options import split_words
 from learning.protocol.events import Event
 from learning.protocol.messages import TeacherPort
 from learning.protocol.requests import CancelPractice, Practise
@@ -70,8 +71,9 @@ class PracticeDesk:
         if self.running:
             raise VidyaError(f"{self.state.task} is being practised already", "/cancel stops it")
         task, *rest = wanted.split()
-        settings = tuple(word for word in rest if "=" in word)
-        if set(rest) - {WARM_UP, *settings}:
+        words = tuple(word for word in rest if "=" in word)
+        options, settings = split_words(words)
+        if set(rest) - {WARM_UP, *words}:
             raise VidyaError(
                 f"/practice {wanted}: only {WARM_UP!r} and settings can follow the task",
                 f"type /practice {task}, /practice {task} {WARM_UP}, or /practice {task} NAME=VALUE",
@@ -79,7 +81,8 @@ class PracticeDesk:
         if task not in tasks():
             find_task(task)  # raises, and suggests a name
         warm_up = True if WARM_UP in rest else None
-        self._teacher.send(Practise(task, warm_up=warm_up, settings=settings))
+        options = (*self._idle.options, *options)
+        self._teacher.send(Practise(task, warm_up=warm_up, settings=settings, options=options))
         self._set(practice_state.begun(task))
         return StatusMessage(f"practising {task}; /practice shows it, /cancel stops it")
 
@@ -95,9 +98,13 @@ class PracticeDesk:
 
     # ------------------------------------------------------------ idle hours
 
-    def idle_as(self, minutes: int, task: str) -> None:
-        """Sets the task of idle practice, and after how many minutes without a key it begins; 0: never."""
+    def idle_as(
+        self, minutes: int, task: str, settings: tuple[str, ...] = (), options: tuple[str, ...] = ()
+    ) -> None:
+        """Sets the task of idle practice with its settings, and after how many minutes without a key it
+        begins; 0: never. options: of every practice."""
         self._idle.minutes, self._idle.task = minutes, task
+        self._idle.settings, self._idle.options = settings, options
 
     def key(self) -> None:
         """The owner pressed a key. The teacher is told by OwnerActive, not here."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.config import Sampling
-from engine.errors import VidyaError
+from engine.errors import ConfigError, VidyaError
 from engine.storage.disk import unwritable
 from engine.storage.files import write_atomically
 
@@ -68,6 +68,10 @@ class Settings:
     """Minutes without a key press after which to practise `practice_task`, at most 240; 0: never."""
     practice_task: str = "chain_sum"
     """Task of idle practice; `vidya practice --list` shows the names."""
+    practice_settings: str = ""
+    """Settings of that task, NAME=VALUE with spaces between."""
+    practice_options: str = ""
+    """Options of every practice, NAME=VALUE with spaces between (learning.practice.options)."""
     theme: str = ""
     """Name of a theme; empty: light or dark like the terminal."""
     motion: bool = True
@@ -105,12 +109,22 @@ class Settings:
             if not isinstance(keys, str):
                 what = f"{_name(name)}: is {_shown(keys)}"
                 raise _wrong("keys", what, 'write keys in quotes, "ctrl+t"', f"keys.{name}")
-        for key in ("theme", "model", "practice_task"):
+        for key in ("theme", "model", "practice_task", "practice_settings", "practice_options"):
             value = getattr(self, key)
             if not isinstance(value, str):
                 raise _wrong(key, f"is {_shown(value)}", "write a name in quotes")
             if not value.isprintable():
                 raise _wrong(key, "has characters that cannot be shown", "write a plain name")
+        for word in self.practice_settings.split():
+            if not all(word.partition("=")):
+                raise _wrong("practice_settings", f"has {_shown(word)}", "write NAME=VALUE")
+        if self.practice_options:
+            from learning.practice.options import parse_options
+
+            try:
+                parse_options(self.practice_options.split())
+            except ConfigError as error:
+                raise _wrong("practice_options", error.what, error.next_step) from None
         if not self.model:
             raise _wrong(
                 "model", "is empty", 'name a model, "10m" is the one that comes with vidya'

@@ -218,6 +218,18 @@ def groups(themes: Sequence[str]) -> tuple[SettingGroup, ...]:
                     choices=tuple(tasks()),
                     words=lambda value: f"{value}: {tasks().get(str(value), '')}",
                 ),
+                SettingRow(
+                    "practice_settings",
+                    "how hard it is",
+                    "Settings of that task: NAME=VALUE, with spaces between. Empty: its own.",
+                    words=lambda value: str(value) or "as usual",
+                ),
+                SettingRow(
+                    "practice_options",
+                    "how it is practised",
+                    "Options of every practice: NAME=VALUE, with spaces between. A wrong name lists all.",
+                    words=lambda value: str(value) or "as usual",
+                ),
             ),
         ),
         SettingGroup(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from learning.journal.practices import PracticeEntry
 from learning.practice.report import Gain, together
 from learning.protocol.events import (
     Event,
@@ -15,6 +16,7 @@ from learning.protocol.events import (
     PracticeStep,
     TeacherEnded,
 )
+from learning.protocol.practice_events import PracticeStarted
 from vidya_tui.text.numbers import counted, percent, seconds
 from vidya_tui.text.sanitise import one_line
 
@@ -42,6 +44,8 @@ class Practising:
     measured: tuple[PracticeStage, ...] = ()
     """Stages at which accuracy was measured, in order."""
     alarm: str = ""
+    changed: tuple[str, ...] = ()
+    """Options that are not the defaults, as one types them."""
     warming: PracticeStage | None = None
     """The newest report of warm-up, while that lasts."""
     stopping: bool = False
@@ -60,6 +64,9 @@ def begun(task: str, *, idle_runs: tuple[PracticeDone, ...] | None = None) -> Pr
 def after(now: Practising, event: Event) -> Practising:
     """What is known after an event."""
     match event:
+        case PracticeStarted():
+            changed = tuple(f"{name}={value}" for name, value in event.changed.items())
+            return replace(now, task=event.task, running=True, changed=changed)
         case PracticeStage():
             words = staged(event) or now.stage
             warming = event if event.stage == "warm_up" else None
@@ -158,7 +165,35 @@ def figures(now: Practising) -> list[tuple[str, str]]:
             ("length", f"{step.length:.0f} tokens, {percent(step.truncated)} cut off"),
             ("speed", f"{step.tokens_per_second:.0f} tokens/s, {seconds(step.seconds)} a step"),
         ]
+        if not step.updates:
+            rows.append(("no update yet", waiting(step)))
+        elif step.ratio != 1.0:
+            ratio = f"{step.ratio:.3f} now to when drawn, {percent(step.clipped)} clipped"
+            rows.append(("ratio", ratio))
+    if now.changed:
+        rows.append(("options", " ".join(now.changed)))
     return rows
+
+
+def waiting(event: PracticeStep) -> str:
+    """How many problems are there for the next update."""
+    return f"{event.waiting} of the {event.needed} problems that one needs"
+
+
+def started(event: PracticeStarted) -> str:
+    """The run's number, its seed and what is not as usual."""
+    changed = "".join(f", {name}={value}" for name, value in event.changed.items())
+    lines = [f"run {event.run}, seed {event.seed}{changed}"]
+    return "\n".join([*lines, *(f"differs: {what}" for what in event.differs)])
+
+
+def entry_line(entry: PracticeEntry) -> str:
+    """One run of the journal on a line."""
+    words = " ".join([entry.task, *entry.record["settings"]])
+    seed, outcome = entry.record["seed"], entry.outcome
+    if outcome is None:
+        return f"{entry.id}: {words}, seed {seed}: did not end"
+    return f"{entry.id}: seed {seed}: {done(PracticeDone(**outcome))}"
 
 
 def spark(values: Sequence[float], width: int = 24) -> str:
@@ -216,6 +251,10 @@ def stepped(event: PracticeStep) -> str:
         parts.append(f"{percent(event.truncated)} cut off")
     if event.failed:
         parts.append(f"{event.failed} not judged")
+    if not event.updates:
+        parts.append(f"no update yet: {waiting(event)}")
+    if event.dropped:
+        parts.append(f"{event.dropped} waited too long")
     return " \u00b7 ".join([*parts, seconds(event.seconds)])
 
 

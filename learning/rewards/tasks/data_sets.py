@@ -80,6 +80,7 @@ def data_set(name: str, options: TaskOptions) -> VerifiedTask:
         this.check(sandbox),
         options.weights,
         options.length or this.length,
+        needs_field=options.needs_field and this.check is not _by_running,
         on_close=sandbox.close,
     )
 

@@ -56,6 +56,7 @@ def gym_task(name: str, options: TaskOptions) -> VerifiedTask:
         _check(lent, gym_name, settings),
         options.weights,
         options.length or 2_000,
+        needs_field=options.needs_field,
         on_close=lent.close,
     )
 

@@ -153,9 +153,27 @@ def steps(node: SumNode) -> list[str]:
 def problem(node: SumNode, source: str) -> Problem:
     """The question, its answer and the worked steps."""
     answer = str(node.value)
-    return Problem(
-        f"What is {node.text()}?", answer, in_format(", ".join(steps(node)), answer), source
-    )
+    worked = in_format(", ".join(steps(node)), answer)
+    return Problem(f"What is {node.text()}?", answer, worked, source, _key(node))
+
+
+def _key(node: SumNode) -> str:
+    """One text for all orders of a sum or product: `4 + 9`, `9 + 4`; `7 - 2 + 1`, `1 + 7 - 2`."""
+    if node.left is None or node.right is None:
+        return str(node.value)
+    parts = sorted(_parts(node, "+-" if node.operator in "+-" else "*/", 1))
+    return f"({' '.join(parts)})"
+
+
+def _parts(node: SumNode, operators: str, sign: int) -> list[str]:
+    """The operands of a chain of `+` and `-`, or of `*`, each with what is done with it. A quotient is not
+    taken apart: division leaves no remainder, so its order matters."""
+    if node.left is None or node.right is None or node.operator not in operators:
+        return [f"{operators[0 if sign > 0 else 1]}{_key(node)}"]
+    if node.operator == "/":
+        return [f"*{_key(node.left)}/{_key(node.right)}"]
+    turned = -sign if node.operator == "-" else sign
+    return _parts(node.left, operators, sign) + _parts(node.right, operators, turned)
 
 
 def _last_first(left: SumNode, operator: str, right: SumNode) -> SumNode | None:

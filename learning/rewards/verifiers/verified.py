@@ -118,11 +118,11 @@ def generated(draw: Draw) -> Supply:
         while vain < PATIENCE:
             problem = draw(rng)
             vain += 1
-            if problem is None or problem.split != split or problem.prompt in seen:
+            if problem is None or problem.split != split or problem.same in seen:
                 continue
             vain = 0
             if split == "held_out":
-                seen.add(problem.prompt)
+                seen.add(problem.same)
             yield problem
         if split == "train":
             raise ConfigError(

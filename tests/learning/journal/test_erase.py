@@ -14,6 +14,13 @@ from learning.channels import learn_from_correction, learn_from_human
 from learning.journal.erase import ErasurePlan
 from learning.journal.journal import Journal
 from learning.journal.migrations import backups
+from learning.journal.practices import (
+    add_practice_step,
+    begin_practice,
+    practice_entries,
+    practice_samples,
+)
+from learning.protocol.events import PracticeSample
 from learning.protocol.records import Ask, Candidate, Correction, Lesson, Turn, Turns
 
 
@@ -206,3 +213,17 @@ def test_a_text_in_a_title_alone_is_found_and_its_conversation_stays(journal: Jo
     assert journal.forget(text="swordfish") == 1
     assert traces(journal, "Swordfish") == []
     assert [talk.title for talk in journal.conversations()] == ["hello"]
+
+
+def test_answers_of_practice_are_forgotten_with_what_they_quote(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "j.sqlite3")
+    for prompt in ("my cat Tilly", "3 + 4"):
+        run = begin_practice(journal, "taste", {"seed": 1})
+        sample = PracticeSample(1, prompt, "an answer", 1.0, {"correct": 1.0})
+        add_practice_step(journal, run, 1, {"loss": 0.5}, [sample])
+    journal.forget(text="tilly")
+    assert [entry.id for entry in practice_entries(journal)] == [2]
+    assert practice_samples(journal, 1) == [] and len(practice_samples(journal, 2)) == 1
+    journal.forget(all=True)
+    assert practice_entries(journal) == []
+    journal.close()

@@ -13,6 +13,8 @@ from engine.errors import DataError
 from learning.channels import learn_from_correction, learn_from_human
 from learning.journal.export import TABLES
 from learning.journal.journal import Journal
+from learning.journal.practices import add_practice_step, begin_practice, end_practice
+from learning.protocol.events import PracticeSample
 from learning.protocol.records import Again, Candidate, Correction, Lesson, Pick, Rating, Turn
 
 PROMPT = (Turn("user", 'say "hé"'),)
@@ -52,6 +54,10 @@ def full(tmp_path: Path) -> Iterator[Journal]:
     journal.add_publication(1, 0, (3,), "snapshots/1", "typed")
     journal.mark_saved(1)
     journal.add_measure("book_recall", 0.75)
+    run = begin_practice(journal, "sums", {"seed": 1})
+    sample = PracticeSample(1, "3 + 4", "7", 1.0, {"correct": 1.0})
+    add_practice_step(journal, run, 1, {"loss": 0.5}, [sample])
+    end_practice(journal, run, {"ended": "steps"})
     assert loose.id == 4
     yield journal
     journal.close()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 import torch
 from torch import Tensor
@@ -11,7 +13,8 @@ from engine import precision
 from engine.model import Model
 from engine.rollout import Rollout
 from learning.maths.kl import k2, k3
-from learning.maths.policy import clipped_surrogate
+from learning.maths.normalise import by_answer, by_constant
+from learning.maths.policy import clipped_surrogate, sequence_ratio
 from learning.objectives.grpo import (
     GrpoAnswer,
     GrpoGroup,
@@ -176,4 +179,43 @@ def test_log_probabilities_are_those_of_generation(tiny_model: Model) -> None:
             torch.testing.assert_close(value, torch.tensor(item.logprobs), atol=2e-4, rtol=1e-4)
     report = grpo_gradients(tiny_model, groups, settings)
     assert report.ratio == pytest.approx(1.0, abs=1e-3)
+    assert 0.0 < report.apart < 2e-4
     assert report.clipped == 0.0
+
+
+def test_how_tokens_weigh_is_a_function(tiny_model: Model) -> None:
+    def plain(weight: Callable[[int], float]) -> float:
+        total = 0.0
+        for group in GROUPS:
+            for item in group.answers:
+                now = one_by_one(tiny_model, item, group.prompt)
+                was, advantages = torch.tensor(item.logprobs), torch.full_like(now, item.advantage)
+                loss = clipped_surrogate(now, was, advantages, 0.2, 0.28)
+                total += weight(len(item.tokens)) * float(loss.detach().sum())
+        return total
+
+    found = grpo_gradients(tiny_model, GROUPS, GrpoSettings(normalise=by_answer)).loss
+    assert found == pytest.approx(plain(lambda size: 1 / (5 * size)), abs=1e-6)
+    constant = GrpoSettings(normalise=by_constant)
+    found = grpo_gradients(tiny_model, GROUPS, constant, longest=20).loss
+    assert found == pytest.approx(plain(lambda size: 1 / (5 * 20)), abs=1e-6)
+
+
+def test_the_ratio_of_an_answer_does_not_depend_on_how_rows_are_divided(
+    tiny_model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = GrpoSettings(ratio=sequence_ratio, low=0.9, high=9.0, dual_clip=99.0)
+    loss = torch.zeros(())
+    for group in GROUPS:
+        for item in group.answers:
+            now = one_by_one(tiny_model, item, group.prompt)
+            mean = (now - torch.tensor(item.logprobs)).mean()
+            loss = loss - mean.exp() * item.advantage * len(item.tokens)
+    (loss / 13).backward()
+    plain = gradients(tiny_model)
+    report = grpo_gradients(tiny_model, GROUPS, settings)
+    assert report.loss == pytest.approx(float(loss) / 13, abs=1e-6)
+    same(gradients(tiny_model), plain)
+    monkeypatch.setattr(learning.objectives.grpo, "CHUNK", 2)
+    grpo_gradients(tiny_model, GROUPS, settings)
+    same(gradients(tiny_model), plain)

@@ -64,3 +64,10 @@ def test_practice_that_the_owner_began_is_another_matter() -> None:
     idle = Idle(1, "sums", last_key=0.0)
     idle.hear(done("too_hard", idle=False))
     assert idle.due(60.0, busy=False)
+
+
+def test_it_practises_with_the_settings_of_the_owner() -> None:
+    idle = Idle(15, "sums", 0.0, ("max_digits=2",), ("lr=1e-5",))
+    request = idle.due(900.0, busy=False)
+    assert request is not None
+    assert (request.settings, request.options) == (("max_digits=2",), ("lr=1e-5",))

@@ -22,10 +22,17 @@ from engine.errors import ConfigError
 from engine.model import Model
 from engine.storage.checkpoint import load_model
 from learning.journal.journal import Journal
+from learning.journal.practices import (
+    TIMED,
+    practice_entry,
+    practice_samples,
+    practice_steps,
+    same_steps,
+)
 from learning.lessons.learner import Learner
 from learning.practice.report import gains
-from learning.practice.request import difficulty
-from learning.practice.rollouts import RolloutSampler
+from learning.practice.request import PracticeJob, difficulty
+from learning.practice.rollouts import HeldOut, RolloutSampler
 from learning.practice.settings import PracticeSettings, WarmUpSettings
 from learning.protocol.events import (
     Event,
@@ -38,6 +45,7 @@ from learning.protocol.events import (
     TrainDone,
     UndoDone,
 )
+from learning.protocol.practice_events import PracticeStarted
 from learning.protocol.records import Lesson, Turn
 from learning.protocol.requests import (
     CancelPractice,
@@ -48,10 +56,11 @@ from learning.protocol.requests import (
     Train,
     Undo,
 )
+from learning.rewards.task import TaskOptions
 from learning.teacher.scheduling import at_lowest_priority
 from learning.teacher.teacher import Teacher
 from tests.learning.conftest import Place
-from tests.sums import register
+from tests.sums import Sums, register
 
 QUICK = PracticeSettings(
     lr=1e-3,
@@ -59,7 +68,7 @@ QUICK = PracticeSettings(
     group_size=4,
     max_tokens=6,
     updates=1,
-    redraws=0,
+    redraws=9,
     held_out=4,
     measure_every=2,
     warm_up=WarmUpSettings(lr=5e-3, measure_every=5, measured=32, enough=0.5, steps=100),
@@ -155,7 +164,7 @@ def test_a_task_that_does_not_exist_is_a_failure(room: Room) -> None:
 
 
 def test_a_task_without_a_right_answer_says_so(room: Room) -> None:
-    done, _ = room.practise(task="hard", steps=20, warm_up=False)
+    done, _ = room.practise(task="hard", steps=20, warm_up=False, options=("redraws=0",))
     assert (done.ended, done.steps, done.saves) == ("too_hard", 3, 0)
     assert "warm hard up with worked examples first" in done.why, done.why
     assert room.journal.lessons(kinds=["practice"]) == [], "nothing was learned"
@@ -176,14 +185,14 @@ def test_it_ends_at_once_where_nothing_was_learned_yet(
     room: Room, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked = threading.Event()
-    asked = RolloutSampler.accuracy
+    asked = RolloutSampler.held_out
 
-    def accuracy(self: RolloutSampler, *given: Any) -> float:
+    def held_out(self: RolloutSampler, *given: Any) -> HeldOut:
         looked.set()
         time.sleep(0.2)  # the owner presses the key meanwhile
         return asked(self, *given)
 
-    monkeypatch.setattr(RolloutSampler, "accuracy", accuracy)
+    monkeypatch.setattr(RolloutSampler, "held_out", held_out)
     before = room.weights
     room.teacher.send(Practise("easy", seed=0))
     assert looked.wait(60.0)
@@ -317,8 +326,90 @@ def test_idle_practice_makes_way_after_every_block_and_at_lowest_priority(
 
 
 def test_idle_practice_takes_small_pieces(tiny_place: Place) -> None:
-    settings = learning.practice.request._settings(
+    settings = learning.practice.request.practice_settings(
         replace(PracticeSettings(), measure_every=10), Practise("easy", idle=True)
     )
     assert settings.objective.micro_tokens == learning.practice.request.IDLE_TOKENS
     assert settings.measure_every == 5
+
+
+def figures(room: Room, run: int) -> list[dict[str, Any]]:
+    return [
+        {k: v for k, v in step.items() if k not in TIMED}
+        for step in practice_steps(room.journal, run)
+    ]
+
+
+@pytest.mark.slow
+def test_a_run_is_journaled_with_all_that_repeats_it_to_the_last_bit(room: Room) -> None:
+    words = ("normalise=by_answer", "ratio=sequence", "kl_reward=0.01", "max_age=1")
+    first, got = room.practise(warm_up=True, steps=6, seed=5, options=words)
+    after = room.weights
+    started = next(event for event in got if isinstance(event, PracticeStarted))
+    assert (started.run, started.seed) == (first.run, 5) and started.differs == ()
+    assert started.changed["normalise"] == "by_answer" and started.changed["groups"] == "2"
+    assert first.run is not None
+    entry = practice_entry(room.journal, first.run)
+    assert entry.record["seed"] == 5 and entry.record["options"] == started.options
+    assert entry.record["packages"]["torch"] and entry.record["weights"]
+    assert entry.outcome is not None and entry.outcome["ended"] == first.ended
+    assert len(figures(room, first.run)) == first.steps == 6
+    assert len(practice_samples(room.journal, first.run)) == 6 * QUICK.shown
+
+    room.teacher.send(Undo())
+    room.until(UndoDone)
+    again = Practise(
+        entry.task,
+        warm_up=True,
+        options=tuple(f"{k}={v}" for k, v in entry.record["options"].items()),
+        seed=entry.record["seed"],
+        again=first.run,
+    )
+    room.teacher.send(again)
+    second = room.until(PracticeDone)[-1]
+    assert isinstance(second, PracticeDone) and second.run is not None
+    assert figures(room, first.run) == figures(room, second.run)
+    assert same_steps(room.journal, first.run, second.run) == (6, 6)
+    assert same(room.weights, after), "bit by bit"
+
+    room.teacher.send(replace(again, again=second.run, steps=0, warm_up=False))
+    third = [event for event in room.until(PracticeDone) if isinstance(event, PracticeStarted)]
+    assert len(third[0].differs) == 1 and "began with other weights" in third[0].differs[0]
+
+
+def test_a_run_that_is_not_in_the_journal_cannot_be_repeated(room: Room) -> None:
+    room.teacher.send(Practise("easy", again=99))
+    failed = room.until(Failed)[-1]
+    assert isinstance(failed, Failed) and "practice 99 is not in the journal" in failed.what
+
+
+def test_options_arrive_and_wrong_ones_are_told(room: Room) -> None:
+    room.teacher.send(Practise("easy", options=("normalise=by_foot",)))
+    failed = room.until(Failed)[-1]
+    assert isinstance(failed, Failed) and "by_tokens, by_answer, by_constant" in failed.next_step
+    done, got = room.practise(steps=0, warm_up=False, options=("held_out=2",))
+    assert done.held_out == 2
+
+
+def test_a_small_model_is_paid_only_for_an_answer_field(
+    tiny_place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[TaskOptions] = []
+
+    def find(name: str, options: TaskOptions) -> Sums:
+        given.append(options)
+        return Sums(9)
+
+    home, folder, journal = tiny_place
+    learner = Learner(home, folder, journal)
+    for words in ((), ("field_below=0",)):
+        PracticeJob(
+            learner.transaction,
+            learner.tokenizer,
+            journal,
+            Practise("sums", options=words),
+            pause=lambda: None,
+            emit=lambda _: None,
+            find=find,
+        )
+    assert [options.needs_field for options in given] == [True, False]

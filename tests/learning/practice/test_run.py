@@ -11,9 +11,10 @@ import pytest
 import torch
 
 from engine.errors import NumericsError
+from learning.practice.figures import StepReport
+from learning.practice.rollouts import HeldOut
 from learning.practice.run import Evaluation, Interrupted, PracticeOutcome, PracticeRun
 from learning.practice.settings import PracticeSettings
-from learning.practice.trainer import StepReport
 from learning.practice.warm_up import WarmUpReport
 
 STEP = StepReport(
@@ -35,6 +36,9 @@ class Scripted:
     mended: int = 0
     warmed: bool = False
     held_out: int = 100
+    looks: int = 0
+    paid: dict[str, float] = field(default_factory=dict)
+    """Components of the held-out answers."""
     has_worked: bool = True
 
     def __post_init__(self) -> None:
@@ -57,8 +61,14 @@ class Scripted:
     def _measure(self, _: object) -> None:
         self.keeper.book_recall = self.recalls.pop(0) if len(self.recalls) > 1 else self.recalls[0]
 
-    def accuracy(self) -> float:
-        return self.accuracies.pop(0) if len(self.accuracies) > 1 else self.accuracies[0]
+    def look(self) -> HeldOut:
+        """The first problems are solved, and at each look one other."""
+        accuracy = self.accuracies.pop(0) if len(self.accuracies) > 1 else self.accuracies[0]
+        self.looks += 1
+        solved = set(range(round(accuracy * self.held_out) - 1)) if accuracy else set()
+        solved |= {self.held_out - 1 - self.looks} if accuracy else set()
+        right = tuple(n in solved for n in range(self.held_out))
+        return HeldOut(right, {"correct": accuracy, **self.paid})
 
     def warm_up(self, report: Callable[[WarmUpReport], None], stop: object) -> WarmUpReport:
         self.warmed = True
@@ -182,7 +192,8 @@ def test_reward_that_rises_while_what_it_stands_for_falls_is_an_alarm() -> None:
     rising = [replace(STEP, reward_mean=0.02 * n) for n in range(24)]
     outcome, _, evaluations = practise(Scripted(rising, accuracies=[0.5] * 12 + [0.4]))
     assert "held-out accuracy fell from 50% to 40%" in outcome.alarm
-    assert evaluations[-1].alarm == outcome.alarm and evaluations[3].alarm == ""
+    assert evaluations[-2].alarm == outcome.alarm and evaluations[3].alarm == ""
+    assert evaluations[-2].held, "such a fall is not published either"
     outcome, _, _ = practise(Scripted(rising, recalls=[1.0] * 11 + [0.985]))
     assert "recall of the book fell from 100% to 98%" in outcome.alarm
     falling = list(reversed(rising))
@@ -268,3 +279,44 @@ def test_whatever_interrupts_a_step_goes_back_to_the_last_save(raised: BaseExcep
     else:
         assert run.run(warm_up=False).ended in ("stopped", "rolled_back")
     assert kept.saved == ["practice: sums, step 2"] and kept.restored == 1
+
+
+def test_too_few_live_groups_for_an_update_end_the_run_and_say_so() -> None:
+    thin = replace(STEP, updates=0, waiting=3, needed=32)
+    outcome, _, _ = practise(Scripted([thin] * 20))
+    assert (outcome.ended, outcome.steps) == ("too_hard", 6)
+    assert "3 of the 32 that an update needs" in outcome.why
+
+
+def test_what_could_not_be_judged_is_not_too_hard() -> None:
+    slow = replace(STEP, success=0.0, dead_groups=1, unjudged_groups=3, updates=0)
+    outcome, _, _ = practise(Scripted([slow] * 20))
+    assert outcome.steps == 6 and "3 of 4 problems in the last step" in outcome.why
+    assert "too hard" not in outcome.why
+    one = replace(STEP, success=0.0, dead_groups=3, unjudged_groups=1)
+    outcome, _, _ = practise(Scripted([one] * 20))
+    assert (outcome.ended, outcome.steps) == ("too_hard", 3)
+
+
+def test_a_mismatch_between_drawing_and_training_is_an_alarm() -> None:
+    outcome, _, _ = practise(Scripted([replace(STEP, mismatch=0.02)]))
+    assert "disagree by 0.020 nats" in outcome.alarm
+    outcome, _, _ = practise(Scripted([replace(STEP, mismatch=0.004)]))
+    assert outcome.alarm == ""
+
+
+def test_warm_up_that_is_interrupted_keeps_what_passed_the_guard() -> None:
+    class Slow(Scripted):
+        """Warm-up of twelve looks, then the owner is back."""
+
+        def warm_up(self, report: Callable[[WarmUpReport], None], stop: object) -> WarmUpReport:
+            self.warmed = True
+            for step in range(1, 13):
+                report(WarmUpReport(step, 0.2, 0.1, 1.0))
+            raise Interrupted
+
+    outcome, kept, _ = practise(Slow([STEP] * 2), warm_up=True)
+    assert kept.saved == ["practice: sums, warm-up, step 5", "practice: sums, warm-up, step 10"]
+    assert (outcome.ended, outcome.saves, kept.restored) == ("stopped", 2, 1)
+    outcome, kept, _ = practise(Slow([STEP] * 2, recalls=[0.9]), warm_up=True)
+    assert kept.saved == [], "the guard goes first"

@@ -15,6 +15,7 @@ from engine.errors import ConfigError, DataError
 from engine.model import Model
 from engine.rollout import Answered
 from engine.tokenizers.tokenizer import Tokenizer
+from learning.maths.policy import batch_advantages
 from learning.memory.replay import Replay
 from learning.objectives.grpo import GrpoReport, grpo_gradients
 from learning.practice.rollouts import Drawn, Sample
@@ -133,7 +134,8 @@ def test_redrawing_has_an_end(tiny_model: Model, tiny_tokenizer: Tokenizer, repl
     session = rigged(tiny_model, tiny_tokenizer, replay, [[0.0, 0.0]] * 6, redraws=2)
     report = session.step()
     assert (report.groups, report.dead_groups, report.success) == (6, 6, 0.0)
-    assert report.kl == 0.0
+    assert report.kl > 0.0, "dead groups are measured too"
+    assert report.updates == 0 and session.updates == 0
 
 
 def test_what_the_verifier_could_not_judge_takes_no_part(
@@ -143,7 +145,9 @@ def test_what_the_verifier_could_not_judge_takes_no_part(
     session = rigged(tiny_model, tiny_tokenizer, replay, rewards, redraws=0)
     report = session.step()
     assert report.failed == 3
-    assert (report.groups, report.dead_groups) == (2, 1), "one alone has nothing to compare with"
+    told = (report.groups, report.dead_groups, report.unjudged_groups)
+    assert told == (2, 0, 1), "one alone has nothing to compare with, but is not alike"
+    assert report.success == pytest.approx(2 / 3), "of those that were judged"
 
 
 def test_a_verifier_that_fails_is_not_a_wrong_answer(
@@ -152,8 +156,7 @@ def test_a_verifier_that_fails_is_not_a_wrong_answer(
     session = rigged(tiny_model, tiny_tokenizer, replay, [])
     problem = Problem("p", 1)
     samples = tuple(session.sample(problem, value) for value in (1.0, 0.0, None))
-    group = session._group((1, 2), samples)
-    assert group is not None
+    (group,) = session._with_advantages([session._scored((1, 2), samples)])
     assert [answer.advantage > 0 for answer in group.answers] == [True, False]
 
 
@@ -163,8 +166,7 @@ def test_what_was_cut_off_is_compared_but_gives_no_gradient(
     session = rigged(tiny_model, tiny_tokenizer, replay, [])
     right, wrong = (session.sample(Problem("p", 1), value) for value in (1.0, 0.0))
     cut = replace(wrong, answer=replace(wrong.answer, ending="length"))
-    group = session._group((1, 2), (right, cut))
-    assert group is not None
+    (group,) = session._with_advantages([session._scored((1, 2), (right, cut))])
     assert [answer.active for answer in group.answers] == [True, False]
     assert group.answers[0].advantage > 0 and group.tokens == 2
 
@@ -250,3 +252,67 @@ def test_a_problem_longer_than_the_context_is_told(
     problem = Problem("why? " * 100, 1)
     with pytest.raises(DataError, match="does not fit into a context of 128"):
         session.roller.prompt(tiny_model, problem)
+
+
+def test_no_step_is_taken_on_fewer_live_groups_than_asked_for(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, replay: Replay
+) -> None:
+    live: list[float | None] = [0.0, 1.0]
+    dead: list[float | None] = [0.0, 0.0]
+    session = rigged(tiny_model, tiny_tokenizer, replay, [live, dead, live], redraws=0)
+    before = {name: value.clone() for name, value in tiny_model.state_dict().items()}
+    first = session.step()
+    assert (first.updates, first.waiting, first.needed) == (0, 1, 2)
+    assert all(torch.equal(before[name], value) for name, value in tiny_model.state_dict().items())
+    second = session.step()
+    assert session.rewards == [], "only what is missing was drawn"
+    assert (second.updates, second.waiting, second.age) == (1, 0, 0.5)
+    assert session.updates == 1 and second.ratio != 1.0
+
+
+def test_groups_that_the_model_has_moved_away_from_are_dropped(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, replay: Replay
+) -> None:
+    rewards: list[list[float | None]] = [[0.0, 1.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]]
+    session = rigged(tiny_model, tiny_tokenizer, replay, rewards, redraws=0)
+    session.step()
+    with torch.no_grad():
+        tiny_model.embedding.weight[5].mul_(30.0)  # the answers' first id
+    assert session.step().dropped == 1
+
+
+def test_a_larger_buffer_waits_for_several_steps(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, replay: Replay
+) -> None:
+    live: list[list[float | None]] = [[0.0, 1.0]] * 4
+    session = rigged(tiny_model, tiny_tokenizer, replay, live, redraws=0, buffer_size=4)
+    assert [session.step().updates for _ in range(2)] == [0, 1]
+
+
+def test_the_divergence_in_the_reward_is_taken_off_before_advantages(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, replay: Replay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = replace(TINY, groups=2, group_size=2, updates=1, kl_reward=0.1)
+    session = Rigged(tiny_model, tiny_tokenizer, Sums(9), replay, settings)
+    session._start = tiny_model
+    found = torch.tensor([-6.9, -6.9]), torch.tensor([-6.4, -6.4])
+    monkeypatch.setattr(session, "_read", lambda *_: [list(found)])
+    samples = tuple(session.sample(Problem("p", 1), value) for value in (1.0, 0.0))
+    (group,) = session._penalised([session._scored((1, 2), samples)])
+    # drawn at -5.9 a token: 2 and 1 nats over two tokens
+    assert group.rewards == pytest.approx((0.8, -0.1))
+
+
+def test_the_deviation_of_the_batch_is_over_all_its_groups(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, replay: Replay
+) -> None:
+    settings = replace(TINY, advantages=batch_advantages)
+    session = Rigged(tiny_model, tiny_tokenizer, Sums(9), replay, settings)
+    far, near, short = (
+        session._scored((1,), tuple(session.sample(Problem("p", 1), v) for v in values))
+        for values in ((1.0, 0.0, 0.5), (0.6, 0.4, 0.5), (1.0, 0.0))
+    )
+    groups = session._with_advantages([far, near, short])
+    assert [len(group.answers) for group in groups] == [3, 3, 2]
+    tops = [group.answers[0].advantage for group in groups]
+    assert tops[0] == pytest.approx(tops[2]) and tops[1] == pytest.approx(tops[0] / 5)

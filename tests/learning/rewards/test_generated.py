@@ -12,6 +12,7 @@ from learning.rewards.registry import find_task
 from learning.rewards.task import Problem, Split, Task, TaskOptions
 from learning.rewards.tasks.propositions import new_literals, read_literal
 from learning.rewards.tasks.sums import SumNode, join, steps
+from learning.rewards.tasks.sums import problem as asked
 from learning.rewards.tasks.syllogism import FORMS, follows, reasoning
 
 GENERATED = ["chain_sum", "basic_arithmetic", "syllogism", "propositional_logic"]
@@ -231,3 +232,32 @@ def test_what_is_new_follows_from_all_and_from_none_alone() -> None:
 )
 def test_letters_are_read(text: str, literal: tuple[str, bool] | None) -> None:
     assert read_literal(text) == literal
+
+
+@pytest.mark.parametrize("name", ["chain_sum", "basic_arithmetic"])
+def test_the_mirror_of_a_problem_is_on_the_same_side(name: str) -> None:
+    sides: dict[str, set[str]] = {}
+    for problem in take(find_task(name), "train", 1500) + take(find_task(name), "held_out", 60):
+        sides.setdefault(problem.key, set()).add(problem.split)
+    assert all(len(found) == 1 for found in sides.values())
+
+
+def sum_of(text: str) -> SumNode:
+    first, *rest = text.split()
+    node = SumNode(int(first))
+    for operator, number in zip(rest[::2], rest[1::2], strict=True):
+        node = join(operator, node, SumNode(int(number)))
+    return node
+
+
+def test_orders_of_one_sum_have_one_key() -> None:
+    def key(text: str) -> str:
+        return asked(sum_of(text), "").key
+
+    assert key("4 + 9") == key("9 + 4") != key("4 - 9")
+    assert key("7 - 2 + 1") == key("1 + 7 - 2") != key("7 - 1 + 2")
+    assert key("4 * 9") == key("9 * 4") != key("4 + 9")
+    assert key("8 / 4") != key("8 * 4")
+    nested = join("+", SumNode(2), join("*", SumNode(3), SumNode(4)))
+    turned = join("+", join("*", SumNode(4), SumNode(3)), SumNode(2))
+    assert asked(nested, "").key == asked(turned, "").key

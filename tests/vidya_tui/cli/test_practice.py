@@ -38,7 +38,8 @@ def test_practice_prints_its_steps_and_what_it_came_to(gym: Shell) -> None:
     assert [row["step"] for row in steps] == [1, 2, 3]
     assert all(row.keys() >= ASKED for row in steps)
     assert steps[0]["accuracy"] is not None
-    assert rows[0]["event"] == "look" and rows[0]["stage"] == "before"
+    assert rows[0]["event"] == "settings" and rows[0]["options"]["lr"] == "0.00015"
+    assert rows[1]["event"] == "look" and rows[1]["stage"] == "before"
     assert any(row.get("event") == "warm_up" for row in rows)
     done = rows[-1]
     assert (done["event"], done["ended"], done["steps"]) == ("done", "steps", 3)
@@ -110,3 +111,37 @@ def test_ctrl_c_ends_after_the_step_and_keeps_what_was_gained(
     assert "stopped; what was gained so far is kept" in result.stdout
     (lesson,) = gym.journal().lessons(kinds=["practice"])
     assert lesson.state == "learned"
+
+
+def test_options_are_told_before_the_model_is_loaded(gym: Shell) -> None:
+    said = gym.fails("practice", "easy", "--option", "normalize=by_answer")
+    assert "practice has no option 'normalize'" in said and "buffer_size" in said
+    said = gym.fails("practice", "easy", "--option", "advantages=best")
+    assert "group, dr_grpo, batch" in said
+    assert "write it as name=value" in gym.fails("practice", "easy", "--option", "lr")
+    assert gym.run("practice", "easy", "--again", "1", status=2)
+    assert "practice 7 is not in the journal" in gym.fails("practice", "--again", "7")
+
+
+@pytest.mark.slow
+def test_a_run_is_listed_shown_and_repeated(gym: Shell) -> None:
+    words = ("--option", "normalise=by_answer", "--option", "buffer_size=2", "--seed", "3")
+    gym.run("practice", "easy", "--warm-up", "--steps", "10", *words)
+    (run,) = gym.rows("practice", "--runs")
+    assert (run["id"], run["task"], run["record"]["seed"]) == (1, "easy", 3)
+    assert run["record"]["options"]["normalise"] == "by_answer"
+    assert "1: seed 3: easy: held-out accuracy" in gym.run("practice", "--runs").stdout
+    shown = gym.run("practice", "--samples", "1").stdout
+    assert shown.startswith("step 1: ") and shown.count("correct") >= 10
+    gym.run("undo")
+    said = gym.run("practice", "--again", "1").stderr
+    assert "run 2, seed 3" in said and "differs" not in said
+    assert "again: 10 of 10 steps are the same as in run 1, to the last digit" in said
+    assert "differs: it began with other weights" in gym.run("practice", "--again", "1").stderr
+
+
+@pytest.mark.slow
+def test_options_of_every_practice_are_in_the_settings(gym: Shell) -> None:
+    gym.home.settings_path.write_text('practice_options = "held_out=3 lr=1e-5"\n')
+    rows = gym.rows("practice", "easy", "--steps", "0", "--option", "lr=2e-5", "--no-warm-up")
+    assert rows[0]["changed"]["held_out"] == "3" and rows[0]["changed"]["lr"] == "2e-05"

@@ -23,6 +23,7 @@ from learning.protocol.events import (
     Ready,
     WorkerLost,
 )
+from learning.protocol.practice_events import PracticeStarted
 from learning.protocol.requests import CancelPractice, OwnerActive, Practise, Request
 from tests.fakes import ScriptedTeacher
 from tests.stage import Stage, play
@@ -167,6 +168,24 @@ def test_advice_can_be_followed_where_one_is() -> None:
     assert words.text.endswith("too hard; /practice gym/maze warm-up begins with worked examples")
     practice.begin("chain_sum max_terms=3 warm-up")
     assert teacher.requests[-1] == Practise("chain_sum", warm_up=True, settings=("max_terms=3",))
+
+
+def test_options_are_told_from_settings_of_the_task_and_shown() -> None:
+    practice, teacher = desk()
+    practice.idle_as(0, "chain_sum", ("max_digits=2",), ("lr=1e-5",))
+    practice.begin("chain_sum max_terms=3 normalise=by_answer")
+    options = ("lr=1e-5", "normalise=by_answer")
+    assert teacher.requests == [Practise("chain_sum", settings=("max_terms=3",), options=options)]
+    hear(practice, PracticeStarted("chain_sum", 3, 7, {}, {"normalise": "by_answer"}))
+    hear(practice, replace(STEP, updates=0, waiting=12, needed=32))
+    figures = dict(practice_state.figures(practice.state))
+    assert figures["options"] == "normalise=by_answer"
+    assert figures["no update yet"] == "12 of the 32 problems that one needs"
+    hear(practice, replace(STEP, ratio=1.01))
+    figures = dict(practice_state.figures(practice.state))
+    assert figures["ratio"] == "1.010 now to when drawn, 1 % clipped"
+    said = practice_state.started(PracticeStarted("x", 3, 7, {}, {"lr": "1e-05"}, ("the data",)))
+    assert said == "run 3, seed 7, lr=1e-05\ndiffers: the data"
 
 
 def test_a_task_is_begun_and_stopped() -> None:

@@ -80,6 +80,12 @@ def test_saved_settings_are_read_back(tmp_path: Path, settings: Settings) -> Non
         ("motion = 0", "motion: is 0; write true or false"),
         ("idle_practice = 241", "idle_practice: is 241; write a whole number, 0 to 240"),
         ('eager = "now"', 'eager: is "now"; write one of "at once", "in pauses"'),
+        (
+            'practice_options = "ratio=word"',
+            "practice_options: practice: ratio is 'word'; choose among: token, sequence",
+        ),
+        ('practice_settings = "max"', 'practice_settings: has "max"; write NAME=VALUE'),
+        ("practice_options = 1", "practice_options: is 1; write a name in quotes"),
         ("keys = 1", 'keys: is not a table; write [keys], then train = "ctrl+t"'),
         ("theme = 2024-01-01", "theme: is 2024-01-01; write a name in quotes"),
         ("theme = [1]", "theme: is [1]; write a name in quotes"),

@@ -1,0 +1,133 @@
+"""Runs of practice in the journal: what repeats them, the figures of their steps, some of their answers.
+
+Functions of a store. What a record contains is decided in learning.practice.record.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from engine.errors import NotFound
+from learning.journal.database import Store, insert_row
+from learning.protocol.events import PracticeSample
+
+TIMED = ("seconds", "tokens_per_second")
+"""Figures of a step that differ between two runs that are the same."""
+
+
+@dataclass(frozen=True)
+class PracticeEntry:
+    """A run in the journal."""
+
+    id: int
+    task: str
+    record: dict[str, Any]
+    """See learning.practice.record.PracticeRecord."""
+    outcome: dict[str, Any] | None
+    """See learning.protocol.events.PracticeDone; None: it has not ended, or was killed."""
+    created: float
+    """Unix time in seconds."""
+
+
+def begin_practice(store: Store, task: str, record: Mapping[str, Any]) -> int:
+    """Records a run that begins; returns its id."""
+    with store.writing() as connection:
+        return insert_row(
+            connection,
+            "practices",
+            task=task,
+            record=json.dumps(record),
+            outcome=None,
+            created=time.time(),
+        )
+
+
+def add_practice_step(
+    store: Store, run: int, step: int, figures: Mapping[str, Any], samples: Iterable[PracticeSample]
+) -> None:
+    """Records the figures of a step and some of its answers."""
+    now = time.time()
+    with store.writing() as connection:
+        insert_row(
+            connection,
+            "practice_steps",
+            practice=run,
+            step=step,
+            figures=json.dumps(figures),
+            created=now,
+        )
+        for sample in samples:
+            insert_row(
+                connection,
+                "practice_samples",
+                practice=run,
+                step=step,
+                problem=sample.prompt,
+                text=sample.text,
+                reward=sample.reward,
+                components=json.dumps(sample.components),
+                failed=sample.failed,
+                created=now,
+            )
+
+
+def end_practice(store: Store, run: int, outcome: Mapping[str, Any]) -> None:
+    """Records how a run ended."""
+    with store.writing() as connection:
+        connection.execute(
+            "UPDATE practices SET outcome = ? WHERE id = ?", (json.dumps(outcome), run)
+        )
+
+
+def practice_entry(store: Store, run: int) -> PracticeEntry:
+    """The run with that id. Raises NotFound."""
+    row = store.row("SELECT id, task, record, outcome, created FROM practices WHERE id = ?", run)
+    if row is None:
+        raise NotFound(f"practice {run} is not in the journal", "vidya practice --runs lists them")
+    return _entry(row)
+
+
+def practice_entries(store: Store, limit: int = 50) -> list[PracticeEntry]:
+    """The last `limit` runs, the newest first."""
+    sql = "SELECT id, task, record, outcome, created FROM practices ORDER BY id DESC LIMIT ?"
+    return [_entry(row) for row in store.rows(sql, limit)]
+
+
+def practice_steps(store: Store, run: int) -> list[dict[str, Any]]:
+    """The figures of all steps of a run, in order."""
+    sql = "SELECT figures FROM practice_steps WHERE practice = ? ORDER BY step, rowid"
+    return [json.loads(figures) for (figures,) in store.rows(sql, run)]
+
+
+def practice_samples(store: Store, run: int) -> list[PracticeSample]:
+    """The answers that were kept of a run, in order."""
+    sql = """SELECT step, problem, text, reward, components, failed FROM practice_samples
+        WHERE practice = ? ORDER BY rowid"""
+    return [
+        PracticeSample(step, prompt, text, reward, json.loads(components), failed=failed)
+        for step, prompt, text, reward, components, failed in store.rows(sql, run)
+    ]
+
+
+def same_steps(store: Store, run: int, other: int) -> tuple[int, int]:
+    """(steps whose figures are the same to the last bit, steps that both runs took). Times do not count."""
+
+    def figures(of: int) -> list[dict[str, Any]]:
+        return [
+            {name: value for name, value in step.items() if name not in TIMED}
+            for step in practice_steps(store, of)
+        ]
+
+    pairs = list(zip(figures(run), figures(other), strict=False))
+    return sum(one == two for one, two in pairs), len(pairs)
+
+
+def _entry(row: tuple[Any, ...]) -> PracticeEntry:
+    number, task, record, outcome, created = row
+    return PracticeEntry(
+        number, task, json.loads(record), json.loads(outcome) if outcome else None, created
+    )

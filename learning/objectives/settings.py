@@ -1,0 +1,130 @@
+"""Settings of the policy gradient, and of what is kept in every batch beside it. Loads no torch.
+
+A variant is a function. `variant` names the functions that a field may have, and imports one only where
+settings are made, so that a screen can list all names.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from engine.errors import ConfigError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from learning.maths.normalise import Normaliser
+    from learning.maths.policy import Ratio
+
+    Divergence = Callable[[Tensor, Tensor], Tensor]
+    """(log-probabilities [L], those of the reference [L]) -> estimate per token [L]: kl.k2 or k3."""
+
+VARIANTS = "variants"
+"""Key of a field's metadata: name of each variant -> "module:function"."""
+MICRO_TOKENS = 512
+"""Tokens per forward and backward pass; the cost of attention grows with their square."""
+
+
+def variant(usual: str, /, **functions: str) -> Any:
+    """A dataclass field whose values are functions. functions: name -> "module:function"; usual: the name of
+    the default."""
+    return field(
+        default_factory=lambda: load_variant(functions[usual]),
+        metadata={VARIANTS: functions, "usual": usual},
+    )
+
+
+def load_variant(where: str) -> Any:
+    """The function at "module:function"."""
+    module, _, name = where.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
+def variant_name(functions: Mapping[str, str], function: Any) -> str:
+    """The name of a function among a field's variants; its own name if it is none of them."""
+    where = f"{function.__module__}:{function.__name__}"
+    return next((name for name, place in functions.items() if place == where), where)
+
+
+@dataclass(frozen=True)
+class GrpoSettings:
+    """Parameters of the objective."""
+
+    low: float = 0.2
+    """Lower clipping bound, above 0 and below 1: no gradient for a ratio below 1 - low with a negative
+    advantage."""
+    high: float = 0.28
+    """Upper clipping bound, above 0: no gradient for a ratio above 1 + high with a positive advantage
+    (larger than `low`, as in arXiv 2503.14476)."""
+    dual_clip: float = 3.0
+    """Bound of the ratio with a negative advantage, above 1 + high; inf switches it off. Matters only for
+    answers that were drawn some updates ago."""
+    ratio: Ratio = variant(
+        "token",
+        token="learning.maths.policy:token_ratio",
+        sequence="learning.maths.policy:sequence_ratio",
+    )
+    """What the bounds apply to: the ratio of each token, or that of the whole answer (GSPO)."""
+    normalise: Normaliser = variant(
+        "by_tokens",
+        by_tokens="learning.maths.normalise:by_tokens",
+        by_answer="learning.maths.normalise:by_answer",
+        by_constant="learning.maths.normalise:by_constant",
+    )
+    """How tokens weigh: all alike (DAPO), all answers alike (GRPO), or by the longest answer allowed
+    (Dr. GRPO)."""
+    kl_weight: float = 0.0
+    """Weight of the divergence from the reference in the loss, >= 0; 0 switches it off."""
+    divergence: Divergence = variant("k3", k2="learning.maths.kl:k2", k3="learning.maths.kl:k3")
+    """Estimate of the divergence in the loss. k1 is none of them: as a loss its expected gradient is zero;
+    `kl_reward` has it where it belongs."""
+    temperature: float = 1.0
+    """Sampling temperature of the answers, > 0; log-probabilities refer to that distribution."""
+    micro_tokens: int = MICRO_TOKENS
+    """Tokens per forward and backward pass, >= 1."""
+
+    def __post_init__(self) -> None:
+        """Raises ConfigError."""
+        check(
+            self,
+            low=0.0 < self.low < 1.0,
+            high=0.0 < self.high < math.inf,
+            dual_clip=self.dual_clip > 1.0 + self.high,
+            kl_weight=0.0 <= self.kl_weight < math.inf,
+            temperature=0.0 < self.temperature < math.inf,
+            micro_tokens=self.micro_tokens >= 1,
+        )
+
+
+@dataclass(frozen=True)
+class RetentionSettings:
+    """Examples per optimizer step and their weights relative to the task's loss."""
+
+    lines: int = 8
+    """Lines of book and earlier lessons, >= 0; up to half of them weak ones."""
+    talk: int = 16
+    """Examples of the model's own talk, >= 0."""
+    line_weight: float = 1.0
+    """Weight of the lines, >= 0."""
+    talk_weight: float = 1.0
+    """Weight of own talk, >= 0. At 1 its gradient is about as large as the objective's; at 10 it
+    dominates."""
+
+    def __post_init__(self) -> None:
+        """Raises ConfigError."""
+        names = ("lines", "talk", "line_weight", "talk_weight")
+        check(self, **{name: 0 <= getattr(self, name) < math.inf for name in names})
+
+
+def check(settings: Any, /, **good: bool) -> None:
+    """Raises ConfigError for the first field that is not good; its docstring has the range."""
+    for name, fits in good.items():
+        if not fits:
+            raise ConfigError(
+                f"practice: {name} is {getattr(settings, name)}",
+                "docs/reference.md lists every setting of practice with its range",
+            )

@@ -1,0 +1,74 @@
+"""Groups of answers that wait until there are enough for an update.
+
+A step on a few groups is as long as one on many, because Adam does not shrink it, but its direction is noise.
+So groups whose answers differ in reward are collected, over several rollouts if need be, and each is used for
+one update. The log-probabilities at the time of drawing stay with them, so ratios are right however old they
+are. Left out: which groups have something to learn from (learning.practice.trainer).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from learning.objectives.grpo import GrpoAnswer
+
+
+@dataclass(frozen=True)
+class ScoredGroup:
+    """A prompt, the answers to it that could be judged, and their rewards."""
+
+    prompt: tuple[int, ...]
+    answers: tuple[GrpoAnswer, ...]
+    """Their advantages are set when the group is used."""
+    rewards: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A group in the buffer."""
+
+    group: ScoredGroup
+    born: int
+    """Number of the rollout that it comes from."""
+
+
+class ExperienceBuffer:
+    """Collects live groups until `size` of them are there."""
+
+    def __init__(self, size: int, max_age: int) -> None:
+        """size: groups of an update. max_age: rollouts for which a group may wait; 0: none."""
+        self.size, self.max_age = size, max_age
+        self._kept: list[Kept] = []
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def add(self, groups: Sequence[ScoredGroup], rollout: int) -> None:
+        """Adds the live groups of a rollout."""
+        self._kept += [Kept(group, rollout) for group in groups]
+
+    def drop_old(self, rollout: int) -> int:
+        """Drops groups that have waited too long at this rollout; returns how many."""
+        kept = [one for one in self._kept if rollout - one.born <= self.max_age]
+        dropped, self._kept = len(self._kept) - len(kept), kept
+        return dropped
+
+    def waiting(self, rollout: int) -> list[Kept]:
+        """Those of earlier rollouts."""
+        return [one for one in self._kept if one.born < rollout]
+
+    def drop(self, some: Sequence[Kept]) -> None:
+        """Drops these groups."""
+        gone = {id(one) for one in some}
+        self._kept = [one for one in self._kept if id(one) not in gone]
+
+    def batch(self, rng: random.Random) -> list[Kept] | None:
+        """Takes out `size` groups, the oldest first and at random among equally old ones; None while there
+        are fewer."""
+        if len(self._kept) < self.size:
+            return None
+        order = sorted(rng.sample(self._kept, len(self._kept)), key=lambda one: one.born)
+        chosen, self._kept = order[: self.size], order[self.size :]
+        return chosen

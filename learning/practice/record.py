@@ -1,0 +1,98 @@
+"""What is needed to repeat a run of practice: seed, settings, data, weights, versions. Loads no torch."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import platform
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+PACKAGES = ("vidya", "torch", "numpy", "tiktoken", "tokenizers", "reasoning-gym", "math-verify")
+"""Packages on which the figures of a run depend."""
+
+
+@dataclass(frozen=True)
+class PracticeRecord:
+    """Everything that a run depends on."""
+
+    seed: int
+    warm_up: bool | None
+    """As requested."""
+    settings: tuple[str, ...]
+    """Of the task, NAME=VALUE."""
+    options: Mapping[str, str]
+    """Every option of practice with its value."""
+    data: str | None
+    """Path of the problems; None: the task's own."""
+    data_mark: str
+    """Hash of that file, or of the names and sizes in that folder; "" without data."""
+    model: str
+    """Name of the model's folder."""
+    version: int
+    """Of the weights that it began with."""
+    weights: str
+    """Hash of those weights."""
+    threads: int
+    """Of torch; sums depend on it in the last bit."""
+    machine: str
+    packages: Mapping[str, str]
+    """Version by name."""
+
+
+def data_mark(path: Path | None) -> str:
+    """Hash of a file, or of the names and sizes of a folder's files; "" for None or what cannot be read."""
+    if path is None:
+        return ""
+    digest = hashlib.blake2b(digest_size=16)
+    try:
+        if path.is_dir():
+            for file in sorted(path.rglob("*")):
+                digest.update(f"{file.relative_to(path)} {file.stat().st_size}\n".encode())
+        else:
+            with path.open("rb") as file_:
+                while piece := file_.read(1 << 20):
+                    digest.update(piece)
+    except OSError:
+        return ""
+    return digest.hexdigest()
+
+
+def versions(names: Iterable[str] = PACKAGES) -> dict[str, str]:
+    """Version of Python and of these packages; those that are not installed are left out."""
+    found = {"python": platform.python_version()}
+    for name in names:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def machine() -> str:
+    """Processor and system, in words."""
+    return f"{platform.machine()} {platform.system()}"
+
+
+def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """What a repetition does not share with the run that it repeats, in words; `then` and `now`: records as
+    the journal keeps them."""
+    found = []
+    if then["weights"] != now["weights"]:
+        found.append(
+            f"it began with other weights (version {then['version']} of {then['model']}); "
+            "/undo or `vidya model rollback` brings them back"
+        )
+    if then["data_mark"] != now["data_mark"]:
+        found.append("the data has changed")
+    for name in ("threads", "machine"):
+        if then[name] != now[name]:
+            found.append(f"{name}: {then[name]} then, {now[name]} now")
+    names = sorted({*then["packages"], *now["packages"]})
+    for name in names:
+        was, is_ = (part["packages"].get(name, "none") for part in (then, now))
+        if was != is_:
+            found.append(f"{name}: {was} then, {is_} now")
+    return found

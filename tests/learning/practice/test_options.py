@@ -1,0 +1,98 @@
+"""Every setting of practice has a name, a default and a meaning, and is set by it."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from engine.errors import ConfigError
+from learning.maths.normalise import by_answer
+from learning.maths.policy import batch_advantages, sequence_ratio
+from learning.practice.options import (
+    changed_values,
+    named_values,
+    parse_options,
+    practice_options,
+    split_words,
+    with_options,
+)
+from learning.practice.settings import PracticeSettings
+
+
+def leaves(settings: Any) -> int:
+    return sum(
+        leaves(value) if dataclasses.is_dataclass(value := getattr(settings, part.name)) else 1
+        for part in dataclasses.fields(settings)
+    )
+
+
+def test_every_field_is_an_option_with_its_default_and_a_meaning() -> None:
+    options, usual = practice_options(), PracticeSettings()
+    assert len(options) == leaves(usual) > 40
+    assert {option.name: option.usual for option in options} == named_values(usual)
+    assert all(option.help.endswith(".") for option in options), "each field has a text"
+    assert changed_values(usual) == {}
+
+
+def test_a_value_arrives_where_it_belongs() -> None:
+    words = (
+        *("kl_weight=0.05", "normalise=by_answer", "advantages=batch", "ratio=sequence"),
+        *("keep.lines=3", "warm_up.keep.talk=2", "dual_clip=inf", "buffer_size=64"),
+    )
+    settings = with_options(PracticeSettings(), words)
+    objective = settings.objective
+    assert (objective.kl_weight, objective.normalise) == (0.05, by_answer)
+    assert (settings.advantages, objective.ratio) == (batch_advantages, sequence_ratio)
+    assert (settings.keep.lines, settings.warm_up.keep.talk) == (3, 2)
+    assert (objective.dual_clip, settings.buffer_size) == (math.inf, 64)
+    assert settings.warm_up.keep.talk_weight == 10.0, "the rest is as it was"
+    assert sorted(f"{k}={v}" for k, v in changed_values(settings).items()) == sorted(words)
+
+
+def test_all_values_together_make_the_same_settings_again() -> None:
+    settings = with_options(PracticeSettings(), ("lr=3e-05", "divergence=k2", "seconds=60.0"))
+    words = [f"{name}={value}" for name, value in named_values(settings).items()]
+    assert with_options(PracticeSettings(), words) == settings
+
+
+@pytest.mark.parametrize("option", practice_options(), ids=lambda option: option.name)
+def test_a_wrong_value_of_any_option_is_told(option: Any) -> None:
+    for wrong in ("nonsense", "nan", "-1"):
+        with pytest.raises(ConfigError) as caught:
+            with_options(PracticeSettings(), (f"{option.name}={wrong}",))
+        assert option.path[-1] in str(caught.value.what), caught.value.what
+
+
+def test_an_unknown_name_lists_all() -> None:
+    with pytest.raises(ConfigError) as caught:
+        parse_options(("normalize=by_answer",))
+    assert (
+        "'normalize'" in caught.value.what and "did you mean normalise?" in caught.value.next_step
+    )
+    assert all(option.name in caught.value.next_step for option in practice_options())
+    with pytest.raises(ConfigError, match="option 'lr'"):
+        parse_options(("lr",))
+    with pytest.raises(ConfigError) as caught:
+        with_options(PracticeSettings(), ("divergence=k1",))
+    assert caught.value.next_step == "choose among: k2, k3", "k1 has no gradient as a loss"
+
+
+def test_words_of_practice_and_of_the_task_are_told_apart() -> None:
+    mine, tasks = split_words(("max_terms=3", "lr=1e-5", "forms=all,no"))
+    assert (mine, tasks) == (("lr=1e-5",), ("max_terms=3", "forms=all,no"))
+
+
+def test_names_and_texts_load_no_torch() -> None:
+    script = (
+        "import sys, learning.practice.options as o; o.practice_options(); o.parse_options(['lr=1']);"
+        "print('torch' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "False"
