@@ -26,7 +26,7 @@ _CALENDAR = {"day", "month", "few", "hotdrink"}
 
 @pytest.fixture(scope="module")
 def many() -> list[InventedLife]:
-    return lives(120, random.Random(7))
+    return lives(300, random.Random(7))
 
 
 @pytest.fixture(scope="module")
