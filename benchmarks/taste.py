@@ -232,7 +232,9 @@ def parts(rows: Sequence[dict[str, Any]]) -> list[str]:
         "seconds a pick in pauses",
         *("answers rated a minute", "correlation of length and picks"),
     )
-    return [REGISTERED, table(head, quality), table(costs, cost)]
+    seeds = ", ".join(str(seed) for seed in sorted({row["seed"] for row in rows}))
+    measured_so_far = f"Seeds measured so far: {seeds or 'none'}."
+    return [REGISTERED, measured_so_far, table(head, quality), table(costs, cost)]
 
 
 def _mean(rows: Sequence[dict[str, Any]], key: str) -> float:
