@@ -125,7 +125,7 @@ def test_options_are_told_before_the_model_is_loaded(gym: Shell) -> None:
 
 @pytest.mark.slow
 def test_a_run_is_listed_shown_and_repeated(gym: Shell) -> None:
-    words = ("--option", "normalise=by_answer", "--option", "buffer_size=2", "--seed", "3")
+    words = ("--option", "normalise=by_answer", "--option", "max_age=1", "--seed", "3")
     gym.run("practice", "easy", "--warm-up", "--steps", "10", *words)
     (run,) = gym.rows("practice", "--runs")
     assert (run["id"], run["task"], run["record"]["seed"]) == (1, "easy", 3)
