@@ -125,7 +125,7 @@ def test_options_are_told_before_the_model_is_loaded(gym: Shell) -> None:
 
 @pytest.mark.slow
 def test_a_run_is_listed_shown_and_repeated(gym: Shell) -> None:
-    words = ("--option", "normalise=by_answer", "--option", "buffer_size=2", "--seed", "3")
+    words = ("--option", "normalise=by_answer", "--option", "max_age=1", "--seed", "3")
     gym.run("practice", "easy", "--warm-up", "--steps", "10", *words)
     (run,) = gym.rows("practice", "--runs")
     assert (run["id"], run["task"], run["record"]["seed"]) == (1, "easy", 3)
@@ -133,7 +133,7 @@ def test_a_run_is_listed_shown_and_repeated(gym: Shell) -> None:
     assert "1: seed 3: easy: held-out accuracy" in gym.run("practice", "--runs").stdout
     shown = gym.run("practice", "--samples", "1").stdout
     assert shown.startswith("step 1: ") and shown.count("correct") >= 10
-    gym.run("undo")
+    gym.run("model", "rollback", "0")
     said = gym.run("practice", "--again", "1").stderr
     assert "run 2, seed 3" in said and "differs" not in said
     assert "again: 10 of 10 steps are the same as in run 1, to the last digit" in said
