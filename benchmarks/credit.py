@@ -21,7 +21,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +32,7 @@ from engine.errors import NotFound
 from engine.generate import greedy
 from engine.tokenizers.chat_format import encode_prompt
 from learning.channels import learn_from_rating
-from learning.data.examples import from_answer
+from learning.data.examples import Example, from_answer
 from learning.home import Home
 from learning.journal.journal import Journal
 from learning.lessons.avoid import ALIKE
@@ -207,16 +206,18 @@ def _teach(home: Home, model: str, data: Sequence[Mixed], seed: int) -> list[Mix
                 Lesson("example", (Turn("user", one.prompt),), one.answer) for one in part
             )
             rows = [from_answer(learner.tokenizer, x.prompt, x.answer, context) for x in lessons]
-            task = LessonTask(rows[0], forms=tuple(rows[1:]))
-            commit = Commit([lesson.id for lesson in lessons], "taught")
-            learner.transaction.attempt(
-                partial(learner.transaction.teach, task), lambda _, found=commit: found
-            )
+            _attempt(learner, rows, [lesson.id for lesson in lessons])
             for lesson, row in zip(lessons, rows, strict=True):
                 journal.set_lesson_state(lesson.id, "learned")
                 learner.replay.remember(row)
         said = _answers(learner, data)
         return [one for one in data if fold(said[one.prompt]) == fold(one.answer)]
+
+
+def _attempt(learner: Learner, rows: Sequence[Example], lessons: Sequence[int]) -> None:
+    """Takes the steps that teach all rows, and keeps them."""
+    task, commit = LessonTask(rows[0], forms=tuple(rows[1:])), Commit(lessons, "taught")
+    learner.transaction.attempt(lambda: learner.transaction.teach(task), lambda _: commit)
 
 
 def _rate(

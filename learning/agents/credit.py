@@ -102,6 +102,21 @@ def turn_gae(values: TurnValues, lam: float) -> Credit:
     return credit
 
 
+def scaled(credit: Credit) -> Credit:
+    """What `credit` gives, divided by its root mean square over all tokens that get something; not centred,
+    so that signs stay."""
+
+    def even(trajectories: Trajectories) -> list[list[Tensor]]:
+        found = credit(trajectories)
+        given = torch.cat([row[row != 0] for rows in found for row in rows]) if found else None
+        if given is None or not len(given):
+            return found
+        size = given.square().mean().sqrt()
+        return [[row / size for row in rows] for rows in found]
+
+    return even
+
+
 def span(credit: Credit, move: int, start: int, end: int) -> Credit:
     """Only tokens start to end (not included) of the move of that number are given what `credit` gives."""
 

@@ -45,6 +45,7 @@ _DERIVED = (
     "voice.safetensors",
     "trunk.safetensors",
     "teacher_answers.jsonl",
+    "value.safetensors",
 )
 _MODEL = (
     *("config.json", "generation_config.json", "CARD.md", "LICENSE", ".lock"),

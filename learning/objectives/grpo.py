@@ -58,6 +58,13 @@ class GrpoAnswer:
     advantage: float
     active: bool = True
     """False: the answer gives no gradient, for example because it was truncated."""
+    by_token: tuple[float, ...] | None = None
+    """An advantage for each token in place of `advantage` (learning.objectives.token_credit)."""
+
+    @property
+    def advantages(self) -> tuple[float, ...]:
+        """The advantage of each token."""
+        return (self.advantage,) * len(self.tokens) if self.by_token is None else self.by_token
 
 
 @dataclass(frozen=True)
@@ -120,7 +127,7 @@ class _Packed:
     behaviour: Tensor = field(repr=False)
     """[L] log-probabilities under the policy that sampled them."""
     advantages: Tensor = field(repr=False)
-    """[L] advantage of each token's answer."""
+    """[L] advantage of each token."""
 
 
 def grpo_gradients(
@@ -203,7 +210,7 @@ def _rows(
     """The answers that have a gradient, in rows of at most `micro_tokens` if possible."""
     rows: list[_GrpoRow] = []
     for group in groups:
-        answers = [a for a in group.answers if a.active and (divergence or a.advantage != 0.0)]
+        answers = [a for a in group.answers if a.active and (divergence or any(a.advantages))]
         rows += _split(group.prompt, answers, settings.micro_tokens)
     return rows
 
@@ -241,7 +248,7 @@ def _pack(row: _GrpoRow, device: torch.device) -> _Packed:
         torch.tensor(source, device=device),
         torch.tensor([i for a in row.answers for i in a.tokens], device=device),
         torch.tensor([p for a in row.answers for p in a.logprobs], device=device),
-        torch.tensor([a.advantage for a in row.answers for _ in a.tokens], device=device),
+        torch.tensor([x for a in row.answers for x in a.advantages], device=device),
     )
 
 

@@ -13,8 +13,9 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from engine.errors import ConfigError
+from engine.errors import CheckpointError, ConfigError
 from engine.tokenizers.tokenizer import Tokenizer
+from learning.agents.value import ValueHead
 from learning.journal.journal import Journal
 from learning.memory.save_points import LessonSavePoints
 from learning.memory.transaction import WeightTransaction
@@ -37,6 +38,8 @@ from learning.protocol.requests import Practise
 from learning.rewards.registry import find_task
 from learning.rewards.task import Task, TaskOptions
 
+VALUE = "value.safetensors"
+"""A critic's value, in the folder of the model whose weights it belongs to."""
 IDLE_TOKENS = 128
 """Tokens per forward pass in idle practice; few, so that the owner need not wait long."""
 
@@ -122,6 +125,7 @@ class PracticeJob:
                     transaction.caches.replay,
                     replace(self.settings, steps=self.left),
                     seed=self.seed + 1000 * self._parts,
+                    value=self._value(),
                     pause=pause,
                 )
                 self._held_out = session.held_out
@@ -137,11 +141,32 @@ class PracticeJob:
                 possible = session.has_worked or not request.idle
                 wanted = request.warm_up if possible and not self._warm else False
                 outcome = run.run(warm_up=wanted)
+                self._keep_value(session)
         finally:
             transaction.caches.forget()
             self._saved = weights.lesson if weights else None
         self._add(outcome)
         return self._done
+
+    def _value(self) -> ValueHead | None:
+        """The value that was kept with these weights, for a critic; None if there is none."""
+        weights, path = self._transaction.weights, self._transaction.weights.folder / VALUE
+        if self.settings.critic is None or not path.exists():
+            return None
+        with suppress(CheckpointError):  # of other weights or another task: a new one is learned
+            return ValueHead.load(path, weights.version, self._practised)
+        return None
+
+    def _keep_value(self, session: GrpoTrainer) -> None:
+        """Keeps what the critic learned, with the version that was published last."""
+        if session.critic is not None and session.critic.ready:
+            weights = self._transaction.weights
+            session.critic.head.save(weights.folder / VALUE, weights.version, self._practised)
+
+    @property
+    def _practised(self) -> str:
+        """The task with its difficulty."""
+        return " ".join([self._request.task, *self._request.settings])
 
     def taken_back(self) -> bool:
         """True if an undo removed the newest part in the meantime; the practice then counts as over."""

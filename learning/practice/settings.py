@@ -10,9 +10,11 @@ from torch import Tensor
 
 from engine.errors import ConfigError
 from engine.rollout import ROWS
+from learning.agents.credit import Credit, GroupAdvantages, whole_answer
 from learning.maths.policy import standardised_advantages
 from learning.memory.retention import RetentionSettings
 from learning.objectives.grpo import GrpoSettings
+from learning.practice.critic import CriticSettings
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,10 @@ class PracticeSettings:
     """Optimizer steps of linear learning-rate warm-up."""
     advantages: Callable[[Tensor], Tensor] = standardised_advantages
     """Rewards [N, G] -> advantages [N, G]."""
+    credit: Callable[[GroupAdvantages], Credit] = whole_answer
+    """How advantages of answers become those of their tokens (learning.agents.credit)."""
+    critic: CriticSettings | None = None
+    """Credits tokens by a learned value in place of `credit`, once the value is good enough; None: never."""
     objective: GrpoSettings = field(default_factory=GrpoSettings)
     keep: RetentionSettings = field(default_factory=RetentionSettings)
     warm_up: WarmUpSettings = field(default_factory=WarmUpSettings)

@@ -19,6 +19,7 @@ import torch
 
 from engine.model import Model
 from engine.tokenizers.tokenizer import Tokenizer
+from learning.agents.value import ValueHead
 from learning.maths.kl import k3
 from learning.memory.replay import Replay
 from learning.memory.retention import Retention, rehearse
@@ -30,6 +31,8 @@ from learning.objectives.grpo import (
     log_probabilities,
 )
 from learning.objectives.stepper import Stepper
+from learning.objectives.token_credit import credited, trajectories
+from learning.practice.critic import RolloutCritic
 from learning.practice.rollouts import Drawn, RolloutSampler, Sample, fitting, held_out_problems
 from learning.practice.settings import PracticeSettings
 from learning.practice.warm_up import WarmUpReport, warm_up
@@ -59,9 +62,11 @@ class GrpoTrainer:
         settings: PracticeSettings,
         *,
         seed: int = 0,
+        value: ValueHead | None = None,
         pause: Callable[[], None] = lambda: None,
     ) -> None:
-        """Raises DataError if the task has no problems."""
+        """value: of these weights on this task, learned before, for the critic if the settings have one.
+        Raises DataError if the task has no problems."""
         self.model, self.task, self.settings = model, task, settings
         self._pause = pause
         self._rng = random.Random(seed)
@@ -100,6 +105,7 @@ class GrpoTrainer:
         self.updates = 0
         """Optimizer steps so far, including warm-up."""
         self._start: Model | None = None
+        self.critic = RolloutCritic(model, settings.critic, value) if settings.critic else None
 
     @property
     def held_out(self) -> int:
@@ -145,7 +151,7 @@ class GrpoTrainer:
             self._start = copy.deepcopy(self.model).requires_grad_(False)
         drawn, live = self._draw()
         self.roller.judged([sample for part in drawn for sample in part.samples])
-        groups = [group for _, group in live]
+        groups = self._by_value(live)
         kl = self._distance(groups)
         reports = self._learn(groups)
         self.step_number += 1
@@ -183,16 +189,23 @@ class GrpoTrainer:
     def _group(self, prompt: tuple[int, ...], samples: tuple[Sample, ...]) -> GrpoGroup | None:
         """The group with its advantages; None if it is dead. Answers on which the verifier failed are
         left out; truncated answers enter the mean but give no gradient."""
-        judged = [s for s in samples if s.score.failed is None]
-        rewards = torch.tensor([[s.score.total for s in judged]], dtype=torch.float64)
-        if len(judged) < 2 or bool((rewards == rewards[0, 0]).all()):
+        judged, rewards = _judged(samples)
+        if len(judged) < 2 or len(set(rewards)) == 1:
             return None
-        advantages = self.settings.advantages(rewards)[0].tolist()
         answers = tuple(
-            GrpoAnswer(s.answer.tokens, s.answer.logprobs, advantage, not s.truncated)
-            for s, advantage in zip(judged, advantages, strict=True)
+            GrpoAnswer(s.answer.tokens, s.answer.logprobs, 0.0, not s.truncated) for s in judged
         )
-        return GrpoGroup(prompt, answers)
+        credit = self.settings.credit(self.settings.advantages)
+        return credited([GrpoGroup(prompt, answers)], [rewards], credit)[0]
+
+    def _by_value(self, live: list[tuple[tuple[Sample, ...], GrpoGroup]]) -> list[GrpoGroup]:
+        """The groups; where there is a critic, it learns from them, and once it is good enough their tokens
+        are credited by its values."""
+        groups, rewards = [group for _, group in live], [_judged(samples)[1] for samples, _ in live]
+        if self.critic is None:
+            return groups
+        self.critic.observe(trajectories(groups, rewards))
+        return credited(groups, rewards, self.critic.credit()) if self.critic.ready else groups
 
     @torch.no_grad()
     def _distance(self, groups: list[GrpoGroup]) -> float:
@@ -277,6 +290,12 @@ class GrpoTrainer:
             },
             samples=tuple(_shown(samples, self.settings.shown)),
         )
+
+
+def _judged(samples: tuple[Sample, ...]) -> tuple[list[Sample], list[float]]:
+    """The samples that the verifier could judge, and their rewards."""
+    judged = [s for s in samples if s.score.failed is None]
+    return judged, [s.score.total for s in judged]
 
 
 def _shown(samples: list[Sample], count: int) -> list[Sample]:

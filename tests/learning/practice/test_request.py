@@ -18,13 +18,16 @@ import torch
 
 import learning.memory.build
 import learning.practice.request
+import learning.practice.trainer
 from engine.errors import ConfigError
 from engine.model import Model
 from engine.storage.checkpoint import load_model
+from learning.agents.value import ValueHead
 from learning.journal.journal import Journal
 from learning.lessons.learner import Learner
+from learning.practice.critic import CriticSettings, RolloutCritic
 from learning.practice.report import gains
-from learning.practice.request import difficulty
+from learning.practice.request import VALUE, difficulty
 from learning.practice.rollouts import RolloutSampler
 from learning.practice.settings import PracticeSettings, WarmUpSettings
 from learning.protocol.events import (
@@ -322,3 +325,34 @@ def test_idle_practice_takes_small_pieces(tiny_place: Place) -> None:
     )
     assert settings.objective.micro_tokens == learning.practice.request.IDLE_TOKENS
     assert settings.measure_every == 5
+
+
+@pytest.mark.slow
+def test_a_value_is_kept_with_its_weights_and_left_aside_with_others(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded: list[bool] = []
+
+    class Ready(RolloutCritic):
+        def __init__(self, model: Model, settings: CriticSettings, head: ValueHead | None) -> None:
+            loaded.append(head is not None)
+            super().__init__(model, settings, head)
+
+        @property
+        def ready(self) -> bool:
+            return self._seen > 0
+
+    monkeypatch.setattr(learning.practice.trainer, "RolloutCritic", Ready)
+    settings = replace(QUICK, critic=CriticSettings())
+    monkeypatch.setattr(learning.practice.request, "PracticeSettings", lambda: settings)
+    done, _ = room.practise(steps=2, warm_up=True)
+    path = room.folder / VALUE
+    assert path.exists() and done.saves > 0
+    ValueHead.load(path, done.version, "easy")
+    again, _ = room.practise(steps=2, warm_up=False)
+    assert loaded == [False, True] and again.version > done.version
+    ValueHead.load(path, again.version, "easy")
+    room.teacher.send(Undo(None))
+    room.until(UndoDone)
+    room.practise(steps=1, warm_up=False)
+    assert loaded == [False, True, False], "the weights are others now"
