@@ -157,15 +157,14 @@ def blamed(
     return replace(example, ids=ids, target=target, said=said, cut=0, kept=first, instead=instead)
 
 
-def beginning(part: Example) -> Example | None:
-    """What stands in the answer before the part that is to blame, as an example; None if nothing does. Where
-    the answer may end there, its end is to be predicted too."""
-    first = len(asked(part))
+def beginning(part: Example, *, ended: bool = False) -> Example | None:
+    """What stands in the answer before the part that is to blame, as an example; None if nothing does.
+    ended: where the answer may end there, its end is to be predicted too."""
+    first, more = len(asked(part)), part.instead if ended else ()
     if not part.kept:
         return None
-    target = (*[False] * (first - part.kept), *[True] * (part.kept + len(part.instead)))
-    ids = (*part.ids[:first], *part.instead)
-    return replace(part, ids=ids, target=target, said="", kept=0, instead=())
+    target = (*[False] * (first - part.kept), *[True] * (part.kept + len(more)))
+    return replace(part, ids=(*part.ids[:first], *more), target=target, said="", kept=0, instead=())
 
 
 def gives(example: Example, bad: Example) -> bool:

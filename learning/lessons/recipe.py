@@ -259,8 +259,8 @@ def _gradients(
 ) -> float:
     """Adds the gradients of all terms of the loss. Returns their weighted sum in nats."""
     loss = 0.0
-    beginnings = task.beginnings
-    new = [*task.judged, *beginnings, *batch.lesson, *batch.wordings, *batch.replay, *batch.talk]
+    held = task.held
+    new = [*task.judged, *held, *batch.lesson, *batch.wordings, *batch.replay, *batch.talk]
     model.look_ahead([*new, *(e for e, _ in batch.riders)], pause=pause)
     if not task.answer:
         loss += task.weight * avoidance_gradients(
@@ -278,7 +278,7 @@ def _gradients(
     wordings = task.weight * settings.wordings_weight
     terms: list[tuple[Sequence[Example], Sequence[float]]] = [
         (batch.lesson, [task.weight] * len(batch.lesson)),
-        (beginnings, [1.0] * len(beginnings)),
+        (held, [1.0] * len(held)),
         (batch.wordings, [wordings] * len(batch.wordings)),
         (batch.replay, [1.0] * len(batch.replay)),
         ([e for e, _ in batch.riders], [weight for _, weight in batch.riders]),

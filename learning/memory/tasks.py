@@ -241,7 +241,16 @@ class LessonTask:
     @property
     def beginnings(self) -> list[Example]:
         """What stood before the blamed part of each rejected answer, and is to stay as it is."""
-        return [] if self.answer else [one for bad in self.rejected if (one := beginning(bad))]
+        return self._beginnings(ended=False)
+
+    @property
+    def held(self) -> list[Example]:
+        """The same as they are trained: with the end of the answer, where they may end it."""
+        return self._beginnings(ended=True)
+
+    def _beginnings(self, *, ended: bool) -> list[Example]:
+        found = [beginning(bad, ended=ended) for bad in self.rejected]
+        return [] if self.answer else [one for one in found if one]
 
     @property
     def example(self) -> Example:
