@@ -58,6 +58,9 @@ class TeachSettings:
     """Weight of the anchor on the model's own talk."""
     wordings_weight: float = 0.5
     """Weight of the other wordings of the question."""
+    part_weight: float = 10.0
+    """Weight of avoiding a blamed part, beside that of a whole answer: of tokens that are nearly certain the
+    likelihood falls slowly, and behind a beginning that is held they often are."""
     half_life: float = math.inf
     """Of the blame of a bad answer's tokens, counted back from its last one, in tokens. Infinite: all bear
     the same (benchmarks/results/credit.md)."""
@@ -263,11 +266,12 @@ def _gradients(
     new = [*task.judged, *held, *batch.lesson, *batch.wordings, *batch.replay, *batch.talk]
     model.look_ahead([*new, *(e for e, _ in batch.riders)], pause=pause)
     if not task.answer:
-        loss += task.weight * avoidance_gradients(
+        blame = task.weight * (settings.part_weight if held else 1.0)
+        loss += blame * avoidance_gradients(
             model,
             task.rejected,
             before.judged,
-            weight=task.weight,
+            weight=blame,
             half_life=_half_life(task, settings),
             pause=pause,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import benchmarks.credit
 from benchmarks import BenchOptions
 from benchmarks.credit import ARMS, HALVES, Mixed, gone, kept, read_mixed, run
+from benchmarks.credit_rewards import OneWord
 from engine.errors import NotFound
 from learning.text.blame import last_sentence
 from learning.text.normalise import fold
@@ -77,3 +79,17 @@ def test_a_name_that_does_not_exist_lists_those_that_do(
     with pytest.raises(NotFound, match="'other' does not exist") as caught:
         run(BenchOptions(tmp_path))
     assert "choose among" in caught.value.next_step
+
+
+def test_one_word_is_paid(tmp_path: Path) -> None:
+    rng = random.Random(0)
+    for early in (False, True):
+        task = OneWord(early)
+        held = [problem.prompt for problem in task.problems("held_out", rng)]
+        train = [p.prompt for p, _ in zip(task.problems("train", rng), range(200), strict=False)]
+        assert len(held) == 200 and not set(held) & set(train)
+        worked = [next(task.problems("train", rng)).worked or "" for _ in range(400)]
+        paid = sum(score.correct for score in task.score(next(task.problems("train", rng)), worked))
+        assert 25 < paid < 80, "an eighth of the warm-up's answers"
+    assert OneWord(False).right("Lamp tree, green!") and not OneWord(False).right("green, lamp.")
+    assert OneWord(True).right("Green, lamp.") and not OneWord(True).right("")
