@@ -44,7 +44,7 @@ LEARNING: dict[str, set[str]] = {
     "data": {"protocol", "text"},
     "book": {"journal", "protocol", "text"},
     "models": {"journal", "protocol", "home"},
-    "objectives": {"data", "maths"},
+    "objectives": {"agents", "data", "maths"},
     "agents": {"maths"},
     "rewards": {"data", "maths", "models", "objectives", "journal", "protocol", "text"},
     "envs": {"agents", "rewards"},
@@ -54,7 +54,7 @@ LEARNING: dict[str, set[str]] = {
     "lessons": MEMORY | {"memory"},
     "book_training": MEMORY | {"memory"},
     "pretraining": MEMORY | {"memory"},
-    "practice": MEMORY | {"memory", "rewards"},
+    "practice": MEMORY | {"agents", "memory", "rewards"},
     "distillation": MEMORY | {"memory"},
     "teacher": BELOW_TEACHER,
 }

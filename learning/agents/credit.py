@@ -22,7 +22,7 @@ Trajectories = Sequence[Trajectory[Any, Any]]
 Credit = Callable[[Trajectories], list[list[Tensor]]]
 """[trajectory][move] -> [tokens] advantages; 0 where a token is not the policy's own."""
 GroupAdvantages = Callable[[Tensor], Tensor]
-"""Rewards [N, G] -> advantages [N, G], as in learning.maths.policy."""
+"""Rewards [N, G] -> advantages [N, G], as in learning.maths.policy; NaN where a group has fewer."""
 TokenValues = Callable[[Trajectory[Any, Any]], list[Tensor]]
 """For each move the values of the states before its tokens, [tokens], and at the end of the list the value
 of the state behind the last move, [1]."""
@@ -102,6 +102,21 @@ def turn_gae(values: TurnValues, lam: float) -> Credit:
     return credit
 
 
+def scaled(credit: Credit) -> Credit:
+    """What `credit` gives, divided by its root mean square over all tokens that get something; not centred,
+    so that signs stay."""
+
+    def even(trajectories: Trajectories) -> list[list[Tensor]]:
+        found = credit(trajectories)
+        given = torch.cat([row[row != 0] for rows in found for row in rows]) if found else None
+        if given is None or not len(given):
+            return found
+        size = given.square().mean().sqrt()
+        return [[row / size for row in rows] for rows in found]
+
+    return even
+
+
 def span(credit: Credit, move: int, start: int, end: int) -> Credit:
     """Only tokens start to end (not included) of the move of that number are given what `credit` gives."""
 
@@ -123,12 +138,16 @@ def _by_group(trajectories: Trajectories, advantages: GroupAdvantages) -> list[f
     groups: dict[Hashable, list[int]] = defaultdict(list)
     for number, trajectory in enumerate(trajectories):
         groups[trajectory.group].append(number)
+    rows = [members for members in groups.values() if len(members) > 1]
     found = [0.0] * len(trajectories)
-    for members in groups.values():
-        if len(members) < 2:
-            continue
-        totals = torch.tensor([[trajectories[i].total for i in members]], dtype=torch.float64)
-        for i, advantage in zip(members, advantages(totals)[0].tolist(), strict=True):
+    if not rows:
+        return found
+    totals = torch.full((len(rows), max(map(len, rows))), torch.nan, dtype=torch.float64)
+    for row, members in zip(totals, rows, strict=True):
+        own = [trajectories[i].total for i in members]
+        row[: len(members)] = torch.tensor(own, dtype=torch.float64)
+    for members, row in zip(rows, advantages(totals).tolist(), strict=True):
+        for i, advantage in zip(members, row, strict=False):
             found[i] = advantage
     return found
 

@@ -35,6 +35,8 @@ class Example:
     """Number of ids by which the answer was too long, and which were cut off its end."""
     kept: int = field(default=0, compare=False)
     """Number of ids of the answer before those to predict, where only a part of it is to blame (`blamed`)."""
+    instead: tuple[int, ...] = field(default=(), compare=False)
+    """Ids that may follow them in place of that part: the end of the answer."""
 
     @property
     def targets(self) -> int:
@@ -144,22 +146,25 @@ def after(talk: Example, example: Example, context: int) -> Example:
     return replace(example, ids=ids, target=target, prompt=f"{talk.prompt} / {example.prompt}")
 
 
-def blamed(example: Example, first: int, last: int, said: str) -> Example:
+def blamed(
+    example: Example, first: int, last: int, said: str, instead: tuple[int, ...] = ()
+) -> Example:
     """The example with ids `first` to `last` (not included) of its answer alone to be predicted, and nothing
-    behind them. said: their text."""
+    behind them. said: their text; instead: see Example."""
     head = len(asked(example))
     ids = example.ids[: head + last]
     target = (*[False] * (head + first), *[True] * (len(ids) - head - first))
-    return replace(example, ids=ids, target=target, said=said, cut=0, kept=first)
+    return replace(example, ids=ids, target=target, said=said, cut=0, kept=first, instead=instead)
 
 
-def beginning(part: Example) -> Example | None:
-    """What stands in the answer before the part that is to blame, as an example; None if nothing does."""
-    first = len(asked(part))
+def beginning(part: Example, *, ended: bool = False) -> Example | None:
+    """What stands in the answer before the part that is to blame, as an example; None if nothing does.
+    ended: where the answer may end there, its end is to be predicted too."""
+    first, more = len(asked(part)), part.instead if ended else ()
     if not part.kept:
         return None
-    target = (*[False] * (first - part.kept), *[True] * part.kept)
-    return replace(part, ids=part.ids[:first], target=target, said="", kept=0)
+    target = (*[False] * (first - part.kept), *[True] * (part.kept + len(more)))
+    return replace(part, ids=(*part.ids[:first], *more), target=target, said="", kept=0, instead=())
 
 
 def gives(example: Example, bad: Example) -> bool:

@@ -50,7 +50,7 @@ def teach_or_avoid(
     bad = list(task.rejected)
     for _ in range(TIMES):
         said = said_now(transaction.weights.model, tokenizer, task.example)
-        if not any(alike(said.answer, one.answer) for one in bad):
+        if not any(alike(_as_far(said, one), one.answer) for one in bad):
             break
         bad.append(said)
         more, whole = replace(task, rejected=(said,)), LessonTask(None, tuple(bad))
@@ -67,6 +67,11 @@ def said_now(model: Model, tokenizer: Tokenizer, example: Example) -> Example:
     """The example's question with the answer of greedy decoding."""
     said = greedy(model, tokenizer, list(asked(example)))
     return answered_by(example, said.tokens, said.text)
+
+
+def _as_far(said: Example, bad: Example) -> Sequence[int]:
+    """What is compared with an answer to avoid: behind a part that is to blame more may follow."""
+    return said.answer[: len(bad.answer)] if said.kept else said.answer
 
 
 def alike(one: Sequence[int], other: Sequence[int]) -> bool:

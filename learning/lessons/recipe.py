@@ -59,6 +59,9 @@ class TeachSettings:
     """Factor of the KL divergence on self-generated talk in the loss."""
     wordings_weight: float = 0.5
     """Factor of the other wordings of the question in the loss."""
+    part_weight: float = 10.0
+    """Weight of avoiding a blamed part, beside that of a whole answer: of tokens that are nearly certain the
+    likelihood falls slowly, and behind a beginning that is held they often are."""
     half_life: float = math.inf
     """Of the blame of a bad answer's tokens, counted back from its last one, in tokens. Infinite: all bear
     the same (benchmarks/results/credit.md)."""
@@ -269,15 +272,16 @@ def _gradients(
 ) -> float:
     """Adds the gradients of all terms of the loss to the parameters' `.grad`. Returns the loss, in nats."""
     loss = 0.0
-    beginnings = task.beginnings
-    new = [*task.judged, *beginnings, *batch.lesson, *batch.wordings, *batch.replay, *batch.talk]
+    held = task.held
+    new = [*task.judged, *held, *batch.lesson, *batch.wordings, *batch.replay, *batch.talk]
     model.look_ahead([*new, *(e for e, _ in batch.riders)], pause=pause)
     if not task.answer:
-        loss += task.weight * avoidance_gradients(
+        blame = task.weight * (settings.part_weight if held else 1.0)
+        loss += blame * avoidance_gradients(
             model,
             task.rejected,
             before.judged,
-            weight=task.weight,
+            weight=blame,
             half_life=_half_life(task, settings),
             pause=pause,
         )
@@ -288,7 +292,7 @@ def _gradients(
     wordings = task.weight * settings.wordings_weight
     terms: list[tuple[Sequence[Example], Sequence[float]]] = [
         (batch.lesson, [task.weight] * len(batch.lesson)),
-        (beginnings, [1.0] * len(beginnings)),
+        (held, [1.0] * len(held)),
         (batch.wordings, [wordings] * len(batch.wordings)),
         (batch.replay, [1.0] * len(batch.replay)),
         ([e for e, _ in batch.riders], [weight for _, weight in batch.riders]),

@@ -23,6 +23,7 @@ from learning.journal.weak import weak_lessons
 from learning.memory.rewording import reworded
 from learning.protocol.records import Lesson, LessonKind, Span
 from learning.text.asking import is_question
+from learning.text.flaws import ends_sentence
 from learning.text.normalise import fold, fold_prompt
 from learning.text.paraphrases import NO_FRAMES, Frames
 
@@ -127,7 +128,8 @@ def to_avoid(
     blame: Span | None = None,
 ) -> Example | None:
     """An answer to avoid, or the tokens of its blamed part after what stands before. None if the model's
-    context ends before that part."""
+    context ends before that part. Where whole sentences stand before it, and nothing behind it, the answer
+    is to end there: a part that the model is sure of gives way to something else only slowly."""
     whole = from_answer(tokenizer, prompt, answer, context)
     if blame is None:
         return whole
@@ -137,7 +139,11 @@ def to_avoid(
     upto = tokenizer.encode(answer[:end])
     last = _common(upto, ids)
     last = min(max(first, last) + (last < len(upto)), whole.targets - 1)
-    return blamed(whole, first, last, answer[start:end]) if first < last else None
+    if first >= last:
+        return None
+    ends = ends_sentence(answer[:start]) and not answer[end:].strip()
+    instead = (tokenizer.chat.end,) if ends else ()
+    return blamed(whole, first, last, answer[start:end], instead)
 
 
 def _common(one: Sequence[int], other: Sequence[int]) -> int:
@@ -241,7 +247,16 @@ class LessonTask:
     @property
     def beginnings(self) -> list[Example]:
         """What stood before the blamed part of each rejected answer, and is to stay as it is."""
-        return [] if self.answer else [one for bad in self.rejected if (one := beginning(bad))]
+        return self._beginnings(ended=False)
+
+    @property
+    def held(self) -> list[Example]:
+        """The same as they are trained: with the end of the answer, where they may end it."""
+        return self._beginnings(ended=True)
+
+    def _beginnings(self, *, ended: bool) -> list[Example]:
+        found = [beginning(bad, ended=ended) for bad in self.rejected]
+        return [] if self.answer else [one for one in found if one]
 
     @property
     def example(self) -> Example:

@@ -48,6 +48,7 @@ _DERIVED = (
     "practice_best.json",
     "teacher_answers.jsonl",
     "taste.safetensors",
+    "value.safetensors",
 )
 _MODEL = (
     *("config.json", "generation_config.json", "CARD.md", "LICENSE", ".lock"),

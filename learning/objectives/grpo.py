@@ -36,6 +36,13 @@ class GrpoAnswer:
     advantage: float
     active: bool = True
     """False: the answer gives no gradient, for example because it was truncated."""
+    by_token: tuple[float, ...] | None = None
+    """An advantage for each token in place of `advantage` (learning.objectives.token_credit)."""
+
+    @property
+    def advantages(self) -> tuple[float, ...]:
+        """The advantage of each token."""
+        return (self.advantage,) * len(self.tokens) if self.by_token is None else self.by_token
 
 
 @dataclass(frozen=True)
@@ -101,7 +108,7 @@ class _Packed:
     behaviour: Tensor = field(repr=False)
     """[L] log-probabilities under the policy that sampled them."""
     advantages: Tensor = field(repr=False)
-    """[L] advantage of each token's answer."""
+    """[L] advantage of each token."""
     weights: Tensor = field(repr=False)
     """[L] weight of each token in the loss of the batch."""
     answer: Tensor = field(repr=False)
@@ -207,7 +214,7 @@ def _rows(
     """The answers that have a gradient, in rows of at most `micro_tokens` if possible."""
     rows: list[_GrpoRow] = []
     for group in groups:
-        answers = [a for a in group.answers if a.active and (divergence or a.advantage != 0.0)]
+        answers = [a for a in group.answers if a.active and (divergence or any(a.advantages))]
         rows += _split(group.prompt, answers, settings.micro_tokens)
     return rows
 
@@ -248,7 +255,7 @@ def _pack(
         torch.tensor(source, device=device),
         torch.tensor([i for a in row.answers for i in a.tokens], device=device),
         torch.tensor([p for a in row.answers for p in a.logprobs], device=device),
-        torch.tensor([a.advantage for a in row.answers for _ in a.tokens], device=device),
+        torch.tensor([x for a in row.answers for x in a.advantages], device=device),
         torch.tensor([weight(len(a.tokens)) for a in row.answers for _ in a.tokens], device=device),
         torch.tensor([i for i, a in enumerate(row.answers) for _ in a.tokens], device=device),
     )

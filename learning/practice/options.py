@@ -23,12 +23,13 @@ from learning.objectives.settings import (
     load_variant,
     variant_name,
 )
-from learning.practice.settings import PracticeSettings, WarmUpSettings
+from learning.practice.settings import CriticSettings, PracticeSettings, WarmUpSettings
 
 _PARTS: dict[str, type] = {
     "objective": GrpoSettings,
     "keep": RetentionSettings,
     "warm_up": WarmUpSettings,
+    "critic": CriticSettings,
 }
 """Fields that are settings themselves."""
 _PLAIN = ("objective",)

@@ -30,6 +30,7 @@ from learning.memory.save_points import LessonSavePoints
 from learning.memory.transaction import WeightTransaction
 from learning.models.trainable import all_weights
 from learning.practice.background import BackgroundScorer
+from learning.practice.critic import keep_value, kept_value
 from learning.practice.figures import StepReport
 from learning.practice.hooks import interruptible
 from learning.practice.options import changed_values, named_values, with_options
@@ -118,7 +119,10 @@ class PracticeJob:
         model = transaction.weights.model
         transaction.caches.forget()  # practice trains all weights
         self._begin()
-        self._saved = None
+        self._saved, published = None, transaction.weights
+        value = None
+        if self.settings.critic.answers:
+            value = kept_value(published.folder, published.version, self._practised)
         outcome = PracticeOutcome("stopped", "interrupted before anything was measured")
         session: GrpoTrainer | None = None
         weights: LessonSavePoints | None = None
@@ -149,6 +153,7 @@ class PracticeJob:
                         self._journal,
                         transaction.caches.replay.book,
                     ),
+                    value=value,
                     pause=pause,
                 )
                 self._held_out = session.held_out
@@ -164,11 +169,17 @@ class PracticeJob:
                 possible = session.has_worked or not request.idle
                 wanted = request.warm_up if possible and not self._warm else False
                 outcome = run.run(warm_up=wanted)
+                keep_value(session.critic, published.folder, published.version, self._practised)
         finally:
             transaction.caches.forget()
             self._saved = weights.lesson if weights else None
         self._add(outcome)
         return self._done
+
+    @property
+    def _practised(self) -> str:
+        """The task with its difficulty."""
+        return " ".join([self._request.task, *self._request.settings])
 
     def taken_back(self) -> bool:
         """True if an undo removed the newest part in the meantime; the practice then counts as over."""

@@ -15,6 +15,8 @@ from learning.objectives.settings import GrpoSettings, RetentionSettings, check,
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from learning.agents.credit import Credit, GroupAdvantages
+
 
 @dataclass(frozen=True)
 class WarmUpSettings:
@@ -49,6 +51,28 @@ class WarmUpSettings:
             steps=self.steps >= 0,
             **{name: getattr(self, name) >= 1 for name in names},
         )
+
+
+@dataclass(frozen=True)
+class CriticSettings:
+    """A value of states that credits tokens (learning.practice.critic)."""
+
+    answers: int = 0
+    """Answers that the value is learned from before it is used, >= 0; 0 switches it off. 500 are enough for
+    the tasks that come with vidya."""
+    lam: float = 0.95
+    """Decay of later errors in a token's advantage, 0 to 1 a token."""
+    explained: float = 0.2
+    """Least explained variance of the returns of new answers for the value to be used, 0 to 1."""
+    earlier: float = 0.8
+    """What earlier rollouts count beside a new one, 0 to 1: the policy changes."""
+
+    def __post_init__(self) -> None:
+        """Raises ConfigError."""
+        shares = {
+            name: 0.0 <= getattr(self, name) <= 1.0 for name in ("lam", "explained", "earlier")
+        }
+        check(self, answers=self.answers >= 0, **shares)
 
 
 @dataclass(frozen=True)
@@ -92,6 +116,11 @@ class PracticeSettings:
     kl_reward: float = 0.0
     """Weight of the divergence from the weights before the first step in the reward (k1, per answer), >= 0,
     reward per nat; 0 switches it off."""
+    credit: Callable[[GroupAdvantages], Credit] = variant(
+        "whole_answer", whole_answer="learning.agents.credit:whole_answer"
+    )
+    """How advantages of answers become those of their tokens: all tokens of an answer have its own."""
+    critic: CriticSettings = field(default_factory=CriticSettings)
     objective: GrpoSettings = field(default_factory=GrpoSettings)
     keep: RetentionSettings = field(default_factory=RetentionSettings)
     warm_up: WarmUpSettings = field(default_factory=WarmUpSettings)

@@ -18,6 +18,7 @@ import torch
 
 from engine.model import Model
 from engine.tokenizers.tokenizer import Tokenizer
+from learning.agents.value import ValueHead
 from learning.maths.kl import k1, k3, penalised
 from learning.memory.reference import reference_of
 from learning.memory.replay import Replay
@@ -30,7 +31,9 @@ from learning.objectives.grpo import (
     log_probabilities,
 )
 from learning.objectives.stepper import Stepper
+from learning.objectives.token_credit import credited, trajectories
 from learning.practice.buffer import ExperienceBuffer, Kept, ScoredGroup
+from learning.practice.critic import RolloutCritic
 from learning.practice.figures import Learned, StepReport, is_dead, judged, step_report
 from learning.practice.rollouts import (
     Drawn,
@@ -63,10 +66,11 @@ class GrpoTrainer:
         *,
         seed: int = 0,
         yardstick: Yardstick | None = None,
+        value: ValueHead | None = None,
         pause: Callable[[], None] = lambda: None,
     ) -> None:
-        """yardstick: what talk and book are held to; None: as they are now. Raises DataError if the task has
-        no problems."""
+        """yardstick: what talk and book are held to; None: as they are now. value: of these weights on this
+        task, learned before, for a critic. Raises DataError if the task has no problems."""
         self.model, self.task, self.settings = model, task, settings
         self._pause = pause
         self._rng = random.Random(seed)
@@ -109,6 +113,9 @@ class GrpoTrainer:
         self.updates = 0
         """Optimizer steps so far, including warm-up."""
         self._start: Model | None = None
+        self.critic: RolloutCritic | None = None
+        if settings.critic.answers:
+            self.critic = RolloutCritic(model, settings.critic, value)
 
     @property
     def held_out(self) -> int:
@@ -273,22 +280,15 @@ class GrpoTrainer:
         return reports
 
     def _with_advantages(self, groups: Sequence[ScoredGroup]) -> list[GrpoGroup]:
-        """The groups of one batch with the advantages of their answers."""
-        size = max((len(group.rewards) for group in groups), default=0)
-        rewards = torch.full((len(groups), size), math.nan, dtype=torch.float64)
-        for row, group in zip(rewards, groups, strict=True):
-            row[: len(group.rewards)] = torch.tensor(group.rewards, dtype=torch.float64)
-        found = self.settings.advantages(rewards).tolist() if groups else []
-        return [
-            GrpoGroup(
-                group.prompt,
-                tuple(
-                    replace(answer, advantage=advantage)
-                    for answer, advantage in zip(group.answers, row, strict=False)
-                ),
-            )
-            for group, row in zip(groups, found, strict=True)
-        ]
+        """The groups of one batch with the advantages of their tokens. A critic first learns from the batch,
+        and credits it once it is good enough."""
+        plain = [GrpoGroup(group.prompt, group.answers) for group in groups]
+        rewards = [group.rewards for group in groups]
+        credit = self.settings.credit(self.settings.advantages)
+        if self.critic is not None:
+            self.critic.observe(trajectories(plain, rewards))
+            credit = self.critic.credit() if self.critic.ready else credit
+        return credited(plain, rewards, credit)
 
     def _update(self, groups: list[GrpoGroup]) -> GrpoReport:
         settings = self.settings

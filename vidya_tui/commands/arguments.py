@@ -101,7 +101,8 @@ def rating(name: str, argument: str) -> Argument:
     if read.value not in ("good", "bad", "off") or (read.value == "off" and read.reason):
         raise CommandError(
             f"/{name} needs good, bad or off",
-            f"type /{name} good, /{name} bad, or /{name} off to withdraw it; a reason may follow",
+            f"type /{name} good, /{name} bad, or /{name} off to withdraw it; a reason may follow; "
+            f"/{name} bad end is about the last sentence alone",
         )
     if read.reason.split()[:1] == [FROM]:
         raise CommandError(

@@ -110,7 +110,10 @@ class LessonsScreen(ListRoom[None, Taught]):
         asked = [f"{NAMES[turn.role]}: {plain(turn.text)}" for turn in lesson.prompt[-1:]]
         who = NAMES["user" if lesson.kind == "owner_words" else "assistant"]
         said = [f"{who}: {plain(lesson.answer)}"] if lesson.answer else []
-        rest = [f"not: {one_line(text, 200)}" for text in lesson.rejected if text != lesson.answer]
+        label = "of" if lesson.blame else "not"
+        rest = [
+            f"{label}: {one_line(text, 200)}" for text in lesson.rejected if text != lesson.answer
+        ]
         return Content.assemble(
             (words.understood(lesson), "bold"),
             "\n" + " \u00b7 ".join(lines) + "\n",

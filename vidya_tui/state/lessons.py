@@ -79,9 +79,9 @@ def understood(lesson: Lesson) -> str:
     others = [text for text in lesson.rejected if text != lesson.answer]
     if not lesson.answer:
         if others and lesson.blame:
-            before = others[0][: lesson.blame[0]]
-            after = f" after {quote(before)}" if before.strip() else " at its beginning"
-            return f"will not go on with {quote(avoided(lesson), 120)}{after}"
+            before = others[0][: lesson.blame[0]].rstrip()
+            after = f" after {quote(before)}" if before else " at the beginning"
+            return f"will not say {quote(avoided(lesson), 120)}{after}"
         return f"will not answer {quote(others[0], 120)}" if others else "nothing to learn"
     said = f"will answer {quote(lesson.answer, 120)}"
     if lesson.replaces:

@@ -58,7 +58,7 @@ def words_of(tokenizer: Tokenizer, example: Example | None) -> str:
 @pytest.mark.parametrize(
     ("blame", "kept", "avoided"),
     [
-        (last_sentence(BAD), "Cats purr. They are fish.", " So they swim."),
+        (last_sentence(BAD), "Cats purr. They are fish.|", " So they swim."),
         (these_words(BAD, "They are fish."), "Cats purr.", " They are fish."),
         (these_words(BAD, "Cats purr."), "", "Cats purr."),
         (these_words(BAD, "fish"), "Cats purr. They are", " fish"),
@@ -70,7 +70,11 @@ def test_the_tokens_of_a_blamed_part_are_avoided_and_those_before_kept(
     task = to_task(tiny_tokenizer, Lesson("rating", PROMPT, "", (BAD,), blame=blame), 128)
     (bad,) = task.rejected
     assert words_of(tiny_tokenizer, bad) == avoided
-    assert [words_of(tiny_tokenizer, one) for one in task.beginnings] == ([kept] if kept else [])
+    ends, end = kept.endswith("|"), tiny_tokenizer.chat.end
+    starts = [words_of(tiny_tokenizer, one) for one in task.beginnings]
+    assert starts == ([kept.removesuffix("|")] if kept else [])
+    tails = [b.answer[len(a.answer) :] for a, b in zip(task.beginnings, task.held, strict=True)]
+    assert tails == ([(end,) if ends else ()] if kept else [])
     whole = from_answer(tiny_tokenizer, PROMPT, BAD, 128)
     assert whole.ids[: len(bad.ids)] == bad.ids and len(bad.ids) < len(whole.ids)
     assert gives(whole, bad), "who says it all says that too"

@@ -18,9 +18,11 @@ import torch
 
 import learning.memory.build
 import learning.practice.request
+import learning.practice.trainer
 from engine.errors import ConfigError
 from engine.model import Model
 from engine.storage.checkpoint import load_model
+from learning.agents.value import ValueHead
 from learning.journal.journal import Journal
 from learning.journal.practices import (
     TIMED,
@@ -30,10 +32,11 @@ from learning.journal.practices import (
     same_steps,
 )
 from learning.lessons.learner import Learner
+from learning.practice.critic import VALUE, RolloutCritic
 from learning.practice.report import gains
 from learning.practice.request import PracticeJob, difficulty
 from learning.practice.rollouts import HeldOut, RolloutSampler
-from learning.practice.settings import PracticeSettings, WarmUpSettings
+from learning.practice.settings import CriticSettings, PracticeSettings, WarmUpSettings
 from learning.protocol.events import (
     Event,
     Failed,
@@ -413,3 +416,33 @@ def test_a_small_model_is_paid_only_for_an_answer_field(
             find=find,
         )
     assert [options.needs_field for options in given] == [True, False]
+
+
+@pytest.mark.slow
+def test_a_value_is_kept_with_its_weights_and_left_aside_with_others(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded: list[bool] = []
+
+    class Ready(RolloutCritic):
+        def __init__(self, model: Model, settings: CriticSettings, head: ValueHead | None) -> None:
+            loaded.append(head is not None)
+            super().__init__(model, settings, head)
+
+        @property
+        def ready(self) -> bool:
+            return self._seen > 0
+
+    monkeypatch.setattr(learning.practice.trainer, "RolloutCritic", Ready)
+    words = ("critic.answers=4",)
+    done, _ = room.practise(steps=2, warm_up=True, options=words)
+    path = room.folder / VALUE
+    assert path.exists() and done.saves > 0
+    ValueHead.load(path, done.version, "easy")
+    again, _ = room.practise(steps=2, warm_up=False, options=words)
+    assert loaded == [False, True] and again.version > done.version
+    ValueHead.load(path, again.version, "easy")
+    room.teacher.send(Undo(None))
+    room.until(UndoDone)
+    room.practise(steps=1, warm_up=False, options=words)
+    assert loaded == [False, True, False], "the weights are others now"

@@ -1,0 +1,90 @@
+"""A critic for practice: a value of states, learned from the answers that are drawn anyway.
+
+Until it foretells rewards of answers that it has not seen, practice goes on with the credit of whole answers.
+From then on every token is credited by the errors of the value (generalised advantage estimation). Its values
+are of returns that are not discounted: an answer's reward comes with its last token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from engine.errors import CheckpointError
+from engine.model import Model
+from learning.agents.credit import Credit, scaled, token_gae
+from learning.agents.interface import Move, Trajectory
+from learning.agents.value import ValueHead, explained_variance, token_states
+from learning.objectives.token_credit import Answered
+from learning.practice.settings import CriticSettings
+
+VALUE = "value.safetensors"
+"""A critic's value, in the folder of the model whose weights it belongs to."""
+
+
+class RolloutCritic:
+    """The value of one run of practice."""
+
+    def __init__(
+        self, model: Model, settings: CriticSettings, head: ValueHead | None = None
+    ) -> None:
+        """model: the policy, whose hidden states are read as they are. head: learned before; None: new."""
+        self._model, self._settings = model, settings
+        self.head = head or ValueHead(model.config.dim)
+        self._seen = settings.answers if head else 0
+        self.explained = 0.0
+        """Explained variance of the returns of the last rollout, before it learned from that."""
+
+    @property
+    def ready(self) -> bool:
+        """Whether its values are good enough to be used."""
+        return self._seen >= self._settings.answers and self.explained > self._settings.explained
+
+    def observe(self, answers: Sequence[Answered]) -> None:
+        """Looks at a rollout: first tells how well it would have foretold it, then learns from it. Answers
+        that were cut have no true end, and are left out."""
+        whole = [one for one in answers if one.after is None]
+        if not whole:
+            return
+        states = [torch.cat([self._read(move)[:-1] for move in one.moves]) for one in whole]
+        hidden = torch.cat(states)
+        returns = torch.cat(
+            [
+                torch.full((len(part),), one.total, dtype=torch.float64)
+                for one, part in zip(whole, states, strict=True)
+            ]
+        )
+        self.explained = explained_variance(self.head(hidden), returns)
+        keep = self._settings.earlier if self._seen >= self._settings.answers else 1.0
+        self.head.learn(hidden, returns, keep)
+        self._seen += len(whole)
+
+    def credit(self) -> Credit:
+        """Of tokens by the errors of the value, of one size over a batch."""
+        return scaled(token_gae(self._values, self._settings.lam))
+
+    def _values(self, answer: Trajectory[tuple[int, ...], tuple[int, ...]]) -> list[Tensor]:
+        values = [self.head(self._read(move)) for move in answer.moves]
+        return [*(part[:-1] for part in values), values[-1][-1:]]
+
+    def _read(self, move: Move[tuple[int, ...], tuple[int, ...]]) -> Tensor:
+        drawn = move.decision.drawn
+        assert drawn is not None
+        return token_states(self._model, drawn)
+
+
+def kept_value(folder: Path, version: int, task: str) -> ValueHead | None:
+    """The value that was kept with these weights for this task; None if there is none."""
+    with suppress(CheckpointError):  # of other weights or another task: a new one is learned
+        return ValueHead.load(folder / VALUE, version, task) if (folder / VALUE).exists() else None
+    return None
+
+
+def keep_value(critic: RolloutCritic | None, folder: Path, version: int, task: str) -> None:
+    """Keeps what a critic learned, if it is good enough, with the version that was published last."""
+    if critic is not None and critic.ready:
+        critic.head.save(folder / VALUE, version, task)

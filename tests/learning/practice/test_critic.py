@@ -1,0 +1,82 @@
+"""The critic of practice: waits until it foretells rewards, then blames the token that decided."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from engine.model import Model
+from engine.tokenizers.tokenizer import Tokenizer
+from learning.memory.replay import Replay
+from learning.objectives.grpo import GrpoAnswer
+from learning.objectives.token_credit import Answered, trajectory
+from learning.practice.critic import RolloutCritic
+from learning.practice.settings import CriticSettings
+from tests.learning.practice.test_trainer import rigged
+
+PROMPT = (1, 2, 3)
+FIRST, SECOND = (20, 21), range(30, 40)
+
+
+def answers(count: int, seed: int, decides: int) -> list[Answered]:
+    """Three tokens; the reward is 1 where the one of number `decides` is the higher of two."""
+    rng, found = random.Random(seed), []
+    for _ in range(count):
+        tokens = [rng.choice(SECOND) for _ in range(3)]
+        tokens[decides] = rng.choice(FIRST)
+        one = GrpoAnswer(tuple(tokens), (-1.0,) * 3, 0.0)
+        found.append(trajectory(PROMPT, one, float(tokens[decides] == FIRST[1])))
+    return found
+
+
+@pytest.mark.parametrize("decides", [0, 1])
+def test_the_token_that_decides_gets_the_credit(tiny_model: Model, decides: int) -> None:
+    critic = RolloutCritic(tiny_model, CriticSettings(answers=150, lam=0.0))
+    critic.observe(answers(100, 1, decides))
+    assert not critic.ready, "too few answers"
+    critic.observe(answers(100, 2, decides))
+    assert critic.ready and critic.explained > 0.3
+    for one, (row,) in zip(
+        answers(8, 3, decides), critic.credit()(answers(8, 3, decides)), strict=True
+    ):
+        sizes = row.abs().tolist()
+        assert sizes.index(max(sizes)) == decides
+        assert (float(row[decides]) > 0) == (one.total == 1.0)
+
+
+def test_what_cannot_be_foretold_is_not_used(tiny_model: Model) -> None:
+    critic, rng = RolloutCritic(tiny_model, CriticSettings(answers=20)), random.Random(0)
+    for seed in range(3):
+        luck = [
+            replace(one, moves=(replace(one.moves[0], reward=rng.random()),))
+            for one in answers(40, seed, 0)
+        ]
+        critic.observe(luck)
+    assert not critic.ready
+    before = critic.head
+    critic.observe([])
+    critic.observe([replace(one, after=(1,)) for one in answers(3, 1, 0)])
+    assert critic.head is before and critic.explained < 0.2
+
+
+def test_practice_credits_tokens_once_the_value_is_good(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, replay: Replay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rewards: list[list[float | None]] = [[1.0, 0.0], [1.0, 0.0], [1.0, 0.0], [1.0, 0.0]]
+    session = rigged(tiny_model, tiny_tokenizer, replay, rewards)
+    assert session.critic is None
+    session.critic = RolloutCritic(tiny_model, CriticSettings(answers=5))
+    seen: list[bool] = []
+    update = session._update
+
+    def heard(groups):  # type: ignore[no-untyped-def]
+        seen.append(all(a.by_token is None for g in groups for a in g.answers))
+        return update(groups)
+
+    monkeypatch.setattr(session, "_update", heard)
+    session.step()
+    monkeypatch.setattr(RolloutCritic, "ready", True)
+    session.step()
+    assert seen == [True, False]
