@@ -177,7 +177,7 @@ def figures(now: Practising) -> list[tuple[str, str]]:
 
 def waiting(event: PracticeStep) -> str:
     """How many problems are there for the next update."""
-    return f"{event.waiting} of the {event.needed} problems that one needs"
+    return f"{event.waiting} of the {counted(event.needed, 'problem')} that one needs"
 
 
 def started(event: PracticeStarted) -> str:

@@ -111,7 +111,8 @@ def _seen(view: TasteView) -> Iterator[str]:
     report = view.report
     if report is not None:
         yield (
-            f"it was trained on {report.trained_on} of these and measured on {report.held_out} others, "
+            f"it was trained on {report.trained_on} of these and measured on "
+            f"{counted(report.held_out, 'other')}, "
             f"in {report.seconds:.0f} s; it has {report.weights / 1e6:.1f}M weights"
         )
         if view.new:

@@ -117,6 +117,7 @@ def test_a_home_trains_publishes_and_writes_the_adapter(
     for path in ("everyday_path", "shipped_book_path"):
         for place in ("learning.book_training.trainer", "learning.memory.book_rows"):
             monkeypatch.setattr(f"{place}.{path}", lambda: lines, raising=False)
+    monkeypatch.setattr("learning.book_training.manner.LIVES", 0)  # too much for so small a model
     learner = Learner(home, folder, journal, seed=0)
     base = load_model(folder)
     settings = replace(SETTINGS, talk=0)

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.credit_rewards import OneWord
 from benchmarks.processes import descendants
 from learning.practice.background import BackgroundScorer
 from learning.rewards.registry import find_task, tasks
@@ -40,10 +41,11 @@ SLOW = {"humaneval", "mbpp", *GYM}
 """They start a sandbox."""
 OTHERS: dict[str, Callable[[], Task]] = {
     "BackgroundScorer": lambda: BackgroundScorer(find_task("chain_sum"), lambda: None),
+    "OneWord": lambda: OneWord(early=True),
     "Sums": Sums,
     "EasySums": EasySums,
 }
-"""What is no task of the registry: a wrapper, and the tasks of other tests."""
+"""What is no task of the registry: a wrapper, a benchmark's, and the tasks of other tests."""
 OWN = [name for name in tasks() if not name.startswith("gym/")]
 HOSTILE = [
     "",
@@ -148,6 +150,8 @@ def test_a_truth_goes_through_json_and_is_the_same(task: Task) -> None:
 
 
 def test_the_worked_answer_is_right_and_gets_more_than_any_wrong_one(task: Task) -> None:
+    if isinstance(task, OneWord):
+        pytest.skip("its worked answers show the form alone: the paid word is what has to be found")
     for problem in take(task, "train", 3):
         assert problem.prompt.strip() and problem.worked
         score, wrong = task.score(problem, [problem.worked, "nonsense"])

@@ -155,6 +155,7 @@ def test_a_long_conversation_keeps_few_widgets_and_can_be_read_back(tmp_path: Pa
         assert view.mounted_entries <= 50
         for _ in range(40):
             await stage.press("pageup")
+            await stage.pilot.pause(0.05)  # what is laid out above it moves the lines once more
             assert view.mounted_entries <= 75
         await stage.sees("message 0\n")
         assert not view.following
