@@ -110,7 +110,16 @@ class Stage:
         for key in keys:
             character = characters.get(key, key if len(key) == 1 else None)
             self.app.post_message(events.Key(key, character))
+        await asyncio.sleep(0.01)  # what a key makes ready by way of another thread is ready then
         await wait_until_quiet()
+
+    async def turn(self, key: str, pages: int) -> None:
+        """Presses a key of pages so many times, each after the page before it was laid out: while the log's
+        window moves, a key at its edge does nothing."""
+        for _ in range(pages):
+            await self.press(key)
+            await asyncio.sleep(0.03)
+            await self.until(lambda: not self.app.chat.conversation._window.moving)
 
     async def write(self, text: str) -> None:
         """Types text, key by key."""

@@ -154,8 +154,7 @@ def test_a_long_conversation_keeps_few_widgets_and_can_be_read_back(tmp_path: Pa
         await stage.sees("message 59")
         assert view.mounted_entries <= 50
         for _ in range(40):
-            await stage.press("pageup")
-            await stage.pilot.pause(0.05)  # what is laid out above it moves the lines once more
+            await stage.turn("pageup", 1)
             assert view.mounted_entries <= 75
         await stage.sees("message 0\n")
         assert not view.following

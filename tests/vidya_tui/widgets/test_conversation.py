@@ -444,16 +444,14 @@ def test_the_window_moves_before_its_edge_and_what_is_read_stays(tmp_path: Path)
         await stage.until(lambda: view._window.start < first and not view._window.moving)
         await stage.still()
         assert log(stage) == before and view.scroll_y > at_edge
-        for _ in range(30):
-            await stage.press("pageup")
+        await stage.turn("pageup", 30)
         await stage.sees("message 0\n")
         shown = list(stage.app.chat.query(EntryView))
         assert len(shown) == view.mounted_entries <= WINDOW + STEP
         assert seen <= set(shown)  # they show other messages now; none was thrown away
         texts = [entry.entry.text for entry in shown]
         assert texts == [entry.text for entry in view._window.entries[: len(texts)]]
-        for _ in range(60):
-            await stage.press("pagedown")
+        await stage.turn("pagedown", 60)
         await stage.until(lambda: view.following)
         await stage.sees("message 79")
 
@@ -493,8 +491,7 @@ def test_a_marked_text_stays_with_its_message(tmp_path: Path) -> None:
         await stage.pilot.hover(offset=(x + 6, y))
         await stage.pilot.mouse_up(offset=(x + 6, y))
         assert stage.app.chat.get_selected_text() == "message"
-        for _ in range(40):
-            await stage.press("pageup")
+        await stage.turn("pageup", 40)
         await stage.sees("message 0\n")
         assert last not in stage.app.chat.query(EntryView)
         assert all(entry not in stage.app.chat.selections for entry in view.query(EntryView))
