@@ -45,6 +45,7 @@ def test_the_line_of_keys_is_made_anew_only_when_it_says_something_else(tmp_path
         line = stage.app.chat.query_one(KeyLine)
         await stage.say("hello")
         await stage.until(lambda: "12345 pick" in stage.footer())
+        await stage.still()  # the line is made anew once more where the last answer ends
         children = list(line.children)
         stage.app.chat.refresh_bindings()
         await stage.pilot.pause(0.1)
