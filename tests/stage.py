@@ -71,8 +71,10 @@ class Stage:
                 await wait_until_quiet(max_sleep=0.1)
 
     async def sees(self, words: str) -> None:
-        """Waits for words to stand on the screen."""
+        """Waits for words to stand on the screen, and for the frame that was due then."""
         await self.until(lambda: words in self.text())
+        await asyncio.sleep(0.02)
+        await wait_until_quiet(max_sleep=0.1)
 
     async def still(self, looks: int = 5) -> None:
         """Waits until nothing moves: the screen, its colours and the log's place are the same in some

@@ -98,6 +98,7 @@ def test_changed_keys_work_and_are_shown_everywhere(tmp_path: Path) -> None:
         assert stage.teacher.sent(Train) == [Train(epochs=None)]
         stage.app.post_message(events.Key("alt+h", "h"))
         await stage.sees("f14")
+        await stage.still()
         assert "alt+h" in stage.text() and "f2 " not in stage.text()
         assert stage.prompt == ""
         await stage.press("escape")
