@@ -61,8 +61,8 @@ class ValueHead:
     # ------------------------------------------------------------ file
 
     def save(self, path: Path, version: int, task: str) -> None:
-        """Writes it. version: of the weights whose hidden states it reads; task: whose rewards it foretells.
-        Raises CheckpointError."""
+        """Writes the head to a file. version: of the weights that give the hidden states. task: the task
+        whose rewards the head predicts. Raises CheckpointError."""
         tensors = {"gram": self._gram, "moment": self._moment, "weights": self._weights}
         save_tensors(tensors, path, {"version": str(version), "task": task})
 

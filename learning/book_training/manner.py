@@ -8,12 +8,12 @@ nobody wrote down stays the base's. Left out: the steps.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine.tokenizers.tokenizer import Tokenizer
-from learning.data.examples import Example, from_answer
+from learning.data.examples import Example, as_turns, from_answer
 from learning.memory.book_rows import book_examples
 from learning.text.lives import NOT_KNOWN, InventedLife, LifeFact, lives
 from personality.book import everyday_path
@@ -66,18 +66,18 @@ def talks(life: InventedLife, rng: random.Random) -> Iterator[tuple[tuple[str, s
     any words; and questions about what was not told, which she does not know."""
     for fact in life.facts:
         if rng.random() < SILENT:
-            yield _turns([(_question(fact, rng), NOT_KNOWN)])
+            yield as_turns([(_question(fact, rng), NOT_KNOWN)])
             continue
         before = [fact, *rng.sample([f for f in life.facts if f is not fact], rng.randrange(3))]
         rng.shuffle(before)
         said = [(rng.choice(f.statements), rng.choice(TOLD)) for f in before]
-        yield _turns([*said, _asked(fact, rng)])
+        yield as_turns([*said, _asked(fact, rng)])
     for question in life.unknown[:UNKNOWN]:
         said = [
             (rng.choice(f.statements), rng.choice(TOLD))
             for f in rng.sample(life.facts, rng.randrange(2))
         ]
-        yield _turns([*said, (question, NOT_KNOWN)])
+        yield as_turns([*said, (question, NOT_KNOWN)])
 
 
 def _question(fact: LifeFact, rng: random.Random) -> str:
@@ -93,7 +93,3 @@ def _asked(fact: LifeFact, rng: random.Random) -> tuple[str, str]:
         chosen = rng.choice(inquiries)
         return chosen.question, chosen.answer
     return _question(fact, rng), fact.answer
-
-
-def _turns(pairs: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    return tuple(turn for said, answer in pairs for turn in (("user", said), ("assistant", answer)))

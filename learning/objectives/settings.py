@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 VARIANTS = "variants"
 """Key of a field's metadata: name of each variant -> "module:function"."""
 MICRO_TOKENS = 512
-"""Tokens per forward and backward pass; the cost of attention grows with their square."""
+"""Padded tokens per forward and backward pass: about 80 ms at 10M weights on two cores, the longest that a
+streaming answer waits for the learner. The cost of attention grows with their square."""
 
 
 def variant(usual: str, /, **functions: str) -> Any:

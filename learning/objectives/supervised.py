@@ -11,10 +11,7 @@ from engine.model import Model
 from learning.data.examples import Example, micro_batches
 from learning.maths.kl import kl_divergence
 from learning.objectives.forward import HiddenStates, target_logits
-
-MICRO_TOKENS = 512
-"""Padded tokens per forward and backward pass: about 80 ms at 10M weights on two cores, the longest that
-a streaming answer waits for the learner."""
+from learning.objectives.settings import MICRO_TOKENS
 
 
 def likelihood_gradients(

@@ -45,7 +45,7 @@ class PracticeOption:
     path: tuple[str, ...]
     """The fields that lead to it."""
     usual: str
-    """The default as one types it."""
+    """The default value, written as in `name=value`."""
     help: str
     variants: Mapping[str, str]
     """Name -> "module:function"; empty: the value is a number."""
@@ -94,7 +94,7 @@ def with_options(settings: PracticeSettings, given: Sequence[str]) -> PracticeSe
 
 
 def named_values(settings: PracticeSettings) -> dict[str, str]:
-    """Option -> its value in these settings, as one types it."""
+    """Name of each option -> its value in these settings, written as in `name=value`."""
     found = {}
     for option in practice_options():
         value: Any = settings

@@ -26,7 +26,7 @@ from pathlib import Path
 
 from engine.model import Model
 from engine.tokenizers.tokenizer import Tokenizer
-from learning.data.examples import Example, after, from_answer, from_turns
+from learning.data.examples import Example, after, as_turns, from_answer, from_turns
 from learning.memory.book_rows import book_rows, careless_examples, latest_answers
 from learning.memory.own_talk import own_talk
 from learning.models.trainable import Trainable, upper_matrices
@@ -195,13 +195,8 @@ class LivesStage:
         if rng.random() < 0.3:
             asked.append((rng.choice(life.unknown), NOT_KNOWN))
         rng.shuffle(asked)
-        flat = [
-            turn
-            for question, answer in (*turns, *asked)
-            for turn in (("user", question), ("assistant", answer))
-        ]
         longest = min(self._context, self.settings.conversation_tokens)
-        return from_turns(self._tokenizer, flat, longest)
+        return from_turns(self._tokenizer, as_turns([*turns, *asked]), longest)
 
     def _row(self, question: str, answer: str) -> Example:
         return from_answer(self._tokenizer, [("user", question)], answer, self._context)

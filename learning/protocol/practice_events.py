@@ -16,4 +16,4 @@ class PracticeStarted:
     """Every option of practice with its value; `changed` has those that are not the defaults."""
     changed: dict[str, str]
     differs: tuple[str, ...] = ()
-    """What it does not share with the run that it repeats, in words."""
+    """Messages about what differs from the run that is repeated: weights, data, machine, packages."""

@@ -28,7 +28,8 @@ ERRORS = 2.0
 
 @dataclass(frozen=True)
 class Look:
-    """What one property of an answer changes, measured by taking it away from answers that have it."""
+    """How one property of an answer changes its reward. Measured on answers that have the property, with and
+    without it."""
 
     what: str
     """"a question back", "a question mark", "one more sentence", or a word in quotes."""

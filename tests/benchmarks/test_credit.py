@@ -1,4 +1,4 @@
-"""benchmarks.credit: its answers, how they are judged, and a run that goes on where it ended."""
+"""benchmarks.credit: the data, the scoring of answers, and resuming an interrupted run."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -194,6 +194,11 @@ class LocalTeacher:
 
     def _due(self) -> set[int | None]:
         return {lesson.id for lesson in (*self.journal.waiting(), *self.journal.to_undo())}
+
+
+def open_journal(options: Options) -> closing[Journal]:
+    """The home's journal; `with` closes it. Raises JournalError."""
+    return closing(Journal(options.home.journal_path))
 
 
 @contextmanager

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from engine.errors import DataError, VidyaError
 from learning.data.json_lines import parse
 from learning.journal.journal import Journal
 from learning.journal.search import read_query
-from vidya_tui.cli.common import common, lessons_wait, print_json, print_line, say
+from vidya_tui.cli.common import common, lessons_wait, open_journal, print_json, print_line, say
 from vidya_tui.cli.forget import forget
 from vidya_tui.cli.help import Group
 from vidya_tui.cli.progress import progress
@@ -35,15 +34,6 @@ journal_group.add_command(forget)
 journal_group.add_command(progress)
 
 
-@contextmanager
-def _journal(options: Options) -> Iterator[Journal]:
-    journal = Journal(options.home.journal_path)
-    try:
-        yield journal
-    finally:
-        journal.close()
-
-
 @journal_group.command()
 @click.option(
     "--limit", type=click.IntRange(1), default=20, show_default=True, help="Most rows to show."
@@ -52,7 +42,7 @@ def _journal(options: Options) -> Iterator[Journal]:
 @common
 def show(limit: int, asks: bool, options: Options) -> None:
     """Shows the last lessons and their states, or (--asks) the last messages and answers."""
-    with _journal(options) as journal:
+    with open_journal(options) as journal:
         rows = list(_said(journal) if asks else _taught(journal))[-limit:]
         if not rows:
             say("nothing was said yet" if asks else "nothing was taught yet")
@@ -108,7 +98,7 @@ def search(text: str, options: Options) -> None:
     must stand side by side."""
     if not read_query(text).words:
         raise VidyaError("there is no word to look for", "give words: vidya journal search hello")
-    with _journal(options) as journal:
+    with open_journal(options) as journal:
         hits = journal.search(text)
         if not hits:
             say(f"nothing was said with {text!r} in it")
@@ -136,7 +126,7 @@ def search(text: str, options: Options) -> None:
 def export(form: str, out: Path | None, force: bool, options: Options) -> None:
     """Writes the whole journal (jsonl, for `import`), or prompt/chosen/rejected rows (trl)."""
     check_free(out, force=force)
-    with _journal(options) as journal:
+    with open_journal(options) as journal:
         rows = journal.export_trl() if form == "trl" else journal.export_rows()
         lines = [json.dumps(row, ensure_ascii=False) for row in rows]
     if form == "trl" and not lines:
@@ -159,7 +149,7 @@ def import_journal(file: Path, options: Options) -> None:
     judged or undone since then in those that exist here."""
     rows = _rows(file)
     home = options.home
-    with home.lock(), _journal(options) as journal:
+    with home.lock(), open_journal(options) as journal:
         added, waiting = journal.import_rows(rows, f"{file}:"), len(journal.waiting())
     if options.as_json:
         print_json({"added": added, "waiting": waiting})

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,13 +19,13 @@ from learning.protocol.events import (
 from learning.protocol.practice_events import PracticeStarted
 from learning.protocol.requests import CancelPractice, Practise
 from vidya_tui.cli import complete
-from vidya_tui.cli.common import LocalTeacher, common, desk, print_json, say
+from vidya_tui.cli.common import LocalTeacher, common, desk, open_journal, print_json, say
 from vidya_tui.options import Options
 from vidya_tui.state import practice as practice_state
 from vidya_tui.text.numbers import counted
 
 if TYPE_CHECKING:
-    from learning.journal.journal import Journal
+    pass
 
 
 @click.command()
@@ -133,18 +131,6 @@ def practice(
             raise VidyaError(f"{task}: {done.why}", next_step)
 
 
-@contextmanager
-def _journal(options: Options) -> Iterator[Journal]:
-    """The journal of the home, open."""
-    from learning.journal.journal import Journal
-
-    journal = Journal(options.home.journal_path)
-    try:
-        yield journal
-    finally:
-        journal.close()
-
-
 def _until_done(place: LocalTeacher, options: Options) -> tuple[PracticeDone, bool]:
     """(final event, whether Ctrl+C ended the practice)."""
 
@@ -204,7 +190,7 @@ def _again(run: int, options: Options) -> Practise:
     """The request that repeats a run. Raises NotFound."""
     from learning.journal.practices import practice_entry
 
-    with _journal(options) as journal:
+    with open_journal(options) as journal:
         entry = practice_entry(journal, run)
     record = entry.record
     return Practise(
@@ -221,7 +207,7 @@ def _again(run: int, options: Options) -> Practise:
 def _compare(run: int, now: int, options: Options) -> None:
     from learning.journal.practices import same_steps
 
-    with _journal(options) as journal:
+    with open_journal(options) as journal:
         same, both = same_steps(journal, run, now)
     if options.as_json:
         print_json({"event": "again", "run": run, "same_steps": same, "steps": both})
@@ -235,7 +221,7 @@ def _journaled(run: int | None, options: Options) -> None:
     """Prints the last runs, or the samples of one."""
     from learning.journal.practices import practice_entries, practice_entry, practice_samples
 
-    with _journal(options) as journal:
+    with open_journal(options) as journal:
         if run is not None:
             practice_entry(journal, run)
             for sample in practice_samples(journal, run):
@@ -264,7 +250,7 @@ def _list(options: Options) -> None:
 def _report(options: Options) -> None:
     from learning.practice.report import DAY, gains
 
-    with _journal(options) as journal:
+    with open_journal(options) as journal:
         found = gains(journal, DAY)
     for gain in found:
         if options.as_json:

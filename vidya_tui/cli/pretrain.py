@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from learning.pretraining.settings import PretrainReport
 
 FOLDER = click.Path(path_type=Path)
-ADAM_RATE, LIVES_RATE = 0.003, 0.0004
-"""Default learning rates of AdamW, and of the stage of lives."""
+LIVES_RATE = 0.0004
+"""Default learning rate of AdamW with --lives."""
 
 
 @click.command()
@@ -153,7 +153,6 @@ def pretrain(
         "rows": rows,
         "micro_rows": micro_rows,
         "muon_lr": muon_lr,
-        "adam_lr": adam_lr if adam_lr is not None else LIVES_RATE if lives else ADAM_RATE,
         "lives": lives,
         "warm_up": warm_up,
         "decay": decay,
@@ -162,6 +161,10 @@ def pretrain(
         "compile": device.startswith("cuda") if compiled is None else compiled,
         "checkpoint_minutes": checkpoint_minutes,
     }
+    if lives and adam_lr is None:
+        adam_lr = LIVES_RATE
+    if adam_lr is not None:
+        chosen["adam_lr"] = adam_lr
     with team_of_environment(device) as (team, own_device):
         from learning.pretraining.checkpoint import run_folder
 

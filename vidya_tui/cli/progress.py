@@ -6,9 +6,8 @@ from pathlib import Path
 
 import click
 
-from learning.journal.journal import Journal
 from learning.journal.progress import as_csv, as_svg, read_progress, summary
-from vidya_tui.cli.common import common, print_json, say
+from vidya_tui.cli.common import common, open_journal, print_json, say
 from vidya_tui.controller.export import check_free, write_export
 from vidya_tui.options import Options
 
@@ -22,11 +21,8 @@ def progress(csv_path: Path | None, svg_path: Path | None, force: bool, options:
     """Shows how the model does over time: recall, loss, reward, ratings, picks, your words."""
     for path in (csv_path, svg_path):
         check_free(path, force=force)
-    journal = Journal(options.home.journal_path)
-    try:
+    with open_journal(options) as journal:
         found = read_progress(journal)
-    finally:
-        journal.close()
     for path, text in ((csv_path, as_csv), (svg_path, as_svg)):
         if path is not None:
             write_export(path, text(found))

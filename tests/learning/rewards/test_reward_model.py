@@ -1,4 +1,4 @@
-"""The reward model: what it reads, how it learns, what is kept of it."""
+"""The reward model: its inputs, its training and its file."""
 
 from __future__ import annotations
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from engine.errors import DataError
-from learning.journal.journal import Journal
-from vidya_tui.cli.common import common, print_json, say, show
+from engine.errors import DataError, reason
+from vidya_tui.cli.common import common, open_journal, print_json, say, show
 from vidya_tui.cli.help import Group
 from vidya_tui.options import Options
 from vidya_tui.state import taste
@@ -30,15 +28,6 @@ ADVICE = 'give lines like {"prompt": "hello", "answers": ["Hi.", "Hello!"]}, or 
 @click.group("reward", cls=Group)
 def reward_group() -> None:
     """Trains, shows and uses the model of your taste, which is learned from your picks."""
-
-
-@contextmanager
-def _journal(options: Options) -> Iterator[Journal]:
-    journal = Journal(options.home.journal_path)
-    try:
-        yield journal
-    finally:
-        journal.close()
 
 
 def _folder(options: Options) -> Path:
@@ -75,7 +64,7 @@ def train(target: Path | None, options: Options) -> None:
             told = time.monotonic()
             say(f"{done} of {counted(total, 'judgement')}")
 
-    with options.home.lock(), options.home.learning(), _journal(options) as journal:
+    with options.home.lock(), options.home.learning(), open_journal(options) as journal:
         tokenizer, model = Tokenizer.load(folder), load_model(folder)
         keeper = RewardKeeper(folder, lambda: (current_version(folder), model), tokenizer, journal)
         report = keeper.train(tell)
@@ -109,7 +98,7 @@ def _figures(report: TasteReport) -> dict[str, Any]:
 @common
 def show_taste(options: Options) -> None:
     """Shows how well it foretells your picks, what it looks for, and how it likes the last answers."""
-    with _journal(options) as journal:
+    with open_journal(options) as journal:
         view = taste.read_taste(_folder(options), journal)
     if options.as_json:
         print_json(
@@ -164,7 +153,7 @@ def rate(prompts: Path, count: int, options: Options) -> None:
 
     rows = _read(prompts)
     folder = _folder(options)
-    with _journal(options) as journal:
+    with open_journal(options) as journal:
         model, report = usable(folder, journal)
     tokenizer = Tokenizer.load(folder)
     missing = [prompt for prompt, answers in rows if not answers]
@@ -191,7 +180,7 @@ def _read(path: Path) -> list[tuple[str, list[str]]]:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror})", ADVICE) from error
+        raise DataError(f"{path}: cannot be read ({reason(error)})", ADVICE) from error
     if not data.lstrip().startswith(b"{"):
         lines = data.decode("utf-8", "replace").splitlines()
         return _some([(line.strip(), list[str]()) for line in lines if line.strip()], path)
