@@ -11,6 +11,8 @@ from pathlib import Path
 
 from rich.console import RenderableType
 from textual import events
+from textual._context import visible_screen_stack
+from textual.app import App
 from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.strip import Strip
@@ -31,6 +33,14 @@ from vidya_tui.worker.fetcher import Command
 
 keep_styles()
 wait_by_the_loop()
+
+
+def seen(app: App[None]) -> list[Strip]:
+    """The lines of the screen with their colours, as the app draws them: beneath a box stands the screen that
+    it covers. Without naming that screen Textual would draw nothing there, and keep what it drew."""
+    visible_screen_stack.set(app._background_screens)
+    return app.screen._compositor.render_strips()
+
 
 TEXTS = ("one answer", "two answers", "three answers", "four answers", "five answers")
 
@@ -160,9 +170,9 @@ class Stage:
         if self._waits:
             moment = (self.app.screen, self._paints)
             if self._drawn[0] != moment:
-                self._drawn = moment, self.app.screen._compositor.render_strips()
+                self._drawn = moment, seen(self.app)
             return self._drawn[1]
-        return self.app.screen._compositor.render_strips()
+        return seen(self.app)
 
     @contextmanager
     def _waiting(self) -> Iterator[None]:

@@ -13,6 +13,7 @@ import pytest
 from textual.pilot import Pilot
 
 from tests.scenes import SCENES, Scene, build, still_clock
+from tests.stage import seen
 from vidya_tui.app.app import VidyaApp
 from vidya_tui.widgets.key_line import KeyLine
 
@@ -55,8 +56,8 @@ def keys_are_whole(app: VidyaApp) -> None:
             groups[group] = groups.get(group, "") + app.get_key_display(one.binding)
     may |= {f"{keys} {group.description}" for group, keys in groups.items()}  # type: ignore[attr-defined]
     region = lines[0].region
-    seen = app.screen._compositor.render_strips()[region.y].crop(region.x, region.right).text
-    for part in seen.split("\u258f"):
+    line = seen(app)[region.y].crop(region.x, region.right).text
+    for part in line.split("\u258f"):
         words = part.split()
         if words[0].isdigit() and "pick" in words:
             words = words[words.index("pick") + 1 :]

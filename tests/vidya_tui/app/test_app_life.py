@@ -24,7 +24,7 @@ from learning.protocol.events import (
 )
 from learning.protocol.requests import CancelTraining, Generate, OwnerActive, SetLearning, Train
 from tests.fakes import ScriptedTeacher
-from tests.stage import Stage, play
+from tests.stage import Stage, play, seen
 from vidya_tui.app.app import VidyaApp
 from vidya_tui.settings.file import Settings
 
@@ -112,7 +112,7 @@ def test_the_first_frame_is_painted_before_the_teacher_is_made(
     start = VidyaApp._start
 
     def watched(app: VidyaApp) -> None:
-        strips = app.screen._compositor.render_strips()
+        strips = seen(app)
         frames.append("\n".join(strip.text for strip in strips))
         start(app)
 

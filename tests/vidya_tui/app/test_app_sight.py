@@ -16,7 +16,7 @@ Look = tuple[bool, bool, bool]
 
 def looks(stage: Stage, line: str) -> set[Look]:
     """The (bold, underlined, reversed) of the letters of the line on which words stand."""
-    for strip in stage.app.screen._compositor.render_strips():
+    for strip in stage.strips():
         if line in strip.text:
             return {_look(segment) for segment in strip if segment.text.strip()}
     raise AssertionError(f"{line!r} is not on the screen")

@@ -28,7 +28,7 @@ SIZES = [
 
 def check(stage: Stage, width: int) -> None:
     """Every line of the screen is as wide as the terminal, and nothing on it is obeyed."""
-    strips = stage.app.screen._compositor.render_strips()
+    strips = stage.strips()
     assert {strip.cell_length for strip in strips} == {width}
     assert {cell_len(strip.text) for strip in strips} == {width}
     assert not any(c in stage.text() for c in "\x1b\u200b\ufeff\u202e")

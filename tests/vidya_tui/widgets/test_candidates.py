@@ -113,7 +113,7 @@ def test_every_script_stays_in_its_place(tmp_path: Path, size: tuple[int, int]) 
         for key in ("", "tab", "down", "3"):
             await stage.press(*([key] if key else []))
             await stage.pilot.pause(0.1)
-            strips = stage.app.screen._compositor.render_strips()
+            strips = stage.strips()
             assert {strip.cell_length for strip in strips} == {size[0]}
             assert all(cell_len(strip.text) == size[0] for strip in strips)
             assert not any(c in stage.text() for c in "\x1b\u200b\ufeff")
