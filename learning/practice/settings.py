@@ -76,6 +76,22 @@ class CriticSettings:
 
 
 @dataclass(frozen=True)
+class AdapterSettings:
+    """Low-rank adapters (LoRA) that are trained in place of all weights, and added to these."""
+
+    at: int = 100_000_000
+    """Models with at least so many weights are practised with adapters, >= 0; 0: every model."""
+    rank: int = 32
+    """Rank of each adapter, >= 1."""
+    alpha: float = 64.0
+    """An adapter's change is scaled by alpha / rank, above 0."""
+
+    def __post_init__(self) -> None:
+        """Raises ConfigError."""
+        check(self, at=self.at >= 0, rank=self.rank >= 1, alpha=0.0 < self.alpha < math.inf)
+
+
+@dataclass(frozen=True)
 class PracticeSettings:
     """Defaults for models of 10M weights; benchmarks/results/practice*.md has measurements with them."""
 
@@ -121,6 +137,7 @@ class PracticeSettings:
     )
     """How advantages of answers become those of their tokens: all tokens of an answer have its own."""
     critic: CriticSettings = field(default_factory=CriticSettings)
+    adapter: AdapterSettings = field(default_factory=AdapterSettings)
     objective: GrpoSettings = field(default_factory=GrpoSettings)
     keep: RetentionSettings = field(default_factory=RetentionSettings)
     warm_up: WarmUpSettings = field(default_factory=WarmUpSettings)
