@@ -21,8 +21,8 @@ from typing import Any
 
 import torch
 
-from benchmarks import BenchOptions
-from benchmarks.collapse_data import DATA, Row, read_lessons
+from benchmarks import DATA, BenchOptions
+from benchmarks.collapse_data import Row, read_lessons
 from benchmarks.collapse_pupils import open_learner
 from benchmarks.report import machine, table, write
 from engine.generate import Restart, generate

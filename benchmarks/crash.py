@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks import BenchOptions
+from benchmarks import RESULTS, ROOT, BenchOptions
 from benchmarks.crash_look import book_lines, forgotten, known, look, settled, states, whole_copy
 from benchmarks.report import machine, table, write
 from benchmarks.scratch import scratch_home
@@ -201,8 +201,7 @@ def _start(
     command = [sys.executable, "-m", "benchmarks.crash_player", "--home", str(home.path)]
     command += ["--model", model, "--seed", str(seed), "--round", str(number)]
     command += ["--train"] * train + ["--finish"] * finish
-    root = Path(__file__).resolve().parent.parent
-    return Life(subprocess.Popen(command, stdout=subprocess.PIPE, cwd=root, start_new_session=True))
+    return Life(subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT, start_new_session=True))
 
 
 def _wait(life: Life, aim: str, home: Home, model: str, chance: random.Random) -> None:
@@ -290,7 +289,7 @@ def main() -> None:
     options = BenchOptions(
         home=Path.home(),
         quick="quick" in sys.argv,
-        out=None if "quick" in sys.argv else Path(__file__).parent / "results",
+        out=None if "quick" in sys.argv else RESULTS,
         say=lambda line: print(line, file=sys.stderr, flush=True),
     )
     numbers = [float(text) for text in sys.argv[1:] if text != "quick"]

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from benchmarks import ROOT
 from engine.storage.weight_files import INDEX, current_files, current_version
 from learning.home import Home
 from learning.journal.journal import Journal
@@ -208,8 +209,7 @@ def forgotten(home: Home, model: str, first: Path) -> list[str]:
 
     command = [sys.executable, "-m", "vidya_tui", "journal", "forget", "--all", "--yes"]
     command += ["--no-relearn", "--home", str(home.path), "--model", model]
-    root = Path(__file__).resolve().parent.parent
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     wrong = [f"forget: {done.stderr.strip()}"] if done.returncode else []
     folder = home.models_path / model
     before = load_model(folder, weights=first).state_dict()
