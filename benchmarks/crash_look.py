@@ -159,14 +159,14 @@ def known(home: Home, model: str) -> dict[str, Any]:
     rejected: number of answers whose bad rating is learned. said_all_the_same: of these, how many it gives.
     """
     from engine.storage.checkpoint import load_model
-    from engine.tokenizers.tokenizer import Tokenizer
+    from engine.tokenizers.load import load_tokenizer
     from learning.data.examples import from_answer
     from learning.lessons.avoid import said_now
     from learning.memory.tasks import answer_example
     from learning.objectives.forward import knowledge
 
     folder = home.models_path / model
-    weights, tokenizer = load_model(folder), Tokenizer.load(folder)
+    weights, tokenizer = load_model(folder), load_tokenizer(folder)
     context = weights.config.context
     journal = Journal(home.journal_path)
     try:

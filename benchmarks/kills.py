@@ -66,9 +66,9 @@ def _small_model(folder: Path) -> None:
     from engine.config import CONFIGS
     from engine.model import Model
     from engine.storage.checkpoint import save_model
-    from engine.tokenizers.tokenizer import Tokenizer
+    from engine.tokenizers.load import load_tokenizer
 
-    tokenizer = Tokenizer.load(SHIPPED / DEFAULT_MODEL)
+    tokenizer = load_tokenizer(SHIPPED / DEFAULT_MODEL)
     config = replace(CONFIGS["tiny"], vocab_size=tokenizer.vocab_size)
     model = Model(config, generator=torch.Generator().manual_seed(0))
     save_model(model, folder, dtype=torch.float32)

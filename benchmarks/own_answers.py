@@ -150,13 +150,13 @@ def main(folder: Path, out: Path) -> None:
     """Draws, filters and writes."""
     from engine.precision import fast_dtype
     from engine.storage.checkpoint import load_model
-    from engine.tokenizers.tokenizer import Tokenizer
+    from engine.tokenizers.load import load_tokenizer
 
     model = load_model(folder, dtype=fast_dtype("cpu")).requires_grad_(False).eval()
     asked = messages()
     random.Random(0).shuffle(asked)
     with out.open("w", encoding="utf-8") as file:
-        for message, answers in draw(model, Tokenizer.load(folder), asked):
+        for message, answers in draw(model, load_tokenizer(folder), asked):
             if answer := best(message, answers):
                 file.write(f"<|user|> {message} <|assistant|> {answer}\n")
 

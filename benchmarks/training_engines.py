@@ -53,11 +53,11 @@ def documents_of(ids: Any, documents: Any) -> list[Any]:
 
 def book(folder: Path, context: int) -> list[Any]:
     """The shipped book as examples."""
-    from engine.tokenizers.tokenizer import Tokenizer
+    from engine.tokenizers.load import load_tokenizer
     from learning.memory.book_rows import book_examples
     from personality.book import shipped_book_path
 
-    return book_examples(Tokenizer.load(folder), [shipped_book_path()], context)
+    return book_examples(load_tokenizer(folder), [shipped_book_path()], context)
 
 
 class Vidya:
