@@ -1,7 +1,7 @@
 """Three programs that sample answers from the same weights, behind one interface.
 
-Run as `python -m benchmarks.decode_engines ENGINE FOLDER` by benchmarks.workers. Each uses its own
-sampler. Left out: what an app does with the answers.
+Run as `python -m benchmarks.decode_engines ENGINE FOLDER` by benchmarks.workers.
+Each uses its own sampler. Left out: what an app does with the answers.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Our training and transformers' Trainer on the same rows, behind one interface.
 
-Run as `python -m benchmarks.training_engines ENGINE FOLDER` by benchmarks.workers. Both use the machine's
-fastest number format and AdamW. Left out: reading data.
+Run as `python -m benchmarks.training_engines ENGINE FOLDER` by benchmarks.workers.
+Both use the machine's fastest number format and AdamW. Left out: reading data.
 """
 
 from __future__ import annotations
