@@ -112,6 +112,8 @@ class GrpoTrainer:
         self._buffer = ExperienceBuffer(settings.buffer_size or settings.groups, settings.max_age)
         self.updates = 0
         """Optimizer steps so far, including warm-up."""
+        self.taught_tags = False
+        """Whether warm-up has taught the tags of answers as single tokens."""
         self._start: Model | None = None
         self.critic: RolloutCritic | None = None
         if settings.critic.answers:
@@ -143,6 +145,7 @@ class GrpoTrainer:
 
         def heard(now: WarmUpReport) -> None:
             self.updates = before + now.step
+            self.taught_tags = now.tagged
             report(now)
 
         return warm_up(
