@@ -345,7 +345,7 @@ def test_idle_practice_takes_small_pieces(tiny_place: Place) -> None:
 @pytest.mark.slow
 def test_a_model_that_was_taught_tags_says_so_and_says_them(room: Room) -> None:
     def ask() -> str:
-        room.teacher.send(Generate(1, (Turn("user", "3 + 4 ="),), Sampling(0.0), 1))
+        room.teacher.send(Generate(1, (Turn("user", "3 + 4 ="),), 1, Sampling(0.0)))
         (done,) = [e for e in room.until(AskDone) if isinstance(e, CandidateDone)]
         return done.candidate.text
 
