@@ -90,14 +90,20 @@ def conversation(tokenizer: Tokenizer, ids: Sequence[int], target: Sequence[bool
 
 
 def from_answer(
-    tokenizer: Tokenizer, prompt: Sequence[tuple[str, str]], answer: str, context: int
+    tokenizer: Tokenizer,
+    prompt: Sequence[tuple[str, str]],
+    answer: str,
+    context: int,
+    *,
+    tagged: bool = False,
 ) -> Example:
     """An example that predicts only the answer to a prompt.
 
     prompt: (role, text), ending with the user. If it does not fit in `context` ids, the oldest turns are
-    dropped. An answer longer than half of the context loses its end (`cut`).
+    dropped. An answer longer than half of the context loses its end (`cut`). tagged: whether its tags become
+    single ids; only for what a program wrote (engine.tokenizers.tags).
     """
-    ids = tokenizer.encode(answer)
+    ids = tokenizer.encode_tagged(answer) if tagged else tokenizer.encode(answer)
     body = (*ids[: context // 2], tokenizer.chat.end)
     cut = max(0, len(ids) - context // 2)
     return _answered(

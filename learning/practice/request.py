@@ -5,7 +5,6 @@ Left out: threads and priorities (learning.teacher.teacher).
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
@@ -15,7 +14,6 @@ from typing import Any
 
 import torch
 
-from engine.model import Model
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.journal.journal import Journal
 from learning.journal.practices import (
@@ -31,11 +29,19 @@ from learning.practice.critic import keep_value, kept_value
 from learning.practice.figures import StepReport
 from learning.practice.hooks import interruptible
 from learning.practice.options import changed_values, named_values
-from learning.practice.record import PracticeRecord, data_mark, differences, machine, versions
+from learning.practice.record import (
+    PracticeRecord,
+    data_mark,
+    differences,
+    machine,
+    versions,
+    weights_mark,
+)
 from learning.practice.report import measure_name
 from learning.practice.requested import difficulty, practice_settings
 from learning.practice.run import Evaluation, Interrupted, PracticeOutcome, PracticeRun
 from learning.practice.settings import PracticeSettings
+from learning.practice.tags import name_tags
 from learning.practice.trained import AddedSavePoints, trained_weights
 from learning.practice.trainer import GrpoTrainer
 from learning.practice.warm_up import WarmUpReport
@@ -65,13 +71,15 @@ class PracticeJob:
         *,
         pause: Callable[[], None],
         emit: Callable[[Event], None],
+        renamed: Callable[[Tokenizer], None] = lambda _: None,
         settings: PracticeSettings | None = None,
         find: Callable[[str, TaskOptions], Task] = find_task,
     ) -> None:
-        """Raises NotFound for an unknown task, ConfigError for settings or data that it cannot use."""
+        """renamed: called with the tokenizer of a model that has learned the tags of answers. Raises NotFound
+        for an unknown task, ConfigError for settings or data that it cannot use."""
         self._transaction, self._tokenizer = transaction, tokenizer
         self._journal, self._request = journal, request
-        self._pause, self._emit = pause, emit
+        self._pause, self._emit, self._renamed = pause, emit, renamed
         self.settings = practice_settings(settings or PracticeSettings(), request)
         small = transaction.weights.model.config.parameters < self.settings.field_below
         options = TaskOptions(
@@ -125,6 +133,11 @@ class PracticeJob:
         session: GrpoTrainer | None = None
         weights: LessonSavePoints | None = None
 
+        def name() -> None:
+            if session is not None and session.taught_tags:
+                self._tokenizer = name_tags(self._tokenizer, published.folder)
+                self._renamed(self._tokenizer)
+
         def pause() -> None:
             self._pause()
             if (session is None or not session.updates) and stop():
@@ -137,7 +150,7 @@ class PracticeJob:
                 transaction.begin(trained.trainable) as attempt,
                 trained,
             ):
-                weights = LessonSavePoints(attempt, self._journal, request.task)
+                weights = LessonSavePoints(attempt, self._journal, request.task, before=name)
                 session = GrpoTrainer(
                     model,
                     self._tokenizer,
@@ -227,7 +240,7 @@ class PracticeJob:
             data_mark=data_mark(data),
             model=weights.folder.name,
             version=weights.version,
-            weights=_digest(weights.model),
+            weights=weights_mark(weights.model),
             threads=torch.get_num_threads(),
             machine=machine(),
             packages=versions(),
@@ -348,11 +361,3 @@ class PracticeJob:
                 seconds=report.seconds,
             )
         )
-
-
-def _digest(model: Model) -> str:
-    """Hash of all weights."""
-    digest = hashlib.blake2b(digest_size=16)
-    for value in model.state_dict().values():
-        digest.update(value.detach().float().cpu().contiguous().reshape(-1).numpy())
-    return digest.hexdigest()

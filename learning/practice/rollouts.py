@@ -109,7 +109,7 @@ class RolloutSampler:
                 model,
                 prompts,
                 group,
-                ends=self.tokenizer.not_text(model.config.vocab_size),
+                ends=self._ends(model),
                 max_tokens=self._max_tokens,
                 temperature=0.0 if greedy else self._temperature,
                 generator=generator,
@@ -187,6 +187,11 @@ class RolloutSampler:
             Sample(problem, answer, text, score)
             for answer, text, score in zip(answers, texts, scores, strict=True)
         )
+
+    def _ends(self, model: Model) -> set[int]:
+        """Ids that end an answer: all that stand for no text, but not the tags, learned or not."""
+        tokenizer = self.tokenizer
+        return set(tokenizer.not_text(model.config.vocab_size)).difference(tokenizer.own_tags)
 
     def _text(self, answer: Answered) -> str:
         return self.tokenizer.decode(answer.tokens).strip()

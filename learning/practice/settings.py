@@ -36,6 +36,9 @@ class WarmUpSettings:
     """Success rate that ends warm-up, 0 to 1; low, so that groups still differ in reward."""
     steps: int = 200
     """Most steps, >= 0; the tasks that come with vidya took at most 32."""
+    tags: bool = True
+    """Whether it teaches the tags of the answer format as single tokens, where the tokenizer has some. As
+    text they are half of every answer."""
     save_every: int = 5
     """Measurements between save points, >= 1; what passes the guard is kept where warm-up is interrupted."""
     keep: RetentionSettings = field(default_factory=lambda: RetentionSettings(talk_weight=10.0))

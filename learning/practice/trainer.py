@@ -114,6 +114,8 @@ class GrpoTrainer:
         self._buffer = ExperienceBuffer(settings.buffer_size or settings.groups, settings.max_age)
         self.updates = 0
         """Optimizer steps so far, including warm-up."""
+        self.taught_tags = False
+        """Whether warm-up has taught the tags of answers as single tokens."""
         self._start: Model | None = None
         self.critic: RolloutCritic | None = None
         if settings.critic.answers:
@@ -141,10 +143,13 @@ class GrpoTrainer:
         self, report: Callable[[WarmUpReport], None], stop: Callable[[], bool]
     ) -> WarmUpReport:
         """See learning.practice.warm_up."""
-        before = self.updates
+        before, settings = self.updates, self.settings.warm_up
+        if not self._trained.embeddings:
+            settings = replace(settings, tags=False)
 
         def heard(now: WarmUpReport) -> None:
             self.updates = before + now.step
+            self.taught_tags = now.tagged
             report(now)
 
         return warm_up(
@@ -153,7 +158,7 @@ class GrpoTrainer:
             self.roller,
             self._problems,
             self.keeper,
-            self.settings.warm_up,
+            settings,
             self.generator,
             report=heard,
             pause=self._pause,

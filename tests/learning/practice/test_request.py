@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import threading
 import time
@@ -17,8 +18,10 @@ import torch
 import learning.memory.build
 import learning.practice.request
 import learning.practice.trainer
+from engine.config import Sampling
 from engine.errors import ConfigError
 from engine.model import Model
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.agents.value import ValueHead
 from learning.journal.practices import (
     TIMED,
@@ -35,6 +38,8 @@ from learning.practice.requested import IDLE_TOKENS, difficulty, practice_settin
 from learning.practice.rollouts import HeldOut, RolloutSampler
 from learning.practice.settings import CriticSettings, PracticeSettings
 from learning.protocol.events import (
+    AskDone,
+    CandidateDone,
     Failed,
     LessonDone,
     PracticeDone,
@@ -49,6 +54,7 @@ from learning.protocol.records import Lesson, Turn
 from learning.protocol.requests import (
     CancelPractice,
     CancelTraining,
+    Generate,
     Learn,
     OwnerActive,
     Practise,
@@ -269,6 +275,31 @@ def test_idle_practice_takes_small_pieces(tiny_place: Place) -> None:
     )
     assert settings.objective.micro_tokens == IDLE_TOKENS
     assert settings.measure_every == 5
+
+
+@pytest.mark.slow
+def test_a_model_that_was_taught_tags_says_so_and_says_them(room: Room) -> None:
+    def ask() -> str:
+        room.teacher.send(Generate(1, (Turn("user", "3 + 4 ="),), 1, Sampling(0.0)))
+        (done,) = [e for e in room.until(AskDone) if isinstance(e, CandidateDone)]
+        return done.candidate.text
+
+    long = ("max_tokens=40",)
+    assert not Tokenizer.load(room.folder).says_tags
+    room.practise(warm_up=True, steps=1)
+    assert not Tokenizer.load(room.folder).says_tags, "answers without tags teach none"
+    done, got = room.practise(task="tagged", warm_up=True, steps=1, options=long)
+    assert done.accuracy_warm is not None and done.accuracy_warm > 0.0
+    assert Tokenizer.load(room.folder).says_tags
+    assert re.fullmatch(r"<think>.*</think><answer>\d+</answer>", ask())
+    samples = [e for e in got if isinstance(e, PracticeSample)]
+    assert all("<answer>" in sample.text for sample in samples if sample.reward)
+
+    room.teacher.send(Undo())
+    room.until(UndoDone)
+    assert "<" not in ask(), "the weights before it know none"
+    again, _ = room.practise(task="tagged", warm_up=True, steps=1, options=long)
+    assert (again.warm_up_steps, again.accuracy_after) == (done.warm_up_steps, done.accuracy_after)
 
 
 def figures(room: Room, run: int) -> list[dict[str, Any]]:
