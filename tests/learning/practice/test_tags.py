@@ -12,7 +12,7 @@ from engine.config import CONFIGS
 from engine.errors import CheckpointError
 from engine.model import Model
 from engine.tokenizers.ranks import RankTokenizer
-from engine.tokenizers.tags import TAGS
+from engine.tokenizers.tags import TAGS, as_text
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.memory.replay import Replay
 from learning.practice.figures import MISMATCH
@@ -90,7 +90,7 @@ def test_tags_as_text_can_be_had(
     tiny_model: Model, tiny_tokenizer: RankTokenizer, replay: Replay
 ) -> None:
     before = tiny_model.embedding.weight.detach().clone()
-    settings = replace(SETTINGS, warm_up=replace(WARM_UP, tags=False, steps=1))
+    settings = replace(SETTINGS, warm_up=replace(WARM_UP, tags=as_text, steps=1))
     own = GrpoTrainer(tiny_model, tiny_tokenizer, TaggedSums(), replay, settings)
     own.warm_up(lambda _: None, lambda: False)
     assert not own.taught_tags
