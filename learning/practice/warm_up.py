@@ -84,7 +84,7 @@ def warm_up(
             for _ in range(settings.batch)
         ]
         if not tagged and any(roller.tokenizer.own_tags.intersection(line.ids) for line in lines):
-            tagged = True
+            tagged = roller.says_tags = True
             introduce_tags(model, roller.tokenizer)
         loss = likelihood_gradients(model, lines, pause=pause)
         keeper.gradients(model, settings.keep)
