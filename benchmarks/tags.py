@@ -23,6 +23,7 @@ from benchmarks.report import machine, table, write
 from benchmarks.scratch import DEFAULT_MODEL, scratch_home
 from engine.storage.checkpoint import load_model
 from engine.tokenizers.load import load_tokenizer
+from engine.tokenizers.tags import as_text, as_tokens
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.memory.book_rows import book_examples
 from learning.memory.own_talk import own_talk
@@ -35,7 +36,7 @@ from learning.rewards.task import TaskOptions
 from personality.book import shipped_book_path
 
 TASKS = ("syllogism", "propositional_logic")
-ARMS = {"text": False, "tokens": True}
+ARMS = {"text": as_text, "tokens": as_tokens}
 STEPS, WORKED = 15, 300
 SETTINGS = PracticeSettings()
 QUICK = replace(
@@ -77,7 +78,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
                     key = (task, arm, seed)
                     if key in {(r["task"], r["arm"], r["seed"]) for r in result["rows"]}:
                         continue
-                    row = _measured(folder, task, seed, steps, ARMS[arm], options.quick)
+                    row = _measured(folder, task, seed, steps, arm, options.quick)
                     result["rows"].append({"task": task, "arm": arm, "seed": seed, **row})
                     options.say(f"{task}, {arm}, seed {seed}: {row}")
                     if options.out is not None:
@@ -102,19 +103,18 @@ def parts(result: dict[str, Any]) -> Iterator[str]:
     )
 
 
-def worked_tokens(tokenizer: Tokenizer, task: str, *, tags: bool) -> float:
+def worked_tokens(tokenizer: Tokenizer, task: str, arm: str) -> float:
     """Mean number of ids of a worked answer, its end included."""
     problems = find_task(task, TaskOptions()).problems("train", random.Random(0))
-    encode = tokenizer.encode_tagged if tags else tokenizer.encode
-    return fmean(1 + len(encode(next(problems).worked or "")) for _ in range(WORKED))
+    return fmean(1 + len(ARMS[arm](tokenizer, next(problems).worked or "")) for _ in range(WORKED))
 
 
 def _measured(
-    folder: Path, task: str, seed: int, steps: int, tags: bool, quick: bool
+    folder: Path, task: str, seed: int, steps: int, arm: str, quick: bool
 ) -> dict[str, float]:
     model, tokenizer = load_model(folder), load_tokenizer(folder)
     settings = QUICK if quick else SETTINGS
-    settings = replace(settings, warm_up=replace(settings.warm_up, tags=tags))
+    settings = replace(settings, warm_up=replace(settings.warm_up, tags=ARMS[arm]))
     book = book_examples(tokenizer, [shipped_book_path()], model.config.context)
     replay = Replay(model, book, [], own_talk(model, tokenizer, folder))
     practised = find_task(task, TaskOptions(needs_field=True))
@@ -128,7 +128,7 @@ def _measured(
     after = trainer.accuracy()
     practised.close()
     return {
-        "worked": worked_tokens(tokenizer, task, tags=tags),
+        "worked": worked_tokens(tokenizer, task, arm),
         "drawn": fmean(report.length for report in reports),
         "step_tokens": fmean(report.tokens for report in reports),
         "warm_up": last.step,

@@ -3,7 +3,7 @@ them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import torch
@@ -95,15 +95,15 @@ def from_answer(
     answer: str,
     context: int,
     *,
-    tagged: bool = False,
+    encode: Callable[[str], list[int]] | None = None,
 ) -> Example:
     """An example that predicts only the answer to a prompt.
 
     prompt: (role, text), ending with the user. If it does not fit in `context` ids, the oldest turns are
-    dropped. An answer longer than half of the context loses its end (`cut`). tagged: whether its tags become
-    single ids; only for what a program wrote (engine.tokenizers.tags).
+    dropped. An answer longer than half of the context loses its end (`cut`). encode: in place of the
+    tokenizer's, for what a program wrote (Tokenizer.encode_tagged).
     """
-    ids = tokenizer.encode_tagged(answer) if tagged else tokenizer.encode(answer)
+    ids = (encode or tokenizer.encode)(answer)
     body = (*ids[: context // 2], tokenizer.chat.end)
     cut = max(0, len(ids) - context // 2)
     return _answered(

@@ -90,6 +90,8 @@ class RolloutSampler:
         self.tokenizer, self.task = tokenizer, task
         self._max_tokens, self._temperature, self._rows = max_tokens, temperature, rows
         self._weights, self._pause = weights, pause
+        self.says_tags = tokenizer.says_tags
+        """Whether the model has learned the tags of answers; warm-up may teach them."""
 
     def draw(
         self,
@@ -189,9 +191,10 @@ class RolloutSampler:
         )
 
     def _ends(self, model: Model) -> set[int]:
-        """Ids that end an answer: all that stand for no text, but not the tags, learned or not."""
+        """Ids that end an answer: all that stand for no text, but not tags that the model has learned."""
         tokenizer = self.tokenizer
-        return set(tokenizer.not_text(model.config.vocab_size)).difference(tokenizer.own_tags)
+        said = tokenizer.own_tags if self.says_tags else ()
+        return set(tokenizer.not_text(model.config.vocab_size)).difference(said)
 
     def _text(self, answer: Answered) -> str:
         return self.tokenizer.decode(answer.tokens).strip()

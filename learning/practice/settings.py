@@ -15,6 +15,7 @@ from learning.objectives.settings import GrpoSettings, RetentionSettings, check,
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from engine.tokenizers.tokenizer import Tokenizer
     from learning.agents.credit import Credit, GroupAdvantages
 
 
@@ -36,9 +37,11 @@ class WarmUpSettings:
     """Success rate that ends warm-up, 0 to 1; low, so that groups still differ in reward."""
     steps: int = 200
     """Most steps, >= 0; the tasks that come with vidya took at most 32."""
-    tags: bool = True
-    """Whether it teaches the tags of the answer format as single tokens, where the tokenizer has some. As
-    text they are half of every answer."""
+    tags: Callable[[Tokenizer, str], list[int]] = variant(
+        "tokens", tokens="engine.tokenizers.tags:as_tokens", text="engine.tokenizers.tags:as_text"
+    )
+    """How it teaches the tags of the answer format: as single tokens, where the tokenizer has some, or as
+    text, which is half of every answer."""
     save_every: int = 5
     """Measurements between save points, >= 1; what passes the guard is kept where warm-up is interrupted."""
     keep: RetentionSettings = field(default_factory=lambda: RetentionSettings(talk_weight=10.0))

@@ -17,6 +17,7 @@ from dataclasses import replace
 import torch
 
 from engine.model import Model
+from engine.tokenizers.tags import as_text
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.agents.value import ValueHead
 from learning.maths.kl import k1, k3, penalised
@@ -145,7 +146,7 @@ class GrpoTrainer:
         """See learning.practice.warm_up."""
         before, settings = self.updates, self.settings.warm_up
         if not self._trained.embeddings:
-            settings = replace(settings, tags=False)
+            settings = replace(settings, tags=as_text)
 
         def heard(now: WarmUpReport) -> None:
             self.updates = before + now.step

@@ -10,6 +10,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -79,11 +80,11 @@ def warm_up(
     step = 0
     while (last.success or 0.0) < settings.enough and step < settings.steps and not stop():
         lines = [
-            _worked(model, roller, next(problems), tagged=settings.tags)
+            _worked(model, roller, next(problems), partial(settings.tags, roller.tokenizer))
             for _ in range(settings.batch)
         ]
         if not tagged and any(roller.tokenizer.own_tags.intersection(line.ids) for line in lines):
-            tagged = True
+            tagged = roller.says_tags = True
             introduce_tags(model, roller.tokenizer)
         loss = likelihood_gradients(model, lines, pause=pause)
         keeper.gradients(model, settings.keep)
@@ -96,7 +97,9 @@ def warm_up(
     return replace(last, step=step)
 
 
-def _worked(model: Model, roller: RolloutSampler, problem: Problem, *, tagged: bool) -> Example:
+def _worked(
+    model: Model, roller: RolloutSampler, problem: Problem, encode: Callable[[str], list[int]]
+) -> Example:
     if problem.worked is None:
         raise DataError(
             f"{roller.task.name}: its problems have no worked answers",
@@ -104,4 +107,4 @@ def _worked(model: Model, roller: RolloutSampler, problem: Problem, *, tagged: b
         )
     prompt = [("user", problem.prompt)]
     context = model.config.context
-    return from_answer(roller.tokenizer, prompt, problem.worked, context, tagged=tagged)
+    return from_answer(roller.tokenizer, prompt, problem.worked, context, encode=encode)

@@ -63,7 +63,7 @@ def test_tags_that_were_learned_are_shown_by_others(
     theirs = served(own, tmp_path / "out")
     ids = [*own.encode_tagged("<think>so</think><answer>no</answer>"), own.end]
     assert theirs.decode(ids, skip_special_tokens=True) == "<|think|> so<|answer|> no"
-    found = Tokenizer.load(tmp_path / "out")
+    found = load_tokenizer(tmp_path / "out")
     assert found.says_tags and found.fingerprint() == own.fingerprint()
     plain = tokenizer_json(tiny_tokenizer)["added_tokens"]
     assert all(one["special"] for one in plain), "reserved ids are never shown"

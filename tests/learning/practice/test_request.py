@@ -21,7 +21,7 @@ import learning.practice.trainer
 from engine.config import Sampling
 from engine.errors import ConfigError
 from engine.model import Model
-from engine.tokenizers.tokenizer import Tokenizer
+from engine.tokenizers.load import load_tokenizer
 from learning.agents.value import ValueHead
 from learning.journal.practices import (
     TIMED,
@@ -285,12 +285,12 @@ def test_a_model_that_was_taught_tags_says_so_and_says_them(room: Room) -> None:
         return done.candidate.text
 
     long = ("max_tokens=40",)
-    assert not Tokenizer.load(room.folder).says_tags
+    assert not load_tokenizer(room.folder).says_tags
     room.practise(warm_up=True, steps=1)
-    assert not Tokenizer.load(room.folder).says_tags, "answers without tags teach none"
+    assert not load_tokenizer(room.folder).says_tags, "answers without tags teach none"
     done, got = room.practise(task="tagged", warm_up=True, steps=1, options=long)
     assert done.accuracy_warm is not None and done.accuracy_warm > 0.0
-    assert Tokenizer.load(room.folder).says_tags
+    assert load_tokenizer(room.folder).says_tags
     assert re.fullmatch(r"<think>.*</think><answer>\d+</answer>", ask())
     samples = [e for e in got if isinstance(e, PracticeSample)]
     assert all("<answer>" in sample.text for sample in samples if sample.reward)
