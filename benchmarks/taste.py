@@ -73,7 +73,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
         if not all(
             _found(rows, h, n, seed) for h in HIDDEN for n in PICKS for seed in options.seeds
         ):
-            answers = _answers(model, tokenizer, options)
+            answers = drawn_answers(model, tokenizer, options)
             for seed in options.seeds:
                 for row in _measured(model, tokenizer, answers, seed, rows, options):
                     rows.append(row)
@@ -88,7 +88,9 @@ def run(options: BenchOptions) -> dict[str, Any]:
     return result
 
 
-def _answers(model: Model, tokenizer: Tokenizer, options: BenchOptions) -> dict[str, list[str]]:
+def drawn_answers(
+    model: Model, tokenizer: Tokenizer, options: BenchOptions
+) -> dict[str, list[str]]:
     """The answers, drawn once and kept beside the rows."""
     if options.out is None or options.quick:
         return drawn(model, tokenizer, options)

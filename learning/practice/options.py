@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import difflib
 import inspect
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass, replace
@@ -24,7 +25,11 @@ from learning.objectives.settings import (
     variant_name,
 )
 from learning.practice.settings import CriticSettings, PracticeSettings, WarmUpSettings
+from learning.protocol.requests import Practise
+from learning.rewards.registry import OPTIONS
 
+IDLE_TOKENS = 128
+"""Tokens per forward pass in idle practice; few, so that the owner need not wait long."""
 _PARTS: dict[str, type] = {
     "objective": GrpoSettings,
     "keep": RetentionSettings,
@@ -91,6 +96,40 @@ def with_options(settings: PracticeSettings, given: Sequence[str]) -> PracticeSe
             branch = branch.setdefault(part, {})
         branch[last] = _read(by_name[name], text)
     return _replaced(settings, values)
+
+
+def difficulty(settings: tuple[str, ...]) -> dict[str, Any]:
+    """Parses settings such as `("max_terms=3", "operators=[\\"+\\"]")`; values are JSON, else text.
+
+    Raises ConfigError if one is not NAME=VALUE.
+    """
+    found: dict[str, Any] = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not (name.strip() and equals):
+            raise ConfigError(f"setting {setting!r}", "write it as name=value")
+        try:
+            found[name.strip()] = json.loads(value)
+        except ValueError:
+            found[name.strip()] = value
+        if isinstance(found[name.strip()], list):
+            found[name.strip()] = tuple(found[name.strip()])
+    return found
+
+
+def practice_settings(settings: PracticeSettings, request: Practise) -> PracticeSettings:
+    """The settings with the task's own options, and what a request asks for. Raises ConfigError."""
+    settings = with_options(settings, (*OPTIONS.get(request.task, ()), *request.options))
+    if request.steps is not None:
+        settings = replace(settings, steps=request.steps)
+    if request.group_size is not None:
+        settings = replace(settings, group_size=request.group_size)
+    if request.idle:
+        objective = replace(settings.objective, micro_tokens=IDLE_TOKENS)
+        settings = replace(
+            settings, objective=objective, measure_every=min(5, settings.measure_every)
+        )
+    return settings
 
 
 def named_values(settings: PracticeSettings) -> dict[str, str]:

@@ -6,7 +6,6 @@ Left out: threads and priorities (learning.teacher.teacher).
 from __future__ import annotations
 
 import hashlib
-import json
 import time
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
@@ -16,7 +15,6 @@ from typing import Any
 
 import torch
 
-from engine.errors import ConfigError
 from engine.model import Model
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.journal.journal import Journal
@@ -33,11 +31,17 @@ from learning.practice.background import BackgroundScorer
 from learning.practice.critic import keep_value, kept_value
 from learning.practice.figures import StepReport
 from learning.practice.hooks import interruptible
-from learning.practice.options import changed_values, named_values, with_options
+from learning.practice.options import (
+    changed_values,
+    difficulty,
+    named_values,
+    practice_settings,
+)
 from learning.practice.record import PracticeRecord, data_mark, differences, machine, versions
 from learning.practice.report import measure_name
 from learning.practice.run import Evaluation, Interrupted, PracticeOutcome, PracticeRun
 from learning.practice.settings import PracticeSettings
+from learning.practice.signs import TasteSigns
 from learning.practice.trainer import GrpoTrainer
 from learning.practice.warm_up import WarmUpReport
 from learning.practice.yardstick import open_yardstick
@@ -50,11 +54,11 @@ from learning.protocol.events import (
 )
 from learning.protocol.practice_events import PracticeStarted
 from learning.protocol.requests import Practise
+from learning.rewards.owner import OwnerData
 from learning.rewards.registry import find_task
+from learning.rewards.reward_data import preferences, split
 from learning.rewards.task import Task, TaskOptions
-
-IDLE_TOKENS = 128
-"""Tokens per forward pass in idle practice; few, so that the owner need not wait long."""
+from learning.rewards.tasks.taste import TasteTask
 
 
 class PracticeJob:
@@ -82,8 +86,17 @@ class PracticeJob:
             data=Path(request.data) if request.data else None,
             difficulty=difficulty(request.settings),
             needs_field=small,
+            owner=OwnerData(
+                transaction.weights.folder,
+                journal,
+                tokenizer,
+                transaction.weights.model,
+                made_up=lambda: transaction.caches.replay.turns.texts,
+                pause=pause,
+            ),
         )
         task = find(request.task, options)
+        self._taste = task if isinstance(task, TasteTask) else None
         self._task: Task = BackgroundScorer(task, pause) if request.idle else task
         self.seed = time.time_ns() % 2**31 if request.seed is None else request.seed
         """By default a new seed each time, so that the problems differ."""
@@ -164,6 +177,7 @@ class PracticeJob:
                     on_evaluation=self._evaluated,
                     on_warm_up=self._warmed,
                     stop=stop,
+                    signs=self._signs(session, pause),
                 )
                 # idle practice requests warm-up always; skip it if the task has no worked answers
                 possible = session.has_worked or not request.idle
@@ -175,6 +189,13 @@ class PracticeJob:
             self._saved = weights.lesson if weights else None
         self._add(outcome)
         return self._done
+
+    def _signs(self, session: GrpoTrainer, pause: Callable[[], None]) -> TasteSigns | None:
+        """What watches a learned reward; None for other tasks."""
+        if self._taste is None:
+            return None
+        choices = split(preferences(self._journal)).held_out.choices
+        return TasteSigns(session, self._taste, choices, pause=pause)
 
     @property
     def _practised(self) -> str:
@@ -348,40 +369,6 @@ class PracticeJob:
                 seconds=report.seconds,
             )
         )
-
-
-def difficulty(settings: tuple[str, ...]) -> dict[str, Any]:
-    """Parses settings such as `("max_terms=3", "operators=[\\"+\\"]")`; values are JSON, else text.
-
-    Raises ConfigError if one is not NAME=VALUE.
-    """
-    found: dict[str, Any] = {}
-    for setting in settings:
-        name, equals, value = setting.partition("=")
-        if not (name.strip() and equals):
-            raise ConfigError(f"setting {setting!r}", "write it as name=value")
-        try:
-            found[name.strip()] = json.loads(value)
-        except ValueError:
-            found[name.strip()] = value
-        if isinstance(found[name.strip()], list):
-            found[name.strip()] = tuple(found[name.strip()])
-    return found
-
-
-def practice_settings(settings: PracticeSettings, request: Practise) -> PracticeSettings:
-    """The settings with what a request asks for. Raises ConfigError."""
-    settings = with_options(settings, request.options)
-    if request.steps is not None:
-        settings = replace(settings, steps=request.steps)
-    if request.group_size is not None:
-        settings = replace(settings, group_size=request.group_size)
-    if request.idle:
-        objective = replace(settings.objective, micro_tokens=IDLE_TOKENS)
-        settings = replace(
-            settings, objective=objective, measure_every=min(5, settings.measure_every)
-        )
-    return settings
 
 
 def _digest(model: Model) -> str:

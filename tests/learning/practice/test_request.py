@@ -33,8 +33,9 @@ from learning.journal.practices import (
 )
 from learning.lessons.learner import Learner
 from learning.practice.critic import VALUE, RolloutCritic
+from learning.practice.options import IDLE_TOKENS, difficulty, practice_settings
 from learning.practice.report import gains
-from learning.practice.request import PracticeJob, difficulty
+from learning.practice.request import PracticeJob
 from learning.practice.rollouts import HeldOut, RolloutSampler
 from learning.practice.settings import CriticSettings, PracticeSettings, WarmUpSettings
 from learning.protocol.events import (
@@ -329,10 +330,10 @@ def test_idle_practice_makes_way_after_every_block_and_at_lowest_priority(
 
 
 def test_idle_practice_takes_small_pieces(tiny_place: Place) -> None:
-    settings = learning.practice.request.practice_settings(
+    settings = practice_settings(
         replace(PracticeSettings(), measure_every=10), Practise("easy", idle=True)
     )
-    assert settings.objective.micro_tokens == learning.practice.request.IDLE_TOKENS
+    assert settings.objective.micro_tokens == IDLE_TOKENS
     assert settings.measure_every == 5
 
 
