@@ -69,7 +69,7 @@ class Arm:
 
 G1, _, G3 = HIDDEN
 SIZE = ("groups=12", "group_size=4", "max_tokens=40", "measure_every=5")
-ARMS = (
+ARMS: tuple[Arm, ...] = (
     Arm("taste", G1, 400, 0.05, 40, SIZE),
     Arm("gold", G1, 0, 0.05, 40, SIZE),
     Arm("spurious", G3, 50, 0.0, 80, SIZE),
