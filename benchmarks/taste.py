@@ -4,7 +4,7 @@ The model answers everyday messages, once for all seeds; an owner with a hidden 
 the reward model is trained by the product's own code (learning.rewards.reward_training) on the first 200 and
 1,000 picks, and rates answers to messages that nobody picked among. Rows are kept in taste_rows.jsonl and not
 measured again.
-Left out: practice against the reward model.
+Left out: practice against the reward model (benchmarks.taste_practice).
 """
 
 from __future__ import annotations
@@ -169,6 +169,7 @@ def _measured(
                 "calibration_error": own.calibration_error,
                 "said_of_itself": report.picks_right,
                 "used": not report.why_not,
+                "no_more_than_length": report.no_more_than_length,
                 "length_correlation": correlation(data.train, hidden),
                 "seconds": report.seconds,
                 "processor_seconds": spent,
@@ -236,7 +237,23 @@ def parts(rows: Sequence[dict[str, Any]]) -> list[str]:
     )
     seeds = ", ".join(str(seed) for seed in sorted({row["seed"] for row in rows}))
     measured_so_far = f"Seeds measured so far: {seeds or 'none'}."
-    return [REGISTERED, measured_so_far, table(head, quality), table(costs, cost)]
+    return [REGISTERED, measured_so_far, table(head, quality), *_misled(rows), table(costs, cost)]
+
+
+def _misled(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """That a preference is foretold and yet ordered worse than by guessing, if one is."""
+    found = []
+    for hidden in HIDDEN:
+        some = [row for row in rows if row["hidden"] == hidden.name]
+        if some and (gold := _mean(some, "gold_pairs")) < 0.5:
+            found.append(
+                f"{hidden.name}: {_mean(some, 'picks_right'):.0%} of held-out picks are foretold (guessing "
+                f"{_mean(some, 'chance'):.0%}), and the hidden worth orders only {gold:.0%} of pairs so: worse "
+                "than guessing. The reward model does what the picks say; that these favour something which "
+                "is not liked cannot be seen in the picks. So it is used. Length alone, which picks favour, "
+                f"orders {_mean(some, 'length'):.0%} of pairs of the worth rightly."
+            )
+    return found
 
 
 def _mean(rows: Sequence[dict[str, Any]], key: str) -> float:
