@@ -248,8 +248,8 @@ def _misled(rows: Sequence[dict[str, Any]]) -> list[str]:
         if some and (gold := _mean(some, "gold_pairs")) < 0.5:
             found.append(
                 f"{hidden.name}: {_mean(some, 'picks_right'):.0%} of held-out picks are foretold (guessing "
-                f"{_mean(some, 'chance'):.0%}), and the hidden worth orders only {gold:.0%} of pairs so: worse "
-                "than guessing. The reward model does what the picks say; that these favour something which "
+                f"{_mean(some, 'chance'):.0%}), and the hidden worth orders only {gold:.0%} of pairs so: "
+                "worse than guessing. The reward model does what the picks say; that these favour something which "
                 "is not liked cannot be seen in the picks. So it is used. Length alone, which picks favour, "
                 f"orders {_mean(some, 'length'):.0%} of pairs of the worth rightly."
             )
