@@ -50,6 +50,10 @@ DRAWN = 7
 """Answers drawn to each message; different ones are kept."""
 TEMPERATURE, TOKENS = 0.9, 40
 ROWS, DRAWN_ANSWERS = "taste_rows.jsonl", "taste_answers.json"
+EARLIER_RULE = (
+    "Most rows are older than the rule that a taste is used where it orders held-out pairs better than by "
+    'chance, paired by choice: their "used" is where picks foretold exceeded chance by two standard errors.'
+)
 REGISTERED = """Registered before the run. The settings are those of the specification (AdamW 3e-4, 16 choices
 a step, one epoch, three heads); nothing was tuned on these messages. Hidden preferences: G1 asks back and has
 at most eight words, G2 has words of the message's topic, G3 is G2 less a tenth for every word beyond 12 while
@@ -237,6 +241,8 @@ def parts(rows: Sequence[dict[str, Any]]) -> list[str]:
     )
     seeds = ", ".join(str(seed) for seed in sorted({row["seed"] for row in rows}))
     measured_so_far = f"Seeds measured so far: {seeds or 'none'}."
+    if any("no_more_than_length" not in row for row in rows):
+        measured_so_far += f" {EARLIER_RULE}"
     return [REGISTERED, measured_so_far, table(head, quality), *_misled(rows), table(costs, cost)]
 
 
@@ -250,7 +256,7 @@ def _misled(rows: Sequence[dict[str, Any]]) -> list[str]:
                 f"{hidden.name}: {_mean(some, 'picks_right'):.0%} of held-out picks are foretold (guessing "
                 f"{_mean(some, 'chance'):.0%}), and the hidden worth orders only {gold:.0%} of pairs so: "
                 "worse than guessing. The reward model does what the picks say; that these favour "
-                "something which is not liked cannot be seen in the picks. So it is used. Length alone, "
+                "something which is not liked cannot be seen in the picks, so nothing refuses it. Length alone, "
                 f"which picks favour, orders {_mean(some, 'length'):.0%} of pairs of the worth rightly."
             )
     return found
