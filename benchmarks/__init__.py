@@ -48,6 +48,7 @@ BENCHMARKS: dict[str, str] = {
     "tags": "practice with the tags of answers as text and as single tokens: gain a minute",
     "sandbox": "sandboxed program checks per second, and whether hostile programs get through",
     "optimizers": "Muon with AdamW against AdamW alone: equal tokens, a sweep each, three seeds",
+    "taste_practice": "practice on taste: what is really liked beside what is paid, and the alarms",
     "taste": "hidden preferences learned from noisy picks, by the reward model and by plain baselines",
     "toys": "agents in small worlds with known solutions; every learner in every world",
     "verifiers": "speed and accuracy on 10,000 answers in the format of GSM8K, and of other verifiers",

@@ -4,7 +4,7 @@ The model answers everyday messages, once for all seeds; an owner with a hidden 
 the reward model is trained by the product's own code (learning.rewards.reward_training) on the first 200 and
 1,000 picks, and rates answers to messages that nobody picked among. Rows are kept in taste_rows.jsonl and not
 measured again.
-Left out: practice against the reward model.
+Left out: practice against the reward model (benchmarks.taste_practice).
 """
 
 from __future__ import annotations
@@ -51,6 +51,10 @@ DRAWN = 7
 """Answers drawn to each message; different ones are kept."""
 TEMPERATURE, TOKENS = 0.9, 40
 ROWS, DRAWN_ANSWERS = "taste_rows.jsonl", "taste_answers.json"
+EARLIER_RULE = (
+    "Most rows are older than the rule that a taste is used where it orders held-out pairs better than by "
+    'chance, paired by choice: their "used" is where picks foretold exceeded chance by two standard errors.'
+)
 REGISTERED = """Registered before the run. The settings are those of the specification (AdamW 3e-4, 16 choices
 a step, one epoch, three heads); nothing was tuned on these messages. Hidden preferences: G1 asks back and has
 at most eight words, G2 has words of the message's topic, G3 is G2 less a tenth for every word beyond 12 while
@@ -74,7 +78,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
         if not all(
             _found(rows, h, n, seed) for h in HIDDEN for n in PICKS for seed in options.seeds
         ):
-            answers = _answers(model, tokenizer, options)
+            answers = drawn_answers(model, tokenizer, options)
             for seed in options.seeds:
                 for row in _measured(model, tokenizer, answers, seed, rows, options):
                     rows.append(row)
@@ -89,7 +93,9 @@ def run(options: BenchOptions) -> dict[str, Any]:
     return result
 
 
-def _answers(model: Model, tokenizer: Tokenizer, options: BenchOptions) -> dict[str, list[str]]:
+def drawn_answers(
+    model: Model, tokenizer: Tokenizer, options: BenchOptions
+) -> dict[str, list[str]]:
     """The answers, drawn once and kept beside the rows."""
     if options.out is None or options.quick:
         return drawn(model, tokenizer, options)
@@ -168,6 +174,7 @@ def _measured(
                 "calibration_error": own.calibration_error,
                 "said_of_itself": report.picks_right,
                 "used": not report.why_not,
+                "no_more_than_length": report.no_more_than_length,
                 "length_correlation": correlation(data.train, hidden),
                 "seconds": report.seconds,
                 "processor_seconds": spent,
@@ -235,7 +242,25 @@ def parts(rows: Sequence[dict[str, Any]]) -> list[str]:
     )
     seeds = ", ".join(str(seed) for seed in sorted({row["seed"] for row in rows}))
     measured_so_far = f"Seeds measured so far: {seeds or 'none'}."
-    return [REGISTERED, measured_so_far, table(head, quality), table(costs, cost)]
+    if any("no_more_than_length" not in row for row in rows):
+        measured_so_far += f" {EARLIER_RULE}"
+    return [REGISTERED, measured_so_far, table(head, quality), *_misled(rows), table(costs, cost)]
+
+
+def _misled(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """That a preference is foretold and yet ordered worse than by guessing, if one is."""
+    found = []
+    for hidden in HIDDEN:
+        some = [row for row in rows if row["hidden"] == hidden.name]
+        if some and (gold := _mean(some, "gold_pairs")) < 0.5:
+            found.append(
+                f"{hidden.name}: {_mean(some, 'picks_right'):.0%} of held-out picks are foretold (guessing "
+                f"{_mean(some, 'chance'):.0%}), and the hidden worth orders only {gold:.0%} of pairs so: "
+                "worse than guessing. The reward model does what the picks say; that these favour "
+                "something which is not liked cannot be seen in the picks, so nothing refuses it. Length "
+                f"alone, which picks favour, orders {_mean(some, 'length'):.0%} of pairs of the worth rightly."
+            )
+    return found
 
 
 def _mean(rows: Sequence[dict[str, Any]], key: str) -> float:

@@ -42,7 +42,7 @@ def judged(samples: Sequence[Sample]) -> list[Sample]:
 
 def success(samples: Sequence[Sample]) -> float:
     """Share of right answers among the judged, 0 to 1; 0 if there are none."""
-    return mean([float(sample.score.correct) for sample in judged(samples)])
+    return mean([float(sample.score.success) for sample in judged(samples)])
 
 
 def mean(values: Sequence[float]) -> float:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from learning.protocol.events import Event, Failed, PracticeDone, TeacherEnded
 from learning.protocol.requests import Practise
 
-POINTLESS = ("too_hard", "solved", "rolled_back")
+POINTLESS = ("too_hard", "solved", "rolled_back", "alarm")
 """Values of PracticeDone.ended after which the same practice would end the same way again."""
 
 

@@ -41,6 +41,7 @@ from learning.practice.report import measure_name
 from learning.practice.requested import difficulty, practice_settings
 from learning.practice.run import Evaluation, Interrupted, PracticeOutcome, PracticeRun
 from learning.practice.settings import PracticeSettings
+from learning.practice.signs import TasteSigns
 from learning.practice.tags import name_tags
 from learning.practice.trained import AddedSavePoints, trained_weights
 from learning.practice.trainer import GrpoTrainer
@@ -55,8 +56,11 @@ from learning.protocol.events import (
 )
 from learning.protocol.practice_events import PracticeStarted
 from learning.protocol.requests import Practise
+from learning.rewards.owner import OwnerData
 from learning.rewards.registry import find_task
+from learning.rewards.reward_data import preferences, split
 from learning.rewards.task import Task, TaskOptions
+from learning.rewards.tasks.taste import TasteTask
 
 
 class PracticeJob:
@@ -86,8 +90,17 @@ class PracticeJob:
             data=Path(request.data) if request.data else None,
             difficulty=difficulty(request.settings),
             needs_field=small,
+            owner=OwnerData(
+                transaction.weights.folder,
+                journal,
+                tokenizer,
+                transaction.weights.model,
+                made_up=lambda: transaction.caches.replay.turns.texts,
+                pause=pause,
+            ),
         )
         task = find(request.task, options)
+        self._taste = task if isinstance(task, TasteTask) else None
         self._task: Task = BackgroundScorer(task, pause) if request.idle else task
         self.seed = time.time_ns() % 2**31 if request.seed is None else request.seed
         """By default a new seed each time, so that the problems differ."""
@@ -177,6 +190,7 @@ class PracticeJob:
                     on_evaluation=self._evaluated,
                     on_warm_up=self._warmed,
                     stop=stop,
+                    signs=self._signs(session, pause),
                 )
                 # idle practice requests warm-up always; skip it if the task has no worked answers
                 possible = session.has_worked or not request.idle
@@ -188,6 +202,13 @@ class PracticeJob:
             self._saved = weights.lesson if weights else None
         self._add(outcome)
         return self._done
+
+    def _signs(self, session: GrpoTrainer, pause: Callable[[], None]) -> TasteSigns | None:
+        """What watches a learned reward; None for other tasks."""
+        if self._taste is None:
+            return None
+        choices = split(preferences(self._journal)).held_out.choices
+        return TasteSigns(session, self._taste, choices, pause=pause)
 
     @property
     def _practised(self) -> str:

@@ -10,6 +10,7 @@ from engine.errors import ConfigError
 from learning.practice.options import with_options
 from learning.practice.settings import PracticeSettings
 from learning.protocol.requests import Practise
+from learning.rewards.registry import OPTIONS
 
 IDLE_TOKENS = 128
 """Tokens per forward pass in idle practice; few, so that the owner need not wait long."""
@@ -35,8 +36,8 @@ def difficulty(settings: tuple[str, ...]) -> dict[str, Any]:
 
 
 def practice_settings(settings: PracticeSettings, request: Practise) -> PracticeSettings:
-    """The settings with what a request asks for. Raises ConfigError."""
-    settings = with_options(settings, request.options)
+    """The settings with the task's own options, and what a request asks for. Raises ConfigError."""
+    settings = with_options(settings, (*OPTIONS.get(request.task, ()), *request.options))
     if request.steps is not None:
         settings = replace(settings, steps=request.steps)
     if request.group_size is not None:

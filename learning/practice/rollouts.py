@@ -61,7 +61,7 @@ class HeldOut:
     """One look at the held-out problems, always the same ones in the same order."""
 
     right: tuple[bool | None, ...]
-    """For each problem whether greedy decoding solves it; None: the verifier failed."""
+    """For each problem whether greedy decoding solves it, or pleases; None: the verifier failed."""
     components: dict[str, float]
     """Mean of each component of the reward, over the judged answers."""
 
@@ -147,7 +147,7 @@ class RolloutSampler:
         drawn = self.draw(model, problems, 1, torch.Generator().manual_seed(0), greedy=True)
         samples = drawn.samples
         self.judged(samples)
-        right = tuple(None if s.score.failed is not None else s.score.correct for s in samples)
+        right = tuple(None if s.score.failed is not None else s.score.success for s in samples)
         known = [s.score.components for s in samples if s.score.failed is None]
         names = sorted({name for one in known for name in one})
         return HeldOut(
@@ -179,7 +179,7 @@ class RolloutSampler:
     def _right(self, samples: Sequence[Sample]) -> float:
         self.judged(samples)
         known = [sample for sample in samples if sample.score.failed is None]
-        return sum(sample.score.correct for sample in known) / max(1, len(known))
+        return sum(sample.score.success for sample in known) / max(1, len(known))
 
     def _scored(self, problem: Problem, answers: Sequence[Answered]) -> tuple[Sample, ...]:
         self._pause()

@@ -6,9 +6,10 @@ At a save point the guard measures the recall of the book and of earlier lessons
 are published; if not, some steps rehearse what was forgotten, and if that fails too, the weights return to
 the last save point. Weights that solve clearly fewer held-out problems than the best since warm-up are
 held back: practice continues with them, but they are not published, and they are dropped if the run ends
-before they recover. So an interruption loses nothing that was saved, and keeps nothing that was not
-measured. Warm-up has save points too, so that one that is interrupted is gone on with. Left out: how weights
-are published.
+before they recover. Where the reward is learned itself, signs that it is exploited are measured too; a hard
+alarm, or two, end the run at the last save point. So an interruption loses nothing that was saved, and keeps
+nothing that was not measured. Warm-up has save points too, so that one that is interrupted is gone on with.
+Left out: how weights are published.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from engine.errors import NumericsError
+from learning.maths.alarm import Signs, alarms, must_stop, told
 from learning.memory.guard import Verdict
 from learning.memory.retention import examined
 from learning.memory.save_points import SavePoints
@@ -29,7 +31,7 @@ from learning.practice.trainer import GrpoTrainer
 from learning.practice.warm_up import WarmUpReport
 
 Stage = Literal["before", "warmed_up", "during", "after"]
-Ended = Literal["steps", "time", "stopped", "too_hard", "solved", "rolled_back"]
+Ended = Literal["steps", "time", "stopped", "too_hard", "solved", "rolled_back", "alarm"]
 GIVEN_UP = (
     "the last steps solved fewer held-out problems than before, so the weights are those of the last "
     "save point"
@@ -93,6 +95,11 @@ class PracticeRun:
     on_evaluation: Callable[[Evaluation], None] = lambda _: None
     on_warm_up: Callable[[WarmUpReport], None] = lambda _: None
     stop: Callable[[], bool] = lambda: False
+    signs: Callable[[HeldOut], Signs] | None = None
+    """Measures whether a learned reward is exploited, at every save point (learning.practice.signs); None
+    where a program knows what is right."""
+    _signs: Signs = Signs()
+    """Those of the start."""
     _steps: list[StepReport] = field(default_factory=list)
     """Those since the best look."""
     _best: HeldOut = HeldOut((), {})
@@ -130,6 +137,8 @@ class PracticeRun:
         accuracy = self._best.accuracy
         outcome.accuracy_before = outcome.accuracy_after = accuracy
         outcome.book_before = outcome.book_after = session.keeper.book_recall
+        if self.signs is not None:
+            self._signs = self.signs(self._best)
         self.on_evaluation(
             Evaluation(0, accuracy, outcome.book_before, saved=False, stage="before")
         )
@@ -263,11 +272,17 @@ class PracticeRun:
             return False
         now = session.look()
         accuracy, warmed = now.accuracy, stage == "warmed_up"
-        told = ""
+        words = ""
         if not warmed:
             book = session.keeper.book_before, verdict.book_recall
-            told = alarm(self._best, now, self._steps, *book)
-        outcome.alarm = told or outcome.alarm
+            words = alarm(self._best, now, self._steps, *book)
+        if self.signs is not None:
+            found = alarms(self._signs, self.signs(now))
+            words = "; ".join(filter(None, (told(found), words)))
+            if must_stop(found):
+                self._stop_by(words, stage)
+                return False
+        outcome.alarm = words or outcome.alarm
         held = not warmed and fell(self._best, now)
         if warmed or accuracy >= self._best.accuracy:
             self._best, self._steps = now, []
@@ -278,9 +293,19 @@ class PracticeRun:
         if save:
             self._publish("warm-up" if warmed else f"step {session.step_number}")
         self.on_evaluation(
-            Evaluation(session.step_number, accuracy, verdict.book_recall, save, told, held, stage)
+            Evaluation(session.step_number, accuracy, verdict.book_recall, save, words, held, stage)
         )
         return True
+
+    def _stop_by(self, alarm: str, stage: Stage) -> None:
+        """Ends the run because of its alarms, with the weights of the last save point."""
+        outcome = self._outcome
+        outcome.ended, outcome.alarm = "alarm", alarm
+        outcome.why = (
+            f"stopped by alarms ({alarm}); the weights are those of the last save point. `vidya reward ask` "
+            "shows you answers in dispute: ten picks among these teach your taste where it is unsure"
+        )
+        self._restore(stage, alarm)
 
     def _give_up(self) -> None:
         """Drops weights that were held back to the end."""
@@ -290,13 +315,15 @@ class PracticeRun:
         outcome.why = f"{said}; {GIVEN_UP}" if said else GIVEN_UP
         self._restore("after")
 
-    def _restore(self, stage: Stage) -> None:
-        """Restores the last save point and reports its measurements."""
+    def _restore(self, stage: Stage, alarm: str = "") -> None:
+        """Restores the last save point and reports its measurements, with an alarm."""
         accuracy, recall = self._outcome.accuracy_after, self._outcome.book_after
         assert accuracy is not None and recall is not None
         self.weights.restore()
         self.on_evaluation(
-            Evaluation(self.session.step_number, accuracy, recall, saved=False, stage=stage)
+            Evaluation(
+                self.session.step_number, accuracy, recall, saved=False, alarm=alarm, stage=stage
+            )
         )
 
     def _examine(self) -> Verdict:

@@ -128,6 +128,19 @@ class GrpoTrainer:
         return len(self._held_out)
 
     @property
+    def problems_held_out(self) -> list[Problem]:
+        """Those problems."""
+        return self._held_out
+
+    @property
+    def start(self) -> Model:
+        """A frozen copy of the weights before the first step; those of now if none was taken."""
+        if self._start is None:
+            with self._trained.added():
+                self._start = copy.deepcopy(self.model).requires_grad_(False)
+        return self._start
+
+    @property
     def has_worked(self) -> bool:
         """True if the problems have worked answers for warm-up."""
         return self._held_out[0].worked is not None
@@ -170,9 +183,7 @@ class GrpoTrainer:
         """One rollout and its updates. Raises NumericsError if a loss or gradient is not finite,
         ConfigError if the verifier failed on all answers."""
         started = time.monotonic()
-        if self._start is None:
-            with self._trained.added():
-                self._start = copy.deepcopy(self.model).requires_grad_(False)
+        _ = self.start  # copied before the first update
         self.step_number += 1
         dropped = self._buffer.drop_old(self.step_number) + self._drop_drifted()
         drawn = self._draw()

@@ -83,5 +83,16 @@ def test_the_baselines_learn_what_they_can_see() -> None:
     assert words > 0.85 and length > 0.6
 
 
+def test_picks_that_mislead_are_told() -> None:
+    row = {"hidden": "G3", "picks": 200, "seed": 0, "chance": 0.2, "ceiling": 0.6, "used": True}
+    row |= dict.fromkeys(("gold_pairs", "bag_of_words", "length", "picks_right"), 0.45)
+    row |= dict.fromkeys(("calibration_error", "seconds", "processor_seconds"), 1.0)
+    row |= dict.fromkeys(("share_of_a_pause", "rated_a_minute", "length_correlation"), 1.0)
+    said = "\n".join(parts([row]))
+    assert "G3: 45% of held-out picks are foretold (guessing 20%)" in said
+    assert "worse than guessing" in said
+    assert "worse than guessing" not in "\n".join(parts([row | {"gold_pairs": 0.6}]))
+
+
 def test_the_criteria_stand_above_the_tables() -> None:
     assert "Registered before the run" in parts([])[0]

@@ -126,7 +126,7 @@ def practice(
             click.echo(practice_state.done(done))
         if stopped:
             raise KeyboardInterrupt
-        if done.ended in ("rolled_back", "too_hard"):
+        if done.ended in ("rolled_back", "too_hard", "alarm"):
             next_step = practice_state.advice(done, f"vidya practice {task} --warm-up")
             raise VidyaError(f"{task}: {done.why}", next_step)
 

@@ -133,7 +133,7 @@ def short(now: Practising) -> str:
         doing = "the first step" if now.measured else "measuring first"
         return f"practising {now.task}, {doing}"
     step = now.steps[-1]
-    done = f"step {step.step} of {step.steps}, right {percent(step.success)}"
+    done = f"step {step.step} of {step.steps}, {good(step)} {percent(step.success)}"
     return f"practising {now.task}, {done}, {left(now)}"
 
 
@@ -155,7 +155,7 @@ def figures(now: Practising) -> list[tuple[str, str]]:
         spread = f"{step.reward_mean:.2f} \u00b1 {step.reward_std:.2f}"
         rows += [
             ("reward", f"{spread}  {spark(rewards)}"),
-            ("right", f"{percent(step.success)}  {spark([s.success for s in now.steps])}"),
+            (good(step), f"{percent(step.success)}  {spark([s.success for s in now.steps])}"),
             (
                 "nothing to compare",
                 f"in {step.dead_groups} of {step.groups}: all answers scored alike",
@@ -173,6 +173,11 @@ def figures(now: Practising) -> list[tuple[str, str]]:
     if now.changed:
         rows.append(("options", " ".join(now.changed)))
     return rows
+
+
+def good(event: PracticeStep) -> str:
+    """What answers are that count as a success: "right", or "liked" where nothing is right or wrong."""
+    return "liked" if event.components and "correct" not in event.components else "right"
 
 
 def waiting(event: PracticeStep) -> str:
@@ -241,7 +246,7 @@ def stepped(event: PracticeStep) -> str:
     parts = [
         f"step {event.step} of {event.steps}",
         f"reward {event.reward_mean:.2f} \u00b1 {event.reward_std:.2f}",
-        f"right {percent(event.success)}",
+        f"{good(event)} {percent(event.success)}",
         f"nothing to compare in {event.dead_groups} of {event.groups}",
         f"drift {event.kl:.3f}",
         f"variety {event.entropy:.2f}",

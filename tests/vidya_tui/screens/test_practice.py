@@ -91,6 +91,12 @@ def test_a_step_in_a_line() -> None:
         assert part in words
 
 
+def test_where_nothing_is_right_or_wrong_answers_are_liked() -> None:
+    assert "right 41 %" in practice_state.stepped(STEP)
+    liked = replace(STEP, components={"taste": 0.6, "length": 1.0})
+    assert "liked 41 %" in practice_state.stepped(liked)
+
+
 def test_a_look_says_what_was_looked_at() -> None:
     assert practice_state.staged(LATER) == (
         "after step 10: held-out accuracy 62 %, book recall 99 %, saved"
