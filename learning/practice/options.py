@@ -23,17 +23,25 @@ from learning.objectives.settings import (
     load_variant,
     variant_name,
 )
-from learning.practice.settings import CriticSettings, PracticeSettings, WarmUpSettings
+from learning.practice.settings import (
+    CriticSettings,
+    CurriculumSettings,
+    PracticeSettings,
+    WarmUpSettings,
+)
 
 _PARTS: dict[str, type] = {
     "objective": GrpoSettings,
     "keep": RetentionSettings,
     "warm_up": WarmUpSettings,
     "critic": CriticSettings,
+    "curriculum": CurriculumSettings,
 }
 """Fields that are settings themselves."""
 _PLAIN = ("objective",)
 """Of these the fields are named without the part's name."""
+_LAZY = ("objective", "curriculum")
+"""Of these no default is made: that would import torch."""
 
 
 @dataclass(frozen=True)
@@ -141,8 +149,8 @@ def _default(part: Field[Any], usual: Any) -> Any:
         return None
     if is_dataclass(usual):
         return getattr(usual, part.name)
-    if part.name == "objective":
-        return None  # it has its own defaults, and making one would import torch
+    if part.name in _LAZY:
+        return None  # each has its own defaults
     return part.default_factory() if part.default_factory is not MISSING else part.default
 
 
