@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import torch
@@ -21,6 +21,7 @@ from learning.objectives.stepper import Stepper
 from learning.objectives.supervised import likelihood_gradients
 from learning.practice.rollouts import RolloutSampler
 from learning.practice.settings import WarmUpSettings
+from learning.practice.supply.source import ProblemSource
 from learning.rewards.task import Problem
 
 
@@ -43,7 +44,7 @@ class WarmUpReport:
 def warm_up(
     model: Model,
     roller: RolloutSampler,
-    problems: Iterator[Problem],
+    source: ProblemSource,
     keeper: Retention,
     settings: WarmUpSettings,
     generator: torch.Generator,
@@ -60,8 +61,10 @@ def warm_up(
     )
 
     def measured(step: int, loss: float) -> WarmUpReport:
-        chosen = [next(problems) for _ in range(settings.measured)]
-        success = roller.success(model, chosen, 1, generator)
+        chosen = source.worked(settings.measured)
+        samples = roller.draw(model, chosen, 1, generator).samples
+        roller.judged(samples)
+        success = source.warmed(samples, settings.enough)
         last = now(step, loss, success)
         report(last)
         return last
@@ -73,7 +76,7 @@ def warm_up(
     last = measured(0, math.nan)
     step = 0
     while (last.success or 0.0) < settings.enough and step < settings.steps and not stop():
-        lines = [_worked(model, roller, next(problems)) for _ in range(settings.batch)]
+        lines = [_worked(model, roller, problem) for problem in source.worked(settings.batch)]
         loss = likelihood_gradients(model, lines, pause=pause)
         keeper.gradients(model, settings.keep)
         stepper.step(loss, min(1.0, (step + 1) / settings.ramp))

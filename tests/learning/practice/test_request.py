@@ -34,9 +34,10 @@ from learning.journal.practices import (
 from learning.lessons.learner import Learner
 from learning.practice.critic import VALUE, RolloutCritic
 from learning.practice.report import gains
-from learning.practice.request import PracticeJob, difficulty
+from learning.practice.request import PracticeJob
 from learning.practice.rollouts import HeldOut, RolloutSampler
 from learning.practice.settings import CriticSettings, PracticeSettings, WarmUpSettings
+from learning.practice.supply.arms import difficulty
 from learning.protocol.events import (
     Event,
     Failed,
