@@ -90,7 +90,7 @@ TARGET = 0.5
 LEAST = 0.67
 SETTINGS = PracticeSettings(groups=16, held_out=160)
 STEPS, MEASURE_EVERY = 30, 6
-MADE_STEPS, MADE_GROUPS = 400, 32
+MADE_STEPS, MADE_GROUPS, MADE_EVERY = 400, 32, 4
 TITLE = "Curriculum: rollouts until an even mixture of eight levels can be done"
 CRITERION = (
     "Criterion, written before the first run: SEC needs at most 0.67 of uniform's rollouts to 50 % on the "
@@ -148,11 +148,14 @@ def _made(options: BenchOptions, missing: Missing) -> Iterator[dict[str, Any]]:
             learner, rng = MadeLearner(len(LADDER)), random.Random(seed)
             choice, order = _choice(name)
             curve = [_look(0, learner.success())]
-            for _ in range(20 if options.quick else MADE_STEPS):
+            for step in range(1, 1 + (20 if options.quick else MADE_STEPS)):
                 levels = [order[arm] for arm in choice.choose(MADE_GROUPS, rng)]
                 visits = learner.practise(levels, rng)
                 choice.learn([replace(one, arm=order.index(one.arm)) for one in visits])
-                curve.append(_look(learner.rollouts, learner.success()))
+                if step % MADE_EVERY == 0:
+                    curve.append(_look(learner.rollouts, learner.success()))
+            for look in curve[1:-1]:
+                del look["levels"]  # the first and the last are enough
             yield {"arm": name, "seed": seed, "curve": curve}
 
 
@@ -211,7 +214,11 @@ def _course(
 
 
 def _look(rollouts: int, levels: Sequence[float]) -> dict[str, Any]:
-    return {"rollouts": rollouts, "accuracy": fmean(levels), "levels": list(levels)}
+    return {
+        "rollouts": rollouts,
+        "accuracy": round(fmean(levels), 4),
+        "levels": [round(level, 4) for level in levels],
+    }
 
 
 def _choice(name: str) -> tuple[Choice, list[int]]:

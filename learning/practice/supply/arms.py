@@ -13,6 +13,7 @@ from typing import Any
 
 from engine.errors import ConfigError, NotFound
 from learning.practice.options import split_words
+from learning.protocol.requests import Practise
 from learning.rewards.registry import find_task, tasks
 
 
@@ -53,6 +54,19 @@ def parse_arms(words: Sequence[str]) -> ParsedArms:
             f"{twice[0]} is named twice", "name each task once, or with other settings"
         )
     return ParsedArms(tuple(arms), tuple(options))
+
+
+def requested(words: Sequence[str], everywhere: Sequence[str] = ()) -> Practise:
+    """The request for these words (`parse_arms`). everywhere: settings of every task. With one task they are
+    its own, with several it has arms. Raises as `parse_arms`, and ConfigError without a task."""
+    parsed = parse_arms(words)
+    arms = tuple(arm_name(arm.split()[0], (*everywhere, *arm.split()[1:])) for arm in parsed.arms)
+    if not arms:
+        raise ConfigError("no task is named", "vidya practice --list names them")
+    if len(arms) > 1:
+        return Practise(label(arms), options=parsed.options, arms=arms)
+    task, settings = split_arm(arms[0])
+    return Practise(task, settings=settings, options=parsed.options)
 
 
 def require_task(name: str) -> None:
