@@ -38,15 +38,15 @@ from learning.objectives.forward import knowledge, share_known
 from learning.practice.settings import CurriculumSettings, PracticeSettings
 from learning.practice.supply.arms import difficulty, split_arm
 from learning.practice.supply.curriculum import (
+    ArmChoice,
     Boltzmann,
-    Choice,
     Exp3,
+    LearningProgress,
     Make,
-    Progress,
     Thresholds,
     Uniform,
 )
-from learning.practice.supply.mixture import CurriculumSource, Mixture
+from learning.practice.supply.mixture import CurriculumSource, TaskMixture
 from learning.practice.supply.source import Fits
 from learning.practice.trainer import GrpoTrainer
 from learning.rewards.registry import find_task
@@ -83,7 +83,7 @@ ARMS: dict[str, Arm] = {
     "hardest first": Arm(Thresholds, backwards=True),
     "thresholds": Arm(Thresholds),
     "Exp3": Arm(Exp3),
-    "learning progress": Arm(Progress),
+    "learning progress": Arm(LearningProgress),
 }
 TARGET = 0.5
 """Held-out accuracy on the even mixture that part "made" counts rollouts to."""
@@ -175,13 +175,13 @@ def _sums(options: BenchOptions, missing: Missing) -> Iterator[dict[str, Any]]:
             book = book_examples(tokenizer, [shipped_book_path()], model.config.context)
             talk = own_talk(model, tokenizer, folder)
             start = partial(_trainer, tokenizer, book, talk, settings, seed)
-            warm = start(model, Mixture(ladder), _choice("uniform")[0])
+            warm = start(model, TaskMixture(ladder), _choice("uniform")[0])
             last = warm.warm_up(lambda _: None, lambda: False)
             options.say(f"seed {seed}: warm-up {last.step} steps, right {last.success}")
             for name in arms:
                 choice, order = _choice(name)
                 own = copy.deepcopy(model)
-                mixture = Mixture({LADDER[level]: ladder[LADDER[level]] for level in order})
+                mixture = TaskMixture({LADDER[level]: ladder[LADDER[level]] for level in order})
                 trainer = start(own, mixture, choice)
                 curve = list(_course(trainer, 2 if quick else STEPS, options, f"{seed} {name}"))
                 known = share_known(knowledge(own, book))
@@ -221,12 +221,12 @@ def _look(rollouts: int, levels: Sequence[float]) -> dict[str, Any]:
     }
 
 
-def _choice(name: str) -> tuple[Choice, list[int]]:
+def _choice(name: str) -> tuple[ArmChoice, list[int]]:
     """(a curriculum that knows nothing, the level of each of its arms)."""
     arm, order = ARMS[name], list(range(len(LADDER)))
     if arm.backwards:
         order.reverse()
-    return Choice(len(LADDER), replace(CurriculumSettings(), method=arm.method)), order
+    return ArmChoice(len(LADDER), replace(CurriculumSettings(), method=arm.method)), order
 
 
 def _task(level: str) -> Task:
@@ -241,8 +241,8 @@ def _trainer(
     settings: PracticeSettings,
     seed: int,
     model: Model,
-    mixture: Mixture,
-    choice: Choice,
+    mixture: TaskMixture,
+    choice: ArmChoice,
 ) -> GrpoTrainer:
     def source(task: Task, rng: random.Random, fits: Fits) -> CurriculumSource:
         return CurriculumSource(mixture, choice, rng, fits)

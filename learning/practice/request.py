@@ -37,8 +37,8 @@ from learning.practice.record import PracticeRecord, data_mark, differences, mac
 from learning.practice.run import Interrupted, PracticeOutcome, PracticeRun
 from learning.practice.settings import PracticeSettings
 from learning.practice.supply.arms import difficulty, split_arm
-from learning.practice.supply.curriculum import Choice
-from learning.practice.supply.mixture import CurriculumSource, Mixture
+from learning.practice.supply.curriculum import ArmChoice
+from learning.practice.supply.mixture import CurriculumSource, TaskMixture
 from learning.practice.supply.source import Fits, ProblemSource, SingleSource
 from learning.practice.telling import PracticeTelling
 from learning.practice.trainer import GrpoTrainer
@@ -74,7 +74,7 @@ class PracticeJob:
         self._pause, self._emit = pause, emit
         self.settings = practice_settings(settings or PracticeSettings(), request)
         self._find = find
-        self._choice: Choice | None = None
+        self._choice: ArmChoice | None = None
         """Among the arms, where there are several."""
         self._task: Task = self._open_task()
         self.seed = time.time_ns() % 2**31 if request.seed is None else request.seed
@@ -220,11 +220,11 @@ class PracticeJob:
 
         if not request.arms:
             return opened(request.task, request.settings)
-        self._choice = Choice(len(request.arms), self.settings.curriculum)
-        return Mixture({arm: opened(*split_arm(arm)) for arm in request.arms})
+        self._choice = ArmChoice(len(request.arms), self.settings.curriculum)
+        return TaskMixture({arm: opened(*split_arm(arm)) for arm in request.arms})
 
     def _source(self, task: Task, rng: random.Random, fits: Fits) -> ProblemSource:
-        if isinstance(task, Mixture) and self._choice is not None:
+        if isinstance(task, TaskMixture) and self._choice is not None:
             return CurriculumSource(task, self._choice, rng, fits)
         return SingleSource(task, rng, fits)
 

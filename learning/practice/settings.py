@@ -86,7 +86,7 @@ class CurriculumSettings:
         thresholds="learning.practice.supply.curriculum:Thresholds",
         sec="learning.practice.supply.curriculum:Boltzmann",
         exp3="learning.practice.supply.curriculum:Exp3",
-        progress="learning.practice.supply.curriculum:Progress",
+        progress="learning.practice.supply.curriculum:LearningProgress",
     )
     """All alike; one after another by success; where advantages are largest (SEC); the same without
     assumptions (Exp3); where success changes."""

@@ -27,7 +27,7 @@ from learning.rewards.task import Problem
 
 @dataclass(frozen=True)
 class WarmUpReport:
-    """Progress of warm-up."""
+    """LearningProgress of warm-up."""
 
     step: int
     loss: float

@@ -122,7 +122,7 @@ def practice(
 
         always = options.settings.practice_options.split()
         chosen = [f"curriculum.method={curriculum}"] if curriculum else []
-        request = requested([*tasks, *always, *practice_options, *chosen], settings)
+        request = requested(tasks, settings)
         path = str(data.expanduser().resolve()) if data else None
         request = replace(
             request,
@@ -130,6 +130,7 @@ def practice(
             group_size=group_size,
             data=path,
             warm_up=warm_up,
+            options=(*always, *request.options, *practice_options, *chosen),
             seed=options.seed,
         )
     _check(request)

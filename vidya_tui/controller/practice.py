@@ -66,13 +66,21 @@ class PracticeDesk:
         """wanted: one or more tasks, each followed by settings like `max_terms=3`; `warm-up` and options of
         practice anywhere among them. Raises VidyaError for an unknown task or another word."""
         from learning.practice.supply.arms import requested
+        from learning.rewards.registry import tasks
 
         if self.running:
             raise VidyaError(f"{self.state.task} is being practised already", "/cancel stops it")
         words = [word for word in wanted.split() if word != WARM_UP]
-        request = requested([*self._idle.options, *words])
-        task = request.task
-        self._teacher.send(replace(request, warm_up=True if WARM_UP in wanted.split() else None))
+        if any("=" not in word and word.strip(",") not in tasks() for word in words[1:]):
+            raise VidyaError(
+                f"/practice {wanted}: only {WARM_UP!r}, settings and other tasks can follow the task",
+                f"type /practice {words[0]}, /practice {words[0]} {WARM_UP}, or /practice {words[0]} "
+                "NAME=VALUE",
+            )
+        request = requested(words)
+        task, options = request.task, (*self._idle.options, *request.options)
+        warm_up = True if WARM_UP in wanted.split() else None
+        self._teacher.send(replace(request, warm_up=warm_up, options=options))
         self._set(practice_state.begun(task))
         return StatusMessage(f"practising {task}; /practice shows it, /cancel stops it")
 

@@ -306,7 +306,7 @@ def away(now: Practising) -> str:
 
 def warm_up(event: PracticeDone) -> str:
     """The command that practises the task with a warm-up."""
-    return f"/practice {event.task} {WARM_UP}"
+    return f"/practice {' '.join(event.arms_before) or event.task} {WARM_UP}"
 
 
 def advice(event: PracticeDone, how: str) -> str:

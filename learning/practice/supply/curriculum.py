@@ -1,7 +1,7 @@
 """Which arm, a task at one difficulty, the next problems should come from: a bandit that never settles.
 
 What an arm is worth changes as the model learns: an easy one is solved, a hard one comes within reach. So
-estimates forget at a constant rate, counts play no part, and every arm keeps a floor (`Choice`), else one
+estimates forget at a constant rate, counts play no part, and every arm keeps a floor (`ArmChoice`), else one
 that was dead once would never be looked at again. A curriculum reads gains and success rates only; it is the
 same whether arms are tasks for reinforcement learning or sources of text.
 Left out: tasks and their problems (learning.practice.supply.mixture).
@@ -233,7 +233,7 @@ class Exp3:
         self._history.extend(float(one) for one in state["history"])
 
 
-class Progress:
+class LearningProgress:
     """Where success changes fastest, up or down: p proportional to the |slope| of the success rate over the
     last WINDOW visits (teacher-student curriculum, 1707.00183, section 3.2). All alike where nothing is
     known yet or nothing changes."""
@@ -273,7 +273,7 @@ class Progress:
             own.extend(float(one) for one in kept)
 
 
-class Choice:
+class ArmChoice:
     """A curriculum with a floor under every arm: what draws arms and learns from them."""
 
     def __init__(self, arms: int, settings: CurriculumSettings) -> None:

@@ -15,13 +15,13 @@ from engine.errors import ConfigError, DataError
 from learning.practice.figures import is_dead, judged
 from learning.practice.rollouts import Drawn, Sample, fitting, share_right
 from learning.practice.supply.arms import label
-from learning.practice.supply.curriculum import Choice, Visit, mean_advantage
+from learning.practice.supply.curriculum import ArmChoice, Visit, mean_advantage
 from learning.practice.supply.source import Fits
 from learning.protocol.records import ArmFigures
 from learning.rewards.task import Problem, Score, Split, Task
 
 
-class Mixture:
+class TaskMixture:
     """Implements Task with the problems of several tasks, evenly."""
 
     def __init__(self, tasks: Mapping[str, Task]) -> None:
@@ -70,12 +70,14 @@ class CurriculumSource:
     probabilities, so that what an arm is worth is still the mean over all its groups, dead ones as 0.
     """
 
-    def __init__(self, mixture: Mixture, choice: Choice, rng: random.Random, fits: Fits) -> None:
+    def __init__(
+        self, mixture: TaskMixture, choice: ArmChoice, rng: random.Random, fits: Fits
+    ) -> None:
         """choice: among the arms in the order of the mixture; it is changed as they are practised."""
         self._choice, self._rng = choice, rng
         self._names = tuple(mixture.tasks)
         self._streams = {
-            name: fitting(Mixture({name: task}), random.Random(rng.random()), fits)
+            name: fitting(TaskMixture({name: task}), random.Random(rng.random()), fits)
             for name, task in mixture.tasks.items()
         }
         self._cold = list(dict.fromkeys(name.split()[0] for name in self._names))

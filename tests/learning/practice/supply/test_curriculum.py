@@ -12,18 +12,18 @@ import torch
 from engine.errors import ConfigError
 from learning.practice.settings import CurriculumSettings
 from learning.practice.supply.curriculum import (
+    ArmChoice,
     Boltzmann,
-    Choice,
     Exp3,
+    LearningProgress,
     Make,
-    Progress,
     Thresholds,
     Uniform,
     Visit,
     mean_advantage,
 )
 
-METHODS: list[Make] = [Uniform, Thresholds, Boltzmann, Exp3, Progress]
+METHODS: list[Make] = [Uniform, Thresholds, Boltzmann, Exp3, LearningProgress]
 SETTINGS = CurriculumSettings()
 
 
@@ -45,7 +45,7 @@ def test_the_golden_step() -> None:
     assert made.probabilities().tolist() == pytest.approx([0.1091, 0.7111, 0.1798], abs=1e-4)
 
 
-def drifting(make: Callable[[], Choice], after: int) -> float:
+def drifting(make: Callable[[], ArmChoice], after: int) -> float:
     """Share of the better of two arms, paid 0.8 and 0.2, over steps `after` to `after` + 100; the arms swap
     at step 500."""
     choice, rng = make(), random.Random(3)
@@ -62,8 +62,8 @@ def drifting(make: Callable[[], Choice], after: int) -> float:
 @pytest.mark.parametrize("method", [Boltzmann, Exp3])
 def test_it_finds_the_better_arm_again_within_a_hundred_steps(method: Make) -> None:
     settings = with_method(method, rate=0.1)
-    assert drifting(lambda: Choice(2, settings), 400) > 0.65
-    assert drifting(lambda: Choice(2, settings), 600) > 0.65
+    assert drifting(lambda: ArmChoice(2, settings), 400) > 0.65
+    assert drifting(lambda: ArmChoice(2, settings), 600) > 0.65
 
 
 def test_sample_means_would_not() -> None:
@@ -81,13 +81,13 @@ def test_sample_means_would_not() -> None:
                 super().learn([visit], drawn_with)
 
     settings = with_method(Means)
-    assert drifting(lambda: Choice(2, settings), 400) > 0.65
-    assert drifting(lambda: Choice(2, settings), 600) < 0.3
+    assert drifting(lambda: ArmChoice(2, settings), 400) > 0.65
+    assert drifting(lambda: ArmChoice(2, settings), 600) < 0.3
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_the_floor_holds_however_one_sided_the_gains(method: Make) -> None:
-    choice = Choice(4, with_method(method, floor=0.2, first=0.3, last=2))
+    choice = ArmChoice(4, with_method(method, floor=0.2, first=0.3, last=2))
     for step in range(200):
         choice.learn([Visit(2, float(step % 2), 0.5), *(Visit(arm, 0.0, 0.0) for arm in (0, 1, 3))])
         found = choice.probabilities()
@@ -96,10 +96,10 @@ def test_the_floor_holds_however_one_sided_the_gains(method: Make) -> None:
         assert float(found[0]) >= 0.3, "the share of the first arm"
 
 
-@pytest.mark.parametrize("method", [Uniform, Boltzmann, Exp3, Progress])
+@pytest.mark.parametrize("method", [Uniform, Boltzmann, Exp3, LearningProgress])
 def test_the_order_of_the_arms_does_not_matter(method: Make) -> None:
     order = [2, 0, 1]
-    one, other = (Choice(3, with_method(method)) for _ in range(2))
+    one, other = (ArmChoice(3, with_method(method)) for _ in range(2))
     rng = random.Random(1)
     for _ in range(20):
         visits = [Visit(arm, rng.random(), rng.random()) for arm in range(3)]
@@ -129,7 +129,7 @@ def test_thresholds_go_up_and_down_and_stop_at_the_ends() -> None:
 
 
 def test_progress_goes_where_success_changes() -> None:
-    made = Progress(3, SETTINGS)
+    made = LearningProgress(3, SETTINGS)
     where = torch.ones(3) / 3
     assert made.probabilities().tolist() == pytest.approx([1 / 3] * 3)
     for step in range(10):
@@ -143,7 +143,7 @@ def test_progress_goes_where_success_changes() -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_what_it_has_learned_can_be_kept(method: Make) -> None:
     settings = with_method(method, last=4)
-    one, other, rng = Choice(3, settings), Choice(3, settings), random.Random(0)
+    one, other, rng = ArmChoice(3, settings), ArmChoice(3, settings), random.Random(0)
 
     def visits() -> list[Visit]:
         return [Visit(arm, rng.random(), rng.random()) for arm in range(3)]
@@ -160,7 +160,7 @@ def test_what_it_has_learned_can_be_kept(method: Make) -> None:
 
 def test_nothing_to_choose_among_is_an_error() -> None:
     with pytest.raises(ConfigError):
-        Choice(0, SETTINGS)
+        ArmChoice(0, SETTINGS)
 
 
 @pytest.mark.parametrize(

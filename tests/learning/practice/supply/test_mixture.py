@@ -13,8 +13,8 @@ from engine.errors import ConfigError, DataError
 from engine.rollout import Answered
 from learning.practice.rollouts import Drawn, HeldOut, Sample
 from learning.practice.settings import CurriculumSettings
-from learning.practice.supply.curriculum import Boltzmann, Choice, Uniform
-from learning.practice.supply.mixture import CurriculumSource, Mixture
+from learning.practice.supply.curriculum import ArmChoice, Boltzmann, Uniform
+from learning.practice.supply.mixture import CurriculumSource, TaskMixture
 from learning.rewards.task import Problem, Score
 from tests.sums import EasySums, Sums
 
@@ -28,12 +28,12 @@ class Unworked(Sums):
         return replace(super()._problem(a, b), worked=None)
 
 
-def two() -> Mixture:
-    return Mixture({"easy": EasySums(9), "hard most=99": Sums(99)})
+def two() -> TaskMixture:
+    return TaskMixture({"easy": EasySums(9), "hard most=99": Sums(99)})
 
 
-def source(mixture: Mixture, choice: Choice | None = None) -> CurriculumSource:
-    choice = choice or Choice(len(mixture.tasks), CurriculumSettings(method=Uniform))
+def source(mixture: TaskMixture, choice: ArmChoice | None = None) -> CurriculumSource:
+    choice = choice or ArmChoice(len(mixture.tasks), CurriculumSettings(method=Uniform))
     return CurriculumSource(mixture, choice, random.Random(0), lambda _: True)
 
 
@@ -50,7 +50,7 @@ def drawn(*groups: Sequence[Sample]) -> Drawn:
 
 
 def test_held_out_problems_are_an_even_mixture_and_end() -> None:
-    mixture = Mixture({"few": Sums(3), "many": Sums(9)})
+    mixture = TaskMixture({"few": Sums(3), "many": Sums(9)})
     found = list(mixture.problems("held_out", random.Random(0)))
     arms = [problem.arm for problem in found]
     few = arms.count("few")
@@ -73,7 +73,7 @@ def test_each_problem_is_scored_by_its_own_task_and_all_are_closed() -> None:
 
 def test_the_curriculum_turns_to_what_can_be_learned_and_figures_tell_it() -> None:
     mixture = two()
-    made = source(mixture, Choice(2, GREEDY))
+    made = source(mixture, ArmChoice(2, GREEDY))
     assert made.arms() == (), "nothing was practised yet"
     problems = {p.arm: p for p in made.take(40)}
     easy, hard = problems["easy"], problems["hard most=99"]
@@ -88,7 +88,7 @@ def test_the_curriculum_turns_to_what_can_be_learned_and_figures_tell_it() -> No
 
 
 def test_a_group_that_could_not_be_judged_says_nothing() -> None:
-    choice = Choice(2, GREEDY)
+    choice = ArmChoice(2, GREEDY)
     made = source(two(), choice)
     [problem] = made.take(1)
     before = choice.state()
@@ -98,7 +98,7 @@ def test_a_group_that_could_not_be_judged_says_nothing() -> None:
 
 
 def test_warm_up_works_at_the_tasks_that_are_cold() -> None:
-    mixture = Mixture({"easy": Sums(9), "hard most=9": Sums(9), "hard most=99": Sums(99)})
+    mixture = TaskMixture({"easy": Sums(9), "hard most=9": Sums(9), "hard most=99": Sums(99)})
     made = source(mixture)
     problems = made.worked(6)
     assert [p.arm for p in problems] == 2 * ["easy", "hard most=9", "hard most=99"]
@@ -114,15 +114,15 @@ def test_warm_up_works_at_the_tasks_that_are_cold() -> None:
 
 
 def test_what_has_no_worked_answers_is_left_out_of_warm_up() -> None:
-    made = source(Mixture({"easy": Sums(9), "bare": Unworked(9)}))
+    made = source(TaskMixture({"easy": Sums(9), "bare": Unworked(9)}))
     assert {p.arm for p in made.worked(10)} == {"easy"}
     with pytest.raises(DataError, match="worked answers"):
-        source(Mixture({"bare": Unworked(9), "bare most=3": Unworked(3)})).worked(1)
+        source(TaskMixture({"bare": Unworked(9), "bare most=3": Unworked(3)})).worked(1)
 
 
 def test_a_mixture_of_nothing_is_refused() -> None:
     with pytest.raises(ConfigError):
-        Mixture({})
+        TaskMixture({})
 
 
 def test_the_weakest_task_is_judged_by_its_best_difficulty() -> None:
