@@ -50,6 +50,7 @@ BENCHMARKS: dict[str, str] = {
     "optimizers": "Muon with AdamW against AdamW alone: equal tokens, a sweep each, three seeds",
     "taste_practice": "practice on taste: what is really liked beside what is paid, and the alarms",
     "taste": "hidden preferences learned from noisy picks, by the reward model and by plain baselines",
+    "curriculum": "which of eight levels to practise next: rollouts until all can be done",
     "toys": "agents in small worlds with known solutions; every learner in every world",
     "verifiers": "speed and accuracy on 10,000 answers in the format of GSM8K, and of other verifiers",
 }

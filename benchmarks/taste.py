@@ -256,9 +256,9 @@ def _misled(rows: Sequence[dict[str, Any]]) -> list[str]:
             found.append(
                 f"{hidden.name}: {_mean(some, 'picks_right'):.0%} of held-out picks are foretold (guessing "
                 f"{_mean(some, 'chance'):.0%}), and the hidden worth orders only {gold:.0%} of pairs so: "
-                "worse than guessing. The reward model does what the picks say; that these favour "
-                "something which is not liked cannot be seen in the picks, so nothing refuses it. Length "
-                f"alone, which picks favour, orders {_mean(some, 'length'):.0%} of pairs of the worth rightly."
+                "worse than guessing. The reward model does what the picks say; that these "
+                "favour something which is not liked cannot be seen in the picks, so nothing refuses it. "
+                f"Length alone, which picks favour, orders {_mean(some, 'length'):.0%} of pairs of the worth rightly."
             )
     return found
 

@@ -26,6 +26,7 @@ from learning.objectives.settings import (
 from learning.practice.settings import (
     AdapterSettings,
     CriticSettings,
+    CurriculumSettings,
     PracticeSettings,
     WarmUpSettings,
 )
@@ -36,10 +37,13 @@ _PARTS: dict[str, type] = {
     "warm_up": WarmUpSettings,
     "critic": CriticSettings,
     "adapter": AdapterSettings,
+    "curriculum": CurriculumSettings,
 }
 """Fields that are settings themselves."""
 _PLAIN = ("objective",)
 """Of these the fields are named without the part's name."""
+_LAZY = ("objective", "curriculum")
+"""Of these no default is made: that would import torch."""
 
 
 @dataclass(frozen=True)
@@ -147,8 +151,8 @@ def _default(part: Field[Any], usual: Any) -> Any:
         return None
     if is_dataclass(usual):
         return getattr(usual, part.name)
-    if part.name == "objective":
-        return None  # it has its own defaults, and making one would import torch
+    if part.name in _LAZY:
+        return None  # each has its own defaults
     return part.default_factory() if part.default_factory is not MISSING else part.default
 
 

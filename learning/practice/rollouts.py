@@ -64,12 +64,32 @@ class HeldOut:
     """For each problem whether greedy decoding solves it, or pleases; None: the verifier failed."""
     components: dict[str, float]
     """Mean of each component of the reward, over the judged answers."""
+    arms: tuple[str, ...] = ()
+    """The arm of each problem (learning.rewards.task.Problem); empty where there is one task."""
 
     @property
     def accuracy(self) -> float:
         """Share solved of those that could be judged, 0 to 1."""
         known = [one for one in self.right if one is not None]
         return sum(known) / max(1, len(known))
+
+    def by_arm(self) -> dict[str, float]:
+        """The same for each arm, in the order of the problems; empty where there is one task."""
+        names = dict.fromkeys(self.arms)
+        pairs = list(zip(self.right, self.arms, strict=False))
+        return {
+            name: HeldOut(tuple(one for one, arm in pairs if arm == name), {}).accuracy
+            for name in names
+        }
+
+    @property
+    def weakest(self) -> float:
+        """Accuracy of the task that can be done least, each at the difficulty where it is done best."""
+        best: dict[str, float] = {}
+        for name, accuracy in self.by_arm().items():
+            task = name.split()[0]
+            best[task] = max(best.get(task, 0.0), accuracy)
+        return min(best.values(), default=self.accuracy)
 
 
 class RolloutSampler:
@@ -150,21 +170,13 @@ class RolloutSampler:
         right = tuple(None if s.score.failed is not None else s.score.success for s in samples)
         known = [s.score.components for s in samples if s.score.failed is None]
         names = sorted({name for one in known for name in one})
-        return HeldOut(
-            right, {n: sum(one.get(n, 0.0) for one in known) / len(known) for n in names}
-        )
+        means = {n: sum(one.get(n, 0.0) for one in known) / len(known) for n in names}
+        return HeldOut(right, means, tuple(s.problem.arm for s in samples if s.problem.arm))
 
     def accuracy(self, model: Model, problems: Sequence[Problem]) -> float:
         """Share of the problems that greedy decoding solves, of those that could be judged, 0 to 1. Raises
         ConfigError if the verifier failed on all answers."""
         return self.held_out(model, problems).accuracy
-
-    def success(
-        self, model: Model, problems: Sequence[Problem], group: int, generator: torch.Generator
-    ) -> float:
-        """Share of sampled answers that are right, of those that could be judged, 0 to 1. Raises ConfigError
-        if there are none."""
-        return self._right(self.draw(model, problems, group, generator).samples)
 
     def judged(self, samples: Sequence[Sample]) -> None:
         """Raises ConfigError if the verifier failed on every sample: nothing is known of them, so they
@@ -175,11 +187,6 @@ class RolloutSampler:
                 f"({samples[0].score.failed})",
                 "mend that, or practise another task; the model is as it was last saved",
             )
-
-    def _right(self, samples: Sequence[Sample]) -> float:
-        self.judged(samples)
-        known = [sample for sample in samples if sample.score.failed is None]
-        return sum(sample.score.success for sample in known) / max(1, len(known))
 
     def _scored(self, problem: Problem, answers: Sequence[Answered]) -> tuple[Sample, ...]:
         self._pause()
@@ -198,6 +205,13 @@ class RolloutSampler:
 
     def _text(self, answer: Answered) -> str:
         return self.tokenizer.decode(answer.tokens).strip()
+
+
+def share_right(samples: Sequence[Sample]) -> float:
+    """Share of answers that are right, or please, among those that could be judged, 0 to 1; 0 if there are
+    none."""
+    known = [sample for sample in samples if sample.score.failed is None]
+    return sum(sample.score.success for sample in known) / max(1, len(known))
 
 
 def held_out_problems(

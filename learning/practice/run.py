@@ -61,6 +61,8 @@ class Evaluation:
     held: bool = False
     """True if the weights passed the guard but solve clearly fewer problems, so are not published."""
     stage: Stage = "during"
+    by_arm: dict[str, float] = field(default_factory=dict)
+    """Held-out accuracy of each arm, where there are several."""
 
 
 @dataclass
@@ -83,6 +85,9 @@ class PracticeOutcome:
     seconds: float = 0.0
     alarm: str = ""
     saves: int = 0
+    arms_before: dict[str, float] = field(default_factory=dict)
+    """Held-out accuracy of each arm, where there are several, as `accuracy_before` and `accuracy_after`."""
+    arms_after: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass
@@ -139,11 +144,12 @@ class PracticeRun:
         outcome.book_before = outcome.book_after = session.keeper.book_recall
         if self.signs is not None:
             self._signs = self.signs(self._best)
+        arms = outcome.arms_before = outcome.arms_after = self._best.by_arm()
         self.on_evaluation(
-            Evaluation(0, accuracy, outcome.book_before, saved=False, stage="before")
+            Evaluation(0, accuracy, outcome.book_before, saved=False, stage="before", by_arm=arms)
         )
         if warm_up is None:
-            warm_up = accuracy < HARD and session.has_worked
+            warm_up = self._best.weakest < HARD and session.has_worked
         if warm_up and not self._warm_up():
             return
         alike: list[float] = []
@@ -186,7 +192,8 @@ class PracticeRun:
         if last.step and not self._save("warmed_up"):
             return False
         success, settings = last.success or 0.0, session.settings.warm_up
-        if success >= settings.enough:
+        part = bool(self._best.arms) and self._best.accuracy >= HARD
+        if success >= settings.enough or part:  # of several tasks, those that can be practised are
             outcome.accuracy_warm = outcome.accuracy_after
         elif not self.stop():
             outcome.ended = "too_hard"
@@ -290,10 +297,20 @@ class PracticeRun:
         save = session.updates > self._saved and not held
         if not held:
             outcome.accuracy_after, outcome.book_after = accuracy, verdict.book_recall
+            outcome.arms_after = now.by_arm()
         if save:
             self._publish("warm-up" if warmed else f"step {session.step_number}")
         self.on_evaluation(
-            Evaluation(session.step_number, accuracy, verdict.book_recall, save, words, held, stage)
+            Evaluation(
+                session.step_number,
+                accuracy,
+                verdict.book_recall,
+                save,
+                words,
+                held,
+                stage,
+                now.by_arm(),
+            )
         )
         return True
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from engine.tokenizers.tokenizer import Tokenizer
     from learning.agents.credit import Credit, GroupAdvantages
+    from learning.practice.supply.curriculum import Curriculum
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,46 @@ class AdapterSettings:
 
 
 @dataclass(frozen=True)
+class CurriculumSettings:
+    """How problems are divided among several tasks or difficulties (learning.practice.supply.curriculum)."""
+
+    method: Callable[[int, CurriculumSettings], Curriculum] = variant(
+        "sec",
+        uniform="learning.practice.supply.curriculum:Uniform",
+        thresholds="learning.practice.supply.curriculum:Thresholds",
+        sec="learning.practice.supply.curriculum:Boltzmann",
+        exp3="learning.practice.supply.curriculum:Exp3",
+        progress="learning.practice.supply.curriculum:LearningProgress",
+    )
+    """All alike; one after another by success; where advantages are largest (SEC); the same without
+    assumptions (Exp3); where success changes."""
+    floor: float = 0.05
+    """Share of the problems that all arms get alike whatever is chosen, 0 to 1."""
+    first: float = 0.0
+    """Share of the problems that the first arm gets whatever is chosen, 0 to 1."""
+    rate: float = 0.5
+    """α of SEC: how fast its estimates follow, above 0, at most 1."""
+    temperature: float = 0.2
+    """τ of SEC in units of the reward, above 0: smaller is greedier."""
+    exploration: float = 0.2
+    """γ of Exp3, above 0, at most 1: its step, and the share that it gives to all arms alike."""
+    share: float = 0.05
+    """What every arm's weight gives to the others after each step of Exp3, 0 to 1."""
+    last: int = 256
+    """Problems on which `thresholds` measures an arm, >= 1."""
+
+    def __post_init__(self) -> None:
+        """Raises ConfigError."""
+        check(
+            self,
+            **{name: 0.0 <= getattr(self, name) <= 1.0 for name in ("floor", "first", "share")},
+            **{name: 0.0 < getattr(self, name) <= 1.0 for name in ("rate", "exploration")},
+            temperature=0.0 < self.temperature < math.inf,
+            last=self.last >= 1,
+        )
+
+
+@dataclass(frozen=True)
 class PracticeSettings:
     """Defaults for models of 10M weights; benchmarks/results/practice*.md has measurements with them."""
 
@@ -144,6 +185,7 @@ class PracticeSettings:
     """How advantages of answers become those of their tokens: all tokens of an answer have its own."""
     critic: CriticSettings = field(default_factory=CriticSettings)
     adapter: AdapterSettings = field(default_factory=AdapterSettings)
+    curriculum: CurriculumSettings = field(default_factory=CurriculumSettings)
     objective: GrpoSettings = field(default_factory=GrpoSettings)
     keep: RetentionSettings = field(default_factory=RetentionSettings)
     warm_up: WarmUpSettings = field(default_factory=WarmUpSettings)

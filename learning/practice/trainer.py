@@ -41,10 +41,10 @@ from learning.practice.rollouts import (
     HeldOut,
     RolloutSampler,
     Sample,
-    fitting,
     held_out_problems,
 )
 from learning.practice.settings import PracticeSettings
+from learning.practice.supply.source import MakeSource, SingleSource
 from learning.practice.trained import TrainedWeights, WholeModel
 from learning.practice.warm_up import WarmUpReport, warm_up
 from learning.practice.yardstick import Yardstick
@@ -70,11 +70,13 @@ class GrpoTrainer:
         trained: TrainedWeights | None = None,
         yardstick: Yardstick | None = None,
         value: ValueHead | None = None,
+        source: MakeSource = SingleSource,
         pause: Callable[[], None] = lambda: None,
     ) -> None:
         """trained: what is trained, held as a context by the caller; None: all weights. yardstick: what
         talk and book are held to; None: as they are now. value: of these weights on this task, learned
-        before, for a critic. Raises DataError if the task has no problems."""
+        before, for a critic. source: of the problems that are practised. Raises DataError if the task has no
+        problems."""
         self.model, self.task, self.settings = model, task, settings
         self._pause, self._trained = pause, trained or WholeModel(model)
         self._rng = random.Random(seed)
@@ -93,7 +95,7 @@ class GrpoTrainer:
             return self.roller.fits(model, problem)
 
         self._held_out = held_out_problems(task, settings.held_out, fits)
-        self._problems = fitting(task, random.Random(seed), fits)
+        self._source = source(task, random.Random(seed), fits)
         self.keeper = Retention(
             model,
             replay,
@@ -143,7 +145,7 @@ class GrpoTrainer:
     @property
     def has_worked(self) -> bool:
         """True if the problems have worked answers for warm-up."""
-        return self._held_out[0].worked is not None
+        return any(problem.worked is not None for problem in self._held_out)
 
     def accuracy(self) -> float:
         """Accuracy on the held-out problems under greedy decoding, 0 to 1."""
@@ -170,7 +172,7 @@ class GrpoTrainer:
             self.model,
             self._trained.tensors(),
             self.roller,
-            self._problems,
+            self._source,
             self.keeper,
             settings,
             self.generator,
@@ -188,13 +190,15 @@ class GrpoTrainer:
         dropped = self._buffer.drop_old(self.step_number) + self._drop_drifted()
         drawn = self._draw()
         self.roller.judged([sample for part in drawn for sample in part.samples])
+        self._source.learn(drawn)
         kl = self._distance(drawn)
         batch = self._buffer.batch(self._rng) or []
         reports = self._learn(batch)
         ages = [self.step_number - one.born for one in batch]
         learned = Learned(reports, ages, len(self._buffer), self._buffer.size, dropped)
         seconds = time.monotonic() - started
-        return step_report(self.step_number, drawn, learned, kl, seconds, self.settings.shown)
+        report = step_report(self.step_number, drawn, learned, kl, seconds, self.settings.shown)
+        return replace(report, arms=self._source.arms())
 
     def mend(self, mended: Callable[[], bool]) -> None:
         """Rehearses book and lessons alone until `mended()` is true (learning.memory.retention)."""
@@ -216,7 +220,7 @@ class GrpoTrainer:
         for _ in range(1 + settings.redraws):
             if not (missing := wanted - len(buffer)):
                 break
-            problems = [next(self._problems) for _ in range(missing)]
+            problems = self._source.take(missing)
             found = self.roller.draw(self.model, problems, settings.group_size, self.generator)
             drawn.append(found)
             live = [

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -23,13 +23,14 @@ from learning.objectives.stepper import Stepper
 from learning.objectives.supervised import likelihood_gradients
 from learning.practice.rollouts import RolloutSampler
 from learning.practice.settings import WarmUpSettings
+from learning.practice.supply.source import ProblemSource
 from learning.practice.tags import introduce_tags
 from learning.rewards.task import Problem
 
 
 @dataclass(frozen=True)
 class WarmUpReport:
-    """Progress of warm-up."""
+    """LearningProgress of warm-up."""
 
     step: int
     loss: float
@@ -49,7 +50,7 @@ def warm_up(
     model: Model,
     tensors: Sequence[Tensor],
     roller: RolloutSampler,
-    problems: Iterator[Problem],
+    source: ProblemSource,
     keeper: Retention,
     settings: WarmUpSettings,
     generator: torch.Generator,
@@ -64,8 +65,10 @@ def warm_up(
     stepper = Stepper(tensors, settings.lr, what="warm-up", advice="nothing was changed; try again")
 
     def measured(step: int, loss: float) -> WarmUpReport:
-        chosen = [next(problems) for _ in range(settings.measured)]
-        success = roller.success(model, chosen, 1, generator)
+        chosen = source.worked(settings.measured)
+        samples = roller.draw(model, chosen, 1, generator).samples
+        roller.judged(samples)
+        success = source.warmed(samples, settings.enough)
         last = now(step, loss, success)
         report(last)
         return last
@@ -79,9 +82,9 @@ def warm_up(
     last = measured(0, math.nan)
     step = 0
     while (last.success or 0.0) < settings.enough and step < settings.steps and not stop():
+        encode = partial(settings.tags, roller.tokenizer)
         lines = [
-            _worked(model, roller, next(problems), partial(settings.tags, roller.tokenizer))
-            for _ in range(settings.batch)
+            _worked(model, roller, problem, encode) for problem in source.worked(settings.batch)
         ]
         if not tagged and any(roller.tokenizer.own_tags.intersection(line.ids) for line in lines):
             tagged = roller.says_tags = True

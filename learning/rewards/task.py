@@ -111,6 +111,8 @@ class Problem:
     key: str = ""
     """The same for problems that are one problem in other words or another order, such as `4 + 9` and
     `9 + 4`; empty: the prompt."""
+    arm: str = ""
+    """Task and settings that it was drawn from, where several are practised together."""
 
     @property
     def same(self) -> str:
