@@ -40,8 +40,16 @@ class Answered:
     tokens: tuple[int, ...]
     """Its ids, including the special token that ended it, if any."""
     logprobs: tuple[float, ...]
-    """Log-probability of each token at the temperature of the rollout, in nats; 0 in greedy decoding."""
+    """Log-probability of each own token at the temperature of the rollout, in nats; 0 in greedy decoding."""
     ending: Literal["end", "length"]
+    own: tuple[bool, ...] | None = None
+    """For each token whether the model drew it; None: all of them. The others a partner or a tool put
+    there."""
+
+    @property
+    def drawn(self) -> int:
+        """Number of own tokens."""
+        return len(self.tokens) if self.own is None else sum(self.own)
 
 
 class RowCache(KeyValueCache):

@@ -141,7 +141,8 @@ def _default(part: Field[Any], usual: Any) -> Any:
         return None
     if is_dataclass(usual):
         return getattr(usual, part.name)
-    if part.name == "objective":
+    inner = _PARTS.get(part.name)
+    if inner and any(one.metadata.get(VARIANTS) for one in fields(inner)):
         return None  # it has its own defaults, and making one would import torch
     return part.default_factory() if part.default_factory is not MISSING else part.default
 

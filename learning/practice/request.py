@@ -292,7 +292,7 @@ class PracticeJob:
                 number,
                 sample.problem.prompt,
                 sample.text,
-                sample.score.total,
+                sample.reward,
                 dict(sample.score.components),
                 sample.truncated,
                 sample.score.failed,

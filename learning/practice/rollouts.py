@@ -15,6 +15,7 @@ from engine.model import Model
 from engine.rollout import ROWS, Answered, Rollout
 from engine.tokenizers.chat_format import encode_prompt
 from engine.tokenizers.tokenizer import Tokenizer
+from learning.data.examples import Example, from_answer
 from learning.rewards.task import Problem, Score, Task
 
 SHORT = 32
@@ -30,7 +31,20 @@ class Sample:
     problem: Problem
     answer: Answered
     text: str
+    """The answer; of a conversation all that followed the first message."""
     score: Score
+    rewards: tuple[float, ...] = ()
+    """Of a conversation what each reply was paid; empty: the answer was paid its score."""
+
+    @property
+    def paid(self) -> tuple[float, ...]:
+        """What each move was paid (learning.objectives.token_credit)."""
+        return self.rewards or (self.score.total,)
+
+    @property
+    def reward(self) -> float:
+        """All that was paid."""
+        return sum(self.paid)
 
     @property
     def truncated(self) -> bool:
@@ -85,8 +99,13 @@ class RolloutSampler:
         pause: Callable[[], None] = lambda: None,
     ) -> None:
         self.tokenizer, self.task = tokenizer, task
-        self._max_tokens, self._temperature, self._rows = max_tokens, temperature, rows
-        self._pause = pause
+        self.max_tokens, self.temperature, self.rows = max_tokens, temperature, rows
+        self.pause = pause
+
+    @property
+    def longest(self) -> int:
+        """Most own tokens that an answer may have."""
+        return self.max_tokens
 
     def draw(
         self,
@@ -106,23 +125,23 @@ class RolloutSampler:
             prompts,
             group,
             ends=self.tokenizer.not_text(model.config.vocab_size),
-            max_tokens=self._max_tokens,
-            temperature=0.0 if greedy else self._temperature,
+            max_tokens=self.max_tokens,
+            temperature=0.0 if greedy else self.temperature,
             generator=generator,
-            rows=self._rows,
-            pause=self._pause,
+            rows=self.rows,
+            pause=self.pause,
         ).answers()
         drawn = time.monotonic()
         groups = tuple(
             self._scored(problem, answers) for problem, answers in zip(problems, found, strict=True)
         )
-        tokens = sum(len(sample.answer.tokens) for own in groups for sample in own)
+        tokens = sum(sample.answer.drawn for own in groups for sample in own)
         return Drawn(prompts, groups, tokens, drawn - started)
 
     def fits(self, model: Model, problem: Problem) -> bool:
         """True if the context has room for the problem and at least SHORT tokens of answer."""
         size = len(self.tokenizer.encode(problem.prompt)) + self.tokenizer.chat.around_message
-        return size + min(self._max_tokens, SHORT) <= model.config.context
+        return size + min(self.max_tokens, SHORT) <= model.config.context
 
     def prompt(self, model: Model, problem: Problem) -> tuple[int, ...]:
         """The problem encoded as a user message, ids. Raises DataError if it does not fit."""
@@ -134,6 +153,13 @@ class RolloutSampler:
                 "take easier settings, or a model with a longer context",
             )
         return tuple(encode_prompt(self.tokenizer, [("user", problem.prompt)], context, 1))
+
+    def worked(self, model: Model, problem: Problem) -> Example | None:
+        """The worked answer as an example; None if there is none."""
+        if problem.worked is None:
+            return None
+        prompt = [("user", problem.prompt)]
+        return from_answer(self.tokenizer, prompt, problem.worked, model.config.context)
 
     def held_out(self, model: Model, problems: Sequence[Problem]) -> HeldOut:
         """Answers the problems with greedy decoding. Raises ConfigError if the verifier failed on all
@@ -176,7 +202,7 @@ class RolloutSampler:
         return sum(sample.score.correct for sample in known) / max(1, len(known))
 
     def _scored(self, problem: Problem, answers: Sequence[Answered]) -> tuple[Sample, ...]:
-        self._pause()
+        self.pause()
         texts = [self._text(answer) for answer in answers]
         scores = self.task.score(problem, texts)
         return tuple(

@@ -15,7 +15,7 @@ import torch
 
 from engine.errors import DataError
 from engine.model import Model
-from learning.data.examples import Example, from_answer
+from learning.data.examples import Example
 from learning.memory.retention import Retention
 from learning.objectives.stepper import Stepper
 from learning.objectives.supervised import likelihood_gradients
@@ -86,10 +86,10 @@ def warm_up(
 
 
 def _worked(model: Model, roller: RolloutSampler, problem: Problem) -> Example:
-    if problem.worked is None:
+    worked = roller.worked(model, problem)
+    if worked is None:
         raise DataError(
             f"{roller.task.name}: its problems have no worked answers",
             "practise it without --warm-up, or give data that has them",
         )
-    prompt = [("user", problem.prompt)]
-    return from_answer(roller.tokenizer, prompt, problem.worked, model.config.context)
+    return worked

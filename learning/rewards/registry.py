@@ -22,6 +22,11 @@ _TASKS: dict[str, tuple[str, str]] = {
     "basic_arithmetic": ("sums:basic_arithmetic", "all four operations with brackets"),
     "syllogism": ("syllogism:syllogism", "whether a statement follows from two others"),
     "propositional_logic": ("propositions:propositional_logic", "what follows from if, or, not"),
+    "umbrella_talk": (
+        "umbrella_talk:umbrella_talk",
+        "advice that is paid turns of small talk later",
+    ),
+    "detective": ("detective:detective", "find a thing by questions, then name it"),
     "gsm8k": (_PUBLISHED, "sums in words, of primary school"),
     "svamp": (_PUBLISHED, "short sums in words, one operation"),
     "math": (_PUBLISHED, "competition mathematics, answers in LaTeX"),
