@@ -48,19 +48,18 @@ def collect(
     *,
     groups: Sequence[Hashable] = (),
     longest: int | None = None,
-    greedy: bool = False,
 ) -> list[Trajectory[Obs, Action]]:
     """One whole episode of each world, all worlds in lock step, so that the policy is asked once for all.
 
     rngs: one for each world; equal seeds give equal beginnings. groups: of each trajectory; none: all are of
-    the group None. longest: moves after which an episode is cut. greedy: as in Policy.act.
+    the group None. longest: moves after which an episode is cut.
     """
     steps = [world.reset(rng) for world, rng in zip(environments, rngs, strict=True)]
     moves: list[list[Move[Obs, Action]]] = [[] for _ in environments]
     while open_ones := [
         i for i, step in enumerate(steps) if not (step.last or len(moves[i]) == longest)
     ]:
-        decisions = policy.act([steps[i].observation for i in open_ones], greedy=greedy)
+        decisions = policy.act([steps[i].observation for i in open_ones])
         for i, decision in zip(open_ones, decisions, strict=True):
             after = environments[i].step(decision.action)
             moves[i].append(Move(steps[i].observation, decision, after.reward, after.discount))

@@ -38,8 +38,9 @@ class DialogueEnvironment:
     """Of this episode."""
     turns: list[tuple[str, str]] = field(default_factory=list)
     """What was said so far, (role, text)."""
+    prompt: Ids = ()
+    """Of the next reply, or of the last one where the conversation is over."""
     _partner: Partner | None = None
-    _prompt: Ids = ()
 
     def reset(self, rng: random.Random) -> TimeStep[Ids]:
         """Raises DataError if the task has no problem, or one that is too long."""
@@ -48,22 +49,22 @@ class DialogueEnvironment:
             raise DataError(f"{self.task.name} has no problem", "choose another task or split")
         self._partner = self.task.meet(self.problem, rng)
         self.turns = [("user", self.problem.prompt)]
-        self._prompt = tuple(encode_prompt(self.tokenizer, self.turns, self.context, ROOM))
-        return TimeStep(self._prompt)
+        self.prompt = tuple(encode_prompt(self.tokenizer, self.turns, self.context, ROOM))
+        return TimeStep(self.prompt)
 
     def step(self, action: Ids) -> TimeStep[Ids]:
         assert self._partner is not None, "reset comes first"
         reply = one_line(self.tokenizer.decode(action))
         heard = self._partner.hear(reply)
         self.turns.append(("assistant", reply))
-        so_far = (*self._prompt, *action)
+        so_far = (*self.prompt, *action)
         if heard.over:
             return TimeStep(so_far, heard.reward, 0.0, last=True)
-        following = tuple(continue_prompt(self.tokenizer, self._prompt, action, heard.says))
+        following = tuple(continue_prompt(self.tokenizer, self.prompt, action, heard.says))
         if len(following) + ROOM > self.context:
             return TimeStep(so_far, heard.reward, last=True)
         self.turns.append(("user", heard.says))
-        self._prompt = following
+        self.prompt = following
         return TimeStep(following, heard.reward)
 
     @property

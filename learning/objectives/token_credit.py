@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from engine.errors import ShapeError
 from learning.agents.credit import Credit
 from learning.agents.interface import Decision, DrawnTokens, Move, Trajectory
 from learning.objectives.grpo import GrpoAnswer, GrpoGroup
@@ -56,26 +55,6 @@ def _stretches(answer: GrpoAnswer) -> list[tuple[int, int]]:
         else:
             found.append((place, place + 1))
     return found
-
-
-def joined(talk: Answered) -> GrpoAnswer:
-    """The answer whose moves a trajectory has, with advantage 0: the replies, and between them what the
-    prompt of each has more than the one before. It is the inverse of `trajectory`. Raises ShapeError where a
-    prompt does not continue the one before it."""
-    tokens, logprobs, own = list[int](), list[float](), list[bool]()
-    first = talk.moves[0].observation
-    for move in talk.moves:
-        drawn = move.decision.drawn
-        assert drawn is not None
-        before = (*first, *tokens)
-        if drawn.prompt[: len(before)] != before:
-            raise ShapeError("a prompt does not continue the conversation before it")
-        between = drawn.prompt[len(before) :]
-        tokens += [*between, *drawn.tokens]
-        own += [*[False] * len(between), *drawn.own]
-        logprobs += [p for p, mine in zip(drawn.logprobs, drawn.own, strict=True) if mine]
-    kept = None if all(own) else tuple(own)
-    return GrpoAnswer(tuple(tokens), tuple(logprobs), 0.0, talk.after is None, own=kept)
 
 
 def trajectories(groups: Sequence[GrpoGroup], rewards: Rewards) -> list[Answered]:

@@ -6,20 +6,39 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import torch
 
 from engine.model import Model
 from engine.rollout import ROWS, Answered
 from engine.tokenizers.tokenizer import Tokenizer
-from learning.agents.language import LanguagePolicy
-from learning.agents.run import collect
 from learning.data.examples import Example, from_turns
 from learning.envs.dialogue import DialogueEnvironment
-from learning.objectives.token_credit import joined
+from learning.objectives.token_credit import Ids
 from learning.practice.rollouts import SHORT, Drawn, RolloutSampler, Sample
 from learning.rewards.dialogue import DialogueTask
 from learning.rewards.task import Problem, Task
+
+
+class Talk:
+    """One conversation while it is sampled."""
+
+    def __init__(self, world: DialogueEnvironment, seed: int) -> None:
+        """seed: of the partner's chance."""
+        self.world = world
+        self.prompt = world.reset(random.Random(seed)).observation
+        self.rewards: list[float] = []
+        self.ended = False
+        """Whether it came to its end, and was not cut."""
+
+    def hear(self, reply: Ids) -> Ids:
+        """What the next prompt has more than this one and the reply; nothing if the conversation is over."""
+        read = len(self.world.prompt) + len(reply)
+        step = self.world.step(reply)
+        self.rewards.append(step.reward)
+        self.ended = step.discount == 0.0
+        return () if step.last else step.observation[read:]
 
 
 class DialogueSampler(RolloutSampler):
@@ -36,44 +55,38 @@ class DialogueSampler(RolloutSampler):
         *,
         greedy: bool = False,
     ) -> Drawn:
-        """See RolloutSampler. All conversations go on in lock step."""
+        """See RolloutSampler; `group` conversations about each problem."""
         started = time.monotonic()
-        worlds = [
-            DialogueEnvironment(self.task, self.tokenizer, model.config.context, given=problem)
-            for problem in problems
-            for _ in range(group)
-        ]
         seed = int(torch.randint(2**31, (1,), generator=generator))
-        policy = LanguagePolicy(
+        talks = [
+            Talk(self._world(model, problem), seed + place * group + number)
+            for place, problem in enumerate(problems)
+            for number in range(group)
+        ]
+        prompts = tuple(talk.prompt for talk in talks[::group])
+        found = self.rollout(
             model,
-            self.tokenizer.not_text(model.config.vocab_size),
-            self.max_tokens,
+            prompts,
+            group,
             generator,
-            self.temperature,
-            self.rows,
-            self.pause,
+            greedy,
+            lambda number, reply: talks[number].hear(reply),
         )
-        chances = [random.Random(seed + number) for number in range(len(worlds))]
-        talks = collect(worlds, policy, chances, greedy=greedy)
-        samples = []
-        for number, (world, talk) in enumerate(zip(worlds, talks, strict=True)):
-            problem, whole = problems[number // group], joined(talk)
-            answer = Answered(
-                number // group,
-                whole.tokens,
-                whole.logprobs,
-                "end" if whole.active else "length",
-                whole.own,
-            )
-            (score,) = self.task.score(problem, ["\n".join(world.replies)])
-            rewards = tuple(move.reward for move in talk.moves)
-            samples.append(Sample(problem, answer, _shown(world.turns), score, rewards))
+        seconds = time.monotonic() - started
         groups = tuple(
-            tuple(samples[start : start + group]) for start in range(0, len(samples), group)
+            tuple(self._sample(problem, answer, talks[answer.number]) for answer in answers)
+            for problem, answers in zip(problems, found, strict=True)
         )
-        prompts = tuple(talk.moves[0].observation for talk in talks[::group])
-        tokens = sum(sample.answer.drawn for sample in samples)
-        return Drawn(prompts, groups, tokens, time.monotonic() - started)
+        tokens = sum(sample.answer.drawn for own in groups for sample in own)
+        return Drawn(prompts, groups, tokens, seconds)
+
+    def _world(self, model: Model, problem: Problem) -> DialogueEnvironment:
+        return DialogueEnvironment(self.task, self.tokenizer, model.config.context, given=problem)
+
+    def _sample(self, problem: Problem, answer: Answered, talk: Talk) -> Sample:
+        whole = replace(answer, ending="end" if talk.ended else "length")
+        (score,) = self.task.score(problem, ["\n".join(talk.world.replies)])
+        return Sample(problem, whole, _shown(talk.world.turns), score, tuple(talk.rewards))
 
     @property
     def longest(self) -> int:

@@ -12,7 +12,7 @@ import torch
 
 from engine.errors import ConfigError, DataError
 from engine.model import Model
-from engine.rollout import ROWS, Answered, Rollout
+from engine.rollout import ROWS, Answered, Rollout, World
 from engine.tokenizers.chat_format import encode_prompt
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example, from_answer
@@ -120,7 +120,25 @@ class RolloutSampler:
         Raises DataError if a problem does not fit into the context."""
         started = time.monotonic()
         prompts = tuple(self.prompt(model, problem) for problem in problems)
-        found = Rollout(
+        found = self.rollout(model, prompts, group, generator, greedy)
+        drawn = time.monotonic()
+        groups = tuple(
+            self._scored(problem, answers) for problem, answers in zip(problems, found, strict=True)
+        )
+        tokens = sum(sample.answer.drawn for own in groups for sample in own)
+        return Drawn(prompts, groups, tokens, drawn - started)
+
+    def rollout(
+        self,
+        model: Model,
+        prompts: Sequence[tuple[int, ...]],
+        group: int,
+        generator: torch.Generator,
+        greedy: bool,
+        world: World | None = None,
+    ) -> list[list[Answered]]:
+        """Answers to prompts, `group` to each (engine.rollout)."""
+        return Rollout(
             model,
             prompts,
             group,
@@ -129,14 +147,9 @@ class RolloutSampler:
             temperature=0.0 if greedy else self.temperature,
             generator=generator,
             rows=self.rows,
+            world=world,
             pause=self.pause,
         ).answers()
-        drawn = time.monotonic()
-        groups = tuple(
-            self._scored(problem, answers) for problem, answers in zip(problems, found, strict=True)
-        )
-        tokens = sum(sample.answer.drawn for own in groups for sample in own)
-        return Drawn(prompts, groups, tokens, drawn - started)
 
     def fits(self, model: Model, problem: Problem) -> bool:
         """True if the context has room for the problem and at least SHORT tokens of answer."""

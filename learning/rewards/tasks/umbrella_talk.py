@@ -31,6 +31,7 @@ NEWS = (
 """What the partner says besides."""
 REPLIES = ("I see.", "Tell me more.", "That is nice.", "What then?")
 """Replies to small talk in the worked answers."""
+PARTNERS = ("quiet", "reminds", "reacts")
 BESIDES = 2
 """Sentences of NEWS in the first message."""
 
@@ -43,11 +44,20 @@ class UmbrellaTalkSettings:
     """Turns of small talk between the advice and the weather, >= 0."""
     weathers: int = 2
     """Kinds of weather, 2 to 4, each with one thing that fits."""
+    partner: str = "reminds"
+    """What the partner's messages tell of what was said before: "quiet", nothing, so the model has to
+    remember it; "reminds", the forecast and what is packed, as every observation of the chain does; "reacts",
+    besides that whether the partner likes it."""
 
     def __post_init__(self) -> None:
         if self.small_talk < 0:
             raise ConfigError(
                 f"umbrella_talk: small_talk is {self.small_talk}", "give a number from 0 on"
+            )
+        if self.partner not in PARTNERS:
+            raise ConfigError(
+                f"umbrella_talk: partner is {self.partner!r}",
+                f"choose among: {', '.join(PARTNERS)}",
             )
         if not 2 <= self.weathers <= len(FITS):
             raise ConfigError(
@@ -58,8 +68,9 @@ class UmbrellaTalkSettings:
 class Traveller:
     """The partner of one conversation."""
 
-    def __init__(self, weather: str, small_talk: int, chance: random.Random) -> None:
-        self._weather, self._left, self._chance = weather, small_talk, chance
+    def __init__(self, weather: str, settings: UmbrellaTalkSettings, chance: random.Random) -> None:
+        self._weather, self._left, self._chance = weather, settings.small_talk, chance
+        self._kind = settings.partner
         self._advice: str | None = None
 
     @property
@@ -74,7 +85,15 @@ class Traveller:
         if not self._left:
             return PartnerTurn("", 1.0 if self.right else -1.0, over=True)
         self._left -= 1
-        return PartnerTurn(self._chance.choice(NEWS), self._chance.choice((1.0, -1.0)))
+        told = [] if self._kind == "quiet" else [self._reminder(self._advice)]
+        if self._kind == "reacts":
+            told.append("Good!" if self.right else "Really?")
+        says = " ".join([*told, self._chance.choice(NEWS)])
+        return PartnerTurn(says, self._chance.choice((1.0, -1.0)))
+
+    def _reminder(self, advice: str) -> str:
+        packed = " and ".join(named(advice)) or "nothing"
+        return f"It will {self._weather} and I have {packed}."
 
 
 def named(reply: str) -> list[str]:
@@ -97,6 +116,6 @@ def umbrella_talk(name: str, options: TaskOptions) -> DialogueTask:
         return Problem(" ".join([*told, "What shall I pack?"]), weather, "\n".join(worked), name)
 
     def meet(problem: Problem, chance: random.Random) -> Traveller:
-        return Traveller(problem.truth, settings.small_talk, chance)
+        return Traveller(problem.truth, settings, chance)
 
     return DialogueTask(name, generated(draw), meet, settings.small_talk + 1, options.weights)
