@@ -50,6 +50,7 @@ from learning.protocol.events import (
 )
 from learning.protocol.practice_events import PracticeStarted
 from learning.protocol.requests import Practise
+from learning.rewards.dialogue import DialogueTask
 from learning.rewards.registry import find_task
 from learning.rewards.task import Task, TaskOptions
 
@@ -84,7 +85,8 @@ class PracticeJob:
             needs_field=small,
         )
         task = find(request.task, options)
-        self._task: Task = BackgroundScorer(task, pause) if request.idle else task
+        talks = isinstance(task, DialogueTask)  # its partner answers at once
+        self._task: Task = BackgroundScorer(task, pause) if request.idle and not talks else task
         self.seed = time.time_ns() % 2**31 if request.seed is None else request.seed
         """By default a new seed each time, so that the problems differ."""
         self._run: int | None = None

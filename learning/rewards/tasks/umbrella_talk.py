@@ -49,7 +49,12 @@ class UmbrellaTalkSettings:
     remember it; "reminds", the forecast and what is packed, as every observation of the chain does; "reacts",
     besides that whether the partner likes it."""
 
+    known: float = 0.0
+    """Share of the worked answers, 0 to 1, whose advice fits; in the others it is drawn at random."""
+
     def __post_init__(self) -> None:
+        if not 0.0 <= self.known <= 1.0:
+            raise ConfigError(f"umbrella_talk: known is {self.known}", "give a number from 0 to 1")
         if self.small_talk < 0:
             raise ConfigError(
                 f"umbrella_talk: small_talk is {self.small_talk}", "give a number from 0 on"
@@ -111,7 +116,8 @@ def umbrella_talk(name: str, options: TaskOptions) -> DialogueTask:
         weather = rng.choice(weathers)
         told = [*rng.sample(NEWS, BESIDES), f"Tomorrow it will {weather}."]
         rng.shuffle(told)
-        advice = FITS[rng.choice(weathers)].capitalize() + "."
+        meant = weather if rng.random() < settings.known else rng.choice(weathers)
+        advice = FITS[meant].capitalize() + "."
         worked = [advice, *(rng.choice(REPLIES) for _ in range(settings.small_talk))]
         return Problem(" ".join([*told, "What shall I pack?"]), weather, "\n".join(worked), name)
 
