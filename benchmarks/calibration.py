@@ -21,8 +21,8 @@ from typing import Any
 
 import torch
 
-from benchmarks import BenchOptions
-from benchmarks.collapse_data import DATA, Row, read_lessons
+from benchmarks import DATA, BenchOptions
+from benchmarks.collapse_data import Row, read_lessons
 from benchmarks.collapse_pupils import open_learner
 from benchmarks.report import machine, table, write
 from engine.generate import Restart, generate
@@ -30,6 +30,7 @@ from engine.model import Model
 from engine.selection import Finished
 from engine.storage.generation_file import Generation, read_generation
 from engine.tokenizers.chat_format import encode_prompt
+from engine.tokenizers.load import load_tokenizer
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.home import Home
 from learning.models.store import SHIPPED, ModelStore
@@ -182,7 +183,7 @@ def collect(
     folder: Path, taught: Sequence[Row], rest: Sequence[Row], seed: int, options: BenchOptions
 ) -> list[Shown]:
     """The cards for all questions, before and after the lessons."""
-    book, tokenizer = read_book(shipped_book_path()), Tokenizer.load(folder)
+    book, tokenizer = read_book(shipped_book_path()), load_tokenizer(folder)
     own = read_generation(folder)
     with open_learner(folder, seed, pauses=True) as pupil:
         asked = _questions(taught, rest, True, seed)
@@ -262,7 +263,7 @@ def personal(folder: Path, checked: bool) -> dict[str, Any]:
     checked: use the answer check and the present certainty; else as before both existed."""
     from engine.storage.checkpoint import load_model
 
-    model, tokenizer = load_model(folder), Tokenizer.load(folder)
+    model, tokenizer = load_model(folder), load_tokenizer(folder)
     known = Known.of(read_book(shipped_book_path()), ()) if checked else None
     admitted = claims = sure = surest = anew = count = 0
     started = time.perf_counter()

@@ -53,7 +53,7 @@ from engine.model import Model
 from engine.storage.checkpoint import load_model, load_weights
 from engine.storage.weight_files import current_files, files_at
 from engine.tokenizers.chat_format import encode_prompt
-from engine.tokenizers.tokenizer import Tokenizer
+from engine.tokenizers.load import load_tokenizer
 from learning.data.examples import Example
 from learning.evaluate import greedy_answers, share
 from learning.home import Home
@@ -191,7 +191,7 @@ class Exam:
 
     def __init__(self, options: BenchOptions, folder: Path) -> None:
         self.quick, self._folder = options.quick, folder
-        self._tokenizer, model = Tokenizer.load(folder), load_model(folder)
+        self._tokenizer, model = load_tokenizer(folder), load_model(folder)
         talk = own_talk(model, self._tokenizer, folder)
         self._context = model.config.context
         self.rows: list[Row] = read_lessons()

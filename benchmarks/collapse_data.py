@@ -10,6 +10,7 @@ from pathlib import Path
 
 import torch
 
+from benchmarks import DATA
 from benchmarks.corpus import named_corpus
 from benchmarks.talk import held_out
 from benchmarks.talk_data import load
@@ -24,7 +25,6 @@ from learning.protocol.records import Lesson, Turn
 from learning.text.key import Key
 from personality.book import shipped_book_path
 
-DATA = Path(__file__).with_name("data")
 LESSONS = DATA / "lessons100.jsonl"
 OPENINGS = DATA / "talk_openings.txt"
 TALK_ROWS = 60

@@ -17,7 +17,7 @@ from typing import Protocol
 from benchmarks.baselines import ATTEMPTS, Make
 from engine.model import Model
 from engine.storage.checkpoint import load_model
-from engine.tokenizers.tokenizer import Tokenizer
+from engine.tokenizers.load import load_tokenizer
 from learning.home import Home
 from learning.journal.journal import Journal
 from learning.lessons.learner import Learner
@@ -117,7 +117,7 @@ class AttemptPupil:
     """A method of benchmarks.baselines; it has no pauses, journal or guard."""
 
     def __init__(self, folder: Path, make: Make) -> None:
-        self._model, self._tokenizer = load_model(folder), Tokenizer.load(folder)
+        self._model, self._tokenizer = load_model(folder), load_tokenizer(folder)
         self._context = self._model.config.context
         book = book_examples(self._tokenizer, [shipped_book_path()], self._context)
         self._attempt = make(self._model, book)

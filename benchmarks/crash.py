@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks import BenchOptions
+from benchmarks import RESULTS, ROOT, BenchOptions
 from benchmarks.crash_look import book_lines, forgotten, known, look, settled, states, whole_copy
 from benchmarks.report import machine, table, write
 from benchmarks.scratch import scratch_home
@@ -168,7 +168,7 @@ def _run(
         problems += [f"kill {number + 1} ({phase}): {what}" for what in found]
         options.say(f"kill {number + 1} of {kills}: {phase}; {len(confirmed)} judgements, {found}")
     left_over = sorted(path.name for path in (home.models_path / model).glob(".*"))
-    started = time.monotonic()
+    started, waited = time.monotonic(), states(home).get("waiting", 0)
     last = _start(home, model, seed, kills, finish=True)
     while last.process.poll() is None:
         last.hear(1.0)
@@ -185,6 +185,7 @@ def _run(
         "problems": problems,
         "states": states(home),
         "book_lines": len(book_lines(home)),
+        "waited": waited,
         "catching_up_seconds": round(time.monotonic() - started, 1),
         "lesson_seconds": round(sum(seconds) / len(seconds), 1) if seconds else None,
         "temporary_files_left": left_over,
@@ -200,8 +201,7 @@ def _start(
     command = [sys.executable, "-m", "benchmarks.crash_player", "--home", str(home.path)]
     command += ["--model", model, "--seed", str(seed), "--round", str(number)]
     command += ["--train"] * train + ["--finish"] * finish
-    root = Path(__file__).resolve().parent.parent
-    return Life(subprocess.Popen(command, stdout=subprocess.PIPE, cwd=root, start_new_session=True))
+    return Life(subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT, start_new_session=True))
 
 
 def _wait(life: Life, aim: str, home: Home, model: str, chance: random.Random) -> None:
@@ -253,16 +253,20 @@ def _phase(life: Life, home: Home, model: str) -> str:
 
 def _write(out: Path, result: dict[str, Any]) -> None:
     phases = sorted(result["phases"].items(), key=lambda item: -item[1])
+    known = result["known"]
     facts = [
         ("kills", result["kills"]),
         ("judgements confirmed on the screen", result["confirmed"]),
         ("of these lost", result["lost"]),
         ("anything else wrong", len(result["problems"]) - result["lost"]),
         *((f"lessons: {state}", count) for state, count in sorted(result["states"].items())),
-        ("lessons called learned (latest of each question)", result["known"]["learned"]),
-        ("of these said word for word by the saved weights", result["known"]["said_word_for_word"]),
+        ("answers called learned and still wanted", known["learned"]),
+        ("of these said word for word by the saved weights", known["said_word_for_word"]),
+        ("bad ratings called learned", known["rejected"]),
+        ("of these answers said all the same", known["said_all_the_same"]),
         ("lines in the owner's book, none torn or doubled", result["book_lines"]),
-        ("seconds to catch up after the last kill", result["catching_up_seconds"]),
+        ("lessons that waited after the last kill", result["waited"]),
+        ("seconds from the last start until they were learned", result["catching_up_seconds"]),
     ]
     parts = [
         "One home, the 10M model in its worker process, and a session as in the app. Both "
@@ -271,6 +275,9 @@ def _write(out: Path, result: dict[str, Any]) -> None:
         "Phases in which it was killed:",
         table(("phase", "kills"), phases),
     ]
+    if known["missing"]:
+        told = (f"- {x['question']}: {x['answer']} Said: {x['said']}" for x in known["missing"])
+        parts += ["Called learned and not said:", "\n".join(told)]
     if result["problems"]:
         parts += ["Wrong:", "\n".join(f"- {what}" for what in result["problems"])]
     command = f"vidya bench crash --seed {result['seed']}"
@@ -282,7 +289,7 @@ def main() -> None:
     options = BenchOptions(
         home=Path.home(),
         quick="quick" in sys.argv,
-        out=None if "quick" in sys.argv else Path(__file__).parent / "results",
+        out=None if "quick" in sys.argv else RESULTS,
         say=lambda line: print(line, file=sys.stderr, flush=True),
     )
     numbers = [float(text) for text in sys.argv[1:] if text != "quick"]

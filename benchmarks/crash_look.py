@@ -9,13 +9,17 @@ import sqlite3
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
+from benchmarks import ROOT
 from engine.storage.weight_files import INDEX, current_files, current_version
 from learning.home import Home
 from learning.journal.journal import Journal
 from learning.models.home_files import home_files
-from learning.protocol.records import Rating
+from learning.protocol.records import Lesson, Rating
+from learning.text.normalise import fold_prompt
 from personality.book import BookError, LineError, format_line, read_book
 
 
@@ -127,25 +131,75 @@ def states(home: Home) -> dict[str, int]:
         journal.close()
 
 
-def known(home: Home, model: str) -> dict[str, int]:
-    """Number of learned lessons, and of those that the saved weights give word for word."""
+def answers_wanted(lessons: Iterable[Lesson]) -> tuple[list[Lesson], list[Lesson]]:
+    """(lessons whose answer the owner wants now, lessons against an answer that he does not want now).
+
+    lessons: those in effect, oldest first. Of several on one question the newest counts: it replaces the
+    answers before it, and one without an answer of its own, a bad rating, takes back the answer that it
+    rejects.
+    """
+    wanted, unwanted = dict[str, Lesson](), dict[str, Lesson]()
+    for lesson in lessons:
+        question = fold_prompt(lesson.prompt)
+        if lesson.answer:
+            wanted[question] = lesson
+            unwanted.pop(question, None)
+        else:
+            unwanted[question] = lesson
+            if question in wanted and wanted[question].answer in lesson.rejected:
+                del wanted[question]
+    return list(wanted.values()), list(unwanted.values())
+
+
+def known(home: Home, model: str) -> dict[str, Any]:
+    """What the saved weights say where a lesson is called learned.
+
+    learned: number of learned lessons whose answer is wanted now. said_word_for_word: of these, how many
+    answers greedy decoding gives. missing: of the others question, answer, and what is said in its place.
+    rejected: number of answers whose bad rating is learned. said_all_the_same: of these, how many it gives.
+    """
     from engine.storage.checkpoint import load_model
-    from engine.tokenizers.tokenizer import Tokenizer
+    from engine.tokenizers.load import load_tokenizer
+    from learning.data.examples import from_answer
+    from learning.lessons.avoid import said_now
     from learning.memory.tasks import answer_example
     from learning.objectives.forward import knowledge
 
     folder = home.models_path / model
-    weights, tokenizer = load_model(folder), Tokenizer.load(folder)
+    weights, tokenizer = load_model(folder), load_tokenizer(folder)
+    context = weights.config.context
     journal = Journal(home.journal_path)
     try:
-        latest = {}
-        for lesson in journal.lessons("learned", ("pick", "correction", "rating", "example")):
-            if example := answer_example(tokenizer, lesson, weights.config.context):
-                latest[example.prompt] = example
+        taught, against = answers_wanted(journal.standing())
     finally:
         journal.close()
-    checked = knowledge(weights, list(latest.values()))
-    return {"learned": len(latest), "said_word_for_word": sum(item.known for item in checked)}
+    asked = [lesson for lesson in taught if lesson.state == "learned"]
+    examples = [found for lesson in asked if (found := answer_example(tokenizer, lesson, context))]
+    rejected = [
+        from_answer(tokenizer, lesson.prompt, text, context)
+        for lesson in against
+        if lesson.state == "learned"
+        for text in lesson.rejected
+    ]
+    missing = [
+        {
+            "lesson": lesson.id,
+            "question": lesson.prompt[-1].text,
+            "answer": lesson.answer,
+            "said": said_now(weights, tokenizer, example).said,
+        }
+        for lesson, example, found in zip(
+            asked, examples, knowledge(weights, examples), strict=True
+        )
+        if not found.known
+    ]
+    return {
+        "learned": len(asked),
+        "said_word_for_word": len(asked) - len(missing),
+        "missing": missing,
+        "rejected": len(rejected),
+        "said_all_the_same": sum(found.known for found in knowledge(weights, rejected)),
+    }
 
 
 def forgotten(home: Home, model: str, first: Path) -> list[str]:
@@ -155,8 +209,7 @@ def forgotten(home: Home, model: str, first: Path) -> list[str]:
 
     command = [sys.executable, "-m", "vidya_tui", "journal", "forget", "--all", "--yes"]
     command += ["--no-relearn", "--home", str(home.path), "--model", model]
-    root = Path(__file__).resolve().parent.parent
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     wrong = [f"forget: {done.stderr.strip()}"] if done.returncode else []
     folder = home.models_path / model
     before = load_model(folder, weights=first).state_dict()

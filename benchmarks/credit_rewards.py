@@ -17,6 +17,7 @@ from typing import Any
 from benchmarks import BenchOptions
 from engine.model import Model
 from engine.storage.checkpoint import load_model
+from engine.tokenizers.load import load_tokenizer
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.agents.credit import decayed
 from learning.data.examples import Example
@@ -115,7 +116,7 @@ def measure(
 def _arms(
     folder: Path, task: OneWord, seed: int, arms: Sequence[str], options: BenchOptions
 ) -> Iterator[dict[str, Any]]:
-    model, tokenizer = load_model(folder), Tokenizer.load(folder)
+    model, tokenizer = load_model(folder), load_tokenizer(folder)
     book = book_examples(tokenizer, [shipped_book_path()], model.config.context)
     talk = own_talk(model, tokenizer, folder)
     warm = _trainer(model, tokenizer, task, book, talk, SETTINGS, seed)

@@ -111,13 +111,13 @@ def make_model(shipped: Path, size: str) -> Path:
     import torch
 
     from engine.storage.checkpoint import save_model
-    from engine.tokenizers.tokenizer import Tokenizer
+    from engine.tokenizers.load import load_tokenizer
 
     folder = Path(tempfile.mkdtemp(prefix="vidya-decode-"))
     shutil.copytree(shipped, folder, dirs_exist_ok=True)
     model = load_size(shipped, size)
     with torch.no_grad():
-        model.vocabulary[sorted(Tokenizer.load(shipped).chat.stop_ids)] = 0.0
+        model.vocabulary[sorted(load_tokenizer(shipped).chat.stop_ids)] = 0.0
     save_model(model, folder, dtype=torch.float32)
     return folder
 
@@ -125,9 +125,9 @@ def make_model(shipped: Path, size: str) -> Path:
 def prompt_of(folder: Path) -> list[int]:
     """A prompt of 60 ids."""
     from engine.tokenizers.chat_format import encode_prompt
-    from engine.tokenizers.tokenizer import Tokenizer
+    from engine.tokenizers.load import load_tokenizer
 
-    ids = encode_prompt(Tokenizer.load(folder), [("user", WORDS * 6)], 512, TOKENS)
+    ids = encode_prompt(load_tokenizer(folder), [("user", WORDS * 6)], 512, TOKENS)
     return ids[-PROMPT:]
 
 

@@ -1,7 +1,7 @@
 """Three programs that sample answers from the same weights, behind one interface.
 
-Run as `python -m benchmarks.decode_engines ENGINE FOLDER` by benchmarks.workers. Each uses its own
-sampler. Left out: what an app does with the answers.
+Run as `python -m benchmarks.decode_engines ENGINE FOLDER` by benchmarks.workers.
+Each uses its own sampler. Left out: what an app does with the answers.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ class Vidya:
         from engine.packed import HalfProduct, product_for
         from engine.precision import fast_dtype
         from engine.storage.checkpoint import load_model
-        from engine.tokenizers.tokenizer import Tokenizer
+        from engine.tokenizers.load import load_tokenizer
 
         self._dtype = fast_dtype("cpu")
         self._masters = load_model(folder)
-        self._tokenizer = Tokenizer.load(folder)
+        self._tokenizer = load_tokenizer(folder)
         self._seed = torch.Generator().manual_seed
         self.kind = str(self._dtype).removeprefix("torch.")
         if product_for(torch.device("cpu"), self._dtype) is HalfProduct:

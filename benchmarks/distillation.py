@@ -25,7 +25,7 @@ from benchmarks.talk_samples import seed_of
 from engine.config import GREEDY
 from engine.errors import DataError, NotFound
 from engine.storage.checkpoint import load_model
-from engine.tokenizers.tokenizer import Tokenizer
+from engine.tokenizers.load import load_tokenizer
 from learning.data.corpus import Document
 from learning.distillation.answers import TeacherAnswer
 from learning.distillation.job import (
@@ -194,7 +194,7 @@ def measured(
     folder: Path, held_out: Sequence[TeacherAnswer], options: BenchOptions
 ) -> dict[str, float]:
     """What the model of a folder does on the teacher's held-out answers and on `bench talk`'s questions."""
-    model, tokenizer = load_model(folder).eval(), Tokenizer.load(folder)
+    model, tokenizer = load_model(folder).eval(), load_tokenizer(folder)
     answerer, questions = answers_of(model, tokenizer), chosen_questions(options)
     greedy = replace(GREEDY, max_tokens=ANSWER_TOKENS)
     answers = [answerer(q.turns, greedy, seed_of(0, q.id)) for q in questions]

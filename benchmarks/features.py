@@ -25,7 +25,7 @@ from benchmarks.people_data import read_people
 from benchmarks.report import machine, table, write
 from benchmarks.scratch import scratch_home
 from engine.storage.checkpoint import load_model
-from engine.tokenizers.tokenizer import Tokenizer
+from engine.tokenizers.load import load_tokenizer
 from learning.memory.features import POOLINGS, QuestionSpace, centring, layer_features, whitening
 from learning.models.store import ModelStore
 from learning.text.normalise import fold
@@ -81,7 +81,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
     sets = data_sets(options.quick)
     with scratch_home(options) as (home, name):
         folder = ModelStore(home).resolve(name)
-        model, tokenizer = load_model(folder), Tokenizer.load(folder)
+        model, tokenizer = load_model(folder), load_tokenizer(folder)
         layers = chosen_layers(len(model.blocks), QUICK_LAYERS if options.quick else LAYERS)
         measured: dict[str, Any] = {}
         for title, asked in sets.items():

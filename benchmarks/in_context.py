@@ -18,6 +18,7 @@ from benchmarks import BenchOptions
 from benchmarks.report import deviation, machine, table, with_deviation, write
 from engine.model import Model
 from engine.storage.checkpoint import load_model
+from engine.tokenizers.load import load_tokenizer
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example, from_answer
 from learning.home import Home
@@ -41,7 +42,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
     else:
         folders = [SHIPPED / name for name in ("10m-base", "10m")]
     for folder in folders:
-        model, tokenizer = load_model(folder), Tokenizer.load(folder)
+        model, tokenizer = load_model(folder), load_tokenizer(folder)
         runs = [measure(model, tokenizer, count, FIRST_SEED + seed) for seed in options.seeds]
         rows.append({"model": folder.name, "runs": runs})
         options.say(f"{folder.name}: {runs[-1]}")

@@ -17,8 +17,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from benchmarks import BenchOptions
-from benchmarks.collapse_data import DATA, read_lessons
+from benchmarks import DATA, BenchOptions
+from benchmarks.collapse_data import read_lessons
 from benchmarks.report import deviation, machine, table, with_deviation, write
 from benchmarks.scratch import scratch_home
 from engine.config import Sampling

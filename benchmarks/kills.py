@@ -20,7 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks import BenchOptions
+from benchmarks import ROOT, BenchOptions
 from benchmarks.report import machine, table, write
 from benchmarks.scratch import DEFAULT_MODEL
 from learning.home import Home
@@ -66,9 +66,9 @@ def _small_model(folder: Path) -> None:
     from engine.config import CONFIGS
     from engine.model import Model
     from engine.storage.checkpoint import save_model
-    from engine.tokenizers.tokenizer import Tokenizer
+    from engine.tokenizers.load import load_tokenizer
 
-    tokenizer = Tokenizer.load(SHIPPED / DEFAULT_MODEL)
+    tokenizer = load_tokenizer(SHIPPED / DEFAULT_MODEL)
     config = replace(CONFIGS["tiny"], vocab_size=tokenizer.vocab_size)
     model = Model(config, generator=torch.Generator().manual_seed(0))
     save_model(model, folder, dtype=torch.float32)
@@ -77,10 +77,10 @@ def _small_model(folder: Path) -> None:
 
 def _rows(options: BenchOptions, home: Home, copy: Path, *numbers: int) -> list[dict[str, Any]]:
     command = [sys.executable, "-m", "benchmarks.kills_day", str(home.path), str(copy)]
-    root, rows = Path(__file__).resolve().parent.parent, list[dict[str, Any]]()
+    rows = list[dict[str, Any]]()
     with subprocess.Popen(
         [*command, *map(str, numbers)],
-        cwd=root,
+        cwd=ROOT,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
         stdout=subprocess.PIPE,
         text=True,

@@ -1,9 +1,9 @@
 """Kills a program in every save and rename of a simulated day, then forgets and checks the home.
 
-`python -m benchmarks.kills_day HOME COPY [KILLS SEED]`: HOME is a home with the model `tiny` and an empty
-journal, COPY the path for a copy of it. Prints a JSON object per kill. torch is loaded once: each day runs
-in a fork, which sends itself SIGKILL before the n-th call that changes a file of the home. With KILLS it is
-killed at that many random moments instead, and one home goes through all of them.
+`python -m benchmarks.kills_day HOME COPY [KILLS SEED]`: HOME is a home with the model `tiny`
+and an empty journal, COPY the path for a copy of it. Prints a JSON object per kill. torch is loaded once:
+each day runs in a fork, which sends itself SIGKILL before the n-th call that changes a file of the home. With
+KILLS it is killed at that many random moments instead, and one home goes through all of them.
 """
 
 from __future__ import annotations

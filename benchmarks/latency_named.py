@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 import time
-from pathlib import Path
 from typing import Any
 
+from benchmarks import DATA
 from benchmarks.app_terminal import app
 from benchmarks.processes import cpu_seconds
 from benchmarks.terminal import Terminal, TerminalError
@@ -20,7 +20,7 @@ from learning.journal.journal import Journal
 MEMORY_BOUND, LEARN_BOUND, TOKEN_BOUND = 1.2e9, 0.030, 3.0
 """Bytes of app and worker when idle; p99 of a key while the model learns lessons, and from the first message
 to the first text of an answer, in seconds."""
-LESSONS = Path(__file__).parent / "data" / "lessons_tune.jsonl"
+LESSONS = DATA / "lessons_tune.jsonl"
 _CARD = re.compile(r" [1-5] [A-Za-z]")
 """The beginning of an answer on its card."""
 

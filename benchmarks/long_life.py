@@ -21,7 +21,7 @@ from benchmarks.long_life_lessons import make_lessons
 from benchmarks.processes import resident_bytes
 from benchmarks.report import machine, median, table, write
 from engine.storage.checkpoint import load_model
-from engine.tokenizers.tokenizer import Tokenizer
+from engine.tokenizers.load import load_tokenizer
 from learning.memory.own_talk import own_talk
 from learning.objectives.forward import knowledge, mean_loss, share_known
 
@@ -40,7 +40,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
     where, rows, seed = machine(), list[dict[str, Any]](), options.seeds[0]
     lessons = make_lessons(count, seed)
     with start_folder(options) as folder:
-        tokenizer, model = Tokenizer.load(folder), load_model(folder)
+        tokenizer, model = load_tokenizer(folder), load_model(folder)
         yard = make_yardstick(
             tokenizer,
             model,

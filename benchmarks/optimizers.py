@@ -21,6 +21,7 @@ from benchmarks.corpus import corpus_documents
 from benchmarks.report import machine, table, write
 from engine.config import ModelConfig
 from engine.model import Model
+from engine.tokenizers.load import load_tokenizer
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.corpus import Document
 from learning.data.token_stream import TokenStream
@@ -123,7 +124,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
 
 def _bench(options: BenchOptions) -> _Bench:
     """Loads a tenth of the corpus, which is far more than one run uses."""
-    tokenizer = Tokenizer.load(SHIPPED / "10m")
+    tokenizer = load_tokenizer(SHIPPED / "10m")
     documents = corpus_documents()
     held = [d for d in documents if d.held_out]
     halves: list[dict[str, list[list[int]]]] = [{}, {}]

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchmarks import DATA
 from benchmarks.talk_data import Question
 from benchmarks.talk_metrics import fits, human_claims
 from learning.distillation.filters import agreement, fault
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from engine.model import Model
     from engine.tokenizers.tokenizer import Tokenizer
 
-NEAR = Path(__file__).with_name("data") / "openings_near.txt"
+NEAR = DATA / "openings_near.txt"
 """Everyday messages, half of which resemble a line of the book and are not it."""
 OTHERS = 150
 """Of the openings that are made of patterns."""
@@ -149,13 +150,13 @@ def main(folder: Path, out: Path) -> None:
     """Draws, filters and writes."""
     from engine.precision import fast_dtype
     from engine.storage.checkpoint import load_model
-    from engine.tokenizers.tokenizer import Tokenizer
+    from engine.tokenizers.load import load_tokenizer
 
     model = load_model(folder, dtype=fast_dtype("cpu")).requires_grad_(False).eval()
     asked = messages()
     random.Random(0).shuffle(asked)
     with out.open("w", encoding="utf-8") as file:
-        for message, answers in draw(model, Tokenizer.load(folder), asked):
+        for message, answers in draw(model, load_tokenizer(folder), asked):
             if answer := best(message, answers):
                 file.write(f"<|user|> {message} <|assistant|> {answer}\n")
 

@@ -43,7 +43,7 @@ from engine.errors import DataError, NotFound
 from engine.model import Model
 from engine.storage.checkpoint import load_model
 from engine.storage.weight_files import current_files
-from engine.tokenizers.tokenizer import Tokenizer
+from engine.tokenizers.load import load_tokenizer
 from learning.lessons.recipe import TeachSettings
 from learning.memory.own_talk import own_talk
 from learning.models.trainable import upper_matrices
@@ -167,7 +167,7 @@ class Exam:
         self, folder: Path, facts: Sequence[PersonFact], chosen: PeopleSettings, quick: bool
     ) -> None:
         self._folder, self._facts = folder, list(facts)
-        self._tokenizer, model = Tokenizer.load(folder), load_model(folder)
+        self._tokenizer, model = load_tokenizer(folder), load_model(folder)
         yard = make_yardstick(self._tokenizer, model, [], own_talk(model, self._tokenizer, folder))
         taught = {fold(fact.prompt) for fact in facts}
         self._book = [e for e in yard.book if e.prompt not in taught]

@@ -24,7 +24,7 @@ from benchmarks.people_data import PersonFact
 from engine.errors import NotFound
 from engine.model import Model
 from engine.storage.checkpoint import load_model
-from engine.tokenizers.tokenizer import Tokenizer
+from engine.tokenizers.load import load_tokenizer
 from learning.data.examples import Example
 from learning.memory.own_talk import own_talk
 from learning.protocol.records import Lesson
@@ -84,7 +84,7 @@ def open_arm(
 
 def _kept(model: Model, folder: Path, book: Sequence[Example]) -> list[Example]:
     """Own talk, then the book."""
-    return [*own_talk(model, Tokenizer.load(folder), folder), *book]
+    return [*own_talk(model, load_tokenizer(folder), folder), *book]
 
 
 class Confused:

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks import DATA
 from engine.errors import DataError, reason
 from learning.data.json_lines import parse
 from learning.protocol.records import Lesson, Turn
 from learning.text.key import Key, holds, key_words, read_key
 
-PEOPLE = Path(__file__).with_name("data") / "people.jsonl"
+PEOPLE = DATA / "people.jsonl"
 HALVES = ("tune", "unseen")
 WORDINGS = 3
 """Rewordings, and paraphrases, of each fact."""

@@ -24,6 +24,7 @@ from benchmarks.report import machine, median, table, write
 from benchmarks.scratch import scratch_home
 from engine.model import Model
 from engine.storage.checkpoint import load_model, save_model
+from engine.tokenizers.load import load_tokenizer
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.memory.book_rows import book_examples
 from learning.memory.own_talk import own_talk
@@ -69,7 +70,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
     options.say(f"losses differ by at most {max(result['differences'].values()):.1e}")
     with scratch_home(options) as (home, name), tempfile.TemporaryDirectory() as scratch:
         folder = ModelStore(home).resolve(name)
-        model, tokenizer = load_model(folder), Tokenizer.load(folder)
+        model, tokenizer = load_model(folder), load_tokenizer(folder)
         session = _session(model, tokenizer, folder, work, KEEP)
         session.warm_up(lambda _: None, lambda: False)
         checkpoint = Path(scratch) / "warm"

@@ -24,7 +24,7 @@ from benchmarks.report import deviation, machine, table, with_deviation, write
 from benchmarks.scratch import DEFAULT_MODEL, scratch_home
 from engine.model import Model
 from engine.storage.checkpoint import load_model
-from engine.tokenizers.tokenizer import Tokenizer
+from engine.tokenizers.load import load_tokenizer
 from learning.data.examples import Example
 from learning.memory.book_rows import book_examples
 from learning.memory.own_talk import own_talk
@@ -117,7 +117,7 @@ def _practise(folder: Path, plan: Plan, seed: int, options: BenchOptions) -> dic
         warm_up = replace(settings.warm_up, enough=plan.enough)
         settings = replace(settings, warm_up=warm_up, seconds=60.0 * minutes)
     settings = replace(settings, steps=2 if options.quick else plan.steps)
-    model, tokenizer = load_model(folder), Tokenizer.load(folder)
+    model, tokenizer = load_model(folder), load_tokenizer(folder)
     talk = own_talk(model, tokenizer, folder)
     yard = make_yardstick(tokenizer, model, [], talk)
     book = book_examples(tokenizer, [shipped_book_path()], model.config.context)

@@ -22,7 +22,8 @@ from typing import Any
 from benchmarks import BenchOptions
 from benchmarks.processes import descendants
 from benchmarks.report import machine, median, percentile, table, write
-from benchmarks.sandbox_hostile import ENDLESS, PROGRAMS, SLOW, TESTS, Targets, filled
+from benchmarks.sandbox_harm import ENDLESS, SLOW
+from benchmarks.sandbox_hostile import PROGRAMS, TESTS, Targets, filled
 from engine.errors import DataError
 from learning.rewards.sandbox.pool import Sandbox, SandboxOutcome
 from learning.rewards.task import Problem

@@ -137,9 +137,9 @@ def model_folders(options: BenchOptions) -> list[tuple[str, Path]]:
 
 def _load(folder: Path) -> tuple[Model, Tokenizer]:
     from engine.storage.checkpoint import load_model
-    from engine.tokenizers.tokenizer import Tokenizer
+    from engine.tokenizers.load import load_tokenizer
 
-    return load_model(folder).eval(), Tokenizer.load(folder)
+    return load_model(folder).eval(), load_tokenizer(folder)
 
 
 def answers_of(model: Model, tokenizer: Tokenizer) -> Answerer:

@@ -13,9 +13,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks import DATA
 from engine.errors import DataError
 
-DATA = Path(__file__).with_name("data") / "talk.jsonl"
+QUESTIONS = DATA / "talk.jsonl"
 CATEGORIES = (
     "greeting",
     "feelings",
@@ -68,7 +69,7 @@ class Question:
         return self.turns[-1][1]
 
 
-def load(path: Path = DATA) -> list[Question]:
+def load(path: Path = QUESTIONS) -> list[Question]:
     """All questions. Raises DataError with file and line."""
     questions = []
     for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):

@@ -38,6 +38,7 @@ from engine.rollout import Rollout
 from engine.storage.checkpoint import load_model
 from engine.storage.files import write_atomically
 from engine.tokenizers.chat_format import encode_prompt
+from engine.tokenizers.load import load_tokenizer
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.rewards.reward_data import Choice
 from learning.rewards.reward_keeper import GROWTH, MORE
@@ -69,7 +70,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
     rows = [] if kept is None or options.quick else _read(kept)
     with scratch_home(options) as (home, name):
         folder = home.models_path / name
-        model, tokenizer = load_model(folder), Tokenizer.load(folder)
+        model, tokenizer = load_model(folder), load_tokenizer(folder)
         if not all(
             _found(rows, h, n, seed) for h in HIDDEN for n in PICKS for seed in options.seeds
         ):

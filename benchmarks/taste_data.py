@@ -15,14 +15,14 @@ import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
+from benchmarks import DATA
 from learning.protocol.records import Turn
 from learning.rewards.reward_data import Choice, Preferences
 from learning.text.normalise import fold_answer
 from learning.text.openings import openings
 
-TOPICS = Path(__file__).with_name("data") / "taste_topics.txt"
+TOPICS = DATA / "taste_topics.txt"
 TAU = 0.3
 """Temperature of the picks, in units of worth."""
 OPTIONS = 5

@@ -1,7 +1,7 @@
 """Our training and transformers' Trainer on the same rows, behind one interface.
 
-Run as `python -m benchmarks.training_engines ENGINE FOLDER` by benchmarks.workers. Both use the machine's
-fastest number format and AdamW. Left out: reading data.
+Run as `python -m benchmarks.training_engines ENGINE FOLDER` by benchmarks.workers.
+Both use the machine's fastest number format and AdamW. Left out: reading data.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ def documents_of(ids: Any, documents: Any) -> list[Any]:
 
 def book(folder: Path, context: int) -> list[Any]:
     """The shipped book as examples."""
-    from engine.tokenizers.tokenizer import Tokenizer
+    from engine.tokenizers.load import load_tokenizer
     from learning.memory.book_rows import book_examples
     from personality.book import shipped_book_path
 
-    return book_examples(Tokenizer.load(folder), [shipped_book_path()], context)
+    return book_examples(load_tokenizer(folder), [shipped_book_path()], context)
 
 
 class Vidya:

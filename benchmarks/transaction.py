@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from benchmarks import BenchOptions
+from benchmarks import DATA, BenchOptions
 from benchmarks.report import machine, median, table, write
 from benchmarks.scratch import DEFAULT_MODEL, scratch_home
 from engine.config import ModelConfig
@@ -30,7 +30,7 @@ from learning.lessons.recipe import TeachSettings
 from learning.models.trainable import upper_matrices
 from learning.models.weights import Weights
 
-LESSONS = Path(__file__).parent / "data" / "lessons_tune.jsonl"
+LESSONS = DATA / "lessons_tune.jsonl"
 SMOLLM2 = ModelConfig(
     vocab_size=49_152, dim=576, layers=30, heads=9, kv_heads=3, hidden=1536, context=2048
 )

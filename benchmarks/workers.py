@@ -13,12 +13,10 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
+from benchmarks import ROOT
 from engine.errors import VidyaError
-
-ROOT = Path(__file__).resolve().parents[1]
 
 
 class Worker:

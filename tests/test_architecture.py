@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -183,6 +184,44 @@ def test_imports_go_down_only() -> None:
 )
 def test_a_forbidden_import_is_seen(file: str, source: str) -> None:
     assert len(wrong_imports(file, source)) == 1
+
+
+def module_of(file: Path) -> str:
+    """learning/memory/replay.py -> learning.memory.replay"""
+    return ".".join(file.relative_to(ROOT).with_suffix("").parts)
+
+
+def graph() -> dict[str, set[str]]:
+    """Module -> the modules that it imports, wherever in the file, for types alone too. Packages are left
+    out: a room's __init__.py defines nothing."""
+    sources = {module_of(file): file for file in files() if file.name != "__init__.py"}
+    found = {}
+    for module, file in sources.items():
+        tree = ast.parse(file.read_text("utf-8"))
+        names = {name for _, name in imports(file.read_text("utf-8"), module.split(".")[0])}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom):  # `from learning.practice import run`
+                names |= {f"{node.module}.{name.name}" for name in node.names}
+        found[module] = names & sources.keys()
+    return found
+
+
+def circle(modules: dict[str, set[str]]) -> list[str]:
+    """Modules that import each other in a circle; empty if there are none."""
+    try:
+        TopologicalSorter(modules).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    assert circle(graph()) == []
+
+
+def test_a_circle_is_seen() -> None:
+    assert set(circle({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}})) == {"a", "b", "c"}
+    assert "learning.practice.run" in graph()["learning.practice.request"]
 
 
 def test_every_room_is_in_a_table() -> None:

@@ -2,7 +2,7 @@
 
 `encode` never yields a special id, whatever the text contains. Only engine.tokenizers.chat_format inserts
 special ids, according to the tokenizer's chat template. Left out: the two implementations
-(engine.tokenizers.ranks, engine.tokenizers.byte_level).
+(engine.tokenizers.ranks, engine.tokenizers.byte_level), and reading a folder's (engine.tokenizers.load).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from engine.tokenizers.chat_template import ChatTemplate
 
 
 class Tokenizer(ABC):
-    """Converts text to ids and back. `Tokenizer.load` reads the tokenizer of a model's folder."""
+    """Converts text to ids and back. `load_tokenizer` reads the tokenizer of a model's folder."""
 
     vocab_size: int
     """All ids, including special ones, are below this. A model's vocabulary may be larger; its further ids
@@ -26,13 +26,6 @@ class Tokenizer(ABC):
     special_ids: frozenset[int]
     """Ids below `vocab_size` that stand for no text: special tokens, reserved ids, gaps."""
     chat: ChatTemplate
-
-    @staticmethod
-    def load(folder: Path) -> Tokenizer:
-        """Reads the tokenizer of a model's folder; its files decide the kind. Raises CheckpointError."""
-        from engine.tokenizers.load import load_tokenizer  # here: it imports the subclasses
-
-        return load_tokenizer(folder)
 
     @abstractmethod
     def encode(self, text: str) -> list[int]:

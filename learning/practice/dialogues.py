@@ -6,6 +6,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 
 import torch
@@ -114,12 +115,19 @@ def sampler(
     max_tokens: int,
     temperature: float = 1.0,
     rows: int = ROWS,
+    weights: Callable[[], AbstractContextManager[None]] = nullcontext,
     pause: Callable[[], None] = lambda: None,
 ) -> RolloutSampler:
-    """The sampler that fits a task."""
+    """The sampler that fits a task; arguments as of RolloutSampler."""
     kind = DialogueSampler if isinstance(task, DialogueTask) else RolloutSampler
     return kind(
-        tokenizer, task, max_tokens=max_tokens, temperature=temperature, rows=rows, pause=pause
+        tokenizer,
+        task,
+        max_tokens=max_tokens,
+        temperature=temperature,
+        rows=rows,
+        weights=weights,
+        pause=pause,
     )
 
 

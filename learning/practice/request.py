@@ -6,7 +6,6 @@ Left out: threads and priorities (learning.teacher.teacher).
 from __future__ import annotations
 
 import hashlib
-import json
 import time
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
@@ -16,7 +15,6 @@ from typing import Any
 
 import torch
 
-from engine.errors import ConfigError
 from engine.model import Model
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.journal.journal import Journal
@@ -28,16 +26,17 @@ from learning.journal.practices import (
 )
 from learning.memory.save_points import LessonSavePoints
 from learning.memory.transaction import WeightTransaction
-from learning.models.trainable import all_weights
 from learning.practice.background import BackgroundScorer
 from learning.practice.critic import keep_value, kept_value
 from learning.practice.figures import StepReport
 from learning.practice.hooks import interruptible
-from learning.practice.options import changed_values, named_values, with_options
+from learning.practice.options import changed_values, named_values
 from learning.practice.record import PracticeRecord, data_mark, differences, machine, versions
 from learning.practice.report import measure_name
+from learning.practice.requested import difficulty, practice_settings
 from learning.practice.run import Evaluation, Interrupted, PracticeOutcome, PracticeRun
 from learning.practice.settings import PracticeSettings
+from learning.practice.trained import AddedSavePoints, trained_weights
 from learning.practice.trainer import GrpoTrainer
 from learning.practice.warm_up import WarmUpReport
 from learning.practice.yardstick import open_yardstick
@@ -53,9 +52,6 @@ from learning.protocol.requests import Practise
 from learning.rewards.dialogue import DialogueTask
 from learning.rewards.registry import find_task
 from learning.rewards.task import Task, TaskOptions
-
-IDLE_TOKENS = 128
-"""Tokens per forward pass in idle practice; few, so that the owner need not wait long."""
 
 
 class PracticeJob:
@@ -119,7 +115,9 @@ class PracticeJob:
         """
         transaction, request = self._transaction, self._request
         model = transaction.weights.model
-        transaction.caches.forget()  # practice trains all weights
+        transaction.caches.forget()  # practice trains the lower blocks too
+        seed = self.seed + 1000 * self._parts
+        trained = trained_weights(model, self.settings.adapter, seed)
         self._begin()
         self._saved, published = None, transaction.weights
         value = None
@@ -138,7 +136,8 @@ class PracticeJob:
             with (
                 suppress(Interrupted),
                 interruptible(model, self._pause) if request.idle else nullcontext(),
-                transaction.begin(all_weights(model)) as attempt,
+                transaction.begin(trained.trainable) as attempt,
+                trained,
             ):
                 weights = LessonSavePoints(attempt, self._journal, request.task)
                 session = GrpoTrainer(
@@ -147,7 +146,8 @@ class PracticeJob:
                     self._task,
                     transaction.caches.replay,
                     replace(self.settings, steps=self.left),
-                    seed=self.seed + 1000 * self._parts,
+                    seed=seed,
+                    trained=trained,
                     yardstick=open_yardstick(
                         transaction.weights.folder,
                         model,
@@ -161,7 +161,7 @@ class PracticeJob:
                 self._held_out = session.held_out
                 run = PracticeRun(
                     session,
-                    weights,
+                    AddedSavePoints(weights, trained),
                     on_step=self._stepped,
                     on_evaluation=self._evaluated,
                     on_warm_up=self._warmed,
@@ -350,40 +350,6 @@ class PracticeJob:
                 seconds=report.seconds,
             )
         )
-
-
-def difficulty(settings: tuple[str, ...]) -> dict[str, Any]:
-    """Parses settings such as `("max_terms=3", "operators=[\\"+\\"]")`; values are JSON, else text.
-
-    Raises ConfigError if one is not NAME=VALUE.
-    """
-    found: dict[str, Any] = {}
-    for setting in settings:
-        name, equals, value = setting.partition("=")
-        if not (name.strip() and equals):
-            raise ConfigError(f"setting {setting!r}", "write it as name=value")
-        try:
-            found[name.strip()] = json.loads(value)
-        except ValueError:
-            found[name.strip()] = value
-        if isinstance(found[name.strip()], list):
-            found[name.strip()] = tuple(found[name.strip()])
-    return found
-
-
-def practice_settings(settings: PracticeSettings, request: Practise) -> PracticeSettings:
-    """The settings with what a request asks for. Raises ConfigError."""
-    settings = with_options(settings, request.options)
-    if request.steps is not None:
-        settings = replace(settings, steps=request.steps)
-    if request.group_size is not None:
-        settings = replace(settings, group_size=request.group_size)
-    if request.idle:
-        objective = replace(settings.objective, micro_tokens=IDLE_TOKENS)
-        settings = replace(
-            settings, objective=objective, measure_every=min(5, settings.measure_every)
-        )
-    return settings
 
 
 def _digest(model: Model) -> str:

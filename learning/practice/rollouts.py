@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import islice
 
@@ -96,11 +97,13 @@ class RolloutSampler:
         max_tokens: int,
         temperature: float = 1.0,
         rows: int = ROWS,
+        weights: Callable[[], AbstractContextManager[None]] = nullcontext,
         pause: Callable[[], None] = lambda: None,
     ) -> None:
+        """weights: held while answers are drawn; puts what is trained into the model's own weights."""
         self.tokenizer, self.task = tokenizer, task
         self.max_tokens, self.temperature, self.rows = max_tokens, temperature, rows
-        self.pause = pause
+        self.weights, self.pause = weights, pause
 
     @property
     def longest(self) -> int:
@@ -138,18 +141,19 @@ class RolloutSampler:
         world: World | None = None,
     ) -> list[list[Answered]]:
         """Answers to prompts, `group` to each (engine.rollout)."""
-        return Rollout(
-            model,
-            prompts,
-            group,
-            ends=self.tokenizer.not_text(model.config.vocab_size),
-            max_tokens=self.max_tokens,
-            temperature=0.0 if greedy else self.temperature,
-            generator=generator,
-            rows=self.rows,
-            world=world,
-            pause=self.pause,
-        ).answers()
+        with self.weights():
+            return Rollout(
+                model,
+                prompts,
+                group,
+                ends=self.tokenizer.not_text(model.config.vocab_size),
+                max_tokens=self.max_tokens,
+                temperature=0.0 if greedy else self.temperature,
+                generator=generator,
+                rows=self.rows,
+                world=world,
+                pause=self.pause,
+            ).answers()
 
     def fits(self, model: Model, problem: Problem) -> bool:
         """True if the context has room for the problem and at least SHORT tokens of answer."""

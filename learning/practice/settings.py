@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from learning.objectives.settings import GrpoSettings, RetentionSettings, check, variant
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from learning.agents.credit import Credit, GroupAdvantages
-    from learning.practice.critic import RolloutCritic
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ class WarmUpSettings:
 class CriticSettings:
     """A value of states that credits tokens (learning.practice.critic)."""
 
-    step: type[RolloutCritic] = variant(
+    step: Callable[..., Any] = variant(
         "token",
         token="learning.practice.critic:RolloutCritic",
         reply="learning.practice.critic:ReplyCritic",
@@ -80,6 +79,22 @@ class CriticSettings:
             name: 0.0 <= getattr(self, name) <= 1.0 for name in ("lam", "explained", "earlier")
         }
         check(self, answers=self.answers >= 0, **shares)
+
+
+@dataclass(frozen=True)
+class AdapterSettings:
+    """Low-rank adapters (LoRA) that are trained in place of all weights, and added to these."""
+
+    at: int = 100_000_000
+    """Models with at least so many weights are practised with adapters, >= 0; 0: every model."""
+    rank: int = 32
+    """Rank of each adapter, >= 1."""
+    alpha: float = 64.0
+    """An adapter's change is scaled by alpha / rank, above 0."""
+
+    def __post_init__(self) -> None:
+        """Raises ConfigError."""
+        check(self, at=self.at >= 0, rank=self.rank >= 1, alpha=0.0 < self.alpha < math.inf)
 
 
 @dataclass(frozen=True)
@@ -128,6 +143,7 @@ class PracticeSettings:
     )
     """How advantages of answers become those of their tokens: all tokens of an answer have its own."""
     critic: CriticSettings = field(default_factory=CriticSettings)
+    adapter: AdapterSettings = field(default_factory=AdapterSettings)
     objective: GrpoSettings = field(default_factory=GrpoSettings)
     keep: RetentionSettings = field(default_factory=RetentionSettings)
     warm_up: WarmUpSettings = field(default_factory=WarmUpSettings)

@@ -44,6 +44,7 @@ from learning.practice.rollouts import (
     held_out_problems,
 )
 from learning.practice.settings import PracticeSettings
+from learning.practice.trained import TrainedWeights, WholeModel
 from learning.practice.warm_up import WarmUpReport, warm_up
 from learning.practice.yardstick import Yardstick
 from learning.rewards.task import Problem, Task
@@ -65,14 +66,16 @@ class GrpoTrainer:
         settings: PracticeSettings,
         *,
         seed: int = 0,
+        trained: TrainedWeights | None = None,
         yardstick: Yardstick | None = None,
         value: ValueHead | None = None,
         pause: Callable[[], None] = lambda: None,
     ) -> None:
-        """yardstick: what talk and book are held to; None: as they are now. value: of these weights on this
-        task, learned before, for a critic. Raises DataError if the task has no problems."""
+        """trained: what is trained, held as a context by the caller; None: all weights. yardstick: what
+        talk and book are held to; None: as they are now. value: of these weights on this task, learned
+        before, for a critic. Raises DataError if the task has no problems."""
         self.model, self.task, self.settings = model, task, settings
-        self._pause = pause
+        self._pause, self._trained = pause, trained or WholeModel(model)
         self._rng = random.Random(seed)
         self.generator = torch.Generator().manual_seed(seed)
         self.roller = sampler(
@@ -81,6 +84,7 @@ class GrpoTrainer:
             max_tokens=settings.max_tokens,
             temperature=settings.objective.temperature,
             rows=settings.rows,
+            weights=self._trained.added,
             pause=pause,
         )
 
@@ -100,10 +104,8 @@ class GrpoTrainer:
         )
         if yardstick:
             self.keeper.book_before = yardstick.before(self.keeper.book_recall)
-        for parameter in model.parameters():
-            parameter.requires_grad_(True)
         self._stepper = Stepper(
-            model.parameters(),
+            self._trained.tensors(),
             settings.lr,
             what="practice",
             advice="nothing of it is kept; practise again",
@@ -147,6 +149,7 @@ class GrpoTrainer:
 
         return warm_up(
             self.model,
+            self._trained.tensors(),
             self.roller,
             self._problems,
             self.keeper,
@@ -162,7 +165,8 @@ class GrpoTrainer:
         ConfigError if the verifier failed on all answers."""
         started = time.monotonic()
         if self._start is None:
-            self._start = copy.deepcopy(self.model).requires_grad_(False)
+            with self._trained.added():
+                self._start = copy.deepcopy(self.model).requires_grad_(False)
         self.step_number += 1
         dropped = self._buffer.drop_old(self.step_number) + self._drop_drifted()
         drawn = self._draw()

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import torch
+from torch import Tensor
 
 from engine.errors import DataError
 from engine.model import Model
@@ -42,6 +43,7 @@ class WarmUpReport:
 
 def warm_up(
     model: Model,
+    tensors: Sequence[Tensor],
     roller: RolloutSampler,
     problems: Iterator[Problem],
     keeper: Retention,
@@ -52,12 +54,10 @@ def warm_up(
     pause: Callable[[], None] = lambda: None,
     stop: Callable[[], bool] = lambda: False,
 ) -> WarmUpReport:
-    """Trains the model in place; returns the last report. Raises DataError if a problem has no worked
-    answer, NumericsError if a loss is not finite (the caller restores the weights)."""
+    """Trains the model in place; returns the last report. tensors: those to optimise. Raises DataError if a
+    problem has no worked answer, NumericsError if a loss is not finite (the caller restores the weights)."""
     started = time.monotonic()
-    stepper = Stepper(
-        model.parameters(), settings.lr, what="warm-up", advice="nothing was changed; try again"
-    )
+    stepper = Stepper(tensors, settings.lr, what="warm-up", advice="nothing was changed; try again")
 
     def measured(step: int, loss: float) -> WarmUpReport:
         chosen = [next(problems) for _ in range(settings.measured)]

@@ -11,6 +11,7 @@ import pytest
 from benchmarks import latency
 from benchmarks.app_terminal import app, worker_of
 from benchmarks.latency_named import bounds_of_named, let_lessons_wait
+from benchmarks.latency_report import bounds, parts
 from benchmarks.processes import children, computing, cpu_seconds, resident_bytes
 from benchmarks.report import machine, spread
 from benchmarks.terminal import Terminal, TerminalError
@@ -189,13 +190,13 @@ def test_bounds_and_words() -> None:
         },
         "skipped": ["training 49m: left out by --quick"],
     }
-    result["bounds"] = latency.bounds(result["start"], result["conditions"])  # type: ignore[arg-type]
+    result["bounds"] = bounds(result["start"], result["conditions"])  # type: ignore[arg-type]
     assert [(b["limit"], b["measured"], b["met"]) for b in result["bounds"]] == [  # type: ignore[attr-defined]
         (0.4, 0.4, True),
         (0.4, 0.5, False),
         (0.040, 0.05, False),
     ]
-    text = "\n".join(latency.parts(result))
+    text = "\n".join(parts(result))
     assert "| idle | 100 | 10 | 10 | 50 | 60 | 0 | \u2013 | 0.5 | 1.5 |" in text
     assert "| app | 45 | 60 |" in text and "| worker | \u2013 | \u2013 |" in text
     assert "after 500 exchanges" in text

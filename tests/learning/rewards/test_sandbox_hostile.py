@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.processes import descendants
-from benchmarks.sandbox_hostile import ENDLESS, PROGRAMS, SLOW, TESTS, Targets, filled
+from benchmarks.sandbox_harm import ENDLESS, SLOW
+from benchmarks.sandbox_hostile import PROGRAMS, TESTS, Targets, filled
 from learning.rewards.sandbox.pool import FAILURES, Sandbox
 
 pytestmark = pytest.mark.slow

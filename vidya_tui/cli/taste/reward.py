@@ -51,7 +51,7 @@ def train(target: Path | None, options: Options) -> None:
     """
     from engine.storage.checkpoint import load_model
     from engine.storage.weight_files import current_version
-    from engine.tokenizers.tokenizer import Tokenizer
+    from engine.tokenizers.load import load_tokenizer
     from learning.rewards.reward_keeper import RewardKeeper
     from learning.rewards.reward_model import export, load
 
@@ -65,7 +65,7 @@ def train(target: Path | None, options: Options) -> None:
             say(f"{done} of {counted(total, 'judgement')}")
 
     with options.home.lock(), options.home.learning(), open_journal(options) as journal:
-        tokenizer, model = Tokenizer.load(folder), load_model(folder)
+        tokenizer, model = load_tokenizer(folder), load_model(folder)
         keeper = RewardKeeper(folder, lambda: (current_version(folder), model), tokenizer, journal)
         report = keeper.train(tell)
         if target is not None:
@@ -147,7 +147,7 @@ def rate(prompts: Path, count: int, options: Options) -> None:
 
     A score of 1 is one standard deviation better than the answers that you were shown.
     """
-    from engine.tokenizers.tokenizer import Tokenizer
+    from engine.tokenizers.load import load_tokenizer
     from learning.rewards.reward_keeper import usable
     from learning.rewards.reward_rating import draw, rated
 
@@ -155,7 +155,7 @@ def rate(prompts: Path, count: int, options: Options) -> None:
     folder = _folder(options)
     with open_journal(options) as journal:
         model, report = usable(folder, journal)
-    tokenizer = Tokenizer.load(folder)
+    tokenizer = load_tokenizer(folder)
     missing = [prompt for prompt, answers in rows if not answers]
     if missing:
         say(f"drawing {counted(count * len(missing), 'answer')}")
