@@ -54,6 +54,6 @@ def test_an_interrupted_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert asked[2:] == [(6, 0, []), (6, 1, ["by reply"])]
     assert len(result["rows"]) == 4
     report = "\n".join(parts(result))
-    assert CRITERION in report and "| 6 | 800 ± 0 | 320 ± 0 | 0.40 |" in report
+    assert CRITERION in report and "| 6 | 800 ± 0 | 320 ± 0 | 0.4 |" in report
     assert list(ARMS) == ["whole conversation", "by reply"]
     assert (tmp_path / "umbrella_talk.md").exists()

@@ -35,7 +35,9 @@ TINY = PracticeSettings(
     held_out=8,
     lr=2e-3,
     keep=NOTHING,
-    warm_up=WarmUpSettings(lr=5e-3, enough=1.0, steps=6, measure_every=3, measured=8, keep=NOTHING),
+    warm_up=WarmUpSettings(
+        lr=1e-2, enough=1.0, steps=12, ramp=1, measure_every=6, measured=8, keep=NOTHING
+    ),
 )
 
 

@@ -98,6 +98,12 @@ def take(task: Task, split: Split, count: int, seed: int = 0) -> list[Problem]:
     return list(itertools.islice(task.problems(split, random.Random(seed)), count))
 
 
+def solved(task: Task) -> Problem:
+    """The first problem whose worked answer is right; where these show the form alone, some are by chance."""
+    problems = take(task, "train", 40)
+    return next(p for p in problems if task.score(p, [p.worked or ""])[0].correct)
+
+
 def test_every_implementation_is_here() -> None:
     methods = {
         "problems": "self, split: Split, rng: random.Random",
@@ -179,7 +185,7 @@ def test_any_text_gets_a_score_and_none_of_these_is_right(task: Task) -> None:
 
 
 def test_scores_come_in_order_and_do_not_depend_on_the_neighbours(task: Task) -> None:
-    [problem] = take(task, "train", 1)
+    problem = solved(task)
     assert problem.worked
     answers = ["", problem.worked, "nonsense", problem.worked]
     together = task.score(problem, answers)
@@ -196,7 +202,7 @@ def test_scoring_changes_no_problem(task: Task) -> None:
 
 
 def test_a_close_ends_its_processes_and_it_may_be_used_again(task: Task) -> None:
-    [problem] = take(task, "train", 1)
+    problem = solved(task)
     before = descendants(os.getpid())
     task.close()
     task.close()
