@@ -19,9 +19,11 @@ from learning.practice.rollouts import RolloutSampler
 from learning.practice.settings import CriticSettings, PracticeSettings, WarmUpSettings
 from learning.practice.trainer import GrpoTrainer
 from learning.practice.warm_up import WarmUpReport
+from learning.protocol.events import PracticeSample, PracticeStep
 from learning.rewards.dialogue import DialogueTask
 from learning.rewards.registry import find_task
 from learning.rewards.task import TaskOptions
+from tests.practice_room import Room
 from tests.sums import Sums
 from tests.talks import value_of
 
@@ -158,3 +160,22 @@ def test_rewards_by_turn_reach_the_advantages(
     for answer, sample in zip(group.answers, drawn.groups[0], strict=True):
         coin, end = sample.rewards
         assert set(answer.advantages) == {coin + 0.5 * end, end}
+
+
+@pytest.mark.parametrize("idle", [False, True])
+def test_a_request_practises_conversations(room: Room, idle: bool) -> None:
+    """Also in idle hours, where tasks that run programs are scored in the background."""
+    done, events = room.practise(
+        task="umbrella_talk",
+        steps=1,
+        warm_up=False,
+        idle=idle,
+        settings=("small_talk=1", "partner=quiet"),
+        options=("critic.step=reply", "critic.answers=4", "critic.explained=0", "max_tokens=4"),
+    )
+    (step,) = [event for event in events if isinstance(event, PracticeStep)]
+    assert done.steps == 1 and step.success == 0.0
+    assert step.reward_mean < 0.0, "the end is paid -1, the coin 0 in the mean"
+    samples = [event for event in events if isinstance(event, PracticeSample)]
+    assert samples and all("> " in sample.text for sample in samples)
+    assert {sample.reward for sample in samples} <= {-2.0, 0.0}
