@@ -52,6 +52,7 @@ BENCHMARKS: dict[str, str] = {
     "taste": "hidden preferences learned from noisy picks, by the reward model and by plain baselines",
     "curriculum": "which of eight levels to practise next: rollouts until all can be done",
     "toys": "agents in small worlds with known solutions; every learner in every world",
+    "umbrella_talk": "conversations paid at the end: dialogues to learn the first reply, two credits",
     "verifiers": "speed and accuracy on 10,000 answers in the format of GSM8K, and of other verifiers",
 }
 """Name of the benchmark and of its module -> what it measures."""

@@ -258,7 +258,8 @@ def _misled(rows: Sequence[dict[str, Any]]) -> list[str]:
                 f"{_mean(some, 'chance'):.0%}), and the hidden worth orders only {gold:.0%} of pairs so: "
                 "worse than guessing. The reward model does what the picks say; that these "
                 "favour something which is not liked cannot be seen in the picks, so nothing refuses it. "
-                f"Length alone, which picks favour, orders {_mean(some, 'length'):.0%} of pairs of the worth rightly."
+                "Length alone, which picks favour, "
+                f"orders {_mean(some, 'length'):.0%} of pairs of the worth rightly."
             )
     return found
 

@@ -55,7 +55,7 @@ LEARNING: dict[str, set[str]] = {
     "lessons": MEMORY | {"memory"},
     "book_training": MEMORY | {"memory"},
     "pretraining": MEMORY | {"memory"},
-    "practice": MEMORY | {"agents", "memory", "rewards"},
+    "practice": MEMORY | {"agents", "envs", "memory", "rewards"},
     "distillation": MEMORY | {"memory"},
     "teacher": BELOW_TEACHER,
 }

@@ -42,8 +42,6 @@ _PARTS: dict[str, type] = {
 """Fields that are settings themselves."""
 _PLAIN = ("objective",)
 """Of these the fields are named without the part's name."""
-_LAZY = ("objective", "curriculum")
-"""Of these no default is made: that would import torch."""
 
 
 @dataclass(frozen=True)
@@ -151,8 +149,9 @@ def _default(part: Field[Any], usual: Any) -> Any:
         return None
     if is_dataclass(usual):
         return getattr(usual, part.name)
-    if part.name in _LAZY:
-        return None  # each has its own defaults
+    inner = _PARTS.get(part.name)
+    if inner and any(one.metadata.get(VARIANTS) for one in fields(inner)):
+        return None  # it has its own defaults, and making one would import torch
     return part.default_factory() if part.default_factory is not MISSING else part.default
 
 

@@ -55,6 +55,7 @@ from learning.practice.yardstick import open_yardstick
 from learning.protocol.events import Event, PracticeDone
 from learning.protocol.practice_events import PracticeStarted
 from learning.protocol.requests import Practise
+from learning.rewards.dialogue import DialogueTask
 from learning.rewards.owner import OwnerData
 from learning.rewards.registry import find_task
 from learning.rewards.reward_data import preferences, split
@@ -247,14 +248,15 @@ class PracticeJob:
                 owner=self._owner,
             )
             task = self._find(name, options)
-            if isinstance(task, TasteTask):
-                if request.arms:
-                    task.close()
-                    raise ConfigError(
-                        f"{name} cannot be practised with other tasks: its alarms watch it alone",
-                        f"vidya practice {name}",
-                    )
-                self._taste = task
+            if isinstance(task, TasteTask | DialogueTask) and request.arms:
+                task.close()
+                raise ConfigError(
+                    f"{name} cannot be practised in turns with other tasks",
+                    f"practise it alone: vidya practice {name}",
+                )
+            if isinstance(task, DialogueTask):  # its partner answers at once
+                return task
+            self._taste = task if isinstance(task, TasteTask) else None
             return BackgroundScorer(task, self._pause) if request.idle else task
 
         if not request.arms:

@@ -13,9 +13,10 @@ import torch
 
 from engine.errors import ConfigError, DataError
 from engine.model import Model
-from engine.rollout import ROWS, Answered, Rollout
+from engine.rollout import ROWS, Answered, Rollout, World
 from engine.tokenizers.chat_format import encode_prompt
 from engine.tokenizers.tokenizer import Tokenizer
+from learning.data.examples import Example, from_answer
 from learning.rewards.task import Problem, Score, Task
 
 SHORT = 32
@@ -31,7 +32,20 @@ class Sample:
     problem: Problem
     answer: Answered
     text: str
+    """The answer; of a conversation all that followed the first message."""
     score: Score
+    rewards: tuple[float, ...] = ()
+    """Of a conversation what each reply was paid; empty: the answer was paid its score."""
+
+    @property
+    def paid(self) -> tuple[float, ...]:
+        """What each move was paid (learning.objectives.token_credit)."""
+        return self.rewards or (self.score.total,)
+
+    @property
+    def reward(self) -> float:
+        """All that was paid."""
+        return sum(self.paid)
 
     @property
     def truncated(self) -> bool:
@@ -108,10 +122,15 @@ class RolloutSampler:
     ) -> None:
         """weights: held while answers are drawn; puts what is trained into the model's own weights."""
         self.tokenizer, self.task = tokenizer, task
-        self._max_tokens, self._temperature, self._rows = max_tokens, temperature, rows
-        self._weights, self._pause = weights, pause
+        self.max_tokens, self.temperature, self.rows = max_tokens, temperature, rows
+        self.weights, self.pause = weights, pause
         self.says_tags = tokenizer.says_tags
         """Whether the model has learned the tags of answers; warm-up may teach them."""
+
+    @property
+    def longest(self) -> int:
+        """Most own tokens that an answer may have."""
+        return self.max_tokens
 
     def draw(
         self,
@@ -126,29 +145,42 @@ class RolloutSampler:
         Raises DataError if a problem does not fit into the context."""
         started = time.monotonic()
         prompts = tuple(self.prompt(model, problem) for problem in problems)
-        with self._weights():
-            found = Rollout(
-                model,
-                prompts,
-                group,
-                ends=self._ends(model),
-                max_tokens=self._max_tokens,
-                temperature=0.0 if greedy else self._temperature,
-                generator=generator,
-                rows=self._rows,
-                pause=self._pause,
-            ).answers()
+        found = self.rollout(model, prompts, group, generator, greedy)
         drawn = time.monotonic()
         groups = tuple(
             self._scored(problem, answers) for problem, answers in zip(problems, found, strict=True)
         )
-        tokens = sum(len(sample.answer.tokens) for own in groups for sample in own)
+        tokens = sum(sample.answer.drawn for own in groups for sample in own)
         return Drawn(prompts, groups, tokens, drawn - started)
+
+    def rollout(
+        self,
+        model: Model,
+        prompts: Sequence[tuple[int, ...]],
+        group: int,
+        generator: torch.Generator,
+        greedy: bool,
+        world: World | None = None,
+    ) -> list[list[Answered]]:
+        """Answers to prompts, `group` to each (engine.rollout)."""
+        with self.weights():
+            return Rollout(
+                model,
+                prompts,
+                group,
+                ends=self._ends(model),
+                max_tokens=self.max_tokens,
+                temperature=0.0 if greedy else self.temperature,
+                generator=generator,
+                rows=self.rows,
+                world=world,
+                pause=self.pause,
+            ).answers()
 
     def fits(self, model: Model, problem: Problem) -> bool:
         """True if the context has room for the problem and at least SHORT tokens of answer."""
         size = len(self.tokenizer.encode(problem.prompt)) + self.tokenizer.chat.around_message
-        return size + min(self._max_tokens, SHORT) <= model.config.context
+        return size + min(self.max_tokens, SHORT) <= model.config.context
 
     def prompt(self, model: Model, problem: Problem) -> tuple[int, ...]:
         """The problem encoded as a user message, ids. Raises DataError if it does not fit."""
@@ -160,6 +192,16 @@ class RolloutSampler:
                 "take easier settings, or a model with a longer context",
             )
         return tuple(encode_prompt(self.tokenizer, [("user", problem.prompt)], context, 1))
+
+    def worked(
+        self, model: Model, problem: Problem, encode: Callable[[str], list[int]]
+    ) -> Example | None:
+        """The worked answer as an example; None if there is none. encode: ids of the answer."""
+        if problem.worked is None:
+            return None
+        prompt = [("user", problem.prompt)]
+        context = model.config.context
+        return from_answer(self.tokenizer, prompt, problem.worked, context, encode=encode)
 
     def held_out(self, model: Model, problems: Sequence[Problem]) -> HeldOut:
         """Answers the problems with greedy decoding. Raises ConfigError if the verifier failed on all
@@ -189,7 +231,7 @@ class RolloutSampler:
             )
 
     def _scored(self, problem: Problem, answers: Sequence[Answered]) -> tuple[Sample, ...]:
-        self._pause()
+        self.pause()
         texts = [self._text(answer) for answer in answers]
         scores = self.task.score(problem, texts)
         return tuple(

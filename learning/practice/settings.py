@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from learning.objectives.settings import GrpoSettings, RetentionSettings, check, variant
 
@@ -64,11 +64,17 @@ class WarmUpSettings:
 class CriticSettings:
     """A value of states that credits tokens (learning.practice.critic)."""
 
+    step: Callable[..., Any] = variant(
+        "token",
+        token="learning.practice.critic:RolloutCritic",
+        reply="learning.practice.critic:ReplyCritic",
+    )
+    """What is credited alike: each token by itself, or each reply of a conversation."""
     answers: int = 0
     """Answers that the value is learned from before it is used, >= 0; 0 switches it off. 500 are enough for
     the tasks that come with vidya."""
     lam: float = 0.95
-    """Decay of later errors in a token's advantage, 0 to 1 a token."""
+    """Decay of later errors in an advantage, 0 to 1 a step."""
     explained: float = 0.2
     """Least explained variance of the returns of new answers for the value to be used, 0 to 1."""
     earlier: float = 0.8

@@ -60,7 +60,7 @@ class PracticeTelling:
                 number,
                 sample.problem.prompt,
                 sample.text,
-                sample.score.total,
+                sample.reward,
                 dict(sample.score.components),
                 sample.truncated,
                 sample.score.failed,

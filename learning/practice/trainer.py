@@ -35,11 +35,11 @@ from learning.objectives.stepper import Stepper
 from learning.objectives.token_credit import credited, trajectories
 from learning.practice.buffer import ExperienceBuffer, Kept, ScoredGroup
 from learning.practice.critic import RolloutCritic
+from learning.practice.dialogues import sampler
 from learning.practice.figures import Learned, StepReport, is_dead, judged, step_report
 from learning.practice.rollouts import (
     Drawn,
     HeldOut,
-    RolloutSampler,
     Sample,
     held_out_problems,
 )
@@ -81,7 +81,7 @@ class GrpoTrainer:
         self._pause, self._trained = pause, trained or WholeModel(model)
         self._rng = random.Random(seed)
         self.generator = torch.Generator().manual_seed(seed)
-        self.roller = RolloutSampler(
+        self.roller = sampler(
             tokenizer,
             task,
             max_tokens=settings.max_tokens,
@@ -122,7 +122,7 @@ class GrpoTrainer:
         self._start: Model | None = None
         self.critic: RolloutCritic | None = None
         if settings.critic.answers:
-            self.critic = RolloutCritic(model, settings.critic, value)
+            self.critic = settings.critic.step(model, settings.critic, value)
 
     @property
     def held_out(self) -> int:
@@ -236,9 +236,10 @@ class GrpoTrainer:
         gradient."""
         known = judged(samples)
         answers = [
-            GrpoAnswer(s.answer.tokens, s.answer.logprobs, 0.0, not s.truncated) for s in known
+            GrpoAnswer(s.answer.tokens, s.answer.logprobs, 0.0, not s.truncated, own=s.answer.own)
+            for s in known
         ]
-        return ScoredGroup(prompt, tuple(answers), tuple(s.score.total for s in known))
+        return ScoredGroup(prompt, tuple(answers), tuple(s.paid for s in known))
 
     def _penalised(self, groups: list[ScoredGroup]) -> list[ScoredGroup]:
         """The groups with the divergence from the weights before the first step taken off their rewards."""
@@ -254,8 +255,11 @@ class GrpoTrainer:
                     for answer, values in zip(group.answers, was, strict=True)
                 ]
             )
-            rewards = penalised(torch.tensor(group.rewards), sums, weight)
-            found.append(replace(group, rewards=tuple(rewards.tolist())))
+            last = penalised(torch.tensor([paid[-1] for paid in group.rewards]), sums, weight)
+            rewards = [
+                (*paid[:-1], end) for paid, end in zip(group.rewards, last.tolist(), strict=True)
+            ]
+            found.append(replace(group, rewards=tuple(rewards)))
         return found
 
     def _drop_drifted(self) -> int:
@@ -324,7 +328,7 @@ class GrpoTrainer:
                 groups,
                 settings.objective,
                 reference=reference,
-                longest=settings.max_tokens,
+                longest=self.roller.longest,
                 pause=self._pause,
             )
             kept = self.keeper.gradients(self.model)

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from engine.errors import DataError
 from engine.model import Model
-from learning.data.examples import Example, from_answer
+from learning.data.examples import Example
 from learning.memory.retention import Retention
 from learning.objectives.stepper import Stepper
 from learning.objectives.supervised import likelihood_gradients
@@ -103,11 +103,10 @@ def warm_up(
 def _worked(
     model: Model, roller: RolloutSampler, problem: Problem, encode: Callable[[str], list[int]]
 ) -> Example:
-    if problem.worked is None:
+    worked = roller.worked(model, problem, encode)
+    if worked is None:
         raise DataError(
             f"{roller.task.name}: its problems have no worked answers",
             "practise it without --warm-up, or give data that has them",
         )
-    prompt = [("user", problem.prompt)]
-    context = model.config.context
-    return from_answer(roller.tokenizer, prompt, problem.worked, context, encode=encode)
+    return worked

@@ -29,6 +29,11 @@ _TASKS: dict[str, tuple[str, str]] = {
     "syllogism": ("syllogism:syllogism", "whether a statement follows from two others"),
     "propositional_logic": ("propositions:propositional_logic", "what follows from if, or, not"),
     TASTE: ("taste:taste", "answers that you would pick, as your picks have taught vidya"),
+    "umbrella_talk": (
+        "umbrella_talk:umbrella_talk",
+        "advice that is paid turns of small talk later",
+    ),
+    "detective": ("detective:detective", "find a thing by questions, then name it"),
     "gsm8k": (_PUBLISHED, "sums in words, of primary school"),
     "svamp": (_PUBLISHED, "short sums in words, one operation"),
     "math": (_PUBLISHED, "competition mathematics, answers in LaTeX"),

@@ -98,9 +98,7 @@ class CurriculumSource:
         weights = self._choice.probabilities().tolist()
         self._choice.learn(
             [
-                Visit(
-                    arm, mean_advantage([s.score.total for s in judged(group)]), share_right(group)
-                )
+                Visit(arm, mean_advantage([s.reward for s in judged(group)]), share_right(group))
                 for arm, name in enumerate(self._names)
                 for group in own[name]
                 if is_dead(group) is not None
