@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks.credit_rewards import OneWord
-from benchmarks.processes import descendants
+from benchmarks.common.processes import descendants
+from benchmarks.likes.credit_rewards import OneWord
 from learning.practice.background import BackgroundScorer
 from learning.rewards.registry import find_task, tasks
 from learning.rewards.task import Problem, Score, Split, Task, TaskOptions
