@@ -2,14 +2,14 @@
 
 Two tasks in text. "end": some words in any order, then a colour; only the colour is paid. "early": the colour
 comes first. After a warm-up on answers with random colours, every arm practises from the same weights. Part 2
-of `vidya bench credit` (VIDYA_CREDIT_PART=rewards).
+of `vidya bench credit` (VIDYA_CREDIT_PART=rewards, or "slow rewards" at a tenth of the rate).
 """
 
 from __future__ import annotations
 
 import copy
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -54,6 +54,13 @@ ARMS: dict[str, PracticeSettings] = {
     "critic": replace(SETTINGS, critic=CriticSettings(answers=48)),
     "half-life 3": replace(SETTINGS, credit=lambda advantages: decayed(advantages, 3.0)),
 }
+SLOWLY = replace(SETTINGS, lr=0.1 * SETTINGS.lr)
+SLOW_ARMS: dict[str, PracticeSettings] = {
+    "whole answer": SLOWLY,
+    "critic from 0": replace(SLOWLY, critic=CriticSettings(answers=48, explained=0.0)),
+    "critic": replace(SLOWLY, critic=CriticSettings(answers=48)),
+}
+"""At a tenth of the rate."""
 
 
 @dataclass
@@ -101,20 +108,29 @@ class OneWord:
 
 
 def measure(
-    folder: Path, seeds: Sequence[int], rows: list[dict[str, Any]], options: BenchOptions
+    folder: Path,
+    seeds: Sequence[int],
+    rows: list[dict[str, Any]],
+    options: BenchOptions,
+    arms: Mapping[str, PracticeSettings] = ARMS,
 ) -> Iterator[dict[str, Any]]:
     """One row for each task, arm and seed that is not in `rows` yet."""
     done = {(row["task"], row["arm"], row["seed"]) for row in rows}
     for seed in seeds:
         for early in (False, True):
             task = OneWord(early)
-            missing = [arm for arm in ARMS if (task.name, arm, seed) not in done]
+            missing = [arm for arm in arms if (task.name, arm, seed) not in done]
             if missing:
-                yield from _arms(folder, task, seed, missing, options)
+                chosen = {arm: arms[arm] for arm in missing}
+                yield from _arms(folder, task, seed, chosen, options)
 
 
 def _arms(
-    folder: Path, task: OneWord, seed: int, arms: Sequence[str], options: BenchOptions
+    folder: Path,
+    task: OneWord,
+    seed: int,
+    arms: Mapping[str, PracticeSettings],
+    options: BenchOptions,
 ) -> Iterator[dict[str, Any]]:
     model, tokenizer = load_model(folder), load_tokenizer(folder)
     book = book_examples(tokenizer, [shipped_book_path()], model.config.context)
@@ -123,9 +139,9 @@ def _arms(
     limit = 1 if options.quick else SETTINGS.warm_up.steps
     last = warm.warm_up(lambda _: None, lambda: warm.updates >= limit)
     options.say(f"seed {seed}, {task.name}: warm-up {last.step} steps, right {last.success}")
-    for arm in arms:
+    for arm, settings in arms.items():
         own = copy.deepcopy(model)
-        trainer = _trainer(own, tokenizer, task, book, talk, ARMS[arm], seed)
+        trainer = _trainer(own, tokenizer, task, book, talk, settings, seed)
         updates, curve = _practise(trainer, 2 if options.quick else STEPS)
         explained = trainer.critic.explained if trainer.critic else None
         row = {"task": task.name, "arm": arm, "seed": seed, "updates": updates, "curve": curve}

@@ -23,13 +23,19 @@ from learning.objectives.settings import (
     load_variant,
     variant_name,
 )
-from learning.practice.settings import CriticSettings, PracticeSettings, WarmUpSettings
+from learning.practice.settings import (
+    AdapterSettings,
+    CriticSettings,
+    PracticeSettings,
+    WarmUpSettings,
+)
 
 _PARTS: dict[str, type] = {
     "objective": GrpoSettings,
     "keep": RetentionSettings,
     "warm_up": WarmUpSettings,
     "critic": CriticSettings,
+    "adapter": AdapterSettings,
 }
 """Fields that are settings themselves."""
 _PLAIN = ("objective",)

@@ -5,8 +5,6 @@ Left out: threads and priorities (learning.teacher.teacher).
 
 from __future__ import annotations
 
-import hashlib
-import json
 import time
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
@@ -16,8 +14,6 @@ from typing import Any
 
 import torch
 
-from engine.errors import ConfigError
-from engine.model import Model
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.journal.journal import Journal
 from learning.journal.practices import (
@@ -28,16 +24,25 @@ from learning.journal.practices import (
 )
 from learning.memory.save_points import LessonSavePoints
 from learning.memory.transaction import WeightTransaction
-from learning.models.trainable import all_weights
 from learning.practice.background import BackgroundScorer
 from learning.practice.critic import keep_value, kept_value
 from learning.practice.figures import StepReport
 from learning.practice.hooks import interruptible
-from learning.practice.options import changed_values, named_values, with_options
-from learning.practice.record import PracticeRecord, data_mark, differences, machine, versions
+from learning.practice.options import changed_values, named_values
+from learning.practice.record import (
+    PracticeRecord,
+    data_mark,
+    differences,
+    machine,
+    versions,
+    weights_mark,
+)
 from learning.practice.report import measure_name
+from learning.practice.requested import difficulty, practice_settings
 from learning.practice.run import Evaluation, Interrupted, PracticeOutcome, PracticeRun
 from learning.practice.settings import PracticeSettings
+from learning.practice.tags import name_tags
+from learning.practice.trained import AddedSavePoints, trained_weights
 from learning.practice.trainer import GrpoTrainer
 from learning.practice.warm_up import WarmUpReport
 from learning.practice.yardstick import open_yardstick
@@ -53,9 +58,6 @@ from learning.protocol.requests import Practise
 from learning.rewards.registry import find_task
 from learning.rewards.task import Task, TaskOptions
 
-IDLE_TOKENS = 128
-"""Tokens per forward pass in idle practice; few, so that the owner need not wait long."""
-
 
 class PracticeJob:
     """One request. Lessons may interrupt it, so it may run in several parts."""
@@ -69,13 +71,15 @@ class PracticeJob:
         *,
         pause: Callable[[], None],
         emit: Callable[[Event], None],
+        renamed: Callable[[Tokenizer], None] = lambda _: None,
         settings: PracticeSettings | None = None,
         find: Callable[[str, TaskOptions], Task] = find_task,
     ) -> None:
-        """Raises NotFound for an unknown task, ConfigError for settings or data that it cannot use."""
+        """renamed: called with the tokenizer of a model that has learned the tags of answers. Raises NotFound
+        for an unknown task, ConfigError for settings or data that it cannot use."""
         self._transaction, self._tokenizer = transaction, tokenizer
         self._journal, self._request = journal, request
-        self._pause, self._emit = pause, emit
+        self._pause, self._emit, self._renamed = pause, emit, renamed
         self.settings = practice_settings(settings or PracticeSettings(), request)
         small = transaction.weights.model.config.parameters < self.settings.field_below
         options = TaskOptions(
@@ -117,7 +121,9 @@ class PracticeJob:
         """
         transaction, request = self._transaction, self._request
         model = transaction.weights.model
-        transaction.caches.forget()  # practice trains all weights
+        transaction.caches.forget()  # practice trains the lower blocks too
+        seed = self.seed + 1000 * self._parts
+        trained = trained_weights(model, self.settings.adapter, seed)
         self._begin()
         self._saved, published = None, transaction.weights
         value = None
@@ -126,6 +132,11 @@ class PracticeJob:
         outcome = PracticeOutcome("stopped", "interrupted before anything was measured")
         session: GrpoTrainer | None = None
         weights: LessonSavePoints | None = None
+
+        def name() -> None:
+            if session is not None and session.taught_tags:
+                self._tokenizer = name_tags(self._tokenizer, published.folder)
+                self._renamed(self._tokenizer)
 
         def pause() -> None:
             self._pause()
@@ -136,16 +147,18 @@ class PracticeJob:
             with (
                 suppress(Interrupted),
                 interruptible(model, self._pause) if request.idle else nullcontext(),
-                transaction.begin(all_weights(model)) as attempt,
+                transaction.begin(trained.trainable) as attempt,
+                trained,
             ):
-                weights = LessonSavePoints(attempt, self._journal, request.task)
+                weights = LessonSavePoints(attempt, self._journal, request.task, before=name)
                 session = GrpoTrainer(
                     model,
                     self._tokenizer,
                     self._task,
                     transaction.caches.replay,
                     replace(self.settings, steps=self.left),
-                    seed=self.seed + 1000 * self._parts,
+                    seed=seed,
+                    trained=trained,
                     yardstick=open_yardstick(
                         transaction.weights.folder,
                         model,
@@ -159,7 +172,7 @@ class PracticeJob:
                 self._held_out = session.held_out
                 run = PracticeRun(
                     session,
-                    weights,
+                    AddedSavePoints(weights, trained),
                     on_step=self._stepped,
                     on_evaluation=self._evaluated,
                     on_warm_up=self._warmed,
@@ -227,7 +240,7 @@ class PracticeJob:
             data_mark=data_mark(data),
             model=weights.folder.name,
             version=weights.version,
-            weights=_digest(weights.model),
+            weights=weights_mark(weights.model),
             threads=torch.get_num_threads(),
             machine=machine(),
             packages=versions(),
@@ -348,45 +361,3 @@ class PracticeJob:
                 seconds=report.seconds,
             )
         )
-
-
-def difficulty(settings: tuple[str, ...]) -> dict[str, Any]:
-    """Parses settings such as `("max_terms=3", "operators=[\\"+\\"]")`; values are JSON, else text.
-
-    Raises ConfigError if one is not NAME=VALUE.
-    """
-    found: dict[str, Any] = {}
-    for setting in settings:
-        name, equals, value = setting.partition("=")
-        if not (name.strip() and equals):
-            raise ConfigError(f"setting {setting!r}", "write it as name=value")
-        try:
-            found[name.strip()] = json.loads(value)
-        except ValueError:
-            found[name.strip()] = value
-        if isinstance(found[name.strip()], list):
-            found[name.strip()] = tuple(found[name.strip()])
-    return found
-
-
-def practice_settings(settings: PracticeSettings, request: Practise) -> PracticeSettings:
-    """The settings with what a request asks for. Raises ConfigError."""
-    settings = with_options(settings, request.options)
-    if request.steps is not None:
-        settings = replace(settings, steps=request.steps)
-    if request.group_size is not None:
-        settings = replace(settings, group_size=request.group_size)
-    if request.idle:
-        objective = replace(settings.objective, micro_tokens=IDLE_TOKENS)
-        settings = replace(
-            settings, objective=objective, measure_every=min(5, settings.measure_every)
-        )
-    return settings
-
-
-def _digest(model: Model) -> str:
-    """Hash of all weights."""
-    digest = hashlib.blake2b(digest_size=16)
-    for value in model.state_dict().values():
-        digest.update(value.detach().float().cpu().contiguous().reshape(-1).numpy())
-    return digest.hexdigest()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import islice
 
@@ -82,11 +83,15 @@ class RolloutSampler:
         max_tokens: int,
         temperature: float = 1.0,
         rows: int = ROWS,
+        weights: Callable[[], AbstractContextManager[None]] = nullcontext,
         pause: Callable[[], None] = lambda: None,
     ) -> None:
+        """weights: held while answers are drawn; puts what is trained into the model's own weights."""
         self.tokenizer, self.task = tokenizer, task
         self._max_tokens, self._temperature, self._rows = max_tokens, temperature, rows
-        self._pause = pause
+        self._weights, self._pause = weights, pause
+        self.says_tags = tokenizer.says_tags
+        """Whether the model has learned the tags of answers; warm-up may teach them."""
 
     def draw(
         self,
@@ -101,17 +106,18 @@ class RolloutSampler:
         Raises DataError if a problem does not fit into the context."""
         started = time.monotonic()
         prompts = tuple(self.prompt(model, problem) for problem in problems)
-        found = Rollout(
-            model,
-            prompts,
-            group,
-            ends=self.tokenizer.not_text(model.config.vocab_size),
-            max_tokens=self._max_tokens,
-            temperature=0.0 if greedy else self._temperature,
-            generator=generator,
-            rows=self._rows,
-            pause=self._pause,
-        ).answers()
+        with self._weights():
+            found = Rollout(
+                model,
+                prompts,
+                group,
+                ends=self._ends(model),
+                max_tokens=self._max_tokens,
+                temperature=0.0 if greedy else self._temperature,
+                generator=generator,
+                rows=self._rows,
+                pause=self._pause,
+            ).answers()
         drawn = time.monotonic()
         groups = tuple(
             self._scored(problem, answers) for problem, answers in zip(problems, found, strict=True)
@@ -183,6 +189,12 @@ class RolloutSampler:
             Sample(problem, answer, text, score)
             for answer, text, score in zip(answers, texts, scores, strict=True)
         )
+
+    def _ends(self, model: Model) -> set[int]:
+        """Ids that end an answer: all that stand for no text, but not tags that the model has learned."""
+        tokenizer = self.tokenizer
+        said = tokenizer.own_tags if self.says_tags else ()
+        return set(tokenizer.not_text(model.config.vocab_size)).difference(said)
 
     def _text(self, answer: Answered) -> str:
         return self.tokenizer.decode(answer.tokens).strip()

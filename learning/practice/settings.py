@@ -15,6 +15,7 @@ from learning.objectives.settings import GrpoSettings, RetentionSettings, check,
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from engine.tokenizers.tokenizer import Tokenizer
     from learning.agents.credit import Credit, GroupAdvantages
 
 
@@ -36,6 +37,11 @@ class WarmUpSettings:
     """Success rate that ends warm-up, 0 to 1; low, so that groups still differ in reward."""
     steps: int = 200
     """Most steps, >= 0; the tasks that come with vidya took at most 32."""
+    tags: Callable[[Tokenizer, str], list[int]] = variant(
+        "tokens", tokens="engine.tokenizers.tags:as_tokens", text="engine.tokenizers.tags:as_text"
+    )
+    """How it teaches the tags of the answer format: as single tokens, where the tokenizer has some, or as
+    text, which is half of every answer."""
     save_every: int = 5
     """Measurements between save points, >= 1; what passes the guard is kept where warm-up is interrupted."""
     keep: RetentionSettings = field(default_factory=lambda: RetentionSettings(talk_weight=10.0))
@@ -73,6 +79,22 @@ class CriticSettings:
             name: 0.0 <= getattr(self, name) <= 1.0 for name in ("lam", "explained", "earlier")
         }
         check(self, answers=self.answers >= 0, **shares)
+
+
+@dataclass(frozen=True)
+class AdapterSettings:
+    """Low-rank adapters (LoRA) that are trained in place of all weights, and added to these."""
+
+    at: int = 100_000_000
+    """Models with at least so many weights are practised with adapters, >= 0; 0: every model."""
+    rank: int = 32
+    """Rank of each adapter, >= 1."""
+    alpha: float = 64.0
+    """An adapter's change is scaled by alpha / rank, above 0."""
+
+    def __post_init__(self) -> None:
+        """Raises ConfigError."""
+        check(self, at=self.at >= 0, rank=self.rank >= 1, alpha=0.0 < self.alpha < math.inf)
 
 
 @dataclass(frozen=True)
@@ -121,6 +143,7 @@ class PracticeSettings:
     )
     """How advantages of answers become those of their tokens: all tokens of an answer have its own."""
     critic: CriticSettings = field(default_factory=CriticSettings)
+    adapter: AdapterSettings = field(default_factory=AdapterSettings)
     objective: GrpoSettings = field(default_factory=GrpoSettings)
     keep: RetentionSettings = field(default_factory=RetentionSettings)
     warm_up: WarmUpSettings = field(default_factory=WarmUpSettings)

@@ -17,6 +17,7 @@ from dataclasses import replace
 import torch
 
 from engine.model import Model
+from engine.tokenizers.tags import as_text
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.agents.value import ValueHead
 from learning.maths.kl import k1, k3, penalised
@@ -44,6 +45,7 @@ from learning.practice.rollouts import (
     held_out_problems,
 )
 from learning.practice.settings import PracticeSettings
+from learning.practice.trained import TrainedWeights, WholeModel
 from learning.practice.warm_up import WarmUpReport, warm_up
 from learning.practice.yardstick import Yardstick
 from learning.rewards.task import Problem, Task
@@ -65,14 +67,16 @@ class GrpoTrainer:
         settings: PracticeSettings,
         *,
         seed: int = 0,
+        trained: TrainedWeights | None = None,
         yardstick: Yardstick | None = None,
         value: ValueHead | None = None,
         pause: Callable[[], None] = lambda: None,
     ) -> None:
-        """yardstick: what talk and book are held to; None: as they are now. value: of these weights on this
-        task, learned before, for a critic. Raises DataError if the task has no problems."""
+        """trained: what is trained, held as a context by the caller; None: all weights. yardstick: what
+        talk and book are held to; None: as they are now. value: of these weights on this task, learned
+        before, for a critic. Raises DataError if the task has no problems."""
         self.model, self.task, self.settings = model, task, settings
-        self._pause = pause
+        self._pause, self._trained = pause, trained or WholeModel(model)
         self._rng = random.Random(seed)
         self.generator = torch.Generator().manual_seed(seed)
         self.roller = RolloutSampler(
@@ -81,6 +85,7 @@ class GrpoTrainer:
             max_tokens=settings.max_tokens,
             temperature=settings.objective.temperature,
             rows=settings.rows,
+            weights=self._trained.added,
             pause=pause,
         )
 
@@ -100,10 +105,8 @@ class GrpoTrainer:
         )
         if yardstick:
             self.keeper.book_before = yardstick.before(self.keeper.book_recall)
-        for parameter in model.parameters():
-            parameter.requires_grad_(True)
         self._stepper = Stepper(
-            model.parameters(),
+            self._trained.tensors(),
             settings.lr,
             what="practice",
             advice="nothing of it is kept; practise again",
@@ -112,6 +115,8 @@ class GrpoTrainer:
         self._buffer = ExperienceBuffer(settings.buffer_size or settings.groups, settings.max_age)
         self.updates = 0
         """Optimizer steps so far, including warm-up."""
+        self.taught_tags = False
+        """Whether warm-up has taught the tags of answers as single tokens."""
         self._start: Model | None = None
         self.critic: RolloutCritic | None = None
         if settings.critic.answers:
@@ -139,18 +144,22 @@ class GrpoTrainer:
         self, report: Callable[[WarmUpReport], None], stop: Callable[[], bool]
     ) -> WarmUpReport:
         """See learning.practice.warm_up."""
-        before = self.updates
+        before, settings = self.updates, self.settings.warm_up
+        if not self._trained.embeddings:
+            settings = replace(settings, tags=as_text)
 
         def heard(now: WarmUpReport) -> None:
             self.updates = before + now.step
+            self.taught_tags = now.tagged
             report(now)
 
         return warm_up(
             self.model,
+            self._trained.tensors(),
             self.roller,
             self._problems,
             self.keeper,
-            self.settings.warm_up,
+            settings,
             self.generator,
             report=heard,
             pause=self._pause,
@@ -162,7 +171,8 @@ class GrpoTrainer:
         ConfigError if the verifier failed on all answers."""
         started = time.monotonic()
         if self._start is None:
-            self._start = copy.deepcopy(self.model).requires_grad_(False)
+            with self._trained.added():
+                self._start = copy.deepcopy(self.model).requires_grad_(False)
         self.step_number += 1
         dropped = self._buffer.drop_old(self.step_number) + self._drop_drifted()
         drawn = self._draw()

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import torch
+from torch import Tensor
 
 from engine.errors import DataError
 from engine.model import Model
@@ -21,6 +23,7 @@ from learning.objectives.stepper import Stepper
 from learning.objectives.supervised import likelihood_gradients
 from learning.practice.rollouts import RolloutSampler
 from learning.practice.settings import WarmUpSettings
+from learning.practice.tags import introduce_tags
 from learning.rewards.task import Problem
 
 
@@ -38,10 +41,13 @@ class WarmUpReport:
     """Most steps."""
     enough: float = 0.0
     """Success rate at which it ends."""
+    tagged: bool = False
+    """Whether it has taught the tags of answers as single tokens."""
 
 
 def warm_up(
     model: Model,
+    tensors: Sequence[Tensor],
     roller: RolloutSampler,
     problems: Iterator[Problem],
     keeper: Retention,
@@ -52,12 +58,10 @@ def warm_up(
     pause: Callable[[], None] = lambda: None,
     stop: Callable[[], bool] = lambda: False,
 ) -> WarmUpReport:
-    """Trains the model in place; returns the last report. Raises DataError if a problem has no worked
-    answer, NumericsError if a loss is not finite (the caller restores the weights)."""
-    started = time.monotonic()
-    stepper = Stepper(
-        model.parameters(), settings.lr, what="warm-up", advice="nothing was changed; try again"
-    )
+    """Trains the model in place; returns the last report. tensors: those to optimise. Raises DataError if a
+    problem has no worked answer, NumericsError if a loss is not finite (the caller restores the weights)."""
+    started, tagged = time.monotonic(), False
+    stepper = Stepper(tensors, settings.lr, what="warm-up", advice="nothing was changed; try again")
 
     def measured(step: int, loss: float) -> WarmUpReport:
         chosen = [next(problems) for _ in range(settings.measured)]
@@ -68,12 +72,20 @@ def warm_up(
 
     def now(step: int, loss: float, success: float | None) -> WarmUpReport:
         seconds = time.monotonic() - started
-        return WarmUpReport(step, loss, success, seconds, settings.steps, settings.enough)
+        return WarmUpReport(
+            step, loss, success, seconds, settings.steps, settings.enough, tagged=tagged
+        )
 
     last = measured(0, math.nan)
     step = 0
     while (last.success or 0.0) < settings.enough and step < settings.steps and not stop():
-        lines = [_worked(model, roller, next(problems)) for _ in range(settings.batch)]
+        lines = [
+            _worked(model, roller, next(problems), partial(settings.tags, roller.tokenizer))
+            for _ in range(settings.batch)
+        ]
+        if not tagged and any(roller.tokenizer.own_tags.intersection(line.ids) for line in lines):
+            tagged = roller.says_tags = True
+            introduce_tags(model, roller.tokenizer)
         loss = likelihood_gradients(model, lines, pause=pause)
         keeper.gradients(model, settings.keep)
         stepper.step(loss, min(1.0, (step + 1) / settings.ramp))
@@ -85,11 +97,14 @@ def warm_up(
     return replace(last, step=step)
 
 
-def _worked(model: Model, roller: RolloutSampler, problem: Problem) -> Example:
+def _worked(
+    model: Model, roller: RolloutSampler, problem: Problem, encode: Callable[[str], list[int]]
+) -> Example:
     if problem.worked is None:
         raise DataError(
             f"{roller.task.name}: its problems have no worked answers",
             "practise it without --warm-up, or give data that has them",
         )
     prompt = [("user", problem.prompt)]
-    return from_answer(roller.tokenizer, prompt, problem.worked, model.config.context)
+    context = model.config.context
+    return from_answer(roller.tokenizer, prompt, problem.worked, context, encode=encode)
