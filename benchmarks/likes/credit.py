@@ -25,7 +25,7 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
-from benchmarks import BenchOptions
+from benchmarks import DATA, BenchOptions
 from benchmarks.common.report import machine, table, write
 from benchmarks.common.scratch import scratch_home
 from benchmarks.likes import credit_rewards
@@ -48,7 +48,7 @@ from learning.protocol.records import Ask, Lesson, Turn
 from learning.text.blame import last_sentence
 from learning.text.normalise import fold
 
-DATA = Path(__file__).parents[1] / "data" / "credit.jsonl"
+ANSWERS = DATA / "credit.jsonl"
 TOGETHER = 6
 """Answers that are taught at once."""
 QUICK = 2
@@ -115,7 +115,7 @@ class Mixed:
 
 def read_mixed(half: str) -> list[Mixed]:
     """The answers of a half of data/credit.jsonl."""
-    rows = [json.loads(line) for line in DATA.read_text("utf-8").splitlines()]
+    rows = [json.loads(line) for line in ANSWERS.read_text("utf-8").splitlines()]
     return [Mixed(r["prompt"], r["keep"], r["wrong"]) for r in rows if r["half"] == half]
 
 

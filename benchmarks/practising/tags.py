@@ -19,8 +19,8 @@ from statistics import fmean
 from typing import Any
 
 from benchmarks import BenchOptions
-from benchmarks.report import machine, table, write
-from benchmarks.scratch import DEFAULT_MODEL, scratch_home
+from benchmarks.common.report import machine, table, write
+from benchmarks.common.scratch import DEFAULT_MODEL, scratch_home
 from engine.storage.checkpoint import load_model
 from engine.tokenizers.load import load_tokenizer
 from engine.tokenizers.tags import as_text, as_tokens

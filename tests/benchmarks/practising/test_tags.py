@@ -1,4 +1,4 @@
-"""benchmarks.tags: how many tokens an answer takes, and resuming an interrupted run."""
+"""benchmarks.practising.tags: how many tokens an answer takes, and resuming an interrupted run."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-import benchmarks.tags
+import benchmarks.practising.tags
 from benchmarks import BenchOptions
-from benchmarks.tags import ARMS, TASKS, run, worked_tokens
+from benchmarks.practising.tags import ARMS, TASKS, run, worked_tokens
 from engine.tokenizers.load import load_tokenizer
 from learning.models.store import SHIPPED
 
@@ -30,7 +30,7 @@ def test_an_interrupted_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         names = ("worked", "drawn", "warm_up", "warm", "after", "minutes", "gain")
         return dict.fromkeys(names, 0.25)
 
-    monkeypatch.setattr(benchmarks.tags, "_measured", measured)
+    monkeypatch.setattr(benchmarks.practising.tags, "_measured", measured)
     monkeypatch.setenv("VIDYA_TASKS", "syllogism")
     options = BenchOptions(tmp_path, seeds=(0, 1), out=tmp_path / "out")
     with pytest.raises(KeyboardInterrupt):
