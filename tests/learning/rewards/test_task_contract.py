@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 import torch
 
-from benchmarks.credit_rewards import OneWord
-from benchmarks.processes import descendants
+from benchmarks.common.processes import descendants
+from benchmarks.likes.credit_rewards import OneWord
 from engine.config import CONFIGS
 from engine.model import Model
 from engine.storage.checkpoint import save_model
