@@ -58,7 +58,8 @@ class DistinctTexts:
                 scores[longer] = scores[tokens] + logprob
                 open_.append((scores[longer], longer))
         for _, beginning in sorted(open_, reverse=True):
-            text = self._tokenizer.decode_bytes(list(beginning)).decode("utf-8", "ignore")
+            writer = self._tokenizer.tag_writer()
+            text = b"".join(map(writer.push, beginning)).decode("utf-8", "ignore")
             last = self._tokenizer.decode_bytes([beginning[-1]]).decode("utf-8", "ignore")
             key = text_key(text)
             if not any(map(str.isalnum, last)) or key in self._taken:

@@ -107,7 +107,7 @@ class Row:
     text: str = ""
 
     def finished(self, ending: Literal["end", "length", "cancelled"]) -> Finished:
-        text = (self.text + self.decoder.finish()).strip()
+        text = (self.text + self.decoder.finish(ended=ending == "end")).strip()
         logprobs, own = tuple(self.logprobs), tuple(self.own_logprobs)
         return Finished(self.index, text, tuple(self.tokens), logprobs, ending, own)
 

@@ -11,6 +11,7 @@ import pytest
 
 import learning.rewards.registry as registry
 from learning.rewards.task import Problem, RewardWeights, Score, Split, Task, TaskOptions
+from learning.rewards.verifiers.answer import in_format, read_answer
 
 
 class Sums:
@@ -62,17 +63,28 @@ class EasySums(Sums):
         return Score.of({"correct": float(shape)}, self._weights)
 
 
+class TaggedSums(EasySums):
+    """The same, answered in the answer format, and paid for any number in its answer field."""
+
+    def _problem(self, a: int, b: int) -> Problem:
+        return Problem(f"{a} + {b} =", a + b, in_format(f"{a} + {b}", str(a + b)), "sums")
+
+    def _score(self, problem: Problem, answer: str) -> Score:
+        return super()._score(problem, read_answer(answer).field or "")
+
+
 def make(name: str, options: TaskOptions) -> Task:
     """For the registry."""
     most = int(options.difficulty.get("most", 9))
-    task = EasySums(most) if name == "easy" else Sums(most)
+    kind = {"easy": EasySums, "tagged": TaggedSums}.get(name, Sums)
+    task = kind(most)
     task.name = name
     return task
 
 
 def register(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Makes tasks of the names "easy" and "hard", for one test."""
+    """Makes tasks of the names "easy", "tagged" and "hard", for one test."""
     monkeypatch.setitem(sys.modules, "learning.rewards.tasks.sums_for_tests", sys.modules[__name__])
-    ours = {"easy": "any number will do", "hard": "sums"}
+    ours = {"easy": "any number will do", "tagged": "in its field", "hard": "sums"}
     known = {name: ("sums_for_tests:make", line) for name, line in ours.items()}
     monkeypatch.setattr(registry, "_TASKS", {**registry._TASKS, **known})

@@ -80,7 +80,11 @@ def tokenizer_json(tokenizer: Tokenizer) -> dict[str, Any]:
     return bpe_json(
         {names[rank]: rank for rank in sorted(names)},
         [[names[left], names[right]] for left, right in _merges(own.ranks)],
-        {name: (i, True) for name, i in own.specials.items()},
+        # other programs leave special tokens out of the text that they show; tags belong to it
+        {
+            name: (i, not own.says_tags or i not in own.tags.values())
+            for name, i in own.specials.items()
+        },
         split_by(own.pattern),
     )
 

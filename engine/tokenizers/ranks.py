@@ -19,6 +19,7 @@ from engine.storage.files import write_atomically
 from engine.storage.reading import read_json, read_regular
 from engine.tokenizers.chat_template import ChatTemplate
 from engine.tokenizers.pattern_trial import try_pattern
+from engine.tokenizers.tags import TAGS, tag_name
 from engine.tokenizers.tokenizer import Tokenizer, panic_as_error, without_lone_surrogates
 
 PATTERN = r"""'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"""  # noqa: E501
@@ -28,7 +29,8 @@ RANKS, TOKENIZER_CONFIG = "tokenizer.tiktoken", "tokenizer_config.json"
 """Names of the tokenizer's two files."""
 SPECIALS = ("<|user|>", "<|assistant|>", "<|end|>")
 RESERVED = 5
-"""Ids kept free for later special tokens, so that a tokenizer can grow without a new embedding."""
+"""Ids kept free for later special tokens, so that a tokenizer can grow without a new embedding. The first
+ones are those of the tags; a model that has learned them names them so."""
 
 
 RANK_BYTES = 64_000_000
@@ -42,14 +44,22 @@ _BLANK = r"[^\S\x1c-\x1f]"  # Python's \s includes four control characters that 
 class RankTokenizer(Tokenizer):
     """The special tokens have the highest ids: `user`, `assistant`, `end`, then RESERVED spare ones."""
 
-    def __init__(self, ranks: dict[bytes, int], pattern: str = PATTERN) -> None:
+    def __init__(
+        self, ranks: dict[bytes, int], pattern: str = PATTERN, *, says_tags: bool = False
+    ) -> None:
         if sorted(ranks.values()) != list(range(len(ranks))):
             raise CheckpointError("tokenizer: ranks are not 0 to n-1", "use an unchanged tokenizer")
         if any(bytes([b]) not in ranks for b in range(256)):
             raise CheckpointError(
                 "tokenizer: a single byte is missing", "use an unchanged tokenizer"
             )
-        names = [*SPECIALS, *(f"<|reserved_{i}|>" for i in range(RESERVED))]
+        spare = [f"<|reserved_{i}|>" for i in range(RESERVED)]
+        first = len(ranks) + len(SPECIALS)
+        self.tags: dict[str, int] = {tag: first + i for i, tag in enumerate(TAGS)}
+        self.says_tags = says_tags
+        if says_tags:
+            spare[: len(TAGS)] = map(tag_name, TAGS)
+        names = [*SPECIALS, *spare]
         self.ranks = ranks
         self.pattern = pattern
         self.specials = {name: len(ranks) + i for i, name in enumerate(names)}
@@ -103,6 +113,10 @@ class RankTokenizer(Tokenizer):
             state.update(b"%d:%d:" % (rank, len(token)) + token)
         return state.hexdigest()
 
+    def with_tags(self) -> RankTokenizer:
+        """The same tokenizer, of a model that has learned the tags. All ids stay as they are."""
+        return RankTokenizer(self.ranks, self.pattern, says_tags=True)
+
     @classmethod
     def read(cls, folder: Path) -> RankTokenizer:
         """Reads the files that `save` writes. If the pattern is not PATTERN, tests it first in a separate
@@ -121,7 +135,8 @@ class RankTokenizer(Tokenizer):
             if pattern != PATTERN:
                 try_pattern(pattern)
             path = folder / RANKS
-            found = cls(ranks, pattern)
+            says_tags = isinstance(specials, dict) and tag_name(TAGS[0]) in specials
+            found = cls(ranks, pattern, says_tags=says_tags)
             if specials is not None and specials != found.specials:
                 raise ValueError(f"it has {len(ranks)} ids, and {TOKENIZER_CONFIG} counts others")
             return found

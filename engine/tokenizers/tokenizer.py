@@ -1,20 +1,22 @@
 """The interface of all tokenizers, and a decoder for streams of ids.
 
 `encode` never yields a special id, whatever the text contains. Only engine.tokenizers.chat_format inserts
-special ids, according to the tokenizer's chat template. Left out: the two implementations
-(engine.tokenizers.ranks, engine.tokenizers.byte_level), and reading a folder's (engine.tokenizers.load).
+special ids, according to the tokenizer's chat template, and `encode_tagged` those of tags, in answers that a
+program wrote. Left out: the two implementations (engine.tokenizers.ranks, engine.tokenizers.byte_level), and
+reading a folder's (engine.tokenizers.load).
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 
 from engine.errors import CheckpointError
 from engine.tokenizers.chat_template import ChatTemplate
+from engine.tokenizers.tags import GIVEN, TagWriter, tagged_ids
 
 
 class Tokenizer(ABC):
@@ -26,6 +28,10 @@ class Tokenizer(ABC):
     special_ids: frozenset[int]
     """Ids below `vocab_size` that stand for no text: special tokens, reserved ids, gaps."""
     chat: ChatTemplate
+    tags: Mapping[str, int] | None = None
+    """The id of each tag of an answer (engine.tokenizers.tags); None if there are none."""
+    says_tags: bool = False
+    """Whether the model has learned the tags. Otherwise chat never draws them."""
 
     @abstractmethod
     def encode(self, text: str) -> list[int]:
@@ -48,14 +54,30 @@ class Tokenizer(ABC):
         """Hash of everything that decides which ids a text or a conversation becomes."""
 
     def decode(self, ids: Iterable[int]) -> str:
-        """The text of the ids. Bytes that are not valid UTF-8 become U+FFFD."""
-        return self.decode_bytes(ids).decode("utf-8", "replace")
+        """The text of the ids, tags included. Bytes that are not valid UTF-8 become U+FFFD."""
+        writer = self.tag_writer()
+        return b"".join(map(writer.push, ids)).decode("utf-8", "replace")
+
+    def encode_tagged(self, text: str) -> list[int]:
+        """Ids of an answer that a program wrote, with its tags as single ids if the tokenizer has some. Never
+        for what somebody typed."""
+        return tagged_ids(text, self.encode, self.tags)
+
+    def tag_writer(self) -> TagWriter:
+        """Writes ids as bytes, one by one."""
+        return TagWriter(self.decode_bytes, self.tags, self.chat.stop_ids)
+
+    @cached_property
+    def own_tags(self) -> frozenset[int]:
+        """Ids of the tags that a model may say."""
+        return frozenset(i for tag, i in (self.tags or {}).items() if tag != GIVEN)
 
     @cached_property
     def never_ids(self) -> tuple[int, ...]:
-        """Ids below `vocab_size` that an answer never contains (special, but not stop ids), ascending. Ids
-        from `vocab_size` on never occur either."""
-        return tuple(sorted(self.special_ids.difference(self.chat.stop_ids)))
+        """Ids below `vocab_size` that an answer never contains (special, but neither stop ids nor tags that
+        the model has learned), ascending. Ids from `vocab_size` on never occur either."""
+        said = self.own_tags if self.says_tags else frozenset[int]()
+        return tuple(sorted(self.special_ids.difference(self.chat.stop_ids, said)))
 
     @cached_property
     def answer_width(self) -> int:
@@ -100,12 +122,12 @@ class StreamDecoder:
     """Decodes a stream of ids. Each piece of text consists of whole UTF-8 characters."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
-        self._tokenizer = tokenizer
+        self._writer = tokenizer.tag_writer()
         self._pending = b""
 
     def push(self, token: int) -> str:
         """The text that this token completes; may be empty."""
-        self._pending += self._tokenizer.decode_bytes([token])
+        self._pending += self._writer.push(token)
         whole = _whole_prefix(self._pending)
         text, self._pending = (
             self._pending[:whole].decode("utf-8", "replace"),
@@ -113,10 +135,11 @@ class StreamDecoder:
         )
         return text
 
-    def finish(self) -> str:
-        """The rest at the end of the stream. An incomplete character becomes U+FFFD."""
-        text, self._pending = self._pending.decode("utf-8", "replace"), b""
-        return text
+    def finish(self, *, ended: bool = False) -> str:
+        """The rest at the end of the stream. An incomplete character becomes U+FFFD. ended: whether the
+        answer came to its end, and with it the section that is open."""
+        data, self._pending = self._pending + (self._writer.close() if ended else b""), b""
+        return data.decode("utf-8", "replace")
 
 
 def _whole_prefix(data: bytes) -> int:

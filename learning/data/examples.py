@@ -3,7 +3,7 @@ them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import torch
@@ -90,14 +90,20 @@ def conversation(tokenizer: Tokenizer, ids: Sequence[int], target: Sequence[bool
 
 
 def from_answer(
-    tokenizer: Tokenizer, prompt: Sequence[tuple[str, str]], answer: str, context: int
+    tokenizer: Tokenizer,
+    prompt: Sequence[tuple[str, str]],
+    answer: str,
+    context: int,
+    *,
+    encode: Callable[[str], list[int]] | None = None,
 ) -> Example:
     """An example that predicts only the answer to a prompt.
 
     prompt: (role, text), ending with the user. If it does not fit in `context` ids, the oldest turns are
-    dropped. An answer longer than half of the context loses its end (`cut`).
+    dropped. An answer longer than half of the context loses its end (`cut`). encode: in place of the
+    tokenizer's, for what a program wrote (Tokenizer.encode_tagged).
     """
-    ids = tokenizer.encode(answer)
+    ids = (encode or tokenizer.encode)(answer)
     body = (*ids[: context // 2], tokenizer.chat.end)
     cut = max(0, len(ids) - context // 2)
     return _answered(

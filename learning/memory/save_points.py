@@ -6,6 +6,7 @@ weights before it, and each saved version contains the run's lesson.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from learning.journal.journal import Journal
@@ -29,14 +30,23 @@ class LessonSavePoints:
     """SavePoints of an attempt that continues after each save. The first save records a lesson of kind
     "practice"."""
 
-    def __init__(self, attempt: Attempt, journal: Journal, task: str) -> None:
-        """task: name of the practice task or of the distillation; becomes the prompt of the lesson."""
+    def __init__(
+        self,
+        attempt: Attempt,
+        journal: Journal,
+        task: str,
+        before: Callable[[], None] = lambda: None,
+    ) -> None:
+        """task: name of the practice task or of the distillation; becomes the prompt of the lesson. before:
+        called before each save."""
         self._attempt, self._journal, self._task = attempt, journal, task
+        self._before = before
         self.lesson: int | None = None
         """Id of the lesson in the journal; None until the first save."""
 
     def save(self, note: str) -> None:
         """Publishes the present weights. Raises JournalError or CheckpointError, and then keeps nothing."""
+        self._before()
         first = self.lesson is None
         if self.lesson is None:
             lesson = Lesson("practice", (Turn("user", self._task),), "", state="needs_practice")

@@ -97,8 +97,10 @@ class DialogueSampler(RolloutSampler):
         """True if the context has room for the worked conversation and SHORT tokens more."""
         return self._worked_size(problem) + min(self.max_tokens, SHORT) <= model.config.context
 
-    def worked(self, model: Model, problem: Problem) -> Example | None:
-        """The worked conversation, with all replies to be predicted."""
+    def worked(
+        self, model: Model, problem: Problem, encode: Callable[[str], list[int]]
+    ) -> Example | None:
+        """The worked conversation, with all replies to be predicted; they have no tags to be encoded."""
         turns = self.task.worked_turns(problem)
         return from_turns(self.tokenizer, turns, model.config.context) if turns else None
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 
 from learning.objectives.grpo import GrpoReport
-from learning.practice.rollouts import Drawn, Sample
+from learning.practice.rollouts import Drawn, Sample, share_right
 from learning.protocol.records import StepFigures
 
 MISMATCH = 0.01
@@ -40,11 +40,6 @@ def judged(samples: Sequence[Sample]) -> list[Sample]:
     return [sample for sample in samples if sample.score.failed is None]
 
 
-def success(samples: Sequence[Sample]) -> float:
-    """Share of right answers among the judged, 0 to 1; 0 if there are none."""
-    return mean([float(sample.score.correct) for sample in judged(samples)])
-
-
 def mean(values: Sequence[float]) -> float:
     """The mean; 0 of nothing."""
     return fmean(values) if values else 0.0
@@ -73,7 +68,7 @@ def step_report(
         step=step,
         reward_mean=mean([sample.reward for sample in known]),
         reward_std=mean([stdev(s.reward for s in own) for own in spreads if len(own) > 1]),
-        success=success(samples),
+        success=share_right(samples),
         groups=len(groups),
         dead_groups=sum(one is True for one in dead),
         unjudged_groups=sum(one is None for one in dead),

@@ -26,6 +26,7 @@ from learning.objectives.settings import (
 from learning.practice.settings import (
     AdapterSettings,
     CriticSettings,
+    CurriculumSettings,
     PracticeSettings,
     WarmUpSettings,
 )
@@ -36,6 +37,7 @@ _PARTS: dict[str, type] = {
     "warm_up": WarmUpSettings,
     "critic": CriticSettings,
     "adapter": AdapterSettings,
+    "curriculum": CurriculumSettings,
 }
 """Fields that are settings themselves."""
 _PLAIN = ("objective",)

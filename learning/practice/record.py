@@ -8,7 +8,10 @@ import platform
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from engine.model import Model
 
 PACKAGES = ("vidya", "torch", "numpy", "tiktoken", "tokenizers", "reasoning-gym", "math-verify")
 """Packages on which the figures of a run depend."""
@@ -23,6 +26,10 @@ class PracticeRecord:
     """As requested."""
     settings: tuple[str, ...]
     """Of the task, NAME=VALUE."""
+    arms: tuple[str, ...]
+    """Where several are practised: each task with its settings; else empty."""
+    curriculum: Mapping[str, Any]
+    """What the curriculum knew at the start."""
     options: Mapping[str, str]
     """Every option of practice with its value."""
     data: str | None
@@ -96,3 +103,11 @@ def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
         if was != is_:
             found.append(f"{name}: {was} then, {is_} now")
     return found
+
+
+def weights_mark(model: Model) -> str:
+    """Hash of all weights."""
+    digest = hashlib.blake2b(digest_size=16)
+    for value in model.state_dict().values():
+        digest.update(value.detach().float().cpu().contiguous().reshape(-1).numpy())
+    return digest.hexdigest()

@@ -75,15 +75,35 @@ class HeldOut:
     """One look at the held-out problems, always the same ones in the same order."""
 
     right: tuple[bool | None, ...]
-    """For each problem whether greedy decoding solves it; None: the verifier failed."""
+    """For each problem whether greedy decoding solves it, or pleases; None: the verifier failed."""
     components: dict[str, float]
     """Mean of each component of the reward, over the judged answers."""
+    arms: tuple[str, ...] = ()
+    """The arm of each problem (learning.rewards.task.Problem); empty where there is one task."""
 
     @property
     def accuracy(self) -> float:
         """Share solved of those that could be judged, 0 to 1."""
         known = [one for one in self.right if one is not None]
         return sum(known) / max(1, len(known))
+
+    def by_arm(self) -> dict[str, float]:
+        """The same for each arm, in the order of the problems; empty where there is one task."""
+        names = dict.fromkeys(self.arms)
+        pairs = list(zip(self.right, self.arms, strict=False))
+        return {
+            name: HeldOut(tuple(one for one, arm in pairs if arm == name), {}).accuracy
+            for name in names
+        }
+
+    @property
+    def weakest(self) -> float:
+        """Accuracy of the task that can be done least, each at the difficulty where it is done best."""
+        best: dict[str, float] = {}
+        for name, accuracy in self.by_arm().items():
+            task = name.split()[0]
+            best[task] = max(best.get(task, 0.0), accuracy)
+        return min(best.values(), default=self.accuracy)
 
 
 class RolloutSampler:
@@ -104,6 +124,8 @@ class RolloutSampler:
         self.tokenizer, self.task = tokenizer, task
         self.max_tokens, self.temperature, self.rows = max_tokens, temperature, rows
         self.weights, self.pause = weights, pause
+        self.says_tags = tokenizer.says_tags
+        """Whether the model has learned the tags of answers; warm-up may teach them."""
 
     @property
     def longest(self) -> int:
@@ -146,7 +168,7 @@ class RolloutSampler:
                 model,
                 prompts,
                 group,
-                ends=self.tokenizer.not_text(model.config.vocab_size),
+                ends=self._ends(model),
                 max_tokens=self.max_tokens,
                 temperature=0.0 if greedy else self.temperature,
                 generator=generator,
@@ -171,12 +193,15 @@ class RolloutSampler:
             )
         return tuple(encode_prompt(self.tokenizer, [("user", problem.prompt)], context, 1))
 
-    def worked(self, model: Model, problem: Problem) -> Example | None:
-        """The worked answer as an example; None if there is none."""
+    def worked(
+        self, model: Model, problem: Problem, encode: Callable[[str], list[int]]
+    ) -> Example | None:
+        """The worked answer as an example; None if there is none. encode: ids of the answer."""
         if problem.worked is None:
             return None
         prompt = [("user", problem.prompt)]
-        return from_answer(self.tokenizer, prompt, problem.worked, model.config.context)
+        context = model.config.context
+        return from_answer(self.tokenizer, prompt, problem.worked, context, encode=encode)
 
     def held_out(self, model: Model, problems: Sequence[Problem]) -> HeldOut:
         """Answers the problems with greedy decoding. Raises ConfigError if the verifier failed on all
@@ -184,24 +209,16 @@ class RolloutSampler:
         drawn = self.draw(model, problems, 1, torch.Generator().manual_seed(0), greedy=True)
         samples = drawn.samples
         self.judged(samples)
-        right = tuple(None if s.score.failed is not None else s.score.correct for s in samples)
+        right = tuple(None if s.score.failed is not None else s.score.success for s in samples)
         known = [s.score.components for s in samples if s.score.failed is None]
         names = sorted({name for one in known for name in one})
-        return HeldOut(
-            right, {n: sum(one.get(n, 0.0) for one in known) / len(known) for n in names}
-        )
+        means = {n: sum(one.get(n, 0.0) for one in known) / len(known) for n in names}
+        return HeldOut(right, means, tuple(s.problem.arm for s in samples if s.problem.arm))
 
     def accuracy(self, model: Model, problems: Sequence[Problem]) -> float:
         """Share of the problems that greedy decoding solves, of those that could be judged, 0 to 1. Raises
         ConfigError if the verifier failed on all answers."""
         return self.held_out(model, problems).accuracy
-
-    def success(
-        self, model: Model, problems: Sequence[Problem], group: int, generator: torch.Generator
-    ) -> float:
-        """Share of sampled answers that are right, of those that could be judged, 0 to 1. Raises ConfigError
-        if there are none."""
-        return self._right(self.draw(model, problems, group, generator).samples)
 
     def judged(self, samples: Sequence[Sample]) -> None:
         """Raises ConfigError if the verifier failed on every sample: nothing is known of them, so they
@@ -213,11 +230,6 @@ class RolloutSampler:
                 "mend that, or practise another task; the model is as it was last saved",
             )
 
-    def _right(self, samples: Sequence[Sample]) -> float:
-        self.judged(samples)
-        known = [sample for sample in samples if sample.score.failed is None]
-        return sum(sample.score.correct for sample in known) / max(1, len(known))
-
     def _scored(self, problem: Problem, answers: Sequence[Answered]) -> tuple[Sample, ...]:
         self.pause()
         texts = [self._text(answer) for answer in answers]
@@ -227,8 +239,21 @@ class RolloutSampler:
             for answer, text, score in zip(answers, texts, scores, strict=True)
         )
 
+    def _ends(self, model: Model) -> set[int]:
+        """Ids that end an answer: all that stand for no text, but not tags that the model has learned."""
+        tokenizer = self.tokenizer
+        said = tokenizer.own_tags if self.says_tags else ()
+        return set(tokenizer.not_text(model.config.vocab_size)).difference(said)
+
     def _text(self, answer: Answered) -> str:
         return self.tokenizer.decode(answer.tokens).strip()
+
+
+def share_right(samples: Sequence[Sample]) -> float:
+    """Share of answers that are right, or please, among those that could be judged, 0 to 1; 0 if there are
+    none."""
+    known = [sample for sample in samples if sample.score.failed is None]
+    return sum(sample.score.success for sample in known) / max(1, len(known))
 
 
 def held_out_problems(

@@ -15,7 +15,9 @@ from learning.objectives.settings import GrpoSettings, RetentionSettings, check,
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from engine.tokenizers.tokenizer import Tokenizer
     from learning.agents.credit import Credit, GroupAdvantages
+    from learning.practice.supply.curriculum import Curriculum
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,11 @@ class WarmUpSettings:
     """Success rate that ends warm-up, 0 to 1; low, so that groups still differ in reward."""
     steps: int = 200
     """Most steps, >= 0; the tasks that come with vidya took at most 32."""
+    tags: Callable[[Tokenizer, str], list[int]] = variant(
+        "tokens", tokens="engine.tokenizers.tags:as_tokens", text="engine.tokenizers.tags:as_text"
+    )
+    """How it teaches the tags of the answer format: as single tokens, where the tokenizer has some, or as
+    text, which is half of every answer."""
     save_every: int = 5
     """Measurements between save points, >= 1; what passes the guard is kept where warm-up is interrupted."""
     keep: RetentionSettings = field(default_factory=lambda: RetentionSettings(talk_weight=10.0))
@@ -98,6 +105,46 @@ class AdapterSettings:
 
 
 @dataclass(frozen=True)
+class CurriculumSettings:
+    """How problems are divided among several tasks or difficulties (learning.practice.supply.curriculum)."""
+
+    method: Callable[[int, CurriculumSettings], Curriculum] = variant(
+        "sec",
+        uniform="learning.practice.supply.curriculum:Uniform",
+        thresholds="learning.practice.supply.curriculum:Thresholds",
+        sec="learning.practice.supply.curriculum:Boltzmann",
+        exp3="learning.practice.supply.curriculum:Exp3",
+        progress="learning.practice.supply.curriculum:LearningProgress",
+    )
+    """All alike; one after another by success; where advantages are largest (SEC); the same without
+    assumptions (Exp3); where success changes."""
+    floor: float = 0.05
+    """Share of the problems that all arms get alike whatever is chosen, 0 to 1."""
+    first: float = 0.0
+    """Share of the problems that the first arm gets whatever is chosen, 0 to 1."""
+    rate: float = 0.5
+    """α of SEC: how fast its estimates follow, above 0, at most 1."""
+    temperature: float = 0.2
+    """τ of SEC in units of the reward, above 0: smaller is greedier."""
+    exploration: float = 0.2
+    """γ of Exp3, above 0, at most 1: its step, and the share that it gives to all arms alike."""
+    share: float = 0.05
+    """What every arm's weight gives to the others after each step of Exp3, 0 to 1."""
+    last: int = 256
+    """Problems on which `thresholds` measures an arm, >= 1."""
+
+    def __post_init__(self) -> None:
+        """Raises ConfigError."""
+        check(
+            self,
+            **{name: 0.0 <= getattr(self, name) <= 1.0 for name in ("floor", "first", "share")},
+            **{name: 0.0 < getattr(self, name) <= 1.0 for name in ("rate", "exploration")},
+            temperature=0.0 < self.temperature < math.inf,
+            last=self.last >= 1,
+        )
+
+
+@dataclass(frozen=True)
 class PracticeSettings:
     """Defaults for models of 10M weights; benchmarks/results/practice*.md has measurements with them."""
 
@@ -144,6 +191,7 @@ class PracticeSettings:
     """How advantages of answers become those of their tokens: all tokens of an answer have its own."""
     critic: CriticSettings = field(default_factory=CriticSettings)
     adapter: AdapterSettings = field(default_factory=AdapterSettings)
+    curriculum: CurriculumSettings = field(default_factory=CurriculumSettings)
     objective: GrpoSettings = field(default_factory=GrpoSettings)
     keep: RetentionSettings = field(default_factory=RetentionSettings)
     warm_up: WarmUpSettings = field(default_factory=WarmUpSettings)

@@ -31,6 +31,11 @@ class TrainedWeights(Protocol):
         """The parameters of the model that may differ afterwards."""
         ...
 
+    @property
+    def embeddings(self) -> bool:
+        """Whether the embeddings are trained too; a model learns new ids only so."""
+        ...
+
     def tensors(self) -> list[Tensor]:
         """The tensors to optimise, with gradients enabled."""
         ...
@@ -56,6 +61,8 @@ class TrainedWeights(Protocol):
 
 class WholeModel:
     """Trains all weights of a model in place."""
+
+    embeddings = True
 
     def __init__(self, model: Model) -> None:
         self.trainable = all_weights(model)
@@ -83,6 +90,8 @@ class WholeModel:
 
 class LowRank:
     """Trains adapters of all linear maps of a model."""
+
+    embeddings = False
 
     def __init__(self, model: Model, settings: AdapterSettings, seed: int) -> None:
         """seed: of the adapters' first values."""

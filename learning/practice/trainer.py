@@ -17,6 +17,7 @@ from dataclasses import replace
 import torch
 
 from engine.model import Model
+from engine.tokenizers.tags import as_text
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.agents.value import ValueHead
 from learning.maths.kl import k1, k3, penalised
@@ -40,10 +41,10 @@ from learning.practice.rollouts import (
     Drawn,
     HeldOut,
     Sample,
-    fitting,
     held_out_problems,
 )
 from learning.practice.settings import PracticeSettings
+from learning.practice.supply.source import MakeSource, SingleSource
 from learning.practice.trained import TrainedWeights, WholeModel
 from learning.practice.warm_up import WarmUpReport, warm_up
 from learning.practice.yardstick import Yardstick
@@ -69,11 +70,13 @@ class GrpoTrainer:
         trained: TrainedWeights | None = None,
         yardstick: Yardstick | None = None,
         value: ValueHead | None = None,
+        source: MakeSource = SingleSource,
         pause: Callable[[], None] = lambda: None,
     ) -> None:
         """trained: what is trained, held as a context by the caller; None: all weights. yardstick: what
         talk and book are held to; None: as they are now. value: of these weights on this task, learned
-        before, for a critic. Raises DataError if the task has no problems."""
+        before, for a critic. source: of the problems that are practised. Raises DataError if the task has no
+        problems."""
         self.model, self.task, self.settings = model, task, settings
         self._pause, self._trained = pause, trained or WholeModel(model)
         self._rng = random.Random(seed)
@@ -92,7 +95,7 @@ class GrpoTrainer:
             return self.roller.fits(model, problem)
 
         self._held_out = held_out_problems(task, settings.held_out, fits)
-        self._problems = fitting(task, random.Random(seed), fits)
+        self._source = source(task, random.Random(seed), fits)
         self.keeper = Retention(
             model,
             replay,
@@ -114,6 +117,8 @@ class GrpoTrainer:
         self._buffer = ExperienceBuffer(settings.buffer_size or settings.groups, settings.max_age)
         self.updates = 0
         """Optimizer steps so far, including warm-up."""
+        self.taught_tags = False
+        """Whether warm-up has taught the tags of answers as single tokens."""
         self._start: Model | None = None
         self.critic: RolloutCritic | None = None
         if settings.critic.answers:
@@ -125,9 +130,22 @@ class GrpoTrainer:
         return len(self._held_out)
 
     @property
+    def problems_held_out(self) -> list[Problem]:
+        """Those problems."""
+        return self._held_out
+
+    @property
+    def start(self) -> Model:
+        """A frozen copy of the weights before the first step; those of now if none was taken."""
+        if self._start is None:
+            with self._trained.added():
+                self._start = copy.deepcopy(self.model).requires_grad_(False)
+        return self._start
+
+    @property
     def has_worked(self) -> bool:
         """True if the problems have worked answers for warm-up."""
-        return self._held_out[0].worked is not None
+        return any(problem.worked is not None for problem in self._held_out)
 
     def accuracy(self) -> float:
         """Accuracy on the held-out problems under greedy decoding, 0 to 1."""
@@ -141,19 +159,22 @@ class GrpoTrainer:
         self, report: Callable[[WarmUpReport], None], stop: Callable[[], bool]
     ) -> WarmUpReport:
         """See learning.practice.warm_up."""
-        before = self.updates
+        before, settings = self.updates, self.settings.warm_up
+        if not self._trained.embeddings:
+            settings = replace(settings, tags=as_text)
 
         def heard(now: WarmUpReport) -> None:
             self.updates = before + now.step
+            self.taught_tags = now.tagged
             report(now)
 
         return warm_up(
             self.model,
             self._trained.tensors(),
             self.roller,
-            self._problems,
+            self._source,
             self.keeper,
-            self.settings.warm_up,
+            settings,
             self.generator,
             report=heard,
             pause=self._pause,
@@ -164,20 +185,20 @@ class GrpoTrainer:
         """One rollout and its updates. Raises NumericsError if a loss or gradient is not finite,
         ConfigError if the verifier failed on all answers."""
         started = time.monotonic()
-        if self._start is None:
-            with self._trained.added():
-                self._start = copy.deepcopy(self.model).requires_grad_(False)
+        _ = self.start  # copied before the first update
         self.step_number += 1
         dropped = self._buffer.drop_old(self.step_number) + self._drop_drifted()
         drawn = self._draw()
         self.roller.judged([sample for part in drawn for sample in part.samples])
+        self._source.learn(drawn)
         kl = self._distance(drawn)
         batch = self._buffer.batch(self._rng) or []
         reports = self._learn(batch)
         ages = [self.step_number - one.born for one in batch]
         learned = Learned(reports, ages, len(self._buffer), self._buffer.size, dropped)
         seconds = time.monotonic() - started
-        return step_report(self.step_number, drawn, learned, kl, seconds, self.settings.shown)
+        report = step_report(self.step_number, drawn, learned, kl, seconds, self.settings.shown)
+        return replace(report, arms=self._source.arms())
 
     def mend(self, mended: Callable[[], bool]) -> None:
         """Rehearses book and lessons alone until `mended()` is true (learning.memory.retention)."""
@@ -199,7 +220,7 @@ class GrpoTrainer:
         for _ in range(1 + settings.redraws):
             if not (missing := wanted - len(buffer)):
                 break
-            problems = [next(self._problems) for _ in range(missing)]
+            problems = self._source.take(missing)
             found = self.roller.draw(self.model, problems, settings.group_size, self.generator)
             drawn.append(found)
             live = [

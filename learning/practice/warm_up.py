@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -22,12 +23,14 @@ from learning.objectives.stepper import Stepper
 from learning.objectives.supervised import likelihood_gradients
 from learning.practice.rollouts import RolloutSampler
 from learning.practice.settings import WarmUpSettings
+from learning.practice.supply.source import ProblemSource
+from learning.practice.tags import introduce_tags
 from learning.rewards.task import Problem
 
 
 @dataclass(frozen=True)
 class WarmUpReport:
-    """Progress of warm-up."""
+    """LearningProgress of warm-up."""
 
     step: int
     loss: float
@@ -39,13 +42,15 @@ class WarmUpReport:
     """Most steps."""
     enough: float = 0.0
     """Success rate at which it ends."""
+    tagged: bool = False
+    """Whether it has taught the tags of answers as single tokens."""
 
 
 def warm_up(
     model: Model,
     tensors: Sequence[Tensor],
     roller: RolloutSampler,
-    problems: Iterator[Problem],
+    source: ProblemSource,
     keeper: Retention,
     settings: WarmUpSettings,
     generator: torch.Generator,
@@ -56,24 +61,34 @@ def warm_up(
 ) -> WarmUpReport:
     """Trains the model in place; returns the last report. tensors: those to optimise. Raises DataError if a
     problem has no worked answer, NumericsError if a loss is not finite (the caller restores the weights)."""
-    started = time.monotonic()
+    started, tagged = time.monotonic(), False
     stepper = Stepper(tensors, settings.lr, what="warm-up", advice="nothing was changed; try again")
 
     def measured(step: int, loss: float) -> WarmUpReport:
-        chosen = [next(problems) for _ in range(settings.measured)]
-        success = roller.success(model, chosen, 1, generator)
+        chosen = source.worked(settings.measured)
+        samples = roller.draw(model, chosen, 1, generator).samples
+        roller.judged(samples)
+        success = source.warmed(samples, settings.enough)
         last = now(step, loss, success)
         report(last)
         return last
 
     def now(step: int, loss: float, success: float | None) -> WarmUpReport:
         seconds = time.monotonic() - started
-        return WarmUpReport(step, loss, success, seconds, settings.steps, settings.enough)
+        return WarmUpReport(
+            step, loss, success, seconds, settings.steps, settings.enough, tagged=tagged
+        )
 
     last = measured(0, math.nan)
     step = 0
     while (last.success or 0.0) < settings.enough and step < settings.steps and not stop():
-        lines = [_worked(model, roller, next(problems)) for _ in range(settings.batch)]
+        encode = partial(settings.tags, roller.tokenizer)
+        lines = [
+            _worked(model, roller, problem, encode) for problem in source.worked(settings.batch)
+        ]
+        if not tagged and any(roller.tokenizer.own_tags.intersection(line.ids) for line in lines):
+            tagged = roller.says_tags = True
+            introduce_tags(model, roller.tokenizer)
         loss = likelihood_gradients(model, lines, pause=pause)
         keeper.gradients(model, settings.keep)
         stepper.step(loss, min(1.0, (step + 1) / settings.ramp))
@@ -85,8 +100,10 @@ def warm_up(
     return replace(last, step=step)
 
 
-def _worked(model: Model, roller: RolloutSampler, problem: Problem) -> Example:
-    worked = roller.worked(model, problem)
+def _worked(
+    model: Model, roller: RolloutSampler, problem: Problem, encode: Callable[[str], list[int]]
+) -> Example:
+    worked = roller.worked(model, problem, encode)
     if worked is None:
         raise DataError(
             f"{roller.task.name}: its problems have no worked answers",

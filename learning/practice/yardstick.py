@@ -1,5 +1,5 @@
 """What practice is measured against, kept from run to run: how the model talked, and how much it knew, when
-all of its weights were last trained on the book.
+all of its weights were last trained on the book, or on the answers of a larger model.
 
 With the weights before each run as the yardstick, every run may cost a little, and many runs cost much. The
 copy is in float16: the anchor compares distributions, not weights. Lessons between two practices are no
@@ -28,8 +28,8 @@ from learning.journal.journal import Journal
 from learning.memory.guard import SLACK
 from learning.models.files import PRACTICE_ANCHOR, PRACTICE_BEST
 
-TRAININGS = ("book training",)
-"""Notes of publications after which the model talks, or knows, otherwise on purpose."""
+TRAININGS = ("book training", "distillation from ")
+"""How the notes of publications begin after which the model talks, or knows, otherwise on purpose."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def open_yardstick(
         fits = tensors.keys() == names and all(
             tensors[name].shape == value.shape for name, value in model.named_parameters()
         )
-        if fits and notes is not None and not set(TRAININGS) & set(notes):
+        if fits and notes is not None and not any(note.startswith(TRAININGS) for note in notes):
             _load(still, tensors)
             return Yardstick(still, _best(path, mark), path, mark)
     halves = {name: value.detach().half().cpu() for name, value in model.named_parameters()}

@@ -16,6 +16,7 @@ from pathlib import Path
 from engine.errors import VidyaError
 from engine.freed_memory import return_freed_memory
 from engine.storage.disk import demand_room, full_disk, is_full
+from engine.tokenizers.tokenizer import Tokenizer
 from learning.book_training.resume import Stopped
 from learning.book_training.trainer import BookTrainer
 from learning.home import Home
@@ -295,6 +296,9 @@ class Jobs:
         """Practises. Interrupts itself for jobs that arrive meanwhile, then continues."""
         from learning.practice.request import PracticeJob
 
+        def renamed(tokenizer: Tokenizer) -> None:
+            self._learner.tokenizer = tokenizer
+
         idle = job.idle
         coach = PracticeJob(
             self._learner.transaction,
@@ -303,6 +307,7 @@ class Jobs:
             job,
             pause=self._signals.idle_pause if idle else self._signals.pause,
             emit=self._emit,
+            renamed=renamed,
         )
         stop = self._signals.owner_is_back if idle else self._signals.cancel_practice
 

@@ -55,7 +55,11 @@ def test_the_options_are_frozen(tmp_path: Path) -> None:
 
 def test_the_registry_is_light() -> None:
     loaded = subprocess.run(
-        [sys.executable, "-c", "import sys, benchmarks, benchmarks.report; print(*sys.modules)"],
+        [
+            sys.executable,
+            "-c",
+            "import sys, benchmarks, benchmarks.common.report; print(*sys.modules)",
+        ],
         cwd=ROOT,
         capture_output=True,
         text=True,

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import torch
 from torch import Tensor
 
 from engine.branches import DistinctTexts, text_key
+from engine.tokenizers.tags import TagWriter
 from engine.tokenizers.tokenizer import Tokenizer
 
 
@@ -47,8 +50,11 @@ def test_none_is_left_where_all_were_given() -> None:
     class Letters:
         ranks = {b"a": 0}
 
-        def decode_bytes(self, ids: list[int]) -> bytes:
-            return b"a" * len(ids)
+        def decode_bytes(self, ids: Iterable[int]) -> bytes:
+            return b"a" * len([*ids])
+
+        def tag_writer(self) -> TagWriter:
+            return TagWriter(self.decode_bytes, None, ())
 
     branches = DistinctTexts(Letters())  # type: ignore[arg-type]
     assert branches.next(set()) is None, "nothing was drawn yet"

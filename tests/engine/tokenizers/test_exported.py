@@ -56,6 +56,19 @@ def test_vidyas_own_has_the_same_ids(
     assert load_tokenizer(tmp_path / "out").fingerprint() == own.fingerprint()
 
 
+def test_tags_that_were_learned_are_shown_by_others(
+    tiny_tokenizer: RankTokenizer, tmp_path: Path
+) -> None:
+    own = tiny_tokenizer.with_tags()
+    theirs = served(own, tmp_path / "out")
+    ids = [*own.encode_tagged("<think>so</think><answer>no</answer>"), own.end]
+    assert theirs.decode(ids, skip_special_tokens=True) == "<|think|> so<|answer|> no"
+    found = load_tokenizer(tmp_path / "out")
+    assert found.says_tags and found.fingerprint() == own.fingerprint()
+    plain = tokenizer_json(tiny_tokenizer)["added_tokens"]
+    assert all(one["special"] for one in plain), "reserved ids are never shown"
+
+
 @pytest.mark.parametrize("template", [CHATML, ZEPHYR])
 def test_anothers_has_the_same_prompt(template: str, tmp_path: Path) -> None:
     markers = ("<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|user|>", "<|assistant|>")

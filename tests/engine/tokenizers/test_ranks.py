@@ -118,3 +118,13 @@ def test_training_without_rustbpe_says_what_to_do(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(sys.modules, "rustbpe", None)
     with pytest.raises(ConfigError, match="pip install rustbpe"):
         train_tokenizer(iter(["some text"]), 300)
+
+
+def test_its_files_say_whether_the_model_has_learned_the_tags(tmp_path: Path) -> None:
+    for tokenizer in (BYTES_ONLY, BYTES_ONLY.with_tags()):
+        tokenizer.save(tmp_path)
+        found = RankTokenizer.read(tmp_path)
+        assert found.says_tags == tokenizer.says_tags and found.specials == tokenizer.specials
+        assert found.fingerprint() == tokenizer.fingerprint()
+    assert BYTES_ONLY.fingerprint() != BYTES_ONLY.with_tags().fingerprint()
+    assert found.specials["<|think|>"] == BYTES_ONLY.specials["<|reserved_0|>"]

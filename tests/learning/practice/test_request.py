@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import threading
 import time
@@ -17,8 +18,10 @@ import torch
 import learning.memory.build
 import learning.practice.request
 import learning.practice.trainer
+from engine.config import Sampling
 from engine.errors import ConfigError
 from engine.model import Model
+from engine.tokenizers.load import load_tokenizer
 from learning.agents.value import ValueHead
 from learning.journal.practices import (
     TIMED,
@@ -31,10 +34,13 @@ from learning.lessons.learner import Learner
 from learning.practice.critic import VALUE, RolloutCritic
 from learning.practice.report import gains
 from learning.practice.request import PracticeJob
-from learning.practice.requested import IDLE_TOKENS, difficulty, practice_settings
+from learning.practice.requested import IDLE_TOKENS, practice_settings
 from learning.practice.rollouts import HeldOut, RolloutSampler
 from learning.practice.settings import CriticSettings, PracticeSettings
+from learning.practice.supply.arms import difficulty
 from learning.protocol.events import (
+    AskDone,
+    CandidateDone,
     Failed,
     LessonDone,
     PracticeDone,
@@ -49,6 +55,7 @@ from learning.protocol.records import Lesson, Turn
 from learning.protocol.requests import (
     CancelPractice,
     CancelTraining,
+    Generate,
     Learn,
     OwnerActive,
     Practise,
@@ -269,6 +276,31 @@ def test_idle_practice_takes_small_pieces(tiny_place: Place) -> None:
     )
     assert settings.objective.micro_tokens == IDLE_TOKENS
     assert settings.measure_every == 5
+
+
+@pytest.mark.slow
+def test_a_model_that_was_taught_tags_says_so_and_says_them(room: Room) -> None:
+    def ask() -> str:
+        room.teacher.send(Generate(1, (Turn("user", "3 + 4 ="),), 1, Sampling(0.0)))
+        (done,) = [e for e in room.until(AskDone) if isinstance(e, CandidateDone)]
+        return done.candidate.text
+
+    long = ("max_tokens=40",)
+    assert not load_tokenizer(room.folder).says_tags
+    room.practise(warm_up=True, steps=1)
+    assert not load_tokenizer(room.folder).says_tags, "answers without tags teach none"
+    done, got = room.practise(task="tagged", warm_up=True, steps=1, options=long)
+    assert done.accuracy_warm is not None and done.accuracy_warm > 0.0
+    assert load_tokenizer(room.folder).says_tags
+    assert re.fullmatch(r"<think>.*</think><answer>\d+</answer>", ask())
+    samples = [e for e in got if isinstance(e, PracticeSample)]
+    assert all("<answer>" in sample.text for sample in samples if sample.reward)
+
+    room.teacher.send(Undo())
+    room.until(UndoDone)
+    assert "<" not in ask(), "the weights before it know none"
+    again, _ = room.practise(task="tagged", warm_up=True, steps=1, options=long)
+    assert (again.warm_up_steps, again.accuracy_after) == (done.warm_up_steps, done.accuracy_after)
 
 
 def figures(room: Room, run: int) -> list[dict[str, Any]]:

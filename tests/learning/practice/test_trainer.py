@@ -238,7 +238,7 @@ def test_problems_that_do_not_fit_are_passed_over(
                 yield replace(problem, prompt="why? " * 100) if long else problem
 
     session = GrpoTrainer(tiny_model, tiny_tokenizer, Long(9), replay, TINY)
-    chosen = [*session._held_out, *(next(session._problems) for _ in range(20))]
+    chosen = [*session._held_out, *session._source.take(20)]
     assert all(session.roller.fits(tiny_model, problem) for problem in chosen)
     Long.every = 1
     with pytest.raises(DataError, match="no problem is held out that fits"):

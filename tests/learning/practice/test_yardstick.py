@@ -45,8 +45,11 @@ def test_it_is_how_the_model_talked_before_the_first_practice(
     assert torch.equal(weight(second.model), weight(first.model)), "to the last bit"
 
 
-@pytest.mark.parametrize("note, parent", [("book training", 1), ("practice: sums", 0)])
-def test_book_training_and_weights_from_elsewhere_make_a_new_one(
+@pytest.mark.parametrize(
+    "note, parent",
+    [("book training", 1), ("distillation from large, step 20", 1), ("practice: sums", 0)],
+)
+def test_a_training_on_purpose_and_weights_from_elsewhere_make_a_new_one(
     tiny_model: Model, replay: Replay, journal: Journal, tmp_path: Path, note: str, parent: int
 ) -> None:
     journal.add_publication(1, 0, (), None, "practice: sums, step 10")

@@ -7,7 +7,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from benchmarks.collapse_pupils import RECIPE, open_pupil
+from benchmarks.lessons.collapse_pupils import RECIPE, open_pupil
 from engine.config import CONFIGS
 from engine.model import Model
 from engine.storage.checkpoint import load_model

@@ -1,0 +1,58 @@
+"""Teaches a model the tags of an answer as single ids (engine.tokenizers.tags).
+
+A model that has never seen the tags' ids cannot tell them apart: training pushes the rows of all ids that
+never occur to one and the same place. So warm-up, which teaches the answer format, first puts each tag where
+the mean of its words is. Whether a model has learned them stands in its tokenizer's files; a model that
+learned the tags as ordinary text goes on with these.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+
+from engine.errors import CheckpointError, reason
+from engine.model import Model
+from engine.tokenizers.ranks import RankTokenizer
+from engine.tokenizers.tokenizer import Tokenizer
+
+NEVER_SEEN = 0.9
+"""Cosine between the row of a tag and that of a reserved id above which the tag was never learned. It is 1.00
+in the 10M model that comes with vidya."""
+
+
+@torch.no_grad()
+def introduce_tags(model: Model, tokenizer: Tokenizer) -> bool:
+    """Gives the tags that the model has never seen the mean of the rows of their words, in embedding and
+    output layer. Returns whether there were any."""
+    if not isinstance(tokenizer, RankTokenizer):
+        return False
+    spare = tokenizer.vocab_size - 1  # a reserved id that means nothing
+    rows = model.embedding.weight
+    unseen = {
+        tag: i
+        for tag, i in tokenizer.tags.items()
+        if F.cosine_similarity(rows[i], rows[spare], dim=0) > NEVER_SEEN
+    }
+    for table in {id(t): t for t in (rows, model.vocabulary)}.values():  # one if they are tied
+        for tag, i in unseen.items():
+            table[i] = table[tokenizer.encode(f"<{tag}>")].mean(0)
+    return bool(unseen)
+
+
+def name_tags(tokenizer: Tokenizer, folder: Path) -> Tokenizer:
+    """The tokenizer of a model that has learned the tags, written into the model's folder. Call it before
+    such weights are published: names without the weights do no harm. Raises CheckpointError."""
+    if not isinstance(tokenizer, RankTokenizer) or tokenizer.says_tags:
+        return tokenizer
+    named = tokenizer.with_tags()
+    try:
+        named.save(folder)
+    except OSError as error:
+        raise CheckpointError(
+            f"{folder}: the tokenizer cannot be written ({reason(error)})",
+            "free some space, or choose another --home; then practise again",
+        ) from error
+    return named
