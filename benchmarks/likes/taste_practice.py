@@ -35,9 +35,9 @@ from learning.maths.alarm import alarms, fit_over_optimisation, must_stop
 from learning.memory.book_rows import book_examples
 from learning.memory.own_talk import own_talk
 from learning.memory.replay import Replay
+from learning.practice.checks.signs import TasteSigns
 from learning.practice.options import with_options
 from learning.practice.settings import PracticeSettings
-from learning.practice.signs import TasteSigns
 from learning.practice.trainer import GrpoTrainer
 from learning.rewards.owner import OwnerData
 from learning.rewards.registry import OPTIONS, TASTE

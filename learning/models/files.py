@@ -11,7 +11,7 @@ TALK_BYTES = 1 << 26
 
 
 PRACTICE_ANCHOR = "practice_anchor.safetensors"
-"""How the model talked before it practised (learning.practice.yardstick)."""
+"""How the model talked before it practised (learning.practice.checks.yardstick)."""
 
 
 PRACTICE_BEST = "practice_best.json"

@@ -26,7 +26,7 @@ from learning.memory.own_talk import own_talk
 from learning.memory.rewording import talk_frames
 from learning.objectives.grpo import GrpoAnswer, GrpoGroup, log_probabilities
 from learning.objectives.settings import GrpoSettings
-from learning.practice.rollouts import RolloutSampler, fitting
+from learning.practice.sampling.rollouts import RolloutSampler, fitting
 from learning.protocol.records import Candidate
 from learning.rewards.owner import OwnerData
 from learning.rewards.registry import TASTE

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 
 from learning.objectives.grpo import GrpoReport
-from learning.practice.rollouts import Drawn, Sample, share_right
+from learning.practice.sampling.rollouts import Drawn, Sample, share_right
 from learning.protocol.records import StepFigures
 
 MISMATCH = 0.01

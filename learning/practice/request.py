@@ -27,6 +27,8 @@ from learning.journal.practices import (
 from learning.memory.save_points import LessonSavePoints
 from learning.memory.transaction import WeightTransaction
 from learning.practice.background import BackgroundScorer
+from learning.practice.checks.signs import TasteSigns
+from learning.practice.checks.yardstick import open_yardstick
 from learning.practice.critic import keep_value, kept_value
 from learning.practice.figures import StepReport
 from learning.practice.hooks import interruptible
@@ -42,7 +44,6 @@ from learning.practice.record import (
 from learning.practice.requested import practice_settings
 from learning.practice.run import Interrupted, PracticeOutcome, PracticeRun
 from learning.practice.settings import PracticeSettings
-from learning.practice.signs import TasteSigns
 from learning.practice.supply.arms import difficulty, split_arm
 from learning.practice.supply.curriculum import ArmChoice
 from learning.practice.supply.mixture import CurriculumSource, TaskMixture
@@ -51,7 +52,6 @@ from learning.practice.tags import name_tags
 from learning.practice.telling import PracticeTelling
 from learning.practice.trained import AddedSavePoints, trained_weights
 from learning.practice.trainer import GrpoTrainer
-from learning.practice.yardstick import open_yardstick
 from learning.protocol.events import Event, PracticeDone
 from learning.protocol.practice_events import PracticeStarted
 from learning.protocol.requests import Practise

@@ -24,9 +24,9 @@ from learning.maths.alarm import Signs, alarms, must_stop, told
 from learning.memory.guard import Verdict
 from learning.memory.retention import examined
 from learning.memory.save_points import SavePoints
-from learning.practice.alarms import alarm, fell
+from learning.practice.checks.alarms import alarm, fell
 from learning.practice.figures import MISMATCH, StepReport
-from learning.practice.rollouts import HeldOut
+from learning.practice.sampling.rollouts import HeldOut
 from learning.practice.trainer import GrpoTrainer
 from learning.practice.warm_up import WarmUpReport
 
@@ -56,8 +56,8 @@ class Evaluation:
     saved: bool
     """True if new weights passed the guard, were not held back and are published."""
     alarm: str = ""
-    """Message if what is paid rises while accuracy or book recall falls (learning.practice.alarms); else
-    empty."""
+    """Message if what is paid rises while accuracy or book recall falls (learning.practice.checks.alarms);
+    else empty."""
     held: bool = False
     """True if the weights passed the guard but solve clearly fewer problems, so are not published."""
     stage: Stage = "during"
@@ -101,8 +101,8 @@ class PracticeRun:
     on_warm_up: Callable[[WarmUpReport], None] = lambda _: None
     stop: Callable[[], bool] = lambda: False
     signs: Callable[[HeldOut], Signs] | None = None
-    """Measures whether a learned reward is exploited, at every save point (learning.practice.signs); None
-    where a program knows what is right."""
+    """Measures whether a learned reward is exploited, at every save point (learning.practice.checks.signs);
+    None where a program knows what is right."""
     _signs: Signs = Signs()
     """Those of the start."""
     _steps: list[StepReport] = field(default_factory=list)

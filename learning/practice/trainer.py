@@ -32,11 +32,12 @@ from learning.objectives.grpo import (
 )
 from learning.objectives.stepper import Stepper
 from learning.objectives.token_credit import credited, trajectories
-from learning.practice.buffer import ExperienceBuffer, Kept, ScoredGroup
+from learning.practice.checks.yardstick import Yardstick
 from learning.practice.critic import RolloutCritic
-from learning.practice.dialogues import sampler
 from learning.practice.figures import Learned, StepReport, is_dead, judged, step_report
-from learning.practice.rollouts import (
+from learning.practice.sampling.buffer import ExperienceBuffer, Kept, ScoredGroup
+from learning.practice.sampling.dialogues import sampler
+from learning.practice.sampling.rollouts import (
     Drawn,
     HeldOut,
     Sample,
@@ -47,7 +48,6 @@ from learning.practice.supply.source import MakeSource, SingleSource
 from learning.practice.tags import as_text
 from learning.practice.trained import TrainedWeights, WholeModel
 from learning.practice.warm_up import WarmUpReport, warm_up
-from learning.practice.yardstick import Yardstick
 from learning.rewards.task import Problem, Task
 
 KL_GROUPS = 4

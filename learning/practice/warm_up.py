@@ -21,7 +21,7 @@ from learning.data.examples import Example
 from learning.memory.retention import Retention
 from learning.objectives.stepper import Stepper
 from learning.objectives.supervised import likelihood_gradients
-from learning.practice.rollouts import RolloutSampler
+from learning.practice.sampling.rollouts import RolloutSampler
 from learning.practice.settings import WarmUpSettings
 from learning.practice.supply.source import ProblemSource
 from learning.practice.tags import introduce_tags

@@ -13,7 +13,7 @@ from itertools import cycle
 
 from engine.errors import ConfigError, DataError
 from learning.practice.figures import is_dead, judged
-from learning.practice.rollouts import Drawn, Sample, fitting, share_right
+from learning.practice.sampling.rollouts import Drawn, Sample, fitting, share_right
 from learning.practice.supply.arms import label
 from learning.practice.supply.curriculum import ArmChoice, mean_advantage
 from learning.practice.supply.interface import Visit

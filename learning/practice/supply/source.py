@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from learning.practice.rollouts import Drawn, Sample, fitting, share_right
+from learning.practice.sampling.rollouts import Drawn, Sample, fitting, share_right
 from learning.protocol.records import ArmFigures
 from learning.rewards.task import Problem, Task
 

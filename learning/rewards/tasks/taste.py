@@ -3,8 +3,8 @@
 Half of the problems are the owner's own first messages, half questions that the model makes up. The reward is
 σ((r - μ₀)/σ₀), where μ₀ and σ₀ are of answers of the policy that practice starts with, so that about half of
 these are liked. Nothing is right or wrong here, and the reward model errs away from the answers that it was
-trained on: practice takes the divergence off the reward, and watches for alarms (learning.practice.signs).
-Left out: training the reward model (learning.rewards.reward_keeper).
+trained on: practice takes the divergence off the reward, and watches for alarms
+(learning.practice.checks.signs). Left out: training the reward model (learning.rewards.reward_keeper).
 """
 
 from __future__ import annotations

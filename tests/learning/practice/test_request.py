@@ -35,7 +35,7 @@ from learning.practice.critic import VALUE, RolloutCritic
 from learning.practice.report import gains
 from learning.practice.request import PracticeJob
 from learning.practice.requested import IDLE_TOKENS, practice_settings
-from learning.practice.rollouts import HeldOut, RolloutSampler
+from learning.practice.sampling.rollouts import HeldOut, RolloutSampler
 from learning.practice.settings import CriticSettings, PracticeSettings
 from learning.practice.supply.arms import difficulty
 from learning.protocol.events import (

@@ -13,8 +13,8 @@ import torch
 from engine.errors import NumericsError
 from learning.maths.alarm import Signs
 from learning.practice.figures import StepReport
-from learning.practice.rollouts import HeldOut
 from learning.practice.run import Evaluation, Interrupted, PracticeOutcome, PracticeRun
+from learning.practice.sampling.rollouts import HeldOut
 from learning.practice.settings import PracticeSettings
 from learning.practice.warm_up import WarmUpReport
 

@@ -10,7 +10,7 @@ from engine.packed import packed
 from engine.storage.checkpoint import load_model
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.memory.replay import Replay
-from learning.practice.rollouts import RolloutSampler
+from learning.practice.sampling.rollouts import RolloutSampler
 from learning.practice.settings import AdapterSettings
 from learning.practice.trained import AddedSavePoints, LowRank, WholeModel, trained_weights
 from learning.practice.trainer import GrpoTrainer

@@ -18,7 +18,7 @@ from engine.tokenizers.tokenizer import Tokenizer
 from learning.maths.policy import batch_advantages
 from learning.memory.replay import Replay
 from learning.objectives.grpo import GrpoReport, grpo_gradients
-from learning.practice.rollouts import Drawn, Sample
+from learning.practice.sampling.rollouts import Drawn, Sample
 from learning.practice.settings import PracticeSettings, WarmUpSettings
 from learning.practice.trainer import GrpoTrainer
 from learning.practice.warm_up import WarmUpReport

@@ -11,7 +11,7 @@ import pytest
 
 from engine.errors import ConfigError, DataError
 from engine.rollout import Answered
-from learning.practice.rollouts import Drawn, HeldOut, Sample
+from learning.practice.sampling.rollouts import Drawn, HeldOut, Sample
 from learning.practice.settings import CurriculumSettings
 from learning.practice.supply.curriculum import ArmChoice, Boltzmann, Uniform
 from learning.practice.supply.mixture import CurriculumSource, TaskMixture

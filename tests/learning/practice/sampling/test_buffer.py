@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from learning.practice.buffer import ExperienceBuffer, ScoredGroup
+from learning.practice.sampling.buffer import ExperienceBuffer, ScoredGroup
 
 
 def groups(*names: int) -> list[ScoredGroup]:

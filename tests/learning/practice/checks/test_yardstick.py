@@ -13,7 +13,7 @@ from learning.memory.replay import Replay
 from learning.models.files import PRACTICE_ANCHOR as ANCHOR
 from learning.models.files import PRACTICE_BEST as BEST
 from learning.models.home_files import home_files
-from learning.practice.yardstick import open_yardstick
+from learning.practice.checks.yardstick import open_yardstick
 from tests.learning.conftest import Place
 
 

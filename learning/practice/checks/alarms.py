@@ -12,7 +12,7 @@ from statistics import fmean
 
 from learning.maths.paired import changes, mcnemar
 from learning.practice.figures import StepReport
-from learning.practice.rollouts import HeldOut
+from learning.practice.sampling.rollouts import HeldOut
 
 SURE = 0.01
 """p-value below which a fall of held-out accuracy is not chance. With 200 problems, 11 lost and 1 gained."""

@@ -14,8 +14,8 @@ from learning.agents.credit import turn_gae
 from learning.memory.replay import Replay
 from learning.objectives.settings import RetentionSettings
 from learning.practice.critic import ReplyCritic
-from learning.practice.dialogues import DialogueSampler, sampler
-from learning.practice.rollouts import RolloutSampler
+from learning.practice.sampling.dialogues import DialogueSampler, sampler
+from learning.practice.sampling.rollouts import RolloutSampler
 from learning.practice.settings import CriticSettings, PracticeSettings, WarmUpSettings
 from learning.practice.trainer import GrpoTrainer
 from learning.practice.warm_up import WarmUpReport

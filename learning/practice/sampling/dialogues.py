@@ -17,7 +17,7 @@ from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example, from_turns
 from learning.envs.dialogue import DialogueEnvironment
 from learning.objectives.token_credit import Ids
-from learning.practice.rollouts import SHORT, Drawn, RolloutSampler, Sample
+from learning.practice.sampling.rollouts import SHORT, Drawn, RolloutSampler, Sample
 from learning.rewards.dialogue import DialogueTask
 from learning.rewards.task import Problem, Task
 

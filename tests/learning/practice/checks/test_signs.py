@@ -15,9 +15,9 @@ from learning.maths.alarm import Signs, alarms
 from learning.memory.replay import Replay
 from learning.objectives.grpo import GrpoGroup
 from learning.objectives.settings import GrpoSettings
-from learning.practice.rollouts import HeldOut
+from learning.practice.checks.signs import TasteSigns, agreement, group_of
+from learning.practice.sampling.rollouts import HeldOut
 from learning.practice.settings import PracticeSettings
-from learning.practice.signs import TasteSigns, agreement, group_of
 from learning.practice.trainer import GrpoTrainer
 from learning.protocol.events import Failed, PracticeStage
 from learning.protocol.records import Turn

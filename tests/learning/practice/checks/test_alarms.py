@@ -9,9 +9,9 @@ import pytest
 
 from engine.errors import ShapeError
 from learning.maths.paired import changes, mcnemar
-from learning.practice.alarms import alarm, fell
+from learning.practice.checks.alarms import alarm, fell
 from learning.practice.figures import StepReport
-from learning.practice.rollouts import HeldOut
+from learning.practice.sampling.rollouts import HeldOut
 
 STEP = StepReport(
     1, 0.5, 0.1, 0.5, 4, 0, 0.0, 0.0, 0.3, 0.0, 8.0, 0.0, 0, 100, 1000.0, 1.0, {"correct": 0.5}

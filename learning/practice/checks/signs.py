@@ -23,7 +23,7 @@ from learning.maths.alarm import (
 from learning.maths.kl import k1
 from learning.objectives.grpo import GrpoAnswer, GrpoGroup, log_probabilities
 from learning.objectives.settings import GrpoSettings
-from learning.practice.rollouts import Drawn, HeldOut
+from learning.practice.sampling.rollouts import Drawn, HeldOut
 from learning.practice.trainer import GrpoTrainer
 from learning.rewards.reward_data import Choice
 from learning.rewards.reward_model import answer_ids, prompt_ids
