@@ -14,10 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from engine.tokenizers.tokenizer import Tokenizer
+from typing import Protocol
 
 TAGS = ("think", "answer", "tool", "result")
 """In the order of their ids."""
@@ -56,12 +53,20 @@ def tagged_ids(
     return [i for tag, said in parts for i in (tags[tag], *encode(f" {said}"))]
 
 
-def as_tokens(tokenizer: Tokenizer, answer: str) -> list[int]:
+class Encoder(Protocol):
+    """What writing a worked answer needs of a tokenizer."""
+
+    def encode(self, text: str) -> list[int]: ...
+
+    def encode_tagged(self, text: str) -> list[int]: ...
+
+
+def as_tokens(tokenizer: Encoder, answer: str) -> list[int]:
     """Ids of a worked answer, with its tags as single ids if the tokenizer has some."""
     return tokenizer.encode_tagged(answer)
 
 
-def as_text(tokenizer: Tokenizer, answer: str) -> list[int]:
+def as_text(tokenizer: Encoder, answer: str) -> list[int]:
     """Ids of a worked answer, with its tags as ordinary text."""
     return tokenizer.encode(answer)
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from engine.tokenizers.tokenizer import Tokenizer
     from learning.agents.credit import Credit, GroupAdvantages
-    from learning.practice.supply.curriculum import Curriculum
+    from learning.practice.supply.interface import Curriculum
 
 
 @dataclass(frozen=True)
