@@ -4,7 +4,7 @@ The model answers everyday messages, once for all seeds; an owner with a hidden 
 the reward model is trained by the product's own code (learning.rewards.reward_training) on the first 200 and
 1,000 picks, and rates answers to messages that nobody picked among. Rows are kept in taste_rows.jsonl and not
 measured again.
-Left out: practice against the reward model (benchmarks.taste_practice).
+Left out: practice against the reward model (benchmarks.likes.taste_practice).
 """
 
 from __future__ import annotations

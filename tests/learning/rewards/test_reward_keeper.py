@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.kills_day import Killer
+from benchmarks.crashes.kills_day import Killer
 from engine.errors import CheckpointError
 from engine.model import Model
 from engine.storage.files import is_leftover

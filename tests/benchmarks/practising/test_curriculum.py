@@ -1,4 +1,4 @@
-"""benchmarks.curriculum: the made-up learner behaves as a ladder should, and the report counts rightly."""
+"""The made-up learner behaves as a ladder should, and the report counts rightly."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks import BenchOptions
-from benchmarks.curriculum import ARMS, LADDER, _choice, rollouts_to, run
-from benchmarks.curriculum_made import MadeLearner
+from benchmarks.practising.curriculum import ARMS, LADDER, _choice, rollouts_to, run
+from benchmarks.practising.curriculum_made import MadeLearner
 from engine.errors import NotFound
 
 

@@ -20,8 +20,8 @@ from statistics import fmean
 from typing import Any
 
 from benchmarks import BenchOptions
-from benchmarks.report import deviation, machine, table, with_deviation, write
-from benchmarks.scratch import scratch_home
+from benchmarks.common.report import deviation, machine, table, with_deviation, write
+from benchmarks.common.scratch import scratch_home
 from engine.model import Model
 from engine.storage.checkpoint import load_model
 from engine.tokenizers.load import load_tokenizer

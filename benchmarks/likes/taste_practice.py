@@ -1,7 +1,7 @@
 """`vidya bench taste_practice`: what practice against the reward model does to what the owner really likes.
 
-An owner with a hidden preference picks (benchmarks.taste_data); a reward model learns from the picks; the
-model practises against it with the product's trainer, and at every save point the hidden worth of its
+An owner with a hidden preference picks (benchmarks.likes.taste_data); a reward model learns from the picks;
+the model practises against it with the product's trainer, and at every save point the hidden worth of its
 answers is measured beside the reward that it was paid, the distance from its start, and the alarms.
 Alarms are noted and do not stop a run here, so that what they would have prevented is seen. Each run is a
 row in taste_practice_rows.jsonl and is not made again.
@@ -22,10 +22,10 @@ from typing import Any
 import torch
 
 from benchmarks import BenchOptions
-from benchmarks.report import deviation, machine, table, with_deviation, write
-from benchmarks.scratch import scratch_home
-from benchmarks.taste import drawn_answers
-from benchmarks.taste_data import HIDDEN, Hidden, divided, messages
+from benchmarks.common.report import deviation, machine, table, with_deviation, write
+from benchmarks.common.scratch import scratch_home
+from benchmarks.likes.taste import drawn_answers
+from benchmarks.likes.taste_data import HIDDEN, Hidden, divided, messages
 from engine.model import Model
 from engine.storage.checkpoint import load_model
 from engine.tokenizers.load import load_tokenizer

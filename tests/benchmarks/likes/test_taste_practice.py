@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.taste_practice import ARMS, Course, parts, verdicts
+from benchmarks.likes.taste_practice import ARMS, Course, parts, verdicts
 
 
 def point(step: int, worth: float, kl: float = 1.0, stop: bool = False) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""benchmarks.umbrella_talk: when it counts as learned, the report, and resuming an interrupted run."""
+"""When umbrella talk counts as learned, the report, and resuming an interrupted run."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-import benchmarks.umbrella_talk
+import benchmarks.practising.umbrella_talk
 from benchmarks import BenchOptions
-from benchmarks.umbrella_talk import ARMS, CRITERION, STEPS, parts, practise, recent, run
+from benchmarks.practising.umbrella_talk import ARMS, CRITERION, STEPS, parts, practise, recent, run
 
 
 @dataclass
@@ -51,7 +51,7 @@ def test_an_interrupted_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             row = {"arm": arm, "small_talk": count, "seed": seed, "dialogues": needed}
             yield row | {"learned": True, "curve": [0.5, 1.0], "explained": None, "book": 1.0}
 
-    monkeypatch.setattr(benchmarks.umbrella_talk, "_arms", arms)
+    monkeypatch.setattr(benchmarks.practising.umbrella_talk, "_arms", arms)
     monkeypatch.setenv("VIDYA_TALK_SMALL_TALK", "6")
     options = BenchOptions(tmp_path, seeds=(0, 1), out=tmp_path)
     with pytest.raises(KeyboardInterrupt):

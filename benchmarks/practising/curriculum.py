@@ -22,9 +22,9 @@ from statistics import fmean
 from typing import Any
 
 from benchmarks import BenchOptions
-from benchmarks.curriculum_made import MadeLearner
-from benchmarks.report import deviation, machine, table, with_deviation, write
-from benchmarks.scratch import scratch_home
+from benchmarks.common.report import deviation, machine, table, with_deviation, write
+from benchmarks.common.scratch import scratch_home
+from benchmarks.practising.curriculum_made import MadeLearner
 from engine.errors import NotFound
 from engine.model import Model
 from engine.storage.checkpoint import load_model
