@@ -134,7 +134,8 @@ def test_warm_up_teaches_whole_conversations(
     model = roomy(tiny_model)
     session = trainer(model, tiny_tokenizer, talk)
     assert session.has_worked
-    worked = session.roller.worked(model, next(talk.problems("train", random.Random(0))))
+    problem = next(talk.problems("train", random.Random(0)))
+    worked = session.roller.worked(model, problem, tiny_tokenizer.encode)
     assert worked is not None
     learned = [i for i, wanted in zip(worked.ids, worked.target, strict=True) if wanted]
     assert learned.count(tiny_tokenizer.chat.end) == 2, "both replies"
