@@ -1,7 +1,7 @@
 """The benchmarks of `vidya bench`: one module each, imported only when it runs.
 
-To add one, write `benchmarks/NAME.py` with `run(options: BenchOptions) -> dict`, and add a line to
-BENCHMARKS. Left out: writing results (report.py).
+To add one, write NAME.py in the folder of its theme, with `run(options: BenchOptions) -> dict`, and add a
+line to BENCHMARKS. Left out: writing results (report.py).
 """
 
 from __future__ import annotations
@@ -13,6 +13,14 @@ from pathlib import Path
 from typing import Any, cast
 
 from engine.errors import NotFound
+
+FOLDER = Path(__file__).resolve().parent
+DATA = FOLDER / "data"
+"""The benchmarks' own data."""
+RESULTS = FOLDER / "results"
+"""Tables that were measured, as Markdown and as JSON."""
+ROOT = FOLDER.parent
+"""The folder in which `python -m benchmarks...` finds the program."""
 
 BENCHMARKS: dict[str, str] = {
     "latency": "start to first frame, key press to painted letter, memory, in the real app",
@@ -40,8 +48,11 @@ BENCHMARKS: dict[str, str] = {
     "tags": "practice with the tags of answers as text and as single tokens: gain a minute",
     "sandbox": "sandboxed program checks per second, and whether hostile programs get through",
     "optimizers": "Muon with AdamW against AdamW alone: equal tokens, a sweep each, three seeds",
+    "taste_practice": "practice on taste: what is really liked beside what is paid, and the alarms",
     "taste": "hidden preferences learned from noisy picks, by the reward model and by plain baselines",
+    "curriculum": "which of eight levels to practise next: rollouts until all can be done",
     "toys": "agents in small worlds with known solutions; every learner in every world",
+    "umbrella_talk": "conversations paid at the end: dialogues to learn the first reply, two credits",
     "verifiers": "speed and accuracy on 10,000 answers in the format of GSM8K, and of other verifiers",
 }
 """Name of the benchmark and of its module -> what it measures."""
@@ -83,4 +94,6 @@ def find(name: str) -> Run:
     if name not in BENCHMARKS:
         known = ", ".join(sorted(BENCHMARKS))
         raise NotFound(f"benchmark {name!r} does not exist", f"choose one of: {known}")
-    return cast(Run, importlib.import_module(f"benchmarks.{name}").run)
+    (file,) = [*FOLDER.glob(f"{name}.py"), *FOLDER.glob(f"*/{name}.py")]
+    module = ".".join(file.relative_to(ROOT).with_suffix("").parts)
+    return cast(Run, importlib.import_module(module).run)

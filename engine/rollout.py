@@ -2,8 +2,9 @@
 
 Each prompt is prefilled once and its keys and values are copied to all its answers; a row whose answer has
 ended takes the next one at once. Samples from the plain distribution at one temperature and records the
-log-probability of each token under it, so that importance ratios are exact.
-Left out: top-p, penalties, distinctness and streaming (engine.generate).
+log-probability of each token under it, so that importance ratios are exact. Where a world answers a reply,
+its words are read token by token in the same row and the next reply follows: nothing is computed or encoded
+twice. Left out: top-p, penalties, distinctness and streaming (engine.generate).
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ ROWS = 64
 """Answers per batch; more are no faster per token and wait longer for the last one."""
 PREFILL_TOKENS = 2048
 """Padded prompt tokens per forward pass."""
+World = Callable[[int, tuple[int, ...]], Sequence[int]]
+"""(number of the answer, the reply that ended) -> ids to read before the next reply; none: the answer is
+over. Answers are numbered prompt by prompt."""
 SHRINK = 0.75
 """Share of active rows below which the batch is made smaller, once no answer waits."""
 
@@ -40,8 +44,17 @@ class Answered:
     tokens: tuple[int, ...]
     """Its ids, including the special token that ended it, if any."""
     logprobs: tuple[float, ...]
-    """Log-probability of each token at the temperature of the rollout, in nats; 0 in greedy decoding."""
+    """Log-probability of each own token at the temperature of the rollout, in nats; 0 in greedy decoding."""
     ending: Literal["end", "length"]
+    own: tuple[bool, ...] | None = None
+    """For each token whether the model drew it; None: all of them. The others are the world's."""
+    number: int = 0
+    """Among all answers, prompt by prompt."""
+
+    @property
+    def drawn(self) -> int:
+        """Number of own tokens."""
+        return len(self.tokens) if self.own is None else sum(self.own)
 
 
 class RowCache(KeyValueCache):
@@ -94,8 +107,22 @@ class _RolloutRow:
     """An answer that is being sampled."""
 
     prompt: int
+    number: int
     tokens: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
+    own: list[bool] = field(default_factory=list)
+    to_read: deque[int] = field(default_factory=deque)
+    """Ids of the world that have not been read yet."""
+    reply: int = 0
+    """Where the reply begins that is being sampled."""
+
+    def read(self) -> int:
+        """Takes the next id of the world."""
+        token = self.to_read.popleft()
+        self.tokens.append(token)
+        self.own.append(False)
+        self.reply = len(self.tokens)
+        return token
 
 
 @dataclass
@@ -124,10 +151,12 @@ class Rollout:
         temperature: float = 1.0,
         generator: torch.Generator,
         rows: int = ROWS,
+        world: World | None = None,
         pause: Callable[[], None] = lambda: None,
     ) -> None:
-        """prompts: ids. ends: ids that end an answer, see Tokenizer.not_text. temperature 0: greedy decoding.
-        pause: called between forward passes. Raises DataError if a prompt leaves no room for an answer."""
+        """prompts: ids. ends: ids that end a reply, see Tokenizer.not_text. max_tokens: of a reply.
+        temperature 0: greedy decoding. world: None: an answer is one reply. pause: called between forward
+        passes. Raises DataError if a prompt leaves no room for an answer."""
         longest = max(map(len, prompts), default=0)
         if prompts and longest + 1 > model.config.context:
             raise DataError(
@@ -136,7 +165,9 @@ class Rollout:
             )
         self._model, self._prompts, self._group = packed(model), prompts, group
         self._ends, self._temperature = ends, temperature
-        self._limits = [min(max_tokens, model.config.context - len(p)) for p in prompts]
+        self._max_tokens, self._world = max_tokens, world
+        room = [model.config.context - len(p) for p in prompts]
+        self._limits = room if world else [min(max_tokens, left) for left in room]
         self._generator, self._pause = generator, pause
         self._count = min(rows, len(prompts) * group)
         self._size = longest + max(self._limits, default=0)
@@ -149,7 +180,7 @@ class Rollout:
             return found
         model = self._model
         cache = RowCache(model.config, self._count, self._size, model.dtype, model.device)
-        waiting = deque(i for i in range(len(self._prompts)) for _ in range(self._group))
+        waiting = deque(range(len(self._prompts) * self._group))
         ready: dict[int, _Prompt] = {}
         rows: list[_RolloutRow | None] = [None] * self._count
         logits = torch.zeros(self._count, model.config.vocab_size, device=model.device)
@@ -167,7 +198,9 @@ class Rollout:
             self._pause()
             drawn = self._draw(logits)
             for place, (row, token, logprob) in enumerate(zip(rows, *drawn, strict=True)):
-                if row is not None and (done := self._take(row, token, logprob)):
+                if row is not None and row.to_read:
+                    drawn[0][place] = row.read()
+                elif row is not None and (done := self._take(row, token, logprob)):
                     found[row.prompt].append(done)
                     rows[place] = None
                     cache.lengths[place] = 0
@@ -189,13 +222,25 @@ class Rollout:
         return ids.tolist(), logprobs.tolist()
 
     def _take(self, row: _RolloutRow, token: int, logprob: float) -> Answered | None:
-        """Adds a token to the row; returns the answer if that ends it, else None."""
+        """Adds a token to the row; returns the answer if that ends it, else None. Raises DataError if the
+        world says more than the context has room for."""
         row.tokens.append(token)
         row.logprobs.append(logprob)
+        row.own.append(True)
         ending: Literal["end", "length"] = "end" if token in self._ends else "length"
-        if ending == "length" and len(row.tokens) < self._limits[row.prompt]:
+        reply, left = row.tokens[row.reply :], self._limits[row.prompt] - len(row.tokens)
+        if ending == "length" and left and len(reply) < self._max_tokens:
             return None
-        return Answered(row.prompt, tuple(row.tokens), tuple(row.logprobs), ending)
+        if self._world and (following := self._world(row.number, tuple(reply))):
+            if len(following) >= left:
+                raise DataError(
+                    f"the world said {len(following)} tokens where {left} are left",
+                    "end the conversation before",
+                )
+            row.to_read.extend(following)
+            return None
+        own = None if all(row.own) else tuple(row.own)
+        return Answered(row.prompt, tuple(row.tokens), tuple(row.logprobs), ending, own, row.number)
 
     def _begin(
         self,
@@ -205,7 +250,8 @@ class Rollout:
         cache: RowCache,
         logits: Tensor,
     ) -> _RolloutRow:
-        index = waiting.popleft()
+        number = waiting.popleft()
+        index = number // self._group
         if index not in ready:
             ready.update(self._prefill(index))
         prompt = ready[index]
@@ -214,7 +260,7 @@ class Rollout:
         prompt.left -= 1
         if not prompt.left:
             del ready[index]
-        return _RolloutRow(index)
+        return _RolloutRow(index, number)
 
     def _prefill(self, first: int) -> dict[int, _Prompt]:
         """Prefills this prompt and the following ones that fit into one pass. Right padding needs no mask,

@@ -21,7 +21,7 @@ from engine.storage.checkpoint_files import WEIGHTS
 from engine.storage.disk import free_bytes, size
 from engine.storage.reading import open_regular, read_json
 from engine.storage.weight_files import current_files
-from engine.tokenizers.tokenizer import Tokenizer
+from engine.tokenizers.load import load_tokenizer
 from learning.home import Home
 from learning.journal.database import ROOM
 from learning.journal.journal import Journal
@@ -178,7 +178,7 @@ def check_model(folder: Path) -> Iterator[Fault]:
     except VidyaError as error:
         yield Fault(error.what, _other_weights(folder, old) or error.next_step)
     try:
-        ids = Tokenizer.load(folder).vocab_size
+        ids = load_tokenizer(folder).vocab_size
         if ids > config.vocab_size:
             raise VidyaError(
                 f"{folder}: its tokenizer has {ids} ids, its weights {config.vocab_size}"

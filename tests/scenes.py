@@ -307,6 +307,7 @@ async def liked(stage: Stage) -> None:
     report = TasteReport(
         *(7, "mark", tuple(numbers[:40]), 32, 3, 8, 0.625, 0.81, 0.2, 0.7, 1.1, 0.06),
         *(0.25, False, 0.0, 1.0, 12.0, 5_508_096, 10_229_760, looks, best, least, 100),
+        pairs_error=0.05,
     )
     folder = stage.home.models_path / DEFAULT_MODEL
     shutil.copytree(SHIPPED / DEFAULT_MODEL, folder, copy_function=os.symlink)

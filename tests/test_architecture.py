@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -54,11 +55,25 @@ LEARNING: dict[str, set[str]] = {
     "lessons": MEMORY | {"memory"},
     "book_training": MEMORY | {"memory"},
     "pretraining": MEMORY | {"memory"},
-    "practice": MEMORY | {"agents", "memory", "rewards"},
+    "practice": MEMORY | {"agents", "envs", "memory", "rewards"},
     "distillation": MEMORY | {"memory"},
     "teacher": BELOW_TEACHER,
 }
 """Room of learning -> the rooms that it may import besides itself; lower storeys first."""
+BENCHMARKS: dict[str, set[str]] = {
+    "common": set(),
+    "baselines": set(),
+    "app": {"common"},
+    "crashes": {"common"},
+    "agents": {"common"},
+    "talking": {"common"},
+    "models": {"common", "talking"},
+    "lessons": {"common", "baselines", "talking"},
+    "facts": {"common", "baselines", "talking", "lessons"},
+    "likes": {"common", "talking", "lessons"},
+    "practising": {"common", "talking", "lessons"},
+}
+"""Room of benchmarks -> the rooms that it may import besides itself; lower storeys first."""
 INTERFACE: list[set[str]] = [
     {"text"},
     {"terminal", "settings", "worker"},
@@ -72,6 +87,7 @@ INTERFACE: list[set[str]] = [
     {"__main__"},
 ]
 """Storeys of vidya_tui from below; a room imports from storeys below its own."""
+TABLES = {"learning": LEARNING, "benchmarks": BENCHMARKS}
 ALSO_MAY: dict[str, set[str]] = {"vidya_tui/cli/bench.py": {"benchmarks"}}
 """Single files that may import more."""
 NO_TEXTUAL = ("session", "state", "controller", "line_mode", "commands", "settings", "text")
@@ -100,6 +116,8 @@ TORCH_FREE = [
     "engine.errors",
 ]
 """Modules of learning and engine that the interface loads."""
+DEFINE = ("vidya_tui", "learning", "benchmarks", "baselines")
+"""Packages whose __init__.py may define something."""
 MOST_FILES = 20
 """Of code in one folder, __init__.py left out."""
 MOST_LINES = 400
@@ -141,8 +159,9 @@ def wrong_imports(file: str, source: str) -> list[str]:
         wrong = other not in TOPS[top]
         target = room_of(module)
         if other == top and target not in ("", room, "__init__", "__version__"):
-            if top == "learning":
-                wrong = target not in LEARNING.get(room, ())
+            if top in TABLES:
+                own = top == "benchmarks" and target not in BENCHMARKS  # its __init__.py's
+                wrong = not own and target not in TABLES[top].get(room, ())
             elif top == "vidya_tui":
                 wrong = storey.get(target, 99) >= storey.get(room, -1)
         if wrong:
@@ -177,12 +196,51 @@ def test_imports_go_down_only() -> None:
         ("learning/unknown/new.py", "from learning.maths.kl import kl_divergence"),
         ("personality/book.py", "from engine import errors"),
         ("vidya_tui/cli/train.py", "from benchmarks import find"),
+        ("benchmarks/common/report.py", "from benchmarks.talking.talk_data import load"),
         ("vidya_tui/controller/edits.py", "from vidya_tui.widgets.prompt import Prompt"),
         ("vidya_tui/session/session.py", "from vidya_tui.state import notes"),
     ],
 )
 def test_a_forbidden_import_is_seen(file: str, source: str) -> None:
     assert len(wrong_imports(file, source)) == 1
+
+
+def module_of(file: Path) -> str:
+    """learning/memory/replay.py -> learning.memory.replay"""
+    return ".".join(file.relative_to(ROOT).with_suffix("").parts)
+
+
+def graph() -> dict[str, set[str]]:
+    """Module -> the modules that it imports, wherever in the file, for types alone too. Packages are left
+    out: a room's __init__.py defines nothing."""
+    sources = {module_of(file): file for file in files() if file.name != "__init__.py"}
+    found = {}
+    for module, file in sources.items():
+        tree = ast.parse(file.read_text("utf-8"))
+        names = {name for _, name in imports(file.read_text("utf-8"), module.split(".")[0])}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom):  # `from learning.practice import run`
+                names |= {f"{node.module}.{name.name}" for name in node.names}
+        found[module] = names & sources.keys()
+    return found
+
+
+def circle(modules: dict[str, set[str]]) -> list[str]:
+    """Modules that import each other in a circle; empty if there are none."""
+    try:
+        TopologicalSorter(modules).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    assert circle(graph()) == []
+
+
+def test_a_circle_is_seen() -> None:
+    assert set(circle({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}})) == {"a", "b", "c"}
+    assert "learning.practice.run" in graph()["learning.practice.request"]
 
 
 def test_every_room_is_in_a_table() -> None:
@@ -193,9 +251,10 @@ def test_every_room_is_in_a_table() -> None:
             if (path.is_dir() and any(path.glob("*.py"))) or path.suffix == ".py"
         }
         - {"__init__", "__pycache__"}
-        for top in ("learning", "vidya_tui")
+        for top in ("learning", "vidya_tui", "benchmarks")
     }
     assert rooms["learning"] == set(LEARNING)
+    assert rooms["benchmarks"] == set(BENCHMARKS)
     assert rooms["vidya_tui"] == set().union(*INTERFACE)
 
 
@@ -205,22 +264,22 @@ def test_rooms_have_a_description_and_define_nothing() -> None:
         if file.name != "__init__.py" or file.relative_to(ROOT).parts[0] not in (
             "learning",
             "vidya_tui",
+            "benchmarks",
         ):
             continue
         body = ast.parse(file.read_text("utf-8")).body
         only_text = all(isinstance(node, ast.Expr) for node in body)
-        if not body or not (only_text or file.parent.name in ("vidya_tui", "learning")):
+        if not body or not (only_text or file.parent.name in DEFINE):
             faults.append(str(file.relative_to(ROOT)))
     assert not faults, "\n".join(faults)
 
 
 def test_no_room_and_no_file_is_too_large() -> None:
-    code = [file for file in files() if file.relative_to(ROOT).parts[0] != "benchmarks"]
     crowd = Counter(
-        str(file.parent.relative_to(ROOT)) for file in code if file.name != "__init__.py"
+        str(file.parent.relative_to(ROOT)) for file in files() if file.name != "__init__.py"
     )
     faults = [f"{room}: {count} files" for room, count in crowd.items() if count > MOST_FILES]
-    for file in code:
+    for file in files():
         lines = file.read_text("utf-8").count("\n")
         if lines > MOST_LINES:
             faults.append(f"{file.relative_to(ROOT)}: {lines} lines")

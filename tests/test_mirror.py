@@ -7,7 +7,6 @@ from pathlib import Path
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
 SCENARIOS = {
-    "benchmarks/test_editors.py": "the editors among benchmarks/baselines",
     "benchmarks/test_llama_cpp.py": "files that we write, read by llama.cpp",
     "benchmarks/test_options.py": "what benchmarks/__init__.py defines",
     "benchmarks/test_registry.py": "what benchmarks/__init__.py defines",

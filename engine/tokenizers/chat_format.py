@@ -92,6 +92,21 @@ def encode_prompt(
     return [*chat.start, *(i for piece in kept for i in piece.ids), *chat.assistant_head]
 
 
+def continue_prompt(
+    tokenizer: Tokenizer, prompt: Sequence[int], answer: Sequence[int], message: str
+) -> list[int]:
+    """Ids of the prompt for the next answer: `prompt` and `answer` as they are, then the message.
+
+    What a model said is never encoded again: other ids may stand for the same text, and then the next answer
+    would follow something that the model did not say. An answer that was cut gets the id that ends answers.
+    """
+    chat = tokenizer.chat
+    ended = bool(answer) and answer[-1] == chat.end
+    tail = chat.assistant_tail[1:] if ended else chat.assistant_tail
+    (piece,) = pieces_of(tokenizer, [("user", message)])
+    return [*prompt, *answer, *tail, *piece.ids, *chat.assistant_head]
+
+
 def left_out(tokenizer: Tokenizer, message: str, context: int, reserve: int) -> int:
     """How many characters `encode_prompt` drops from the middle of a last message; 0 if it fits."""
     room = _room(tokenizer, context, reserve) - tokenizer.chat.around_message

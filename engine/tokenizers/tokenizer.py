@@ -2,7 +2,8 @@
 
 `encode` never yields a special id, whatever the text contains. Only engine.tokenizers.chat_format inserts
 special ids, according to the tokenizer's chat template, and `encode_tagged` those of tags, in answers that a
-program wrote. Left out: the two implementations (engine.tokenizers.ranks, engine.tokenizers.byte_level).
+program wrote. Left out: the two implementations (engine.tokenizers.ranks, engine.tokenizers.byte_level), and
+reading a folder's (engine.tokenizers.load).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from engine.tokenizers.tags import GIVEN, TagWriter, tagged_ids
 
 
 class Tokenizer(ABC):
-    """Converts text to ids and back. `Tokenizer.load` reads the tokenizer of a model's folder."""
+    """Converts text to ids and back. `load_tokenizer` reads the tokenizer of a model's folder."""
 
     vocab_size: int
     """All ids, including special ones, are below this. A model's vocabulary may be larger; its further ids
@@ -31,13 +32,6 @@ class Tokenizer(ABC):
     """The id of each tag of an answer (engine.tokenizers.tags); None if there are none."""
     says_tags: bool = False
     """Whether the model has learned the tags. Otherwise chat never draws them."""
-
-    @staticmethod
-    def load(folder: Path) -> Tokenizer:
-        """Reads the tokenizer of a model's folder; its files decide the kind. Raises CheckpointError."""
-        from engine.tokenizers.load import load_tokenizer  # here: it imports the subclasses
-
-        return load_tokenizer(folder)
 
     @abstractmethod
     def encode(self, text: str) -> list[int]:

@@ -9,6 +9,7 @@ token is read where that token is predicted. Left out: what returns are (learnin
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -17,7 +18,7 @@ from engine.errors import CheckpointError, ShapeError
 from engine.model import Model
 from engine.precision import autocast
 from engine.storage.checkpoint import load_tensors, save_tensors
-from learning.agents.interface import DrawnTokens
+from learning.agents.interface import DrawnTokens, Trajectory
 
 RIDGE = 1e-2
 """Of the mean square of a hidden number, added to every direction."""
@@ -102,3 +103,18 @@ def token_states(model: Model, drawn: DrawnTokens) -> Tensor:
     with autocast(model.device):
         hidden = model.hidden_states(ids)
     return hidden[0, len(drawn.prompt) - 1 :].float()
+
+
+def talk_states(model: Model, talk: Trajectory[Any, Any]) -> list[Tensor]:
+    """`token_states` of each move. Where all of them stand in one conversation, it is read once."""
+    drawn = [move.decision.drawn for move in talk.moves]
+    known = [one for one in drawn if one is not None]
+    assert len(known) == len(drawn), "a table's decisions have no hidden states"
+    ids = (*known[-1].prompt, *known[-1].tokens)
+    if any(ids[: len(one.prompt) + len(one.tokens)] != (*one.prompt, *one.tokens) for one in known):
+        return [token_states(model, one) for one in known]
+    whole = token_states(model, DrawnTokens(known[0].prompt, ids[len(known[0].prompt) :], (), ()))
+    starts = [len(one.prompt) - len(known[0].prompt) for one in known]
+    return [
+        whole[start : start + len(one.tokens) + 1] for start, one in zip(starts, known, strict=True)
+    ]

@@ -18,6 +18,7 @@ from engine.errors import CheckpointError, DataError, reason
 from engine.model import Model
 from engine.precision import fast_dtype
 from engine.storage.checkpoint import load_model
+from engine.tokenizers.load import load_tokenizer
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.distillation.answers import AnswerFile, DrawSettings, TeacherAnswer, draw
 from learning.distillation.run import DistillationResult, SavePoint, distil
@@ -167,7 +168,7 @@ def load_teacher(name: str, folder: Path, version: int, device: str = "cpu") -> 
     """Reads a model that answers and never changes. Raises CheckpointError."""
     model = load_model(folder, dtype=fast_dtype(device), device=device)
     model.requires_grad_(False).eval()
-    return TeacherModel(name, folder, model, Tokenizer.load(folder), version)
+    return TeacherModel(name, folder, model, load_tokenizer(folder), version)
 
 
 def chosen_openings(path: Path | None, count: int | None) -> list[str]:

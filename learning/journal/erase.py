@@ -92,6 +92,7 @@ def plan_erasure(
             raise NotFound("forget: the text is nowhere in the journal", "check it with a search")
     for number in asks:
         lessons |= _numbers(store, "SELECT id FROM lessons WHERE ask = ?", number)
+        practices |= _numbers(store, _PRACTISED, number)
     return ErasurePlan(
         *(tuple(sorted(some)) for some in (asks, lessons, judgements, titles, practices))
     )
@@ -139,6 +140,11 @@ def erase(store: Store, doomed: ErasurePlan) -> int:
             "close it and forget once more, then they are gone too",
         )
     return len(doomed.asks) + len(doomed.lessons) + len(doomed.titles)
+
+
+_PRACTISED = """SELECT practice FROM practice_samples
+    WHERE problem = (SELECT trim(message) FROM asks WHERE id = ?)"""
+"""Runs that practised on the message of an ask, as `taste` does."""
 
 
 def _quoting(store: Store, ask: int, answer: str | None = None) -> set[int]:

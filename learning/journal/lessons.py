@@ -246,12 +246,15 @@ class LessonJournal(Store):
         row = self.row("SELECT note FROM publications WHERE version = ?", version)
         return str(row[0]) if row else ""
 
+    def comes_from(self, version: int, earlier: int) -> bool:
+        """Whether `version` is `earlier` or was trained from it. 0: the model as shipped or imported."""
+        sql = f"{LINE} SELECT 1 FROM line WHERE version = ?"
+        return self.row(sql, version, earlier) is not None
+
     def notes_since(self, version: int, earlier: int) -> list[str] | None:
         """What the publications after `earlier` up to `version` were for; None if `version` does not come
         from `earlier`. 0: the model as shipped or imported."""
-        if earlier not in {
-            found for (found,) in self.rows(f"{LINE} SELECT version FROM line", version)
-        }:
+        if not self.comes_from(version, earlier):
             return None
         sql = LINE + "SELECT version, note FROM publications JOIN line USING (version)"
         before = {found for (found,) in self.rows(f"{LINE} SELECT version FROM line", earlier)}

@@ -103,6 +103,19 @@ def practice_steps(store: Store, run: int) -> list[dict[str, Any]]:
     return [json.loads(figures) for (figures,) in store.rows(sql, run)]
 
 
+def kept_curriculum(store: Store, arms: tuple[str, ...], method: str) -> dict[str, Any]:
+    """What the curriculum `method` had learned after the newest step of practice with these arms; {} if they
+    were never practised with it."""
+    for entry in practice_entries(store):
+        same = tuple(entry.record.get("arms", ())) == arms
+        if same and entry.record["options"]["curriculum.method"] == method:
+            sql = """SELECT figures FROM practice_steps WHERE practice = ?
+                ORDER BY step DESC, rowid DESC LIMIT 1"""
+            if row := store.row(sql, entry.id):
+                return dict(json.loads(row[0]).get("curriculum", {}))
+    return {}
+
+
 def practice_samples(store: Store, run: int) -> list[PracticeSample]:
     """The answers that were kept of a run, in order."""
     sql = """SELECT step, problem, text, reward, components, failed FROM practice_samples

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from engine.errors import NumericsError
 from engine.storage.files import remove_leftovers
-from engine.tokenizers.tokenizer import Tokenizer
+from engine.tokenizers.load import load_tokenizer
 from learning.data.examples import too_long
 from learning.home import Home
 from learning.journal.journal import Journal
@@ -61,7 +61,7 @@ class Learner:
         self._rng = random.Random(seed)
         for part in (home.path, home.exports_path, home.models_path):
             remove_leftovers(part)
-        self.tokenizer = Tokenizer.load(folder)
+        self.tokenizer = load_tokenizer(folder)
         self.weights = Weights(folder, journal, device=device)
         frozen = self.settings.trunk_layers(self.weights.model.config)
         self.caches = LearnerCaches(home, self.weights, self.tokenizer, journal, frozen, pause)

@@ -11,7 +11,7 @@ import contextlib
 from collections.abc import Callable
 
 from engine.errors import VidyaError
-from engine.tokenizers.tokenizer import Tokenizer
+from engine.tokenizers.load import load_tokenizer
 from learning.home import Home
 from learning.journal.journal import Journal
 from learning.lessons.recipe import TeachSettings
@@ -39,7 +39,7 @@ def prepare_model(
     say(f"preparing {info.name} for lessons, a minute or two, once")
     journal = Journal(home.journal_path)
     try:
-        weights, tokenizer = Weights(info.path, journal), Tokenizer.load(info.path)
+        weights, tokenizer = Weights(info.path, journal), load_tokenizer(info.path)
         frozen = TeachSettings().trunk_layers(weights.model.config)
         caches = LearnerCaches(home, weights, tokenizer, journal, frozen, lambda: None)
         progress(0.0)

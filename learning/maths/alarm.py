@@ -13,6 +13,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from learning.maths.paired import changes, mcnemar
+
 MOST_KL = 10.0
 """Nats an answer."""
 MOST_SAME = 0.3
@@ -50,8 +52,8 @@ class Signs:
     """Share of held-out choices in which log π is higher for the chosen than for the unchosen, 0 to 1."""
     choices: int = 0
     """Number of those; 0: not measured."""
-    right: tuple[bool, ...] = ()
-    """Whether each held-out answer is right, or liked."""
+    right: tuple[bool | None, ...] = ()
+    """Whether each held-out answer is right, or liked; None: it could not be judged."""
     components: Mapping[str, float] = field(default_factory=dict)
     """Means of the reward's components."""
 
@@ -92,6 +94,11 @@ def alarms(start: Signs, now: Signs) -> list[Alarm]:
     return sorted((one for one in found if one is not None), key=lambda one: not one.hard)
 
 
+def told(found: Sequence[Alarm]) -> str:
+    """All alarms by name, in a line; empty for none."""
+    return "; ".join(f"{one.name}: {one.words}" for one in found)
+
+
 def must_stop(found: Sequence[Alarm]) -> bool:
     """Whether a run must end at the last save point: one hard alarm, or two of any kind."""
     return any(one.hard for one in found) or len(found) >= 2
@@ -116,26 +123,13 @@ def _agreement(start: Signs, now: Signs) -> Alarm | None:
 
 
 def _hack(start: Signs, now: Signs) -> Alarm | None:
-    pairs = list(zip(start.right, now.right, strict=False))
-    lost = sum(before and not after for before, after in pairs)
-    gained = sum(after and not before for before, after in pairs)
+    lost, gained = changes(start.right, now.right)
     if lost <= gained or mcnemar(lost, gained) >= SIGNIFICANT:
         return None
     for name, value in now.components.items():
         if value > start.components.get(name, value) + COMPONENT_RISE:
             return Alarm("hack", f"{name} rises while fewer answers are right", False)
     return None
-
-
-def mcnemar(lost: int, gained: int) -> float:
-    """Two-sided exact p that as many pairs changed one way as the other by chance alone.
-
-    lost, gained: pairs that were right before only, and after only. Returns 2 Σ_{i <= min} C(n, i) / 2ⁿ, at
-    most 1, with n = lost + gained. McNemar, Psychometrika 12, 1947.
-    """
-    count = lost + gained
-    tail = sum(math.comb(count, i) for i in range(min(lost, gained) + 1))
-    return min(1.0, 2.0 * tail / 2**count)
 
 
 def commonest_share(answers: Sequence[Hashable]) -> float:

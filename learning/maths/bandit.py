@@ -65,7 +65,16 @@ def boltzmann(estimates: Tensor, temperature: float) -> Tensor:
 def exp3_probabilities(log_weights: Tensor, exploration: float) -> Tensor:
     """(1 - γ) w / Σw + γ / K. log_weights: [..., K]; exploration: γ, 0 to 1. Auer et al., SIAM J. Comput.
     32, 2002."""
-    return (1 - exploration) * log_weights.softmax(-1) + exploration / log_weights.shape[-1]
+    least = torch.full(log_weights.shape[-1:], exploration / log_weights.shape[-1])
+    return with_floor(log_weights.softmax(-1), least)
+
+
+def with_floor(probabilities: Tensor, least: Tensor) -> Tensor:
+    """l + (1 - Σl) p: every arm keeps at least its l, and the order of the rest stays.
+
+    probabilities: [..., K], sum 1; least: [K], >= 0, sum at most 1. Returns [..., K], sum 1.
+    """
+    return least + (1 - least.sum()) * probabilities
 
 
 def updated_log_weights(
@@ -78,3 +87,35 @@ def updated_log_weights(
     at, arms = chosen[..., None], log_weights.shape[-1]
     gain = exploration * rewards[..., None] / (probabilities.gather(-1, at) * arms)
     return log_weights.scatter_add(-1, at, gain)
+
+
+def shared_log_weights(log_weights: Tensor, share: float) -> Tensor:
+    """w_i <- (1 - α) w_i + α / (K - 1) Σ_{j != i} w_j, of log-weights: no arm falls so far behind that it
+    cannot come back when the rewards change (Exp3.S).
+
+    log_weights: [..., K], K >= 2; share: α, 0 to 1. Returns [..., K], with the largest w near 1. Auer et al.,
+    SIAM J. Comput. 32, 2002, section 8, in the form of 1704.03003, section 2.2.
+    """
+    weights = log_weights.softmax(-1)
+    others = (weights.sum(-1, keepdim=True) - weights) / (log_weights.shape[-1] - 1)
+    return ((1 - share) * weights + share * others).log()
+
+
+def rescaled(rewards: Tensor, history: Tensor) -> Tensor:
+    """Rewards in units of what is usual: the 20th percentile of the history becomes -1, the 80th 1, and what
+    is beyond is cut.
+
+    rewards: [N]; history: [M], M >= 1, in any order. Returns [N] in [-1, 1]; zeros where the two percentiles
+    are the same. 1704.03003, section 2.3.
+    """
+    low, high = torch.quantile(history, torch.tensor([0.2, 0.8], dtype=history.dtype))
+    if high <= low:
+        return torch.zeros_like(rewards)
+    return (2 * (rewards - low) / (high - low) - 1).clamp(-1.0, 1.0)
+
+
+def slopes(values: Tensor) -> Tensor:
+    """Slope of the least-squares line through equally spaced values, per step: [..., T] -> [...], T >= 2."""
+    at = torch.arange(values.shape[-1], dtype=values.dtype)
+    centred = at - at.mean()
+    return (values * centred).sum(-1) / centred.square().sum()

@@ -142,7 +142,8 @@ class MuonAdamW(Optimizers):
 
 
 class AdamWAlone(Optimizers):
-    """AdamW for all parameters; weight decay for matrices only. The baseline of benchmarks/optimizers.py."""
+    """AdamW for all parameters; weight decay for matrices only. The baseline of
+    benchmarks/models/optimizers.py."""
 
     def __init__(
         self, model: nn.Module, *, lr: float, weight_decay: float, betas: tuple[float, float]

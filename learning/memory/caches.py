@@ -127,9 +127,11 @@ class LearnerCaches:
     @property
     def tracker(self) -> MarginTracker:
         """Margins of the whole memory; measures what was never measured."""
-        memory = self.replay.memory
+        memory, version = self.replay.memory, self._weights.version
         if not len(self._tracker):
-            self._tracker.load(self._path, self._weights.version, memory)
+            self._tracker.load(
+                self._path, version, memory, lambda old: self._journal.comes_from(version, old)
+            )
         self._tracker.measure_new(self.upper, memory, pause=self._pause)
         return self._tracker
 

@@ -64,6 +64,8 @@ class MarginTracker:
 
     def __init__(self) -> None:
         self._seen: dict[tuple[int, ...], Margin] = {}
+        self._known_earlier: set[tuple[int, ...]] = set()
+        """What weights that these come from knew."""
         self._round = 0
 
     def __len__(self) -> int:
@@ -91,7 +93,8 @@ class MarginTracker:
         unique = list({e.ids: e for e in examples}.values())
         for example, item in zip(unique, knowledge(model, unique, pause=pause), strict=True):
             old = self._seen.get(example.ids)
-            once = item.known or (old is not None and old.once)
+            once = old.once if old is not None else example.ids in self._known_earlier
+            once = once or item.known
             self._seen[example.ids] = Margin(item.margin, self._round, once)
 
     def measure_new(
@@ -173,17 +176,28 @@ class MarginTracker:
         seen = {_key(ids): [round(s.margin, 3), s.once] for ids, s in self._seen.items()}
         write_atomically(path, json.dumps({"version": version, "seen": seen}))
 
-    def load(self, path: Path, version: int, memory: Iterable[Example]) -> None:
-        """Reads what `save` wrote for this version. Any other file is ignored: it only costs the time to
-        measure again."""
+    def load(
+        self,
+        path: Path,
+        version: int,
+        memory: Iterable[Example],
+        comes_from: Callable[[int], bool] = lambda _: False,
+    ) -> None:
+        """Reads what `save` wrote for this version. Of a version that this one comes from only what was ever
+        known counts: after a kill between weights and margins, or a practice, what was lost is to be mended.
+        Any other file is ignored: it only costs the time to measure again."""
         try:
             record = read_json(path, WATCH_BYTES)
-            if record["version"] != version:
+            same = record["version"] == version
+            if not same and not comes_from(int(record["version"])):
                 return
             for example in memory:
                 if (found := record["seen"].get(_key(example.ids))) is not None:
                     margin, once = found
-                    self._seen[example.ids] = Margin(float(margin), -1, bool(once))
+                    if same:
+                        self._seen[example.ids] = Margin(float(margin), -1, bool(once))
+                    elif once:
+                        self._known_earlier.add(example.ids)
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return
 

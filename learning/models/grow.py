@@ -15,7 +15,7 @@ from engine.errors import ConfigError
 from engine.grow import grow
 from engine.storage.checkpoint import load_model, save_model
 from engine.storage.weight_files import current_version
-from engine.tokenizers.tokenizer import Tokenizer
+from engine.tokenizers.load import load_tokenizer
 from learning.models.files import TALK
 from learning.models.import_export import LICENCE, check_free
 from learning.models.store import ModelInfo, ModelStore
@@ -55,7 +55,7 @@ def grow_model(
         )
     version = current_version(folder)
     with store.new_model(name) as new:
-        for file in (*Tokenizer.load(folder).files(), TALK, LICENCE):
+        for file in (*load_tokenizer(folder).files(), TALK, LICENCE):
             if (folder / file).exists():
                 shutil.copyfile(folder / file, new / file)
         pause()

@@ -43,6 +43,7 @@ from engine.tokenizers.byte_level import NAMES, TOKENIZER_BYTES, TOKENIZER_JSON
 from engine.tokenizers.chat_format import encode_prompt
 from engine.tokenizers.exported import gguf_metadata, huggingface_files
 from engine.tokenizers.from_gguf import tokenizer_files
+from engine.tokenizers.load import load_tokenizer
 from engine.tokenizers.ranks import RANK_BYTES, RANKS, TOKENIZER_CONFIG
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.models.foreign import ForeignFolder, demand_memory
@@ -98,7 +99,7 @@ def import_model(
         save_config(config, folder)
         fill(folder)
         try:
-            model, tokenizer = load_model(folder), Tokenizer.load(folder)
+            model, tokenizer = load_model(folder), load_tokenizer(folder)
             tokenizer.save(folder)
         except VidyaError as error:  # it names the copy, which is about to be removed
             what = error.what.replace(str(folder), str(source))
@@ -204,7 +205,7 @@ def _read_gguf(source: Path) -> tuple[ModelConfig, Fill]:
 
 
 def _write_folder(source: Path, target: Path) -> None:
-    shape, tokenizer = load_config(source), Tokenizer.load(source)
+    shape, tokenizer = load_config(source), load_tokenizer(source)
     end = tokenizer.chat.end
     tensors, config = _of_one_kind(_weights(source)), shape.to_huggingface()
     kind = str(next(iter(tensors.values())).dtype).removeprefix("torch.")
@@ -227,7 +228,7 @@ def _write_folder(source: Path, target: Path) -> None:
 
 
 def _write_file(source: Path, name: str, target: Path, kind: str) -> Path:
-    config, tokenizer = load_config(source), Tokenizer.load(source)
+    config, tokenizer = load_config(source), load_tokenizer(source)
     metadata = {"general.name": name, **gguf_metadata(tokenizer, config.vocab_size)}
     demand_room(target, config.parameters * (4 if kind == "f32" else 1 if kind == "q8_0" else 2))
     write_gguf(target, config, _weights(source), kind, metadata)

@@ -32,17 +32,30 @@ class GrpoAnswer:
 
     tokens: tuple[int, ...]
     logprobs: tuple[float, ...]
-    """Log-probability of each token under the policy that sampled it, in nats."""
+    """Log-probability of each own token under the policy that sampled it, in nats."""
     advantage: float
     active: bool = True
     """False: the answer gives no gradient, for example because it was truncated."""
     by_token: tuple[float, ...] | None = None
-    """An advantage for each token in place of `advantage` (learning.objectives.token_credit)."""
+    """An advantage for each own token in place of `advantage` (learning.objectives.token_credit)."""
+    own: tuple[bool, ...] | None = None
+    """For each token whether the policy drew it; None: all. The others are read and never learned: the words
+    of a partner, the result of a tool."""
+
+    @property
+    def drawn(self) -> int:
+        """Number of own tokens."""
+        return len(self.logprobs)
 
     @property
     def advantages(self) -> tuple[float, ...]:
-        """The advantage of each token."""
-        return (self.advantage,) * len(self.tokens) if self.by_token is None else self.by_token
+        """The advantage of each own token."""
+        return (self.advantage,) * self.drawn if self.by_token is None else self.by_token
+
+    @property
+    def own_places(self) -> list[int]:
+        """Indices of the own tokens."""
+        return [i for i in range(len(self.tokens)) if self.own is None or self.own[i]]
 
 
 @dataclass(frozen=True)
@@ -54,8 +67,8 @@ class GrpoGroup:
 
     @property
     def tokens(self) -> int:
-        """Number of active tokens."""
-        return sum(len(a.tokens) for a in self.answers if a.active)
+        """Number of active own tokens."""
+        return sum(a.drawn for a in self.answers if a.active)
 
 
 @dataclass
@@ -93,7 +106,7 @@ class _GrpoRow:
 
 @dataclass(frozen=True)
 class _Packed:
-    """A row as tensors: T input tokens, L predicted tokens."""
+    """A row as tensors: T input tokens, L predicted tokens, the answers' own."""
 
     ids: Tensor
     """[1, T]"""
@@ -138,8 +151,8 @@ def grpo_gradients(
     """Adds the gradient of the objective over all groups, accumulated over micro-batches.
 
     Skips answers without gradient (inactive, or with advantage 0 if there is no divergence). Active ones
-    among these still count in the normaliser. longest: most tokens that an answer may have; None: those of
-    the longest active one. Calls `pause` before every micro-batch.
+    among these still count in the normaliser. longest: most own tokens that an answer may have; None: those
+    of the longest active one. Calls `pause` before every micro-batch.
     """
     batch = _size(groups, longest)
     report, seen = GrpoReport(tokens=batch.tokens), 0
@@ -189,7 +202,7 @@ def log_probabilities(
     *,
     pause: Callable[[], None] = lambda: None,
 ) -> list[list[Tensor]]:
-    """Log-probabilities of all answers, active or not: [group][answer] -> [tokens], in nats, without
+    """Log-probabilities of all answers, active or not: [group][answer] -> [own tokens], in nats, without
     gradient."""
     found: list[list[Tensor]] = []
     for group in groups:
@@ -198,13 +211,13 @@ def log_probabilities(
             pause()
             packed = _pack(row, model.device)
             values = _token_log_probabilities(model, packed, settings)
-            own += values.split([len(a.tokens) for a in row.answers])
+            own += values.split([a.drawn for a in row.answers])
         found.append(own)
     return found
 
 
 def _size(groups: Sequence[GrpoGroup], longest: int | None) -> BatchSize:
-    lengths = [len(a.tokens) for group in groups for a in group.answers if a.active]
+    lengths = [a.drawn for group in groups for a in group.answers if a.active]
     return BatchSize(len(lengths), sum(lengths), longest or max(lengths, default=0))
 
 
@@ -234,13 +247,14 @@ def _split(prompt: tuple[int, ...], answers: Sequence[GrpoAnswer], size: int) ->
 def _pack(
     row: _GrpoRow, device: torch.device, weight: Callable[[int], float] = lambda _: 0.0
 ) -> _Packed:
-    """weight: of each token of an answer of that many tokens."""
+    """weight: of each own token of an answer of that many own tokens."""
     start = len(row.prompt)
     ids, positions, owner = list(row.prompt), list(range(start)), [0] * start
     source: list[int] = []
     for number, answer in enumerate(row.answers, 1):
         body = answer.tokens[:-1]  # the last token is predicted and predicts nothing
-        source += [start - 1, *range(len(ids), len(ids) + len(body))]
+        before = [start - 1, *range(len(ids), len(ids) + len(body))]
+        source += [before[i] for i in answer.own_places]
         ids += body
         positions += range(start, start + len(body))
         owner += [number] * len(body)
@@ -253,11 +267,11 @@ def _pack(
         torch.tensor(positions, device=device),
         mask[None, None],
         torch.tensor(source, device=device),
-        torch.tensor([i for a in row.answers for i in a.tokens], device=device),
+        torch.tensor([a.tokens[i] for a in row.answers for i in a.own_places], device=device),
         torch.tensor([p for a in row.answers for p in a.logprobs], device=device),
         torch.tensor([x for a in row.answers for x in a.advantages], device=device),
-        torch.tensor([weight(len(a.tokens)) for a in row.answers for _ in a.tokens], device=device),
-        torch.tensor([i for i, a in enumerate(row.answers) for _ in a.tokens], device=device),
+        torch.tensor([weight(a.drawn) for a in row.answers for _ in a.logprobs], device=device),
+        torch.tensor([i for i, a in enumerate(row.answers) for _ in a.logprobs], device=device),
     )
 
 

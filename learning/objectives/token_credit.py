@@ -1,5 +1,9 @@
-"""Group-relative policy gradients with any credit: groups of scored answers as trajectories of one move, and
-the advantages that a credit (learning.agents.credit) gives their tokens."""
+"""Group-relative policy gradients with any credit: groups of scored answers as trajectories, and the
+advantages that a credit (learning.agents.credit) gives their tokens.
+
+An answer is one move for each stretch of its own tokens: a plain answer is one, a conversation has one for
+each reply, and what stands between two of them belongs to the prompt of the later one.
+"""
 
 from __future__ import annotations
 
@@ -10,25 +14,51 @@ from learning.agents.credit import Credit
 from learning.agents.interface import Decision, DrawnTokens, Move, Trajectory
 from learning.objectives.grpo import GrpoAnswer, GrpoGroup
 
-Answered = Trajectory[tuple[int, ...], tuple[int, ...]]
-"""A prompt and an answer to it, as ids."""
+Ids = tuple[int, ...]
+Answered = Trajectory[Ids, Ids]
+"""A prompt and an answer to it, or a conversation, as ids."""
+
+
+Rewards = Sequence[Sequence[Sequence[float]]]
+"""[group][answer][move]."""
 
 
 def trajectory(
-    prompt: tuple[int, ...], answer: GrpoAnswer, reward: float, group: int = 0
+    prompt: tuple[int, ...], answer: GrpoAnswer, rewards: Sequence[float], group: int = 0
 ) -> Answered:
-    """One answer as a move. Where it was cut (it is not active), it is no true end: the discount stays."""
-    own, ended = (True,) * len(answer.tokens), answer.active
-    drawn = DrawnTokens(
-        prompt, answer.tokens, answer.logprobs, own, "end" if answer.active else "length"
-    )
-    move = Move(prompt, Decision(answer.tokens, drawn), reward, 0.0 if ended else 1.0)
-    after = None if ended else (*prompt, *answer.tokens)
-    return Trajectory((move,), group, after)
+    """One answer. rewards: of each of its moves. Where it was cut (it is not active), it is no true end: the
+    discount stays."""
+    logprobs, moves = iter(answer.logprobs), list[Move[Ids, Ids]]()
+    stretches = _stretches(answer)
+    for (start, end), reward in zip(stretches, rewards, strict=True):
+        last = end == stretches[-1][1]
+        seen, tokens = (*prompt, *answer.tokens[:start]), answer.tokens[start:end]
+        drawn = DrawnTokens(
+            seen,
+            tokens,
+            tuple(next(logprobs) for _ in tokens),
+            (True,) * len(tokens),
+            "length" if last and not answer.active else "end",
+        )
+        discount = 0.0 if last and answer.active else 1.0
+        moves.append(Move(seen, Decision(tokens, drawn), reward, discount))
+    after = None if answer.active else (*prompt, *answer.tokens)
+    return Trajectory(tuple(moves), group, after)
 
 
-def trajectories(groups: Sequence[GrpoGroup], rewards: Sequence[Sequence[float]]) -> list[Answered]:
-    """All answers of all groups, in order. rewards: [group][answer]."""
+def _stretches(answer: GrpoAnswer) -> list[tuple[int, int]]:
+    """(start, end) of each stretch of own tokens; end not included."""
+    found: list[tuple[int, int]] = []
+    for place in answer.own_places:
+        if found and found[-1][1] == place:
+            found[-1] = (found[-1][0], place + 1)
+        else:
+            found.append((place, place + 1))
+    return found
+
+
+def trajectories(groups: Sequence[GrpoGroup], rewards: Rewards) -> list[Answered]:
+    """All answers of all groups, in order."""
     return [
         trajectory(group.prompt, answer, reward, number)
         for number, (group, scored) in enumerate(zip(groups, rewards, strict=True))
@@ -36,14 +66,16 @@ def trajectories(groups: Sequence[GrpoGroup], rewards: Sequence[Sequence[float]]
     ]
 
 
-def credited(
-    groups: Sequence[GrpoGroup], rewards: Sequence[Sequence[float]], credit: Credit
-) -> list[GrpoGroup]:
-    """The groups with the advantages that `credit` gives their tokens. rewards: [group][answer]."""
+def credited(groups: Sequence[GrpoGroup], rewards: Rewards, credit: Credit) -> list[GrpoGroup]:
+    """The groups with the advantages that `credit` gives their own tokens."""
     found = iter(credit(trajectories(groups, rewards)))
     return [
         replace(
-            group, answers=tuple(_with(answer, next(found)[0].tolist()) for answer in group.answers)
+            group,
+            answers=tuple(
+                _with(answer, [a for row in next(found) for a in row.tolist()])
+                for answer in group.answers
+            ),
         )
         for group in groups
     ]

@@ -22,7 +22,8 @@ class ScoredGroup:
     prompt: tuple[int, ...]
     answers: tuple[GrpoAnswer, ...]
     """Their advantages are set when the group is used."""
-    rewards: tuple[float, ...]
+    rewards: tuple[tuple[float, ...], ...]
+    """Of each answer what each of its moves was paid (learning.objectives.token_credit)."""
 
 
 @dataclass(frozen=True)

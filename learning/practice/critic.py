@@ -1,8 +1,9 @@
 """A critic for practice: a value of states, learned from the answers that are drawn anyway.
 
 Until it foretells rewards of answers that it has not seen, practice goes on with the credit of whole answers.
-From then on every token is credited by the errors of the value (generalised advantage estimation). Its values
-are of returns that are not discounted: an answer's reward comes with its last token.
+From then on every token, or every reply of a conversation, is credited by the errors of the value
+(generalised advantage estimation). Its values are of returns that are not discounted; a reward comes with the
+last token of the reply that it follows.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from torch import Tensor
 
 from engine.errors import CheckpointError
 from engine.model import Model
-from learning.agents.credit import Credit, scaled, token_gae
-from learning.agents.interface import Move, Trajectory
-from learning.agents.value import ValueHead, explained_variance, token_states
+from learning.agents.credit import Credit, scaled, token_gae, turn_gae
+from learning.agents.value import ValueHead, explained_variance, talk_states
+from learning.maths.returns import discounted_returns
 from learning.objectives.token_credit import Answered
 from learning.practice.settings import CriticSettings
 
@@ -27,7 +28,7 @@ VALUE = "value.safetensors"
 
 
 class RolloutCritic:
-    """The value of one run of practice."""
+    """The value of one run of practice; one step is one token."""
 
     def __init__(
         self, model: Model, settings: CriticSettings, head: ValueHead | None = None
@@ -50,31 +51,53 @@ class RolloutCritic:
         whole = [one for one in answers if one.after is None]
         if not whole:
             return
-        states = [torch.cat([self._read(move)[:-1] for move in one.moves]) for one in whole]
-        hidden = torch.cat(states)
-        returns = torch.cat(
-            [
-                torch.full((len(part),), one.total, dtype=torch.float64)
-                for one, part in zip(whole, states, strict=True)
+        states, gained = list[Tensor](), list[Tensor]()
+        for one in whole:
+            parts = [self._steps(part) for part in talk_states(self._model, one)]
+            states += parts
+            gained += [
+                back.expand(len(part)) for back, part in zip(_returns(one), parts, strict=True)
             ]
-        )
+        hidden, returns = torch.cat(states), torch.cat(gained)
         self.explained = explained_variance(self.head(hidden), returns)
         keep = self._settings.earlier if self._seen >= self._settings.answers else 1.0
         self.head.learn(hidden, returns, keep)
         self._seen += len(whole)
 
     def credit(self) -> Credit:
-        """Of tokens by the errors of the value, of one size over a batch."""
+        """By the errors of the value, of one size over a batch."""
         return scaled(token_gae(self._values, self._settings.lam))
 
-    def _values(self, answer: Trajectory[tuple[int, ...], tuple[int, ...]]) -> list[Tensor]:
-        values = [self.head(self._read(move)) for move in answer.moves]
-        return [*(part[:-1] for part in values), values[-1][-1:]]
+    def _steps(self, states: Tensor) -> Tensor:
+        """Of the states of a move, [tokens + 1, D], those before its steps."""
+        return states[:-1]
 
-    def _read(self, move: Move[tuple[int, ...], tuple[int, ...]]) -> Tensor:
-        drawn = move.decision.drawn
-        assert drawn is not None
-        return token_states(self._model, drawn)
+    def _values(self, answer: Answered) -> list[Tensor]:
+        values = [self.head(part) for part in talk_states(self._model, answer)]
+        return [*(self._steps(part) for part in values), values[-1][-1:]]
+
+
+class ReplyCritic(RolloutCritic):
+    """The same with one reply of a conversation as one step: its value is that of the state before it, and
+    all of its tokens share its advantage (2512.17008)."""
+
+    def credit(self) -> Credit:
+        def values(talk: Answered) -> Tensor:
+            return torch.cat(self._values(talk))
+
+        return scaled(turn_gae(values, self._settings.lam))
+
+    def _steps(self, states: Tensor) -> Tensor:
+        return states[:1]
+
+
+def _returns(answer: Answered) -> Tensor:
+    """What was gained from each move on, [moves], float64."""
+    rewards, discounts = (
+        torch.tensor([getattr(move, name) for move in answer.moves], dtype=torch.float64)
+        for name in ("reward", "discount")
+    )
+    return discounted_returns(rewards, discounts, torch.zeros((), dtype=torch.float64))
 
 
 def kept_value(folder: Path, version: int, task: str) -> ValueHead | None:

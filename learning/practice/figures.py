@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 
 from learning.objectives.grpo import GrpoReport
-from learning.practice.rollouts import Drawn, Sample
+from learning.practice.rollouts import Drawn, Sample, share_right
 from learning.protocol.records import StepFigures
 
 MISMATCH = 0.01
@@ -40,11 +40,6 @@ def judged(samples: Sequence[Sample]) -> list[Sample]:
     return [sample for sample in samples if sample.score.failed is None]
 
 
-def success(samples: Sequence[Sample]) -> float:
-    """Share of right answers among the judged, 0 to 1; 0 if there are none."""
-    return mean([float(sample.score.correct) for sample in judged(samples)])
-
-
 def mean(values: Sequence[float]) -> float:
     """The mean; 0 of nothing."""
     return fmean(values) if values else 0.0
@@ -52,7 +47,7 @@ def mean(values: Sequence[float]) -> float:
 
 def is_dead(samples: Sequence[Sample]) -> bool | None:
     """Whether the judged answers of a group all have exactly the same reward; None with fewer than two."""
-    rewards = [sample.score.total for sample in judged(samples)]
+    rewards = [sample.reward for sample in judged(samples)]
     return None if len(rewards) < 2 else all(reward == rewards[0] for reward in rewards)
 
 
@@ -71,9 +66,9 @@ def step_report(
     fresh = reports and not any(learned.ages)
     return StepReport(
         step=step,
-        reward_mean=mean([sample.score.total for sample in known]),
-        reward_std=mean([stdev(s.score.total for s in own) for own in spreads if len(own) > 1]),
-        success=success(samples),
+        reward_mean=mean([sample.reward for sample in known]),
+        reward_std=mean([stdev(s.reward for s in own) for own in spreads if len(own) > 1]),
+        success=share_right(samples),
         groups=len(groups),
         dead_groups=sum(one is True for one in dead),
         unjudged_groups=sum(one is None for one in dead),
@@ -84,7 +79,7 @@ def step_report(
         clipped=mean([r.clipped for r in reports]),
         ratio=mean([r.ratio for r in reports if r.tokens]) or 1.0,
         mismatch=reports[0].apart if fresh else 0.0,
-        length=mean([float(len(s.answer.tokens)) for s in samples]),
+        length=mean([float(s.answer.drawn) for s in samples]),
         truncated=mean([float(s.truncated) for s in samples]),
         failed=len(samples) - len(known),
         tokens=tokens,
@@ -104,7 +99,7 @@ def step_report(
 
 def _shown(samples: list[Sample], count: int) -> list[Sample]:
     """The best answer, the worst, the median, then others in order; at most `count`."""
-    ranked = sorted(samples, key=lambda s: -s.score.total)
+    ranked = sorted(samples, key=lambda s: -s.reward)
     middle = ranked[len(ranked) // 2 :][:1]
     chosen = [*ranked[:1], *ranked[-1:], *middle, *samples]
     return list({id(sample): sample for sample in chosen}.values())[:count]

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from learning.practice.supply.arms import arm_name, label
 from learning.protocol.events import Event, Failed, PracticeDone, TeacherEnded
 from learning.protocol.requests import Practise
 
-POINTLESS = ("too_hard", "solved", "rolled_back")
+POINTLESS = ("too_hard", "solved", "rolled_back", "alarm")
 """Values of PracticeDone.ended after which the same practice would end the same way again."""
+OWNERS_SHARE = "curriculum.first=0.5"
+"""Of the problems of a night, whatever the curriculum says."""
 
 
 @dataclass
@@ -28,6 +31,8 @@ class Idle:
     """Of the task, NAME=VALUE."""
     options: tuple[str, ...] = ()
     """Of practice, NAME=VALUE."""
+    others: tuple[str, ...] = ()
+    """Tasks that are practised too, each with its settings (learning.practice.supply.arms)."""
     running: bool = False
     over: bool = False
     """More practice would be pointless until the next key press."""
@@ -42,9 +47,17 @@ class Idle:
         if not self.minutes or busy or self.running or self.over or away < 60.0 * self.minutes:
             return None
         self.running = True
-        return Practise(
-            self.task, warm_up=True, settings=self.settings, options=self.options, idle=True
-        )
+        return self.plan()
+
+    def plan(self) -> Practise:
+        """What is practised while the owner is away."""
+        chosen = arm_name(self.task, self.settings)
+        arms = tuple(dict.fromkeys((chosen, *self.others)))
+        options = self.options
+        if len(arms) > 1:
+            options = (OWNERS_SHARE, *options)
+            return Practise(label(arms), warm_up=True, options=options, arms=arms, idle=True)
+        return Practise(self.task, warm_up=True, settings=self.settings, options=options, idle=True)
 
     def hear(self, event: Event) -> None:
         """Updates the state from an event of the teacher."""

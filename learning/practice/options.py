@@ -23,13 +23,21 @@ from learning.objectives.settings import (
     load_variant,
     variant_name,
 )
-from learning.practice.settings import CriticSettings, PracticeSettings, WarmUpSettings
+from learning.practice.settings import (
+    AdapterSettings,
+    CriticSettings,
+    CurriculumSettings,
+    PracticeSettings,
+    WarmUpSettings,
+)
 
 _PARTS: dict[str, type] = {
     "objective": GrpoSettings,
     "keep": RetentionSettings,
     "warm_up": WarmUpSettings,
     "critic": CriticSettings,
+    "adapter": AdapterSettings,
+    "curriculum": CurriculumSettings,
 }
 """Fields that are settings themselves."""
 _PLAIN = ("objective",)
@@ -141,7 +149,8 @@ def _default(part: Field[Any], usual: Any) -> Any:
         return None
     if is_dataclass(usual):
         return getattr(usual, part.name)
-    if part.name == "objective":
+    inner = _PARTS.get(part.name)
+    if inner and any(one.metadata.get(VARIANTS) for one in fields(inner)):
         return None  # it has its own defaults, and making one would import torch
     return part.default_factory() if part.default_factory is not MISSING else part.default
 

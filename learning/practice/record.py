@@ -26,6 +26,10 @@ class PracticeRecord:
     """As requested."""
     settings: tuple[str, ...]
     """Of the task, NAME=VALUE."""
+    arms: tuple[str, ...]
+    """Where several are practised: each task with its settings; else empty."""
+    curriculum: Mapping[str, Any]
+    """What the curriculum knew at the start."""
     options: Mapping[str, str]
     """Every option of practice with its value."""
     data: str | None

@@ -70,6 +70,7 @@ def together(runs: Sequence[PracticeDone]) -> PracticeDone:
         seconds=sum(run.seconds for run in measured),
         alarm=next((run.alarm for run in reversed(measured) if run.alarm), ""),
         saves=sum(run.saves for run in measured),
+        arms_before={**last.arms_before, **first.arms_before},
     )
 
 

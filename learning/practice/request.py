@@ -5,7 +5,7 @@ Left out: threads and priorities (learning.teacher.teacher).
 
 from __future__ import annotations
 
-import json
+import random
 import time
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
@@ -19,19 +19,18 @@ from engine.errors import ConfigError
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.journal.journal import Journal
 from learning.journal.practices import (
-    add_practice_step,
     begin_practice,
     end_practice,
+    kept_curriculum,
     practice_entry,
 )
 from learning.memory.save_points import LessonSavePoints
 from learning.memory.transaction import WeightTransaction
-from learning.models.trainable import all_weights
 from learning.practice.background import BackgroundScorer
 from learning.practice.critic import keep_value, kept_value
 from learning.practice.figures import StepReport
 from learning.practice.hooks import interruptible
-from learning.practice.options import changed_values, named_values, with_options
+from learning.practice.options import changed_values, named_values
 from learning.practice.record import (
     PracticeRecord,
     data_mark,
@@ -40,27 +39,28 @@ from learning.practice.record import (
     versions,
     weights_mark,
 )
-from learning.practice.report import measure_name
-from learning.practice.run import Evaluation, Interrupted, PracticeOutcome, PracticeRun
+from learning.practice.requested import practice_settings
+from learning.practice.run import Interrupted, PracticeOutcome, PracticeRun
 from learning.practice.settings import PracticeSettings
+from learning.practice.signs import TasteSigns
+from learning.practice.supply.arms import difficulty, split_arm
+from learning.practice.supply.curriculum import ArmChoice
+from learning.practice.supply.mixture import CurriculumSource, TaskMixture
+from learning.practice.supply.source import Fits, ProblemSource, SingleSource
 from learning.practice.tags import name_tags
+from learning.practice.telling import PracticeTelling
+from learning.practice.trained import AddedSavePoints, trained_weights
 from learning.practice.trainer import GrpoTrainer
-from learning.practice.warm_up import WarmUpReport
 from learning.practice.yardstick import open_yardstick
-from learning.protocol.events import (
-    Event,
-    PracticeDone,
-    PracticeSample,
-    PracticeStage,
-    PracticeStep,
-)
+from learning.protocol.events import Event, PracticeDone
 from learning.protocol.practice_events import PracticeStarted
 from learning.protocol.requests import Practise
+from learning.rewards.dialogue import DialogueTask
+from learning.rewards.owner import OwnerData
 from learning.rewards.registry import find_task
+from learning.rewards.reward_data import preferences, split
 from learning.rewards.task import Task, TaskOptions
-
-IDLE_TOKENS = 128
-"""Tokens per forward pass in idle practice; few, so that the owner need not wait long."""
+from learning.rewards.tasks.taste import TasteTask
 
 
 class PracticeJob:
@@ -85,28 +85,25 @@ class PracticeJob:
         self._journal, self._request = journal, request
         self._pause, self._emit, self._renamed = pause, emit, renamed
         self.settings = practice_settings(settings or PracticeSettings(), request)
-        small = transaction.weights.model.config.parameters < self.settings.field_below
-        options = TaskOptions(
-            data=Path(request.data) if request.data else None,
-            difficulty=difficulty(request.settings),
-            needs_field=small,
-        )
-        task = find(request.task, options)
-        self._task: Task = BackgroundScorer(task, pause) if request.idle else task
+        self._find = find
+        self._choice: ArmChoice | None = None
+        """Among the arms, where there are several."""
+        self._taste: TasteTask | None = None
+        """The task without a wrapper, where that is what is practised."""
+        self._task: Task = self._open_task()
         self.seed = time.time_ns() % 2**31 if request.seed is None else request.seed
         """By default a new seed each time, so that the problems differ."""
-        self._run: int | None = None
-        """Journal id of the run, once it has begun."""
+        self._telling = PracticeTelling(
+            journal, request, emit, self.settings.steps, self.settings.group_size
+        )
         self._done = PracticeOutcome()
         self._parts = 0
         self._saved: int | None = None
         """Journal id of the lesson under which the newest part was saved; None if it was not."""
         self._warm = False
         self._held_out = 0
-        self._before: tuple[float | None, float | None] = (None, None)
-        """Accuracy and book recall before the newest part."""
-        self._accuracy: float | None = None
-        self._recall: float | None = None
+        self._before = PracticeOutcome()
+        """The newest part, of which the figures before it are used."""
 
     @property
     def left(self) -> int:
@@ -125,7 +122,9 @@ class PracticeJob:
         """
         transaction, request = self._transaction, self._request
         model = transaction.weights.model
-        transaction.caches.forget()  # practice trains all weights
+        transaction.caches.forget()  # practice trains the lower blocks too
+        seed = self.seed + 1000 * self._parts
+        trained = trained_weights(model, self.settings.adapter, seed)
         self._begin()
         self._saved, published = None, transaction.weights
         value = None
@@ -149,7 +148,8 @@ class PracticeJob:
             with (
                 suppress(Interrupted),
                 interruptible(model, self._pause) if request.idle else nullcontext(),
-                transaction.begin(all_weights(model)) as attempt,
+                transaction.begin(trained.trainable) as attempt,
+                trained,
             ):
                 weights = LessonSavePoints(attempt, self._journal, request.task, before=name)
                 session = GrpoTrainer(
@@ -158,7 +158,8 @@ class PracticeJob:
                     self._task,
                     transaction.caches.replay,
                     replace(self.settings, steps=self.left),
-                    seed=self.seed + 1000 * self._parts,
+                    seed=seed,
+                    trained=trained,
                     yardstick=open_yardstick(
                         transaction.weights.folder,
                         model,
@@ -167,16 +168,18 @@ class PracticeJob:
                         transaction.caches.replay.book,
                     ),
                     value=value,
+                    source=self._source,
                     pause=pause,
                 )
                 self._held_out = session.held_out
                 run = PracticeRun(
                     session,
-                    weights,
+                    AddedSavePoints(weights, trained),
                     on_step=self._stepped,
-                    on_evaluation=self._evaluated,
-                    on_warm_up=self._warmed,
+                    on_evaluation=self._telling.evaluated,
+                    on_warm_up=self._telling.warmed,
                     stop=stop,
+                    signs=self._signs(session, pause),
                 )
                 # idle practice requests warm-up always; skip it if the task has no worked answers
                 possible = session.has_worked or not request.idle
@@ -189,23 +192,32 @@ class PracticeJob:
         self._add(outcome)
         return self._done
 
+    def _signs(self, session: GrpoTrainer, pause: Callable[[], None]) -> TasteSigns | None:
+        """What watches a learned reward; None for other tasks."""
+        if self._taste is None:
+            return None
+        choices = split(preferences(self._journal)).held_out.choices
+        return TasteSigns(session, self._taste, choices, pause=pause)
+
     @property
     def _practised(self) -> str:
-        """The task with its difficulty."""
-        return " ".join([self._request.task, *self._request.settings])
+        """All tasks with their difficulties."""
+        request = self._request
+        return ", ".join(request.arms or [" ".join([request.task, *request.settings])])
 
     def taken_back(self) -> bool:
         """True if an undo removed the newest part in the meantime; the practice then counts as over."""
         version, lesson = self._transaction.weights.version, self._saved
         if lesson is None or lesson in self._journal.lessons_in(version):
             return False
-        before, book = self._before
+        before = self._before
         self._done = replace(
             self._done,
             ended="stopped",
             why="taken back; practise again to begin anew",
-            accuracy_after=before,
-            book_after=book,
+            accuracy_after=before.accuracy_before,
+            book_after=before.book_before,
+            arms_after=before.arms_before,
         )
         return True
 
@@ -216,17 +228,79 @@ class PracticeJob:
             held_out=self._held_out,
             version=self._transaction.weights.version,
             idle=self._request.idle,
-            run=self._run,
+            run=self._telling.run,
             **asdict(self._done),
         )
-        if self._run is not None:
-            end_practice(self._journal, self._run, asdict(done))
+        if self._telling.run is not None:
+            end_practice(self._journal, self._telling.run, asdict(done))
         return done
+
+    def _open_task(self) -> Task:
+        """The task, or all of them as one. Raises NotFound, ConfigError."""
+        request = self._request
+        small = self._transaction.weights.model.config.parameters < self.settings.field_below
+
+        def opened(name: str, settings: tuple[str, ...]) -> Task:
+            options = TaskOptions(
+                data=Path(request.data) if request.data else None,
+                difficulty=difficulty(settings),
+                needs_field=small,
+                owner=self._owner,
+            )
+            task = self._find(name, options)
+            if isinstance(task, TasteTask | DialogueTask) and request.arms:
+                task.close()
+                raise ConfigError(
+                    f"{name} cannot be practised in turns with other tasks",
+                    f"practise it alone: vidya practice {name}",
+                )
+            if isinstance(task, DialogueTask):  # its partner answers at once
+                return task
+            self._taste = task if isinstance(task, TasteTask) else None
+            return BackgroundScorer(task, self._pause) if request.idle else task
+
+        if not request.arms:
+            return opened(request.task, request.settings)
+        self._choice = ArmChoice(len(request.arms), self.settings.curriculum)
+        return TaskMixture({arm: opened(*split_arm(arm)) for arm in request.arms})
+
+    @property
+    def _owner(self) -> OwnerData:
+        transaction = self._transaction
+        return OwnerData(
+            transaction.weights.folder,
+            self._journal,
+            self._tokenizer,
+            transaction.weights.model,
+            made_up=lambda: transaction.caches.replay.turns.texts,
+            pause=self._pause,
+        )
+
+    def _source(self, task: Task, rng: random.Random, fits: Fits) -> ProblemSource:
+        if isinstance(task, TaskMixture) and self._choice is not None:
+            return CurriculumSource(task, self._choice, rng, fits)
+        return SingleSource(task, rng, fits)
+
+    def _resume(self) -> dict[str, Any]:
+        """Goes on with what a curriculum knew when the same arms were practised last, or, in a repetition,
+        when the repeated run began. Returns it; {} if there is nothing."""
+        request, again = self._request, self._request.again
+        if again is not None:
+            state = dict(practice_entry(self._journal, again).record.get("curriculum", {}))
+        else:
+            method = named_values(self.settings)["curriculum.method"]
+            state = kept_curriculum(self._journal, request.arms, method)
+        if state and self._choice is not None:
+            self._choice.load(state)
+        return state
+
+    def _stepped(self, report: StepReport) -> None:
+        self._telling.stepped(report, self._choice.state() if self._choice else None)
 
     def _begin(self) -> None:
         """Records the run and all that it depends on, once, and tells it. Raises NotFound if the run that it
         repeats is not in the journal."""
-        if self._run is not None:
+        if self._telling.run is not None:
             return
         request, weights = self._request, self._transaction.weights
         data = Path(request.data) if request.data else None
@@ -235,6 +309,8 @@ class PracticeJob:
             seed=self.seed,
             warm_up=request.warm_up,
             settings=request.settings,
+            arms=request.arms,
+            curriculum=self._resume() if self._choice else {},
             options=values,
             data=request.data,
             data_mark=data_mark(data),
@@ -248,11 +324,11 @@ class PracticeJob:
         now, differs = asdict(record), list[str]()
         if request.again is not None:
             differs = differences(practice_entry(self._journal, request.again).record, now)
-        self._run = begin_practice(self._journal, request.task, now)
+        self._telling.run = run = begin_practice(self._journal, request.task, now)
         self._emit(
             PracticeStarted(
                 request.task,
-                self._run,
+                run,
                 self.seed,
                 values,
                 changed_values(self.settings),
@@ -262,7 +338,7 @@ class PracticeJob:
 
     def _add(self, part: PracticeOutcome) -> None:
         whole = self._done
-        self._before = part.accuracy_before, part.book_before
+        self._before = part
         if whole.accuracy_before is None:  # nothing was measured before this part
             self._done = replace(part, seconds=whole.seconds + part.seconds)
         elif part.accuracy_before is None:
@@ -280,118 +356,9 @@ class PracticeJob:
                 seconds=whole.seconds + part.seconds,
                 alarm=part.alarm or whole.alarm,
                 saves=whole.saves + part.saves,
+                arms_before=whole.arms_before,
             )
         self._parts += 1
+        self._telling.before = self._done.steps
         self._warm = self._done.accuracy_warm is not None
-        for what, value in (("steps", float(part.steps)), ("seconds", part.seconds)):
-            self._measured(what, value)
-
-    def _measured(self, what: str, value: float) -> None:
-        request = self._request
-        data = Path(request.data).name if request.data else ""
-        self._journal.add_measure(measure_name(request.task, what, request.settings, data), value)
-
-    # ------------------------------------------------------------ telling
-
-    def _stepped(self, report: StepReport) -> None:
-        number = self._done.steps + report.step
-        self._journal.add_step(
-            [], report.loss, report.groups * self.settings.group_size, report.seconds, "practice"
-        )
-        name = self._request.task
-        self._measured("reward", report.reward_mean)
-        samples = [
-            PracticeSample(
-                number,
-                sample.problem.prompt,
-                sample.text,
-                sample.score.total,
-                dict(sample.score.components),
-                sample.truncated,
-                sample.score.failed,
-            )
-            for sample in report.samples
-        ]
-        for one in samples:
-            self._emit(one)
-        fields: dict[str, Any] = {**vars(report), "step": number}
-        del fields["samples"]
-        if self._run is not None:
-            add_practice_step(self._journal, self._run, number, fields, samples)
-        self._emit(
-            PracticeStep(
-                task=name,
-                steps=self.settings.steps,
-                accuracy=self._accuracy,
-                book_recall=self._recall,
-                **fields,
-            )
-        )
-
-    def _evaluated(self, found: Evaluation) -> None:
-        self._accuracy, self._recall = found.accuracy, found.book_recall
-        name = self._request.task
-        if not found.held:  # the journal records only weights that are in use
-            self._measured("accuracy", found.accuracy)
-            self._journal.add_measure("book_recall", found.book_recall)
-        self._emit(
-            PracticeStage(
-                name,
-                found.stage,
-                self._done.steps + found.step,
-                accuracy=found.accuracy,
-                book_recall=found.book_recall,
-                saved=found.saved,
-                held=found.held,
-                alarm=found.alarm,
-            )
-        )
-
-    def _warmed(self, report: WarmUpReport) -> None:
-        loss = report.loss if report.step else None
-        self._emit(
-            PracticeStage(
-                self._request.task,
-                "warm_up",
-                report.step,
-                loss,
-                report.success,
-                steps=report.steps,
-                enough=report.enough,
-                seconds=report.seconds,
-            )
-        )
-
-
-def difficulty(settings: tuple[str, ...]) -> dict[str, Any]:
-    """Parses settings such as `("max_terms=3", "operators=[\\"+\\"]")`; values are JSON, else text.
-
-    Raises ConfigError if one is not NAME=VALUE.
-    """
-    found: dict[str, Any] = {}
-    for setting in settings:
-        name, equals, value = setting.partition("=")
-        if not (name.strip() and equals):
-            raise ConfigError(f"setting {setting!r}", "write it as name=value")
-        try:
-            found[name.strip()] = json.loads(value)
-        except ValueError:
-            found[name.strip()] = value
-        if isinstance(found[name.strip()], list):
-            found[name.strip()] = tuple(found[name.strip()])
-    return found
-
-
-def practice_settings(settings: PracticeSettings, request: Practise) -> PracticeSettings:
-    """The settings with what a request asks for. Raises ConfigError."""
-    settings = with_options(settings, request.options)
-    if request.steps is not None:
-        settings = replace(settings, steps=request.steps)
-    if request.group_size is not None:
-        settings = replace(settings, group_size=request.group_size)
-    if request.idle:
-        objective = replace(settings.objective, micro_tokens=IDLE_TOKENS)
-        settings = replace(
-            settings, objective=objective, measure_every=min(5, settings.measure_every)
-        )
-    return settings
+        self._telling.spent(part.steps, part.seconds)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import islice
 
@@ -12,9 +13,10 @@ import torch
 
 from engine.errors import ConfigError, DataError
 from engine.model import Model
-from engine.rollout import ROWS, Answered, Rollout
+from engine.rollout import ROWS, Answered, Rollout, World
 from engine.tokenizers.chat_format import encode_prompt
 from engine.tokenizers.tokenizer import Tokenizer
+from learning.data.examples import Example, from_answer
 from learning.rewards.task import Problem, Score, Task
 
 SHORT = 32
@@ -30,7 +32,20 @@ class Sample:
     problem: Problem
     answer: Answered
     text: str
+    """The answer; of a conversation all that followed the first message."""
     score: Score
+    rewards: tuple[float, ...] = ()
+    """Of a conversation what each reply was paid; empty: the answer was paid its score."""
+
+    @property
+    def paid(self) -> tuple[float, ...]:
+        """What each move was paid (learning.objectives.token_credit)."""
+        return self.rewards or (self.score.total,)
+
+    @property
+    def reward(self) -> float:
+        """All that was paid."""
+        return sum(self.paid)
 
     @property
     def truncated(self) -> bool:
@@ -60,15 +75,35 @@ class HeldOut:
     """One look at the held-out problems, always the same ones in the same order."""
 
     right: tuple[bool | None, ...]
-    """For each problem whether greedy decoding solves it; None: the verifier failed."""
+    """For each problem whether greedy decoding solves it, or pleases; None: the verifier failed."""
     components: dict[str, float]
     """Mean of each component of the reward, over the judged answers."""
+    arms: tuple[str, ...] = ()
+    """The arm of each problem (learning.rewards.task.Problem); empty where there is one task."""
 
     @property
     def accuracy(self) -> float:
         """Share solved of those that could be judged, 0 to 1."""
         known = [one for one in self.right if one is not None]
         return sum(known) / max(1, len(known))
+
+    def by_arm(self) -> dict[str, float]:
+        """The same for each arm, in the order of the problems; empty where there is one task."""
+        names = dict.fromkeys(self.arms)
+        pairs = list(zip(self.right, self.arms, strict=False))
+        return {
+            name: HeldOut(tuple(one for one, arm in pairs if arm == name), {}).accuracy
+            for name in names
+        }
+
+    @property
+    def weakest(self) -> float:
+        """Accuracy of the task that can be done least, each at the difficulty where it is done best."""
+        best: dict[str, float] = {}
+        for name, accuracy in self.by_arm().items():
+            task = name.split()[0]
+            best[task] = max(best.get(task, 0.0), accuracy)
+        return min(best.values(), default=self.accuracy)
 
 
 class RolloutSampler:
@@ -82,13 +117,20 @@ class RolloutSampler:
         max_tokens: int,
         temperature: float = 1.0,
         rows: int = ROWS,
+        weights: Callable[[], AbstractContextManager[None]] = nullcontext,
         pause: Callable[[], None] = lambda: None,
     ) -> None:
+        """weights: held while answers are drawn; puts what is trained into the model's own weights."""
         self.tokenizer, self.task = tokenizer, task
-        self._max_tokens, self._temperature, self._rows = max_tokens, temperature, rows
-        self._pause = pause
+        self.max_tokens, self.temperature, self.rows = max_tokens, temperature, rows
+        self.weights, self.pause = weights, pause
         self.says_tags = tokenizer.says_tags
         """Whether the model has learned the tags of answers; warm-up may teach them."""
+
+    @property
+    def longest(self) -> int:
+        """Most own tokens that an answer may have."""
+        return self.max_tokens
 
     def draw(
         self,
@@ -103,28 +145,42 @@ class RolloutSampler:
         Raises DataError if a problem does not fit into the context."""
         started = time.monotonic()
         prompts = tuple(self.prompt(model, problem) for problem in problems)
-        found = Rollout(
-            model,
-            prompts,
-            group,
-            ends=self._ends(model),
-            max_tokens=self._max_tokens,
-            temperature=0.0 if greedy else self._temperature,
-            generator=generator,
-            rows=self._rows,
-            pause=self._pause,
-        ).answers()
+        found = self.rollout(model, prompts, group, generator, greedy)
         drawn = time.monotonic()
         groups = tuple(
             self._scored(problem, answers) for problem, answers in zip(problems, found, strict=True)
         )
-        tokens = sum(len(sample.answer.tokens) for own in groups for sample in own)
+        tokens = sum(sample.answer.drawn for own in groups for sample in own)
         return Drawn(prompts, groups, tokens, drawn - started)
+
+    def rollout(
+        self,
+        model: Model,
+        prompts: Sequence[tuple[int, ...]],
+        group: int,
+        generator: torch.Generator,
+        greedy: bool,
+        world: World | None = None,
+    ) -> list[list[Answered]]:
+        """Answers to prompts, `group` to each (engine.rollout)."""
+        with self.weights():
+            return Rollout(
+                model,
+                prompts,
+                group,
+                ends=self._ends(model),
+                max_tokens=self.max_tokens,
+                temperature=0.0 if greedy else self.temperature,
+                generator=generator,
+                rows=self.rows,
+                world=world,
+                pause=self.pause,
+            ).answers()
 
     def fits(self, model: Model, problem: Problem) -> bool:
         """True if the context has room for the problem and at least SHORT tokens of answer."""
         size = len(self.tokenizer.encode(problem.prompt)) + self.tokenizer.chat.around_message
-        return size + min(self._max_tokens, SHORT) <= model.config.context
+        return size + min(self.max_tokens, SHORT) <= model.config.context
 
     def prompt(self, model: Model, problem: Problem) -> tuple[int, ...]:
         """The problem encoded as a user message, ids. Raises DataError if it does not fit."""
@@ -137,30 +193,32 @@ class RolloutSampler:
             )
         return tuple(encode_prompt(self.tokenizer, [("user", problem.prompt)], context, 1))
 
+    def worked(
+        self, model: Model, problem: Problem, encode: Callable[[str], list[int]]
+    ) -> Example | None:
+        """The worked answer as an example; None if there is none. encode: ids of the answer."""
+        if problem.worked is None:
+            return None
+        prompt = [("user", problem.prompt)]
+        context = model.config.context
+        return from_answer(self.tokenizer, prompt, problem.worked, context, encode=encode)
+
     def held_out(self, model: Model, problems: Sequence[Problem]) -> HeldOut:
         """Answers the problems with greedy decoding. Raises ConfigError if the verifier failed on all
         answers."""
         drawn = self.draw(model, problems, 1, torch.Generator().manual_seed(0), greedy=True)
         samples = drawn.samples
         self.judged(samples)
-        right = tuple(None if s.score.failed is not None else s.score.correct for s in samples)
+        right = tuple(None if s.score.failed is not None else s.score.success for s in samples)
         known = [s.score.components for s in samples if s.score.failed is None]
         names = sorted({name for one in known for name in one})
-        return HeldOut(
-            right, {n: sum(one.get(n, 0.0) for one in known) / len(known) for n in names}
-        )
+        means = {n: sum(one.get(n, 0.0) for one in known) / len(known) for n in names}
+        return HeldOut(right, means, tuple(s.problem.arm for s in samples if s.problem.arm))
 
     def accuracy(self, model: Model, problems: Sequence[Problem]) -> float:
         """Share of the problems that greedy decoding solves, of those that could be judged, 0 to 1. Raises
         ConfigError if the verifier failed on all answers."""
         return self.held_out(model, problems).accuracy
-
-    def success(
-        self, model: Model, problems: Sequence[Problem], group: int, generator: torch.Generator
-    ) -> float:
-        """Share of sampled answers that are right, of those that could be judged, 0 to 1. Raises ConfigError
-        if there are none."""
-        return self._right(self.draw(model, problems, group, generator).samples)
 
     def judged(self, samples: Sequence[Sample]) -> None:
         """Raises ConfigError if the verifier failed on every sample: nothing is known of them, so they
@@ -172,13 +230,8 @@ class RolloutSampler:
                 "mend that, or practise another task; the model is as it was last saved",
             )
 
-    def _right(self, samples: Sequence[Sample]) -> float:
-        self.judged(samples)
-        known = [sample for sample in samples if sample.score.failed is None]
-        return sum(sample.score.correct for sample in known) / max(1, len(known))
-
     def _scored(self, problem: Problem, answers: Sequence[Answered]) -> tuple[Sample, ...]:
-        self._pause()
+        self.pause()
         texts = [self._text(answer) for answer in answers]
         scores = self.task.score(problem, texts)
         return tuple(
@@ -194,6 +247,13 @@ class RolloutSampler:
 
     def _text(self, answer: Answered) -> str:
         return self.tokenizer.decode(answer.tokens).strip()
+
+
+def share_right(samples: Sequence[Sample]) -> float:
+    """Share of answers that are right, or please, among those that could be judged, 0 to 1; 0 if there are
+    none."""
+    known = [sample for sample in samples if sample.score.failed is None]
+    return sum(sample.score.success for sample in known) / max(1, len(known))
 
 
 def held_out_problems(

@@ -6,9 +6,10 @@ At a save point the guard measures the recall of the book and of earlier lessons
 are published; if not, some steps rehearse what was forgotten, and if that fails too, the weights return to
 the last save point. Weights that solve clearly fewer held-out problems than the best since warm-up are
 held back: practice continues with them, but they are not published, and they are dropped if the run ends
-before they recover. So an interruption loses nothing that was saved, and keeps nothing that was not
-measured. Warm-up has save points too, so that one that is interrupted is gone on with. Left out: how weights
-are published.
+before they recover. Where the reward is learned itself, signs that it is exploited are measured too; a hard
+alarm, or two, end the run at the last save point. So an interruption loses nothing that was saved, and keeps
+nothing that was not measured. Warm-up has save points too, so that one that is interrupted is gone on with.
+Left out: how weights are published.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from engine.errors import NumericsError
+from learning.maths.alarm import Signs, alarms, must_stop, told
 from learning.memory.guard import Verdict
 from learning.memory.retention import examined
 from learning.memory.save_points import SavePoints
@@ -29,7 +31,7 @@ from learning.practice.trainer import GrpoTrainer
 from learning.practice.warm_up import WarmUpReport
 
 Stage = Literal["before", "warmed_up", "during", "after"]
-Ended = Literal["steps", "time", "stopped", "too_hard", "solved", "rolled_back"]
+Ended = Literal["steps", "time", "stopped", "too_hard", "solved", "rolled_back", "alarm"]
 GIVEN_UP = (
     "the last steps solved fewer held-out problems than before, so the weights are those of the last "
     "save point"
@@ -59,6 +61,8 @@ class Evaluation:
     held: bool = False
     """True if the weights passed the guard but solve clearly fewer problems, so are not published."""
     stage: Stage = "during"
+    by_arm: dict[str, float] = field(default_factory=dict)
+    """Held-out accuracy of each arm, where there are several."""
 
 
 @dataclass
@@ -81,6 +85,9 @@ class PracticeOutcome:
     seconds: float = 0.0
     alarm: str = ""
     saves: int = 0
+    arms_before: dict[str, float] = field(default_factory=dict)
+    """Held-out accuracy of each arm, where there are several, as `accuracy_before` and `accuracy_after`."""
+    arms_after: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass
@@ -93,6 +100,11 @@ class PracticeRun:
     on_evaluation: Callable[[Evaluation], None] = lambda _: None
     on_warm_up: Callable[[WarmUpReport], None] = lambda _: None
     stop: Callable[[], bool] = lambda: False
+    signs: Callable[[HeldOut], Signs] | None = None
+    """Measures whether a learned reward is exploited, at every save point (learning.practice.signs); None
+    where a program knows what is right."""
+    _signs: Signs = Signs()
+    """Those of the start."""
     _steps: list[StepReport] = field(default_factory=list)
     """Those since the best look."""
     _best: HeldOut = HeldOut((), {})
@@ -130,11 +142,14 @@ class PracticeRun:
         accuracy = self._best.accuracy
         outcome.accuracy_before = outcome.accuracy_after = accuracy
         outcome.book_before = outcome.book_after = session.keeper.book_recall
+        if self.signs is not None:
+            self._signs = self.signs(self._best)
+        arms = outcome.arms_before = outcome.arms_after = self._best.by_arm()
         self.on_evaluation(
-            Evaluation(0, accuracy, outcome.book_before, saved=False, stage="before")
+            Evaluation(0, accuracy, outcome.book_before, saved=False, stage="before", by_arm=arms)
         )
         if warm_up is None:
-            warm_up = accuracy < HARD and session.has_worked
+            warm_up = self._best.weakest < HARD and session.has_worked
         if warm_up and not self._warm_up():
             return
         alike: list[float] = []
@@ -177,7 +192,8 @@ class PracticeRun:
         if last.step and not self._save("warmed_up"):
             return False
         success, settings = last.success or 0.0, session.settings.warm_up
-        if success >= settings.enough:
+        part = bool(self._best.arms) and self._best.accuracy >= HARD
+        if success >= settings.enough or part:  # of several tasks, those that can be practised are
             outcome.accuracy_warm = outcome.accuracy_after
         elif not self.stop():
             outcome.ended = "too_hard"
@@ -263,11 +279,17 @@ class PracticeRun:
             return False
         now = session.look()
         accuracy, warmed = now.accuracy, stage == "warmed_up"
-        told = ""
+        words = ""
         if not warmed:
             book = session.keeper.book_before, verdict.book_recall
-            told = alarm(self._best, now, self._steps, *book)
-        outcome.alarm = told or outcome.alarm
+            words = alarm(self._best, now, self._steps, *book)
+        if self.signs is not None:
+            found = alarms(self._signs, self.signs(now))
+            words = "; ".join(filter(None, (told(found), words)))
+            if must_stop(found):
+                self._stop_by(words, stage)
+                return False
+        outcome.alarm = words or outcome.alarm
         held = not warmed and fell(self._best, now)
         if warmed or accuracy >= self._best.accuracy:
             self._best, self._steps = now, []
@@ -275,12 +297,32 @@ class PracticeRun:
         save = session.updates > self._saved and not held
         if not held:
             outcome.accuracy_after, outcome.book_after = accuracy, verdict.book_recall
+            outcome.arms_after = now.by_arm()
         if save:
             self._publish("warm-up" if warmed else f"step {session.step_number}")
         self.on_evaluation(
-            Evaluation(session.step_number, accuracy, verdict.book_recall, save, told, held, stage)
+            Evaluation(
+                session.step_number,
+                accuracy,
+                verdict.book_recall,
+                save,
+                words,
+                held,
+                stage,
+                now.by_arm(),
+            )
         )
         return True
+
+    def _stop_by(self, alarm: str, stage: Stage) -> None:
+        """Ends the run because of its alarms, with the weights of the last save point."""
+        outcome = self._outcome
+        outcome.ended, outcome.alarm = "alarm", alarm
+        outcome.why = (
+            f"stopped by alarms ({alarm}); the weights are those of the last save point. `vidya reward ask` "
+            "shows you answers in dispute: ten picks among these teach your taste where it is unsure"
+        )
+        self._restore(stage, alarm)
 
     def _give_up(self) -> None:
         """Drops weights that were held back to the end."""
@@ -290,13 +332,15 @@ class PracticeRun:
         outcome.why = f"{said}; {GIVEN_UP}" if said else GIVEN_UP
         self._restore("after")
 
-    def _restore(self, stage: Stage) -> None:
-        """Restores the last save point and reports its measurements."""
+    def _restore(self, stage: Stage, alarm: str = "") -> None:
+        """Restores the last save point and reports its measurements, with an alarm."""
         accuracy, recall = self._outcome.accuracy_after, self._outcome.book_after
         assert accuracy is not None and recall is not None
         self.weights.restore()
         self.on_evaluation(
-            Evaluation(self.session.step_number, accuracy, recall, saved=False, stage=stage)
+            Evaluation(
+                self.session.step_number, accuracy, recall, saved=False, alarm=alarm, stage=stage
+            )
         )
 
     def _examine(self) -> Verdict:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from learning.objectives.settings import GrpoSettings, RetentionSettings, check, variant
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from engine.tokenizers.tokenizer import Tokenizer
     from learning.agents.credit import Credit, GroupAdvantages
+    from learning.practice.supply.curriculum import Curriculum
 
 
 @dataclass(frozen=True)
@@ -63,11 +64,17 @@ class WarmUpSettings:
 class CriticSettings:
     """A value of states that credits tokens (learning.practice.critic)."""
 
+    step: Callable[..., Any] = variant(
+        "token",
+        token="learning.practice.critic:RolloutCritic",
+        reply="learning.practice.critic:ReplyCritic",
+    )
+    """What is credited alike: each token by itself, or each reply of a conversation."""
     answers: int = 0
     """Answers that the value is learned from before it is used, >= 0; 0 switches it off. 500 are enough for
     the tasks that come with vidya."""
     lam: float = 0.95
-    """Decay of later errors in a token's advantage, 0 to 1 a token."""
+    """Decay of later errors in an advantage, 0 to 1 a step."""
     explained: float = 0.2
     """Least explained variance of the returns of new answers for the value to be used, 0 to 1."""
     earlier: float = 0.8
@@ -79,6 +86,62 @@ class CriticSettings:
             name: 0.0 <= getattr(self, name) <= 1.0 for name in ("lam", "explained", "earlier")
         }
         check(self, answers=self.answers >= 0, **shares)
+
+
+@dataclass(frozen=True)
+class AdapterSettings:
+    """Low-rank adapters (LoRA) that are trained in place of all weights, and added to these."""
+
+    at: int = 100_000_000
+    """Models with at least so many weights are practised with adapters, >= 0; 0: every model."""
+    rank: int = 32
+    """Rank of each adapter, >= 1."""
+    alpha: float = 64.0
+    """An adapter's change is scaled by alpha / rank, above 0."""
+
+    def __post_init__(self) -> None:
+        """Raises ConfigError."""
+        check(self, at=self.at >= 0, rank=self.rank >= 1, alpha=0.0 < self.alpha < math.inf)
+
+
+@dataclass(frozen=True)
+class CurriculumSettings:
+    """How problems are divided among several tasks or difficulties (learning.practice.supply.curriculum)."""
+
+    method: Callable[[int, CurriculumSettings], Curriculum] = variant(
+        "sec",
+        uniform="learning.practice.supply.curriculum:Uniform",
+        thresholds="learning.practice.supply.curriculum:Thresholds",
+        sec="learning.practice.supply.curriculum:Boltzmann",
+        exp3="learning.practice.supply.curriculum:Exp3",
+        progress="learning.practice.supply.curriculum:LearningProgress",
+    )
+    """All alike; one after another by success; where advantages are largest (SEC); the same without
+    assumptions (Exp3); where success changes."""
+    floor: float = 0.05
+    """Share of the problems that all arms get alike whatever is chosen, 0 to 1."""
+    first: float = 0.0
+    """Share of the problems that the first arm gets whatever is chosen, 0 to 1."""
+    rate: float = 0.5
+    """α of SEC: how fast its estimates follow, above 0, at most 1."""
+    temperature: float = 0.2
+    """τ of SEC in units of the reward, above 0: smaller is greedier."""
+    exploration: float = 0.2
+    """γ of Exp3, above 0, at most 1: its step, and the share that it gives to all arms alike."""
+    share: float = 0.05
+    """What every arm's weight gives to the others after each step of Exp3, 0 to 1."""
+    last: int = 256
+    """Problems on which `thresholds` measures an arm, >= 1."""
+
+    def __post_init__(self) -> None:
+        """Raises ConfigError."""
+        check(
+            self,
+            **{name: 0.0 <= getattr(self, name) <= 1.0 for name in ("floor", "first", "share")},
+            **{name: 0.0 < getattr(self, name) <= 1.0 for name in ("rate", "exploration")},
+            temperature=0.0 < self.temperature < math.inf,
+            last=self.last >= 1,
+        )
 
 
 @dataclass(frozen=True)
@@ -127,6 +190,8 @@ class PracticeSettings:
     )
     """How advantages of answers become those of their tokens: all tokens of an answer have its own."""
     critic: CriticSettings = field(default_factory=CriticSettings)
+    adapter: AdapterSettings = field(default_factory=AdapterSettings)
+    curriculum: CurriculumSettings = field(default_factory=CurriculumSettings)
     objective: GrpoSettings = field(default_factory=GrpoSettings)
     keep: RetentionSettings = field(default_factory=RetentionSettings)
     warm_up: WarmUpSettings = field(default_factory=WarmUpSettings)

@@ -17,6 +17,7 @@ from dataclasses import replace
 import torch
 
 from engine.model import Model
+from engine.tokenizers.tags import as_text
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.agents.value import ValueHead
 from learning.maths.kl import k1, k3, penalised
@@ -34,16 +35,17 @@ from learning.objectives.stepper import Stepper
 from learning.objectives.token_credit import credited, trajectories
 from learning.practice.buffer import ExperienceBuffer, Kept, ScoredGroup
 from learning.practice.critic import RolloutCritic
+from learning.practice.dialogues import sampler
 from learning.practice.figures import Learned, StepReport, is_dead, judged, step_report
 from learning.practice.rollouts import (
     Drawn,
     HeldOut,
-    RolloutSampler,
     Sample,
-    fitting,
     held_out_problems,
 )
 from learning.practice.settings import PracticeSettings
+from learning.practice.supply.source import MakeSource, SingleSource
+from learning.practice.trained import TrainedWeights, WholeModel
 from learning.practice.warm_up import WarmUpReport, warm_up
 from learning.practice.yardstick import Yardstick
 from learning.rewards.task import Problem, Task
@@ -65,22 +67,27 @@ class GrpoTrainer:
         settings: PracticeSettings,
         *,
         seed: int = 0,
+        trained: TrainedWeights | None = None,
         yardstick: Yardstick | None = None,
         value: ValueHead | None = None,
+        source: MakeSource = SingleSource,
         pause: Callable[[], None] = lambda: None,
     ) -> None:
-        """yardstick: what talk and book are held to; None: as they are now. value: of these weights on this
-        task, learned before, for a critic. Raises DataError if the task has no problems."""
+        """trained: what is trained, held as a context by the caller; None: all weights. yardstick: what
+        talk and book are held to; None: as they are now. value: of these weights on this task, learned
+        before, for a critic. source: of the problems that are practised. Raises DataError if the task has no
+        problems."""
         self.model, self.task, self.settings = model, task, settings
-        self._pause = pause
+        self._pause, self._trained = pause, trained or WholeModel(model)
         self._rng = random.Random(seed)
         self.generator = torch.Generator().manual_seed(seed)
-        self.roller = RolloutSampler(
+        self.roller = sampler(
             tokenizer,
             task,
             max_tokens=settings.max_tokens,
             temperature=settings.objective.temperature,
             rows=settings.rows,
+            weights=self._trained.added,
             pause=pause,
         )
 
@@ -88,7 +95,7 @@ class GrpoTrainer:
             return self.roller.fits(model, problem)
 
         self._held_out = held_out_problems(task, settings.held_out, fits)
-        self._problems = fitting(task, random.Random(seed), fits)
+        self._source = source(task, random.Random(seed), fits)
         self.keeper = Retention(
             model,
             replay,
@@ -100,10 +107,8 @@ class GrpoTrainer:
         )
         if yardstick:
             self.keeper.book_before = yardstick.before(self.keeper.book_recall)
-        for parameter in model.parameters():
-            parameter.requires_grad_(True)
         self._stepper = Stepper(
-            model.parameters(),
+            self._trained.tensors(),
             settings.lr,
             what="practice",
             advice="nothing of it is kept; practise again",
@@ -117,7 +122,7 @@ class GrpoTrainer:
         self._start: Model | None = None
         self.critic: RolloutCritic | None = None
         if settings.critic.answers:
-            self.critic = RolloutCritic(model, settings.critic, value)
+            self.critic = settings.critic.step(model, settings.critic, value)
 
     @property
     def held_out(self) -> int:
@@ -125,9 +130,22 @@ class GrpoTrainer:
         return len(self._held_out)
 
     @property
+    def problems_held_out(self) -> list[Problem]:
+        """Those problems."""
+        return self._held_out
+
+    @property
+    def start(self) -> Model:
+        """A frozen copy of the weights before the first step; those of now if none was taken."""
+        if self._start is None:
+            with self._trained.added():
+                self._start = copy.deepcopy(self.model).requires_grad_(False)
+        return self._start
+
+    @property
     def has_worked(self) -> bool:
         """True if the problems have worked answers for warm-up."""
-        return self._held_out[0].worked is not None
+        return any(problem.worked is not None for problem in self._held_out)
 
     def accuracy(self) -> float:
         """Accuracy on the held-out problems under greedy decoding, 0 to 1."""
@@ -141,7 +159,9 @@ class GrpoTrainer:
         self, report: Callable[[WarmUpReport], None], stop: Callable[[], bool]
     ) -> WarmUpReport:
         """See learning.practice.warm_up."""
-        before = self.updates
+        before, settings = self.updates, self.settings.warm_up
+        if not self._trained.embeddings:
+            settings = replace(settings, tags=as_text)
 
         def heard(now: WarmUpReport) -> None:
             self.updates = before + now.step
@@ -150,10 +170,11 @@ class GrpoTrainer:
 
         return warm_up(
             self.model,
+            self._trained.tensors(),
             self.roller,
-            self._problems,
+            self._source,
             self.keeper,
-            self.settings.warm_up,
+            settings,
             self.generator,
             report=heard,
             pause=self._pause,
@@ -164,19 +185,20 @@ class GrpoTrainer:
         """One rollout and its updates. Raises NumericsError if a loss or gradient is not finite,
         ConfigError if the verifier failed on all answers."""
         started = time.monotonic()
-        if self._start is None:
-            self._start = copy.deepcopy(self.model).requires_grad_(False)
+        _ = self.start  # copied before the first update
         self.step_number += 1
         dropped = self._buffer.drop_old(self.step_number) + self._drop_drifted()
         drawn = self._draw()
         self.roller.judged([sample for part in drawn for sample in part.samples])
+        self._source.learn(drawn)
         kl = self._distance(drawn)
         batch = self._buffer.batch(self._rng) or []
         reports = self._learn(batch)
         ages = [self.step_number - one.born for one in batch]
         learned = Learned(reports, ages, len(self._buffer), self._buffer.size, dropped)
         seconds = time.monotonic() - started
-        return step_report(self.step_number, drawn, learned, kl, seconds, self.settings.shown)
+        report = step_report(self.step_number, drawn, learned, kl, seconds, self.settings.shown)
+        return replace(report, arms=self._source.arms())
 
     def mend(self, mended: Callable[[], bool]) -> None:
         """Rehearses book and lessons alone until `mended()` is true (learning.memory.retention)."""
@@ -198,7 +220,7 @@ class GrpoTrainer:
         for _ in range(1 + settings.redraws):
             if not (missing := wanted - len(buffer)):
                 break
-            problems = [next(self._problems) for _ in range(missing)]
+            problems = self._source.take(missing)
             found = self.roller.draw(self.model, problems, settings.group_size, self.generator)
             drawn.append(found)
             live = [
@@ -214,9 +236,10 @@ class GrpoTrainer:
         gradient."""
         known = judged(samples)
         answers = [
-            GrpoAnswer(s.answer.tokens, s.answer.logprobs, 0.0, not s.truncated) for s in known
+            GrpoAnswer(s.answer.tokens, s.answer.logprobs, 0.0, not s.truncated, own=s.answer.own)
+            for s in known
         ]
-        return ScoredGroup(prompt, tuple(answers), tuple(s.score.total for s in known))
+        return ScoredGroup(prompt, tuple(answers), tuple(s.paid for s in known))
 
     def _penalised(self, groups: list[ScoredGroup]) -> list[ScoredGroup]:
         """The groups with the divergence from the weights before the first step taken off their rewards."""
@@ -232,8 +255,11 @@ class GrpoTrainer:
                     for answer, values in zip(group.answers, was, strict=True)
                 ]
             )
-            rewards = penalised(torch.tensor(group.rewards), sums, weight)
-            found.append(replace(group, rewards=tuple(rewards.tolist())))
+            last = penalised(torch.tensor([paid[-1] for paid in group.rewards]), sums, weight)
+            rewards = [
+                (*paid[:-1], end) for paid, end in zip(group.rewards, last.tolist(), strict=True)
+            ]
+            found.append(replace(group, rewards=tuple(rewards)))
         return found
 
     def _drop_drifted(self) -> int:
@@ -302,7 +328,7 @@ class GrpoTrainer:
                 groups,
                 settings.objective,
                 reference=reference,
-                longest=settings.max_tokens,
+                longest=self.roller.longest,
                 pause=self._pause,
             )
             kept = self.keeper.gradients(self.model)

@@ -8,27 +8,29 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 import torch
+from torch import Tensor
 
 from engine.errors import DataError
 from engine.model import Model
-from learning.data.examples import Example, from_answer
+from learning.data.examples import Example
 from learning.memory.retention import Retention
 from learning.objectives.stepper import Stepper
 from learning.objectives.supervised import likelihood_gradients
 from learning.practice.rollouts import RolloutSampler
 from learning.practice.settings import WarmUpSettings
+from learning.practice.supply.source import ProblemSource
 from learning.practice.tags import introduce_tags
 from learning.rewards.task import Problem
 
 
 @dataclass(frozen=True)
 class WarmUpReport:
-    """Progress of warm-up."""
+    """LearningProgress of warm-up."""
 
     step: int
     loss: float
@@ -46,8 +48,9 @@ class WarmUpReport:
 
 def warm_up(
     model: Model,
+    tensors: Sequence[Tensor],
     roller: RolloutSampler,
-    problems: Iterator[Problem],
+    source: ProblemSource,
     keeper: Retention,
     settings: WarmUpSettings,
     generator: torch.Generator,
@@ -56,16 +59,16 @@ def warm_up(
     pause: Callable[[], None] = lambda: None,
     stop: Callable[[], bool] = lambda: False,
 ) -> WarmUpReport:
-    """Trains the model in place; returns the last report. Raises DataError if a problem has no worked
-    answer, NumericsError if a loss is not finite (the caller restores the weights)."""
+    """Trains the model in place; returns the last report. tensors: those to optimise. Raises DataError if a
+    problem has no worked answer, NumericsError if a loss is not finite (the caller restores the weights)."""
     started, tagged = time.monotonic(), False
-    stepper = Stepper(
-        model.parameters(), settings.lr, what="warm-up", advice="nothing was changed; try again"
-    )
+    stepper = Stepper(tensors, settings.lr, what="warm-up", advice="nothing was changed; try again")
 
     def measured(step: int, loss: float) -> WarmUpReport:
-        chosen = [next(problems) for _ in range(settings.measured)]
-        success = roller.success(model, chosen, 1, generator)
+        chosen = source.worked(settings.measured)
+        samples = roller.draw(model, chosen, 1, generator).samples
+        roller.judged(samples)
+        success = source.warmed(samples, settings.enough)
         last = now(step, loss, success)
         report(last)
         return last
@@ -79,9 +82,9 @@ def warm_up(
     last = measured(0, math.nan)
     step = 0
     while (last.success or 0.0) < settings.enough and step < settings.steps and not stop():
+        encode = partial(settings.tags, roller.tokenizer)
         lines = [
-            _worked(model, roller, next(problems), partial(settings.tags, roller.tokenizer))
-            for _ in range(settings.batch)
+            _worked(model, roller, problem, encode) for problem in source.worked(settings.batch)
         ]
         if not tagged and any(roller.tokenizer.own_tags.intersection(line.ids) for line in lines):
             tagged = roller.says_tags = True
@@ -100,11 +103,10 @@ def warm_up(
 def _worked(
     model: Model, roller: RolloutSampler, problem: Problem, encode: Callable[[str], list[int]]
 ) -> Example:
-    if problem.worked is None:
+    worked = roller.worked(model, problem, encode)
+    if worked is None:
         raise DataError(
             f"{roller.task.name}: its problems have no worked answers",
             "practise it without --warm-up, or give data that has them",
         )
-    prompt = [("user", problem.prompt)]
-    context = model.config.context
-    return from_answer(roller.tokenizer, prompt, problem.worked, context, encode=encode)
+    return worked

@@ -20,6 +20,7 @@ from engine.errors import ConfigError, DataError
 from engine.model import Model
 from engine.storage.checkpoint import load_model
 from engine.storage.weight_files import current_version, has_weights
+from engine.tokenizers.load import load_tokenizer
 from engine.tokenizers.ranks import train_tokenizer
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.corpus import data_files, read_documents
@@ -183,11 +184,11 @@ def _tokenizer(
     """The tokenizer of the run that is resumed, of the first process, of the model to start from, or
     vidya's own; else a new one."""
     if not team.leads or (job.out / TRAINING).exists():
-        return Tokenizer.load(job.out)
+        return load_tokenizer(job.out)
     if job.start is not None:
-        return Tokenizer.load(job.start)
+        return load_tokenizer(job.start)
     if not job.new_tokenizer:
-        return Tokenizer.load(SHIPPED / "10m")
+        return load_tokenizer(SHIPPED / "10m")
     size = CONFIGS[job.config].vocab_size
     say(f"training a tokenizer of {size} tokens")
     return train_tokenizer(_texts(job, files), size)

@@ -11,6 +11,7 @@ import random
 from functools import partial
 from pathlib import Path
 
+from engine.tokenizers.load import load_tokenizer
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.models.store import SHIPPED
 from learning.text.synthetic import copying, recall, sums
@@ -27,7 +28,7 @@ def word_pieces(tokenizer: Tokenizer) -> list[str]:
 def write_rows(path: Path, count: int, seed: int = 0) -> None:
     """Writes `count` JSON lines: of five rows on average two recall, one copying, two short sums."""
     rng = random.Random(seed)
-    pieces = word_pieces(Tokenizer.load(SHIPPED / "10m"))
+    pieces = word_pieces(load_tokenizer(SHIPPED / "10m"))
     kinds = (recall, recall, partial(copying, pieces=pieces), sums, sums)
     with path.open("w", encoding="utf-8") as out:
         for _ in range(count):

@@ -5,7 +5,7 @@ Imports no torch.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from learning.protocol.model_events import Fetched, FetchProgress, Grown, WouldPick
@@ -38,8 +38,7 @@ class MessageCut:
 
 @dataclass(frozen=True)
 class CandidateTexts:
-    """New text of the candidates of an ask from one decoding step. One event for all candidates, because
-    every message wakes the interface's process."""
+    """New text of an ask's candidates from one decoding step: each message wakes the interface's process."""
 
     ask: int
     deltas: tuple[TextDelta, ...]
@@ -208,6 +207,8 @@ class PracticeStage:
     """Share of right answers at which warm-up ends, 0 to 1."""
     seconds: float = 0.0
     """Seconds since warm-up began."""
+    by_arm: dict[str, float] = field(default_factory=dict)
+    """Accuracy of each task and difficulty."""
 
 
 @dataclass(frozen=True)
@@ -261,6 +262,9 @@ class PracticeDone:
     idle: bool = False
     run: int | None = None
     """Journal id; None if it had not begun."""
+    arms_before: dict[str, float] = field(default_factory=dict)
+    arms_after: dict[str, float] = field(default_factory=dict)
+    """Before, after: accuracy of each task and difficulty, where several were practised."""
 
 
 @dataclass(frozen=True)

@@ -182,6 +182,26 @@ class LessonReport:
 
 
 @dataclass(frozen=True)
+class ArmFigures:
+    """One arm, a task at one difficulty, in one step of practice with a curriculum."""
+
+    name: str
+    """Task and settings, as one types them."""
+    weight: float
+    """Probability with which each problem of the step was drawn from it, 0 to 1."""
+    value: float
+    """What the curriculum now thinks of it, in its own unit (for SEC mean |advantage|)."""
+    groups: int
+    """Problems of it in the step."""
+    dead_groups: int
+    """Those whose judged answers all have the same reward."""
+    success: float | None
+    """Share of right answers, 0 to 1; None without problems."""
+    accuracy: float | None = None
+    """Accuracy on its held-out problems when last measured, 0 to 1; None: not measured."""
+
+
+@dataclass(frozen=True)
 class StepFigures:
     """The figures of one practice step. Means are over all answers that were sampled in it."""
 
@@ -237,3 +257,5 @@ class StepFigures:
     mismatch: float = 0.0
     """Mean difference of log-probabilities between drawing and training in the first update, in nats; 0 if
     that had answers of earlier steps."""
+    arms: tuple[ArmFigures, ...] = ()
+    """Of each task and difficulty, where several are practised."""

@@ -91,7 +91,7 @@ class Practise:
     """Practise a task in the background. Lessons have priority."""
 
     task: str
-    """Name in learning.rewards.task."""
+    """Name in learning.rewards.task; with `arms`, what they are called together."""
     steps: int | None = None
     """None: the default."""
     group_size: int | None = None
@@ -108,6 +108,9 @@ class Practise:
     """Journal id of the run that this one repeats; what differs from it is told."""
     seed: int | None = None
     """None: a new seed each time."""
+    arms: tuple[str, ...] = ()
+    """Two or more tasks, each with its settings, such as "chain_sum max_terms=3", among which a curriculum
+    chooses; empty: `task` with `settings` alone."""
     idle: bool = False
     """The owner is away: practise at the lowest priority, and stop at the first key press."""
 

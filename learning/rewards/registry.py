@@ -15,6 +15,12 @@ Make = Callable[[str, TaskOptions], Task]
 
 
 _PUBLISHED = "data_sets:data_set"
+TASTE = "taste"
+"""The task without a truth: the reward model of the owner's taste pays."""
+OPTIONS = {TASTE: ("advantages=batch", "kl_reward=0.05")}
+"""Task name -> options of practice that it has unless others are given. Rewards that are no yes or no are
+never all the same, and dividing by a group's deviation would blow up a group that the reward model cannot
+tell apart; without the divergence in the reward the policy walks away from where it is right."""
 
 
 _TASKS: dict[str, tuple[str, str]] = {
@@ -22,6 +28,12 @@ _TASKS: dict[str, tuple[str, str]] = {
     "basic_arithmetic": ("sums:basic_arithmetic", "all four operations with brackets"),
     "syllogism": ("syllogism:syllogism", "whether a statement follows from two others"),
     "propositional_logic": ("propositions:propositional_logic", "what follows from if, or, not"),
+    TASTE: ("taste:taste", "answers that you would pick, as your picks have taught vidya"),
+    "umbrella_talk": (
+        "umbrella_talk:umbrella_talk",
+        "advice that is paid turns of small talk later",
+    ),
+    "detective": ("detective:detective", "find a thing by questions, then name it"),
     "gsm8k": (_PUBLISHED, "sums in words, of primary school"),
     "svamp": (_PUBLISHED, "short sums in words, one operation"),
     "math": (_PUBLISHED, "competition mathematics, answers in LaTeX"),

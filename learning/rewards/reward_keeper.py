@@ -85,7 +85,7 @@ class RewardKeeper:
                     remove(self._folder / TASTE)
             return False
         old = self._report()
-        if old is None or old.stale(now):
+        if old is None or old.stale(now) or old.pairs_error is None:
             return True
         new = len(found.judgements.difference(old.judgements))
         return new >= max(MORE, GROWTH * len(old.judgements))

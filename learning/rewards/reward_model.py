@@ -121,14 +121,26 @@ def passes(lengths: Sequence[int], tokens: int) -> list[list[int]]:
     return groups
 
 
+def answer_ids(tokenizer: Tokenizer, answer: str, context: int) -> list[int]:
+    """The ids that are read of an answer, its end token included. context: of the policy, in ids."""
+    return [*tokenizer.encode(answer)[: min(ANSWER, context // 2)], tokenizer.chat.end]
+
+
+def prompt_ids(
+    tokenizer: Tokenizer, prompt: Sequence[tuple[str, str]], longest: int, context: int
+) -> list[int]:
+    """The ids that are read before answers of at most `longest` ids: the last turns."""
+    room = min(context, PROMPT + longest + len(tokenizer.chat.start))
+    return encode_prompt(tokenizer, prompt[-MESSAGES:], room, longest)
+
+
 def ids_of(
     tokenizer: Tokenizer, prompt: Sequence[tuple[str, str]], answer: str, context: int
 ) -> list[int]:
     """The ids that are read of an answer: the last turns before it, the answer, its end token. context: of
     the policy, in ids."""
-    body = [*tokenizer.encode(answer)[: min(ANSWER, context // 2)], tokenizer.chat.end]
-    room = min(context, PROMPT + len(body) + len(tokenizer.chat.start))
-    return [*encode_prompt(tokenizer, prompt[-MESSAGES:], room, len(body)), *body]
+    body = answer_ids(tokenizer, answer, context)
+    return [*prompt_ids(tokenizer, prompt, len(body), context), *body]
 
 
 def build(policy: Model, generator: torch.Generator) -> RewardModel:

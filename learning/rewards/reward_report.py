@@ -7,7 +7,6 @@ Reading it needs no torch, so that the app shows it without the model. Left out:
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Collection
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
@@ -23,7 +22,7 @@ REPORT = "report"
 FEWEST = 30
 """Picks and corrections below which nothing is trained."""
 ERRORS = 2.0
-"""Standard errors by which held-out picks must be foretold better than by chance."""
+"""Standard errors by which held-out pairs must be ordered better than by chance."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,8 @@ class TasteReport:
     picks_right: float
     """Share of them that it foretells, 0 to 1."""
     pairs_right: float
-    """Share of their pairs, chosen and not chosen, that it orders as the owner did, 0 to 1."""
+    """Share of their pairs, chosen and not chosen, that it orders as the owner did: mean over choices, 0 to
+    1."""
     chance: float
     """Share of the picks that guessing foretells."""
     ceiling: float
@@ -106,18 +106,31 @@ class TasteReport:
     """The least liked first."""
     looked_at: int = 0
     """Number of answers among which `best` and `least` are."""
+    pairs_error: float | None = None
+    """Standard error of `pairs_right` over choices; None: an older version did not measure it."""
+    length_right: float = 0.0
+    """The same share for the length of answers alone, longer or shorter as the owner likes them."""
+    length_error: float = 1.0
+    """Its standard error."""
+    beyond_length: float = 0.0
+    """By how much `pairs_right` exceeds `length_right`, paired by choice."""
+    beyond_error: float = 1.0
+    """Its standard error."""
     unknown: dict[str, Any] = field(default_factory=dict, compare=False)
     """What a newer version wrote in addition."""
 
     @property
-    def error(self) -> float:
-        """Standard error of guessing on the held-out picks."""
-        return math.sqrt(self.chance * (1.0 - self.chance) / max(1, self.held_out))
+    def better_than_chance(self) -> bool:
+        """Whether it orders pairs of held-out choices better than guessing by 2 standard errors over
+        choices."""
+        return self.pairs_error is not None and self.pairs_right > 0.5 + ERRORS * self.pairs_error
 
     @property
-    def better_than_chance(self) -> bool:
-        """Whether it foretells held-out picks better than guessing by 2 standard errors."""
-        return self.held_out > 0 and self.picks_right > self.chance + ERRORS * self.error
+    def no_more_than_length(self) -> bool:
+        """Whether length alone foretells picks, and the reward model not surely more. It may then have
+        learned the length alone, and what only goes with length in these picks passes for taste."""
+        foretells = self.length_right > 0.5 + ERRORS * self.length_error
+        return foretells and self.beyond_length <= ERRORS * self.beyond_error
 
     @property
     def choices(self) -> int:
@@ -129,10 +142,12 @@ class TasteReport:
         """Why it is not used; "" if it is."""
         if self.choices < FEWEST:
             return f"it has seen {self.choices} picks, and needs {FEWEST}"
+        if self.pairs_error is None:
+            return "an older version trained it; the next pause trains it anew"
         if not self.better_than_chance:
             return (
-                f"it foretells {self.picks_right:.0%} of held-out picks, and guessing "
-                f"{self.chance:.0%}: no better than chance"
+                f"it orders {self.pairs_right:.0%} of held-out pairs as you did, and guessing 50% "
+                f"(standard error {self.pairs_error:.0%}): no better than chance"
             )
         return ""
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from engine.errors import ConfigError
 
 if TYPE_CHECKING:
+    from learning.rewards.owner import OwnerData
     from learning.rewards.sandbox.pool import Sandbox
 
 Split = Literal["train", "held_out"]
@@ -65,7 +66,7 @@ class Score:
     """A verifier's result for one answer."""
 
     components: Mapping[str, float]
-    """Each in [0, 1]; "correct" is always there."""
+    """Each in [0, 1]; "correct" is there unless the task knows no truth, as with taste."""
     total: float
     """The reward, in [0, 1]: the weighted components (RewardWeights); 0 if `failed`."""
     failed: str | None = None
@@ -73,9 +74,14 @@ class Score:
     wrong answers."""
 
     @property
-    def correct(self) -> bool:
-        """Whether the answer is right."""
-        return self.components["correct"] == 1.0
+    def correct(self) -> bool | None:
+        """Whether the answer is right; None where there is no truth."""
+        return self.components["correct"] == 1.0 if "correct" in self.components else None
+
+    @property
+    def success(self) -> bool:
+        """What accuracy counts: a right answer; where there is no truth, one with a reward above 0.5."""
+        return self.total > 0.5 if self.correct is None else self.correct
 
     @classmethod
     def of(cls, components: Mapping[str, float], weights: RewardWeights) -> Score:
@@ -105,6 +111,8 @@ class Problem:
     key: str = ""
     """The same for problems that are one problem in other words or another order, such as `4 + 9` and
     `9 + 4`; empty: the prompt."""
+    arm: str = ""
+    """Task and settings that it was drawn from, where several are practised together."""
 
     @property
     def same(self) -> str:
@@ -161,5 +169,7 @@ class TaskOptions:
     needs_field: bool = False
     """Whether only an answer field counts also in tasks that take the last number or line of a text without
     one. Programs are run wherever they stand."""
+    owner: OwnerData | None = None
+    """Model, journal and messages; tasks about the owner's taste need it."""
     sandbox: Sandbox | None = None
     """Runs or evaluates model text; None: the task opens a sandbox of its own when it needs one."""

@@ -22,6 +22,7 @@ from engine.storage.checkpoint import load_model, to_huggingface
 from engine.storage.gguf_model import write_gguf
 from engine.tokenizers.chat_format import encode_prompt
 from engine.tokenizers.exported import gguf_metadata
+from engine.tokenizers.load import load_tokenizer
 from engine.tokenizers.ranks import RankTokenizer
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.home import Home
@@ -95,7 +96,7 @@ def test_llama_cpp_says_the_same(tmp_path: Path) -> None:
     store = ModelStore(Home(tmp_path / "home"))
     file = export_model(store, "10m", tmp_path / "10m.gguf")
     folder = store.info("10m").path
-    model, tokenizer = load_model(folder), Tokenizer.load(folder)
+    model, tokenizer = load_model(folder), load_tokenizer(folder)
     for mine, plain, chat, same_length in asked_of_both(model, tokenizer, file, MESSAGES):
         assert (plain, chat, same_length) == (mine, mine, True)
 

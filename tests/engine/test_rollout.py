@@ -141,3 +141,38 @@ def test_a_prompt_that_fills_the_context_is_told(
 def test_nothing_asked_nothing_answered(tiny_model: Model, tiny_tokenizer: Tokenizer) -> None:
     options = {"ends": (1,), "max_tokens": 3, "generator": torch.Generator()}
     assert Rollout(tiny_model, [], 4, **options).answers() == []  # type: ignore[arg-type]
+
+
+@torch.no_grad()
+def test_a_world_answers_in_the_same_row(tiny_model: Model, tiny_tokenizer: Tokenizer) -> None:
+    """Three replies an answer; what the world says between is read as it is, and every own token has the
+    probability that one plain pass over all ids gives it."""
+    said: dict[int, list[tuple[int, ...]]] = {}
+    words = tuple(tiny_tokenizer.encode("The cat sat on the mat"))
+
+    def world(number: int, reply: tuple[int, ...]) -> tuple[int, ...]:
+        said.setdefault(number, []).append(reply)
+        return words[: number + 1] if len(said[number]) < 3 else ()
+
+    found = draw(tiny_model, tiny_tokenizer, world=world, max_tokens=5, group=2, rows=3)
+    assert [len(replies) for replies in said.values()] == [3] * 8
+    for prompt, answers in zip(prompts(tiny_tokenizer), found, strict=True):
+        for answer in answers:
+            assert answer.own is not None and len(answer.own) == len(answer.tokens)
+            first, second, third = said[answer.number]
+            between = words[: answer.number + 1]
+            assert answer.tokens == (*first, *between, *second, *between, *third)
+            assert answer.drawn == len(answer.logprobs) == len(first) + len(second) + len(third)
+            ids = torch.tensor([prompt + list(answer.tokens)])
+            logprobs = tiny_model(ids)[0, len(prompt) - 1 : -1].log_softmax(-1)
+            now = logprobs.gather(1, torch.tensor(answer.tokens)[:, None])[:, 0]
+            torch.testing.assert_close(
+                now[torch.tensor(answer.own)], torch.tensor(answer.logprobs), atol=2e-4, rtol=1e-4
+            )
+
+
+def test_a_world_that_says_more_than_fits_is_told(
+    tiny_model: Model, tiny_tokenizer: Tokenizer
+) -> None:
+    with pytest.raises(DataError, match="the world said 200 tokens where"):
+        draw(tiny_model, tiny_tokenizer, world=lambda number, reply: (5,) * 200)

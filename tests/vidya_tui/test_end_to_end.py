@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks.terminal import Terminal
-from benchmarks.typist import prompt_text
+from benchmarks.app.terminal import Terminal
+from benchmarks.app.typist import prompt_text
 from learning.home import Home
 from learning.journal.journal import Journal
 from tests.vidya_tui.shell import BOOK

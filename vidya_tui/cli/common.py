@@ -144,6 +144,19 @@ def sure(question: str) -> bool:
         return False
 
 
+def input_line(question: str) -> str | None:
+    """Asks on stderr for a line. None if there is no input to read."""
+    try:
+        return str(
+            click.prompt(question, default="", show_default=False, prompt_suffix="", err=True)
+        ).strip()
+    except click.Abort as stop:
+        if isinstance(stop.__context__, KeyboardInterrupt):
+            raise
+        click.echo(err=True)
+        return None
+
+
 def lessons_wait(count: int) -> str:
     """A message about lessons that are in the journal but not learned yet."""
     wait = counted(count, "lesson waits", "lessons wait")

@@ -48,14 +48,14 @@ def evaluate(book: Path | None, lessons: Path | None, text: Path | None, options
     text_rows = _text_rows(text) if text else None
 
     from engine.storage.checkpoint import load_model
-    from engine.tokenizers.tokenizer import Tokenizer
+    from engine.tokenizers.load import load_tokenizer
     from learning.evaluate import evaluate as measure
     from learning.models.store import ModelStore
 
     folder = ModelStore(options.home).resolve(options.chosen_model)
     model = load_model(folder, device=options.chosen_device)
     result = measure(
-        model, Tokenizer.load(folder), book=entries, lessons=lesson_rows, text=text_rows
+        model, load_tokenizer(folder), book=entries, lessons=lesson_rows, text=text_rows
     )
     if options.as_json:
         print_json(result)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from engine.errors import NotFound, VidyaError
+from engine.errors import ConfigError, VidyaError
 from learning.protocol.events import (
     Event,
     PracticeDone,
@@ -30,10 +30,11 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument(
-    "task",
-    required=False,
+    "tasks",
+    nargs=-1,
+    metavar="[TASK [NAME=VALUE]...]...",
     shell_complete=complete.tasks,
-    help="The task to practise; --list shows their names.",
+    help="The tasks to practise, each with settings of its difficulty; --list shows the names.",
 )
 @click.option("--list", "listing", is_flag=True, help="List the tasks.")
 @click.option("--report", is_flag=True, help="Show practice and gains of the last day.")
@@ -54,7 +55,12 @@ if TYPE_CHECKING:
     "settings",
     multiple=True,
     metavar="NAME=VALUE",
-    help="A setting of the task's difficulty: --set max_terms=3.",
+    help="A setting of every task's difficulty: --set max_terms=3.",
+)
+@click.option(
+    "--curriculum",
+    metavar="NAME",
+    help="How problems are divided among several tasks: uniform, thresholds, sec, exp3 or progress.",
 )
 @click.option(
     "--option",
@@ -72,7 +78,7 @@ if TYPE_CHECKING:
 @click.option("--runs", is_flag=True, help="List the last runs.")
 @common
 def practice(
-    task: str | None,
+    tasks: tuple[str, ...],
     listing: bool,
     report: bool,
     steps: int | None,
@@ -80,6 +86,7 @@ def practice(
     data: Path | None,
     warm_up: bool | None,
     settings: tuple[str, ...],
+    curriculum: str | None,
     practice_options: tuple[str, ...],
     again: int | None,
     samples: int | None,
@@ -88,6 +95,8 @@ def practice(
 ) -> None:
     """Practises TASK: samples answers, checks them with a program, and makes right answers likelier.
 
+    Of several tasks, or one at several difficulties (`chain_sum max_terms=2 chain_sum max_terms=3`), a
+    curriculum chooses the next problems.
     If the model cannot do the task at all yet, worked examples come first. Ctrl+C ends practice after the
     current step and keeps what was gained; a second Ctrl+C drops that step.
     """
@@ -101,17 +110,29 @@ def practice(
         _journaled(samples, options)
         return
     if again is not None:
-        if task or settings or practice_options or data or warm_up is not None:
+        given = tasks or settings or curriculum or practice_options or data
+        if given or warm_up is not None:
             raise click.UsageError("--again RUN takes task, data and settings from that run")
         request = _again(again, options)
         request = replace(request, steps=steps, group_size=group_size)
-    elif task is None:
+    elif not tasks:
         raise click.UsageError("name a task; --list shows their names")
     else:
+        from learning.practice.supply.arms import requested
+
         always = options.settings.practice_options.split()
+        chosen = [f"curriculum.method={curriculum}"] if curriculum else []
+        request = requested(tasks, settings)
         path = str(data.expanduser().resolve()) if data else None
-        request = Practise(task, steps, group_size, path, warm_up, settings)
-        request = replace(request, options=(*always, *practice_options), seed=options.seed)
+        request = replace(
+            request,
+            steps=steps,
+            group_size=group_size,
+            data=path,
+            warm_up=warm_up,
+            options=(*always, *request.options, *practice_options, *chosen),
+            seed=options.seed,
+        )
     _check(request)
     task = request.task
     with desk(options) as place:
@@ -126,8 +147,9 @@ def practice(
             click.echo(practice_state.done(done))
         if stopped:
             raise KeyboardInterrupt
-        if done.ended in ("rolled_back", "too_hard"):
-            next_step = practice_state.advice(done, f"vidya practice {task} --warm-up")
+        if done.ended in ("rolled_back", "too_hard", "alarm"):
+            typed = " ".join(request.arms or (task,))
+            next_step = practice_state.advice(done, f"vidya practice {typed} --warm-up")
             raise VidyaError(f"{task}: {done.why}", next_step)
 
 
@@ -178,11 +200,12 @@ def _check(request: Practise) -> None:
     """Raises NotFound for an unknown task and ConfigError for an option, before the model is loaded."""
     from learning.practice.options import with_options
     from learning.practice.settings import PracticeSettings
-    from learning.rewards.registry import find_task, tasks
+    from learning.practice.supply.arms import require_task, split_arm
 
-    if request.task not in tasks():
-        find_task(request.task)
-        raise NotFound(f"task {request.task!r} does not exist", "vidya practice --list names them")
+    for arm in request.arms or (request.task,):
+        require_task(split_arm(arm)[0])
+    if request.arms and request.data:
+        raise ConfigError("--data goes with one task", "practise that task alone")
     with_options(PracticeSettings(), request.options)
 
 
@@ -198,6 +221,7 @@ def _again(run: int, options: Options) -> Practise:
         data=record["data"],
         warm_up=record["warm_up"],
         settings=tuple(record["settings"]),
+        arms=tuple(record.get("arms", ())),
         options=tuple(f"{name}={value}" for name, value in record["options"].items()),
         seed=record["seed"],
         again=run,

@@ -78,11 +78,11 @@ def teach(
         if isinstance(event, LessonDone):
             _print_lesson(event, options)
 
-    with _silent(options) if no_wait else desk(options) as place:
+    with silent(options) if no_wait else desk(options) as place:
         if file is None:
             ask = _asked(place, ask_id)
             before = len(place.journal.judgements(ask.id))
-            _judge(place, ask, pick, text, rate, reason or "", part)
+            judge(place, ask, pick, text, rate, reason or "", part)
             if len(place.journal.judgements(ask.id)) == before:
                 say(f"ask {ask.id} was judged so already: there is nothing new to learn")
             place.learn(show)
@@ -107,7 +107,7 @@ class _Nobody:
 
 
 @contextmanager
-def _silent(options: Options) -> Iterator[LocalTeacher]:
+def silent(options: Options) -> Iterator[LocalTeacher]:
     """Like `desk`, but without a model."""
     home = options.home
     with home.lock():
@@ -168,7 +168,7 @@ def _asked(place: LocalTeacher, number: int | None) -> Ask:
     return ask
 
 
-def _judge(
+def judge(
     place: LocalTeacher,
     ask: Ask,
     pick: int | None,

@@ -15,6 +15,7 @@ from engine.errors import CheckpointError, VidyaError
 from learning.home import Home
 from learning.models.store import ModelInfo, ModelStore, Snapshot
 from learning.models.unfinished_training import Unfinished, read_unfinished
+from learning.practice.supply.arms import parse_arms
 from learning.protocol.requests import Grow
 from vidya_tui.controller.controller import Controller
 from vidya_tui.controller.preferences import how_to_learn, prepare
@@ -68,7 +69,8 @@ class ModelControl:
         self._prepare()
         self.desk.learn_as(how_to_learn(now))
         words = tuple(now.practice_settings.split()), tuple(now.practice_options.split())
-        self.desk.practice.idle_as(now.idle_practice, now.practice_task, *words)
+        others = parse_arms(now.practice_others.split()).arms if now.idle_practice else ()
+        self.desk.practice.idle_as(now.idle_practice, now.practice_task, *words, others)
         self._changed(now)
 
     def _prepare(self) -> None:

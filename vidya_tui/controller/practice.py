@@ -12,10 +12,9 @@ from dataclasses import replace
 
 from engine.errors import VidyaError
 from learning.practice.idle import Idle
-from learning.practice.options import split_words
 from learning.protocol.events import Event
 from learning.protocol.messages import TeacherPort
-from learning.protocol.requests import CancelPractice, Practise
+from learning.protocol.requests import CancelPractice
 from vidya_tui.state import practice as practice_state
 from vidya_tui.state.known import StateStore
 from vidya_tui.state.message import StatusMessage
@@ -64,25 +63,24 @@ class PracticeDesk:
         return StatusMessage(shown or "nothing is practised; /practice TASK begins")
 
     def begin(self, wanted: str) -> StatusMessage:
-        """wanted: `TASK`, then `warm-up` and settings like `max_terms=3` in any order. Raises VidyaError
-        for an unknown task."""
-        from learning.rewards.registry import find_task, tasks
+        """wanted: one or more tasks, each followed by settings like `max_terms=3`; `warm-up` and options of
+        practice anywhere among them. Raises VidyaError for an unknown task or another word."""
+        from learning.practice.supply.arms import requested
+        from learning.rewards.registry import tasks
 
         if self.running:
             raise VidyaError(f"{self.state.task} is being practised already", "/cancel stops it")
-        task, *rest = wanted.split()
-        words = tuple(word for word in rest if "=" in word)
-        options, settings = split_words(words)
-        if set(rest) - {WARM_UP, *words}:
+        words = [word for word in wanted.split() if word != WARM_UP]
+        if any("=" not in word and word.strip(",") not in tasks() for word in words[1:]):
             raise VidyaError(
-                f"/practice {wanted}: only {WARM_UP!r} and settings can follow the task",
-                f"type /practice {task}, /practice {task} {WARM_UP}, or /practice {task} NAME=VALUE",
+                f"/practice {wanted}: only {WARM_UP!r}, settings and other tasks can follow the task",
+                f"type /practice {words[0]}, /practice {words[0]} {WARM_UP}, or /practice {words[0]} "
+                "NAME=VALUE",
             )
-        if task not in tasks():
-            find_task(task)  # raises, and suggests a name
-        warm_up = True if WARM_UP in rest else None
-        options = (*self._idle.options, *options)
-        self._teacher.send(Practise(task, warm_up=warm_up, settings=settings, options=options))
+        request = requested(words)
+        task, options = request.task, (*self._idle.options, *request.options)
+        warm_up = True if WARM_UP in wanted.split() else None
+        self._teacher.send(replace(request, warm_up=warm_up, options=options))
         self._set(practice_state.begun(task))
         return StatusMessage(f"practising {task}; /practice shows it, /cancel stops it")
 
@@ -99,12 +97,18 @@ class PracticeDesk:
     # ------------------------------------------------------------ idle hours
 
     def idle_as(
-        self, minutes: int, task: str, settings: tuple[str, ...] = (), options: tuple[str, ...] = ()
+        self,
+        minutes: int,
+        task: str,
+        settings: tuple[str, ...] = (),
+        options: tuple[str, ...] = (),
+        others: tuple[str, ...] = (),
     ) -> None:
         """Sets the task of idle practice with its settings, and after how many minutes without a key it
-        begins; 0: never. options: of every practice."""
+        begins; 0: never. options: of every practice. others: what is practised too."""
         self._idle.minutes, self._idle.task = minutes, task
         self._idle.settings, self._idle.options = settings, options
+        self._idle.others = others
 
     def key(self) -> None:
         """The owner pressed a key. The teacher is told by OwnerActive, not here."""

@@ -68,6 +68,8 @@ class Settings:
     """Minutes without a key press after which to practise `practice_task`, at most 240; 0: never."""
     practice_task: str = "chain_sum"
     """Task of idle practice; `vidya practice --list` shows the names."""
+    practice_others: str = "chain_sum, syllogism, propositional_logic"
+    """Tasks that are practised too, each followed by its settings; a curriculum chooses. Empty: none."""
     practice_settings: str = ""
     """Settings of that task, NAME=VALUE with spaces between."""
     practice_options: str = ""
@@ -109,7 +111,14 @@ class Settings:
             if not isinstance(keys, str):
                 what = f"{_name(name)}: is {_shown(keys)}"
                 raise _wrong("keys", what, 'write keys in quotes, "ctrl+t"', f"keys.{name}")
-        for key in ("theme", "model", "practice_task", "practice_settings", "practice_options"):
+        for key in (
+            "theme",
+            "model",
+            "practice_task",
+            "practice_settings",
+            "practice_options",
+            "practice_others",
+        ):
             value = getattr(self, key)
             if not isinstance(value, str):
                 raise _wrong(key, f"is {_shown(value)}", "write a name in quotes")
@@ -118,6 +127,13 @@ class Settings:
         for word in self.practice_settings.split():
             if not all(word.partition("=")):
                 raise _wrong("practice_settings", f"has {_shown(word)}", "write NAME=VALUE")
+        if self.practice_others and self.practice_others != Settings.practice_others:
+            from learning.practice.supply.arms import parse_arms
+
+            try:
+                parse_arms(self.practice_others.split())
+            except VidyaError as error:
+                raise _wrong("practice_others", error.what, error.next_step) from None
         if self.practice_options:
             from learning.practice.options import parse_options
 

@@ -219,6 +219,13 @@ def groups(themes: Sequence[str]) -> tuple[SettingGroup, ...]:
                     words=lambda value: f"{value}: {tasks().get(str(value), '')}",
                 ),
                 SettingRow(
+                    "practice_others",
+                    "what is practised besides",
+                    "Other tasks, each followed by its settings. Yours has half of the problems; a "
+                    "curriculum divides the rest. Empty: yours alone.",
+                    words=lambda value: str(value) or "nothing",
+                ),
+                SettingRow(
                     "practice_settings",
                     "how hard it is",
                     "Settings of that task: NAME=VALUE, with spaces between. Empty: its own.",

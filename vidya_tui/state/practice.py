@@ -17,6 +17,7 @@ from learning.protocol.events import (
     TeacherEnded,
 )
 from learning.protocol.practice_events import PracticeStarted
+from learning.protocol.records import ArmFigures
 from vidya_tui.text.numbers import counted, percent, seconds
 from vidya_tui.text.sanitise import one_line
 
@@ -26,6 +27,9 @@ RECENT = 8
 """Steps whose mean says how long the next ones will take."""
 WARM_UP = "warm-up"
 """What follows the task in a command that begins with worked examples."""
+STAYED = 0.05
+"""Change of held-out accuracy below which nothing is said to have risen or fallen: some sixty problems of
+each task cannot tell."""
 BARS = "\u2581\u2582\u2583\u2584\u2585\u2586\u2587\u2588"
 
 
@@ -133,7 +137,7 @@ def short(now: Practising) -> str:
         doing = "the first step" if now.measured else "measuring first"
         return f"practising {now.task}, {doing}"
     step = now.steps[-1]
-    done = f"step {step.step} of {step.steps}, right {percent(step.success)}"
+    done = f"step {step.step} of {step.steps}, {good(step)} {percent(step.success)}"
     return f"practising {now.task}, {done}, {left(now)}"
 
 
@@ -155,7 +159,7 @@ def figures(now: Practising) -> list[tuple[str, str]]:
         spread = f"{step.reward_mean:.2f} \u00b1 {step.reward_std:.2f}"
         rows += [
             ("reward", f"{spread}  {spark(rewards)}"),
-            ("right", f"{percent(step.success)}  {spark([s.success for s in now.steps])}"),
+            (good(step), f"{percent(step.success)}  {spark([s.success for s in now.steps])}"),
             (
                 "nothing to compare",
                 f"in {step.dead_groups} of {step.groups}: all answers scored alike",
@@ -170,9 +174,39 @@ def figures(now: Practising) -> list[tuple[str, str]]:
         elif step.ratio != 1.0:
             ratio = f"{step.ratio:.3f} now to when drawn, {percent(step.clipped)} clipped"
             rows.append(("ratio", ratio))
+        rows += [(arm.name, _arm(arm)) for arm in step.arms]
     if now.changed:
         rows.append(("options", " ".join(now.changed)))
     return rows
+
+
+def good(event: PracticeStep) -> str:
+    """What answers are that count as a success: "right", or "liked" where nothing is right or wrong."""
+    return "liked" if event.components and "correct" not in event.components else "right"
+
+
+def _arm(arm: ArmFigures) -> str:
+    """Figures of one task or difficulty: how often it is chosen, how it goes, what the curriculum thinks."""
+    parts = [f"{percent(arm.weight)} of the problems"]
+    if arm.accuracy is not None:
+        parts.append(f"held out {percent(arm.accuracy)}")
+    if arm.success is not None:
+        alike = f"{arm.dead_groups} of {arm.groups} alike"
+        parts.append(f"right {percent(arm.success)}, {alike}")
+    return ", ".join([*parts, f"worth {arm.value:.2f}"])
+
+
+def by_task(event: PracticeDone) -> str:
+    """What became of each task and difficulty, in a sentence; empty where there was one."""
+    found = []
+    for name, before in event.arms_before.items():
+        now = event.arms_after.get(name, before)
+        if abs(now - before) < STAYED:
+            found.append(f"{name} stayed at {percent(now)}")
+        else:
+            went = "rose" if now > before else "fell"
+            found.append(f"{name} {went} from {percent(before)} to {percent(now)}")
+    return ", ".join(found)
 
 
 def waiting(event: PracticeStep) -> str:
@@ -241,7 +275,7 @@ def stepped(event: PracticeStep) -> str:
     parts = [
         f"step {event.step} of {event.steps}",
         f"reward {event.reward_mean:.2f} \u00b1 {event.reward_std:.2f}",
-        f"right {percent(event.success)}",
+        f"{good(event)} {percent(event.success)}",
         f"nothing to compare in {event.dead_groups} of {event.groups}",
         f"drift {event.kl:.3f}",
         f"variety {event.entropy:.2f}",
@@ -253,6 +287,9 @@ def stepped(event: PracticeStep) -> str:
         parts.append(f"{event.failed} not judged")
     if not event.updates:
         parts.append(f"no update yet: {waiting(event)}")
+    if event.arms:
+        chosen = ", ".join(f"{arm.name} {percent(arm.weight)}" for arm in event.arms)
+        parts.append(f"chosen: {chosen}")
     if event.dropped:
         parts.append(f"{event.dropped} waited too long")
     return " \u00b7 ".join([*parts, seconds(event.seconds)])
@@ -274,7 +311,7 @@ def away(now: Practising) -> str:
 
 def warm_up(event: PracticeDone) -> str:
     """The command that practises the task with a warm-up."""
-    return f"/practice {event.task} {WARM_UP}"
+    return f"/practice {' '.join(event.arms_before) or event.task} {WARM_UP}"
 
 
 def advice(event: PracticeDone, how: str) -> str:
@@ -301,6 +338,8 @@ def done(event: PracticeDone) -> str:
         )
     if event.book_before is not None and event.book_after is not None:
         gained += f"; book recall {percent(event.book_before)} \u2192 {percent(event.book_after)}"
+    if event.arms_before:
+        gained += f". Held out, {by_task(event)}"
     return f"{gained}; {event.why}" if event.why else gained
 
 

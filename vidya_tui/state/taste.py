@@ -125,8 +125,19 @@ def _foretells(report: TasteReport) -> Iterator[str]:
         f"{percent(report.chance)}; about {percent(report.ceiling)} would be the most, if its own odds "
         "are right)"
     )
-    yield f"pairs of answers: {percent(report.pairs_right)} ordered as you did (guessing 50 %)"
+    error = f" \u00b1 {percent(report.pairs_error)}" if report.pairs_error is not None else ""
+    yield f"pairs of answers: {percent(report.pairs_right)}{error} ordered as you did (guessing 50 %)"
+    if report.no_more_than_length:
+        yield length_warning(report)
     yield f"its odds are off by {percent(report.calibration_error)} on average"
+
+
+def length_warning(report: TasteReport) -> str:
+    """That the taste may be nothing but a length."""
+    return (
+        f"the length of answers alone orders {percent(report.length_right)}: it may have learned the length "
+        "and nothing else"
+    )
 
 
 def _order(report: TasteReport) -> str:

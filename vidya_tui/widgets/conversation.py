@@ -79,7 +79,7 @@ class ConversationView(VerticalScroll, can_focus=False):
     def __init__(self, welcome: str, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._window = LogWindow(self, self._marks)
-        self.found = FoundPlaces(self, self._window)
+        self.found = FoundPlaces(self, self._window, self._stop_following)
         """The places of the words that are searched for."""
         self._chosen: int | None = None
         self._followed = True
@@ -255,6 +255,9 @@ class ConversationView(VerticalScroll, can_focus=False):
                 self._window.move(STEP)
             elif self._chosen is None:
                 self.following = True
+
+    def _stop_following(self) -> None:
+        self.following = False
 
     def watch_following(self, following: bool) -> None:
         self.post_message(self.FollowingChanged(following))

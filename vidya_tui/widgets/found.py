@@ -5,18 +5,15 @@ Left out: where the words are typed (find_bar.py), and what finds them (state/fi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
+from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.geometry import Region
 
 from vidya_tui.state.finding import Place, places
 from vidya_tui.widgets.log_window import LogWindow
 from vidya_tui.widgets.message import shown_text
-
-if TYPE_CHECKING:
-    from vidya_tui.widgets.conversation import ConversationView
 
 MARGIN = 1
 """Lines kept in view above and below a place."""
@@ -25,8 +22,11 @@ MARGIN = 1
 class FoundPlaces:
     """`find` searches, `step` goes to the next place, `end` stops and leaves the view where it is."""
 
-    def __init__(self, log: ConversationView, window: LogWindow) -> None:
-        self._log, self._window = log, window
+    def __init__(
+        self, log: VerticalScroll, window: LogWindow, stop_following: Callable[[], None]
+    ) -> None:
+        """stop_following: keeps the log from moving to its end."""
+        self._log, self._window, self._stop_following = log, window, stop_following
         self._places: Sequence[Place] = ()
         self._at = -1
         """Which of the places is shown; -1: none."""
@@ -82,7 +82,7 @@ class FoundPlaces:
 
     def _show_place(self) -> None:
         if self._at >= 0:
-            self._log.following = False
+            self._stop_following()
             self._window.bring(self._places[self._at].position)
         self._window.mark()
         self._log.call_after_refresh(self._scroll_to_place)

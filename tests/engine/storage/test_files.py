@@ -20,6 +20,7 @@ from engine.storage.files import (
     remove_leftovers,
     write_atomically,
 )
+from engine.tokenizers.load import load_tokenizer
 from engine.tokenizers.tokenizer import Tokenizer
 from personality.book import append_entry
 
@@ -152,7 +153,7 @@ def test_config_and_tokenizer_are_never_half_written(
     save_config(tiny_model.config, tmp_path)
     tiny_tokenizer.save(tmp_path)
     before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
-    assert Tokenizer.load(tmp_path).ranks == tiny_tokenizer.ranks
+    assert load_tokenizer(tmp_path).ranks == tiny_tokenizer.ranks
 
     def full(_: int) -> None:
         raise OSError(28, "No space left on device")

@@ -12,7 +12,8 @@ from made_tokenizers import CHATML, MARKERS, texts, trained, write
 
 from engine.errors import CheckpointError
 from engine.tokenizers.byte_level import byte_alphabet
-from engine.tokenizers.tokenizer import StreamDecoder, Tokenizer
+from engine.tokenizers.load import load_tokenizer
+from engine.tokenizers.tokenizer import StreamDecoder
 
 COUNT = int(os.environ.get("VIDYA_TOKENIZER_TEXTS", "1500"))
 """Texts that are compared; 10,000 were once, for each kind."""
@@ -40,7 +41,7 @@ def theirs(raw: dict[str, Any], typed: bool = True) -> Any:
 )
 def test_ids_are_those_of_the_other_program(options: dict[str, Any], tmp_path: Path) -> None:
     raw = trained(**options)
-    tokenizer, other = Tokenizer.load(write(tmp_path, raw)), theirs(raw)
+    tokenizer, other = load_tokenizer(write(tmp_path, raw)), theirs(raw)
     for text in texts(COUNT):
         ids = tokenizer.encode(text)
         assert ids == other.encode(text, add_special_tokens=False).ids, repr(text)
@@ -51,7 +52,7 @@ def test_ids_are_those_of_the_other_program(options: dict[str, Any], tmp_path: P
 
 
 def test_texts_come_back_whole(tmp_path: Path) -> None:
-    tokenizer = Tokenizer.load(write(tmp_path, trained()))
+    tokenizer = load_tokenizer(write(tmp_path, trained()))
     for text in (*texts(300), "", "\ud800 alone"):
         whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         assert tokenizer.decode(tokenizer.encode(text)) == whole
@@ -59,7 +60,7 @@ def test_texts_come_back_whole(tmp_path: Path) -> None:
 
 def test_typed_markers_are_ordinary_text(tmp_path: Path) -> None:
     raw = trained()
-    tokenizer = Tokenizer.load(write(tmp_path, raw))
+    tokenizer = load_tokenizer(write(tmp_path, raw))
     for marker in MARKERS:
         assert len(tokenizer.encode(marker)) > 1
         assert tokenizer.decode(tokenizer.encode(f"a{marker}b")) == f"a{marker}b"
@@ -74,7 +75,7 @@ def test_markers_come_from_no_merge_either(tmp_path: Path) -> None:
     vocab["Ġcats"] = len(vocab)
     raw["model"]["merges"].append(["Ġcat", "s"])
     raw["added_tokens"].append({**raw["added_tokens"][0], "id": vocab["Ġcats"], "content": "Ġcats"})
-    tokenizer = Tokenizer.load(write(tmp_path, raw))
+    tokenizer = load_tokenizer(write(tmp_path, raw))
     ids = tokenizer.encode(" cats")
     assert vocab["Ġcats"] not in ids and tokenizer.decode(ids) == " cats"
 
@@ -82,7 +83,7 @@ def test_markers_come_from_no_merge_either(tmp_path: Path) -> None:
 def test_bytes_that_the_vocabulary_has_not_are_left_out(tmp_path: Path) -> None:
     raw = trained(alphabet=False)
     raw["model"]["unk_token"] = "<|endoftext|>"
-    tokenizer = Tokenizer.load(write(tmp_path, raw))
+    tokenizer = load_tokenizer(write(tmp_path, raw))
     ids = tokenizer.encode("cat \u2603 mat")  # a snowman, in no sentence
     assert not tokenizer.special_ids.intersection(ids)
     text = tokenizer.decode_bytes(ids)
@@ -90,13 +91,13 @@ def test_bytes_that_the_vocabulary_has_not_are_left_out(tmp_path: Path) -> None:
 
 
 def test_digits_stand_one_by_one(tmp_path: Path) -> None:
-    tokenizer = Tokenizer.load(write(tmp_path, trained()))
+    tokenizer = load_tokenizer(write(tmp_path, trained()))
     assert [tokenizer.decode([i]) for i in tokenizer.encode("1984")] == list("1984")
 
 
 def test_a_blank_before_a_word_is_part_of_it(tmp_path: Path) -> None:
     raw = trained()
-    tokenizer = Tokenizer.load(write(tmp_path, raw))
+    tokenizer = load_tokenizer(write(tmp_path, raw))
     (number,) = tokenizer.encode(" the")
     assert raw["model"]["vocab"]["Ġthe"] == number and tokenizer.decode_bytes([number]) == b" the"
 
@@ -107,7 +108,7 @@ def test_ids_may_stand_in_any_order_and_leave_holes(tmp_path: Path) -> None:
     moved = {token: 3 * size - 2 * i for token, i in raw["model"]["vocab"].items()}
     raw["model"]["vocab"] = moved
     raw["added_tokens"] = [{**one, "id": moved[one["content"]]} for one in raw["added_tokens"]]
-    tokenizer = Tokenizer.load(write(tmp_path, raw))
+    tokenizer = load_tokenizer(write(tmp_path, raw))
     assert tokenizer.vocab_size == 3 * size + 1
     ids = tokenizer.encode("The cat sat.")
     assert tokenizer.decode(ids) == "The cat sat."
@@ -125,30 +126,30 @@ def test_added_white_space_stays_text_and_other_added_tokens_do_not(tmp_path: Pa
         {**plain, "id": size, "content": "     "},
         {**plain, "id": size + 1, "content": "<think>"},
     ]
-    tokenizer = Tokenizer.load(write(tmp_path, raw))
+    tokenizer = load_tokenizer(write(tmp_path, raw))
     ids = tokenizer.encode("a     b<think>")
     assert size in ids and size + 1 not in ids
     assert tokenizer.decode(ids) == "a     b<think>" and size + 1 in tokenizer.never_ids
 
 
 def test_what_is_saved_is_read_again_without_the_template(tmp_path: Path) -> None:
-    tokenizer = Tokenizer.load(write(tmp_path, trained()))
+    tokenizer = load_tokenizer(write(tmp_path, trained()))
     copy = tmp_path / "copy"
     copy.mkdir()
     tokenizer.save(copy)
     assert sorted(path.name for path in copy.iterdir()) == sorted(tokenizer.files())
     (copy / "tokenizer_config.json").write_text('{"chat_template": "{{ broken"}')
-    again = Tokenizer.load(copy)
+    again = load_tokenizer(copy)
     assert again.chat == tokenizer.chat and again.encode("The cat") == tokenizer.encode("The cat")
 
 
 def test_the_fingerprint_follows_the_system_prompt(tmp_path: Path) -> None:
-    first = Tokenizer.load(write(tmp_path, trained()))
+    first = load_tokenizer(write(tmp_path, trained()))
     first.save(tmp_path)
-    assert Tokenizer.load(tmp_path).fingerprint() == first.fingerprint()
+    assert load_tokenizer(tmp_path).fingerprint() == first.fingerprint()
     chat = tmp_path / "chat.json"
     chat.write_text(json.dumps({**json.loads(chat.read_text()), "system_prompt": "Be brief."}))
-    other = Tokenizer.load(tmp_path)
+    other = load_tokenizer(tmp_path)
     assert other.fingerprint() != first.fingerprint()
     assert tuple(other.encode("Be brief.")) == other.chat.system
 
@@ -167,7 +168,7 @@ def test_the_fingerprint_follows_the_system_prompt(tmp_path: Path) -> None:
 def test_other_tokenizers_are_refused(change: dict[str, Any], why: str, tmp_path: Path) -> None:
     write(tmp_path, {**trained(), **change}, CHATML)
     with pytest.raises(CheckpointError, match=why):
-        Tokenizer.load(tmp_path)
+        load_tokenizer(tmp_path)
 
 
 def test_a_split_that_does_harm_is_refused(tmp_path: Path) -> None:
@@ -175,13 +176,13 @@ def test_a_split_that_does_harm_is_refused(tmp_path: Path) -> None:
     raw["pre_tokenizer"]["pretokenizers"][0]["pattern"] = {"Regex": r"(?:a+a+)+[bc]"}
     write(tmp_path, raw)
     with pytest.raises(CheckpointError, match="its tokenizer (takes|fails)"):
-        Tokenizer.load(tmp_path)
+        load_tokenizer(tmp_path)
 
 
 def test_a_panic_at_a_later_text_is_an_error_like_any_other(tmp_path: Path) -> None:
     raw = trained(split="qwen")
     raw["pre_tokenizer"]["pretokenizers"][0]["pattern"] = {"Regex": r"(?:z+z+)+[yx]"}
-    tokenizer = Tokenizer.load(write(tmp_path, raw))
+    tokenizer = load_tokenizer(write(tmp_path, raw))
     assert tokenizer.decode(tokenizer.encode("hello")) == "hello"
     with pytest.raises(CheckpointError, match="pattern fails on this text"):
         tokenizer.encode("z" * 200)

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from engine.tokenizers.chat_format import encode_chat, encode_document, encode_prompt, left_out
+from engine.tokenizers.chat_format import (
+    continue_prompt,
+    encode_chat,
+    encode_document,
+    encode_prompt,
+    left_out,
+)
 from engine.tokenizers.ranks import RankTokenizer
 
 T = RankTokenizer({bytes([b]): b for b in range(256)})  # one id per byte: lengths are easy to count
@@ -14,6 +20,15 @@ def test_chat_layout_and_targets() -> None:
     encoded = encode_chat(T, [("user", "ab"), ("assistant", "c"), ("user", "d")])
     assert encoded.ids == [T.user, 97, 98, T.assistant, 99, T.end, T.user, 100]
     assert encoded.target == [False, False, False, False, True, True, False, False]
+
+
+def test_a_prompt_goes_on_as_it_is() -> None:
+    turns = [("user", "ab"), ("assistant", "c"), ("user", "d")]
+    whole = encode_prompt(T, turns, context=128, reserve=8)
+    first = encode_prompt(T, turns[:1], context=128, reserve=8)
+    assert continue_prompt(T, first, (99, T.end), "d") == whole
+    assert continue_prompt(T, first, (99,), "d") == whole, "a reply that was cut gets its end"
+    assert continue_prompt(T, first, (), "d")[len(first)] == T.end
 
 
 def test_document_is_learned_whole() -> None:

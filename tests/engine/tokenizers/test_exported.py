@@ -14,6 +14,7 @@ from engine.tokenizers.byte_level import ByteLevelTokenizer
 from engine.tokenizers.chat_format import encode_prompt
 from engine.tokenizers.exported import gguf_metadata, huggingface_files, tokenizer_json
 from engine.tokenizers.from_gguf import tokenizer_files
+from engine.tokenizers.load import load_tokenizer
 from engine.tokenizers.ranks import RankTokenizer
 from engine.tokenizers.tokenizer import Tokenizer
 
@@ -43,7 +44,7 @@ def test_vidyas_own_has_the_same_ids(
 ) -> None:
     import tokenizers
 
-    own = tiny_tokenizer if size == "tiny" else Tokenizer.load(SHIPPED)
+    own = tiny_tokenizer if size == "tiny" else load_tokenizer(SHIPPED)
     other = tokenizers.Tokenizer.from_str(json.dumps(tokenizer_json(own)))
     other.encode_special_tokens = True
     plain = ["", " ", "\n\n  \n", "a" * 300, "'LL 'll don't", "x  \n y\t\t1234567", "<|user|> no"]
@@ -52,7 +53,7 @@ def test_vidyas_own_has_the_same_ids(
     theirs = served(own, tmp_path / "out")
     assert prompted(theirs, TALK) == encode_prompt(own, TALK, 512, 64)
     assert theirs.eos_token_id == own.chat.end
-    assert Tokenizer.load(tmp_path / "out").fingerprint() == own.fingerprint()
+    assert load_tokenizer(tmp_path / "out").fingerprint() == own.fingerprint()
 
 
 def test_tags_that_were_learned_are_shown_by_others(
@@ -62,7 +63,7 @@ def test_tags_that_were_learned_are_shown_by_others(
     theirs = served(own, tmp_path / "out")
     ids = [*own.encode_tagged("<think>so</think><answer>no</answer>"), own.end]
     assert theirs.decode(ids, skip_special_tokens=True) == "<|think|> so<|answer|> no"
-    found = Tokenizer.load(tmp_path / "out")
+    found = load_tokenizer(tmp_path / "out")
     assert found.says_tags and found.fingerprint() == own.fingerprint()
     plain = tokenizer_json(tiny_tokenizer)["added_tokens"]
     assert all(one["special"] for one in plain), "reserved ids are never shown"
@@ -72,7 +73,7 @@ def test_tags_that_were_learned_are_shown_by_others(
 def test_anothers_has_the_same_prompt(template: str, tmp_path: Path) -> None:
     markers = ("<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|user|>", "<|assistant|>")
     raw = trained(markers=(*markers, "<|system|>"))
-    own = Tokenizer.load(write(tmp_path, raw, template))
+    own = load_tokenizer(write(tmp_path, raw, template))
     theirs = served(own, tmp_path / "out")
     assert own.chat.system, "the usual system prompt is part of it"
     for turns in (TALK, TALK[:1]):
@@ -80,7 +81,7 @@ def test_anothers_has_the_same_prompt(template: str, tmp_path: Path) -> None:
     other = prompted(theirs, [("system", "Be brief."), *TALK])
     assert theirs.decode(other).count("Be brief.") == 1
     assert "Vidya, a small" not in theirs.decode(other)
-    again = Tokenizer.load(tmp_path / "out")
+    again = load_tokenizer(tmp_path / "out")
     assert again.chat == own.chat and again.encode("Hi 12") == own.encode("Hi 12")
 
 
@@ -88,7 +89,7 @@ def test_gguf_there_and_back(tmp_path: Path) -> None:
     for split, name in (("smollm", "smollm"), ("qwen", "qwen2")):
         raw = trained(split=split)
         (tmp_path / split).mkdir()
-        own = Tokenizer.load(write(tmp_path / split, raw))
+        own = load_tokenizer(write(tmp_path / split, raw))
         said = gguf_metadata(own, own.vocab_size + 3)
         assert said["tokenizer.ggml.pre"] == name
         assert len(said["tokenizer.ggml.tokens"]) == own.vocab_size + 3
@@ -111,6 +112,6 @@ def test_vidyas_own_as_gguf(tiny_tokenizer: RankTokenizer) -> None:
 def test_a_split_that_llama_cpp_does_not_know(tmp_path: Path) -> None:
     raw = trained()
     raw["pre_tokenizer"] = {"type": "Whitespace"}
-    own = Tokenizer.load(write(tmp_path, raw))
+    own = load_tokenizer(write(tmp_path, raw))
     with pytest.raises(CheckpointError, match="no pre-tokenizer"):
         gguf_metadata(own, own.vocab_size)

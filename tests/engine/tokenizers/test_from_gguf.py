@@ -10,6 +10,7 @@ from made_tokenizers import CHATML, MARKERS, texts, trained, write
 
 from engine.errors import CheckpointError
 from engine.tokenizers.from_gguf import tokenizer_files
+from engine.tokenizers.load import load_tokenizer
 from engine.tokenizers.tokenizer import Tokenizer
 
 
@@ -35,7 +36,7 @@ def written(folder: Path, found: dict[str, Any]) -> Tokenizer:
     folder.mkdir()
     for name, text in tokenizer_files(found).items():
         (folder / name).write_text(text, "utf-8")
-    return Tokenizer.load(folder)
+    return load_tokenizer(folder)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +46,7 @@ def test_ids_are_those_of_the_file_it_was_made_of(
     split: str, pre: str, last: bool, tmp_path: Path
 ) -> None:
     raw = trained(split=split, last=last)
-    before = Tokenizer.load(write(tmp_path, raw))
+    before = load_tokenizer(write(tmp_path, raw))
     after = written(tmp_path / "gguf", metadata(raw, pre))
     for text in texts(500):
         assert after.encode(text) == before.encode(text), repr(text)

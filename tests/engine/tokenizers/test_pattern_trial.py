@@ -10,6 +10,7 @@ import pytest
 
 from engine.errors import CheckpointError
 from engine.tokenizers import pattern_trial
+from engine.tokenizers.load import load_tokenizer
 from engine.tokenizers.pattern_trial import try_pattern
 from engine.tokenizers.ranks import PATTERN, RankTokenizer
 from engine.tokenizers.tokenizer import Tokenizer
@@ -43,7 +44,7 @@ def test_a_harmful_pattern_is_refused_when_the_tokenizer_is_loaded(
     config = tmp_path / "tokenizer_config.json"
     config.write_text(json.dumps({**json.loads(config.read_text()), "pattern": HARMFUL[name]}))
     with pytest.raises(CheckpointError, match="its pattern"):
-        Tokenizer.load(tmp_path)
+        load_tokenizer(tmp_path)
 
 
 def test_a_pattern_that_does_not_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,4 +70,4 @@ def test_a_rank_file_that_lost_lines_is_refused(tiny_tokenizer: Tokenizer, tmp_p
     ranks = tmp_path / "tokenizer.tiktoken"
     ranks.write_bytes(b"".join(ranks.read_bytes().splitlines(keepends=True)[:-3]))
     with pytest.raises(CheckpointError, match="counts others"):
-        Tokenizer.load(tmp_path)
+        load_tokenizer(tmp_path)

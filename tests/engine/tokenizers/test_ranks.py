@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import CheckpointError, ConfigError
+from engine.tokenizers.load import load_tokenizer
 from engine.tokenizers.ranks import RESERVED, SPECIALS, RankTokenizer, train_tokenizer
 from engine.tokenizers.tokenizer import StreamDecoder, Tokenizer
 
@@ -94,7 +95,7 @@ def test_stream_of_any_bytes_ends_as_decode_would(data: bytes) -> None:
 
 def test_saved_tokenizer_is_the_same(tiny_tokenizer: Tokenizer, tmp_path: Path) -> None:
     tiny_tokenizer.save(tmp_path)
-    loaded = Tokenizer.load(tmp_path)
+    loaded = load_tokenizer(tmp_path)
     assert loaded.ranks == tiny_tokenizer.ranks
     assert loaded.specials == tiny_tokenizer.specials
 
@@ -110,7 +111,7 @@ def test_damaged_file_is_refused(tiny_tokenizer: Tokenizer, tmp_path: Path, dama
     else:
         file.write_bytes(b"\xff\xfe no ranks here\n")
     with pytest.raises(CheckpointError):
-        Tokenizer.load(tmp_path)
+        load_tokenizer(tmp_path)
 
 
 def test_training_without_rustbpe_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:

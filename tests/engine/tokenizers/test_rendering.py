@@ -13,6 +13,7 @@ from made_tokenizers import CHATML, ZEPHYR, trained, write
 from engine.errors import CheckpointError
 from engine.tokenizers.chat_format import encode_chat, encode_document, encode_prompt, left_out
 from engine.tokenizers.chat_pieces import SYSTEM_PROMPT
+from engine.tokenizers.load import load_tokenizer
 from engine.tokenizers.rendering import find_pieces
 from engine.tokenizers.tokenizer import Tokenizer
 
@@ -49,7 +50,7 @@ TURNS = [("user", "The cat?"), ("assistant", "It sat."), ("user", "Where is the 
 def load(folder: Path, template: str | None, **config: Any) -> Tokenizer:
     markers = ("<|endoftext|>", "<|im_start|>", "<|im_end|>", "<s>", "<think>", "</think>")
     markers += ("<start_of_turn>", "<end_of_turn>")
-    return Tokenizer.load(write(folder, trained(markers=markers), template, **config))
+    return load_tokenizer(write(folder, trained(markers=markers), template, **config))
 
 
 def theirs(folder: Path, turns: list[tuple[str, str]], **options: Any) -> list[int]:
@@ -104,7 +105,7 @@ def test_chatml_is_taken_where_there_is_no_template(tmp_path: Path) -> None:
 def test_a_template_file_counts_over_the_config(tmp_path: Path) -> None:
     write(tmp_path, trained(), "{{ nothing }}")
     (tmp_path / "chat_template.jinja").write_text(CHATML)
-    assert Tokenizer.load(tmp_path).chat.end == trained()["model"]["vocab"]["<|im_end|>"]
+    assert load_tokenizer(tmp_path).chat.end == trained()["model"]["vocab"]["<|im_end|>"]
 
 
 def test_an_answer_learned_follows_the_prompt_it_answers(tmp_path: Path) -> None:
@@ -155,7 +156,7 @@ def test_a_system_prompt_can_be_changed_and_left_out(tmp_path: Path) -> None:
     raw = json.loads(chat.read_text())
     assert raw["system_prompt"] == SYSTEM_PROMPT
     chat.write_text(json.dumps({**raw, "system_prompt": ""}))
-    tokenizer = Tokenizer.load(tmp_path)
+    tokenizer = load_tokenizer(tmp_path)
     assert encode_prompt(tokenizer, TURNS[:1], 512, 8) == [
         *tokenizer.chat.user_head,
         *tokenizer.encode("The cat?"),
@@ -164,7 +165,7 @@ def test_a_system_prompt_can_be_changed_and_left_out(tmp_path: Path) -> None:
     ]
     chat.write_text("[")
     with pytest.raises(CheckpointError, match=r"chat\.json cannot be read"):
-        Tokenizer.load(tmp_path)
+        load_tokenizer(tmp_path)
 
 
 def test_plain_texts_stand_between_the_ids_of_training(tmp_path: Path) -> None:

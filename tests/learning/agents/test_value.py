@@ -9,8 +9,8 @@ import torch
 
 from engine.errors import CheckpointError, ShapeError
 from engine.model import Model
-from learning.agents.interface import DrawnTokens
-from learning.agents.value import ValueHead, explained_variance, token_states
+from learning.agents.interface import Decision, DrawnTokens, Move, Trajectory
+from learning.agents.value import ValueHead, explained_variance, talk_states, token_states
 
 
 def made(count: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -84,3 +84,16 @@ def test_a_state_is_that_before_its_token(tiny_model: Model) -> None:
     before = token_states(tiny_model, DrawnTokens((1, 2, 3), (9, 8), (0.0, 0.0), (True, True)))
     torch.testing.assert_close(states[0], before[0], atol=1e-5, rtol=1e-4)
     assert not torch.allclose(states[1], before[1], atol=1e-3)
+
+
+def test_a_conversation_is_read_once_and_a_shortened_one_move_by_move(tiny_model: Model) -> None:
+    drawn = [
+        DrawnTokens((1, 2, 3), (4, 5), (0.0, 0.0), (True, True)),
+        DrawnTokens((1, 2, 3, 4, 5, 9), (6,), (0.0,), (True,)),
+        DrawnTokens((4, 5, 9, 6, 8), (7, 7), (0.0, 0.0), (True, True)),
+    ]
+    moves = tuple(Move(one.prompt, Decision(one.tokens, one), 0.0, 1.0) for one in drawn)
+    for part in (moves[:1], moves[:2], moves):
+        found = talk_states(tiny_model, Trajectory(part))
+        for states, one in zip(found, drawn, strict=False):
+            torch.testing.assert_close(states, token_states(tiny_model, one))

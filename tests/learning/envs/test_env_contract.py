@@ -8,13 +8,17 @@ from typing import Any
 
 import pytest
 
+from engine.tokenizers.ranks import RankTokenizer
 from learning.agents.interface import TimeStep
 from learning.envs.bandit import TenArmed
 from learning.envs.corridor import Corridor
+from learning.envs.dialogue import DialogueEnvironment
 from learning.envs.gridworld import two_jumps, way_out
 from learning.envs.question import QuestionEnvironment
 from learning.envs.umbrella import UmbrellaChain
 from learning.envs.walk import RandomWalk
+from learning.rewards.dialogue import DialogueTask
+from learning.rewards.registry import find_task
 from tests.implementations import implementations
 from tests.sums import Sums
 
@@ -26,8 +30,23 @@ WORLDS: dict[str, Callable[[], Any]] = {
     "Corridor": Corridor,
     "UmbrellaChain": UmbrellaChain,
     "QuestionEnvironment": lambda: QuestionEnvironment(Sums()),
+    "DialogueEnvironment": lambda: Spoken("umbrella_talk"),
+    "DialogueEnvironment, detective": lambda: Spoken("detective"),
 }
 LONGEST = 2000
+
+
+class Spoken(DialogueEnvironment):
+    """A conversation with one id a byte, for a test that acts with texts."""
+
+    def __init__(self, name: str) -> None:
+        task = find_task(name)
+        assert isinstance(task, DialogueTask)
+        tokenizer = RankTokenizer({bytes([b]): b for b in range(256)})
+        super().__init__(task, tokenizer, context=4000)
+
+    def step(self, action: Any) -> TimeStep[Any]:
+        return super().step(tuple(action.encode()))
 
 
 def episode(world: Any, seed: int) -> list[TimeStep[Any]]:

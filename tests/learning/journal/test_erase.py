@@ -215,6 +215,19 @@ def test_a_text_in_a_title_alone_is_found_and_its_conversation_stays(journal: Jo
     assert [talk.title for talk in journal.conversations()] == ["hello"]
 
 
+def test_practice_on_a_message_is_forgotten_with_it(journal: Journal) -> None:
+    """`vidya practice taste` practises on the owner's own messages."""
+    secret, other = say(journal, " is it swordfish? "), say(journal, "hello")
+    for problem in ("is it swordfish?", "hello"):
+        run = begin_practice(journal, "taste", {"seed": 1})
+        sample = PracticeSample(1, problem, "It may be.", 0.5, {"taste": 0.5})
+        add_practice_step(journal, run, 1, {"loss": 0.5}, [sample])
+    assert journal.to_forget(ask=other.id).practices == (2,)
+    journal.forget(conversation=secret.conversation)
+    assert [entry.id for entry in practice_entries(journal)] == [2]
+    assert not traces(journal, "swordfish")
+
+
 def test_answers_of_practice_are_forgotten_with_what_they_quote(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "j.sqlite3")
     for prompt in ("my cat Tilly", "3 + 4"):

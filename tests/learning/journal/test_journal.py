@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from hypothesis import strategies as st
 from engine.config import Sampling
 from engine.errors import JournalError, NotFound
 from learning.journal.journal import Journal
-from learning.protocol.records import Ask, Candidate, Correction, Lesson, Pick, Rating, Turn, Turns
+from learning.protocol.records import Ask, Candidate, Correction, Lesson, Pick, Turn, Turns
 
 SAMPLING = Sampling(temperature=0.5, max_tokens=7)
 
@@ -30,13 +29,6 @@ def candidate(ask: Ask, index: int, text: str) -> Candidate:
 
 def lesson(answer: str = "yes", **fields: object) -> Lesson:
     return Lesson(**{"kind": "pick", "prompt": user("q"), "answer": answer, **fields})  # type: ignore[arg-type]
-
-
-@pytest.fixture
-def journal(tmp_path: Path) -> Iterator[Journal]:
-    journal = Journal(tmp_path / "journal.sqlite3")
-    yield journal
-    journal.close()
 
 
 def ask(journal: Journal, *texts: str, conversation: int | None = None) -> Ask:
@@ -108,144 +100,6 @@ def test_candidates_are_appended_and_repeats_passed_over(journal: Journal) -> No
     assert journal.row("SELECT count(*) FROM candidates") == (3,)
     with pytest.raises(NotFound, match="ask 99"):
         journal.add_candidates([Candidate(99, 1, "", (), (), "end", 0)])
-
-
-# ---------------------------------------------------------------- judgements and answers
-
-
-def test_the_newest_judgement_with_a_text_is_the_answer(journal: Journal) -> None:
-    first = ask(journal)
-    assert journal.answer(first.id) is None
-    journal.judge(Pick(first.id, 2), "two", [lesson("two")])
-    assert journal.answer(first.id) == "two"
-    journal.judge(Correction(first.id, "three", 2), "three", [lesson("three", kind="correction")])
-    assert journal.answer(first.id) == "three"
-    journal.judge(Rating(first.id, "good"), "three", [lesson("three", kind="rating")])
-    assert journal.answer(first.id) == "three"
-    assert [(j.judgement, j.answer, j.stands) for j in journal.judgements(first.id)] == [
-        (Pick(first.id, 2), "two", True),
-        (Correction(first.id, "three", 2), "three", True),
-        (Rating(first.id, "good"), "three", True),
-    ]
-
-
-def test_a_judgement_brings_its_lessons_with_their_numbers(journal: Journal) -> None:
-    first = ask(journal)
-    number = journal.judge(
-        Correction(first.id, "b", None),
-        "b",
-        [Lesson("correction", first.turns, "b", ("a",), 0.75, replaces="a")],
-    )
-    (stored,) = journal.lessons_of(number)
-    assert stored == Lesson(
-        "correction", first.turns, "b", ("a",), 0.75, stored.id, number, "waiting", "a"
-    )
-    assert journal.lesson(stored.id) == stored
-    assert journal.waiting() == [stored]
-
-
-def test_taking_back_brings_the_earlier_answer_forth(journal: Journal) -> None:
-    first = ask(journal)
-    pick = journal.judge(Pick(first.id, 1), "one", [lesson("one")])
-    typed = journal.judge(Correction(first.id, "two"), "two", [lesson("two", kind="correction")])
-    journal.withdraw(typed)
-    journal.withdraw(typed)  # twice is once
-    assert journal.answer(first.id) == "one"
-    # the other way: the teacher marks the lesson undone
-    (taught,) = journal.lessons_of(pick)
-    journal.set_lesson_state(taught.id, "undone")
-    assert journal.answer(first.id) is None
-    assert [judged.stands for judged in journal.judgements(first.id)] == [False, False]
-    with pytest.raises(NotFound, match="judgement 99"):
-        journal.withdraw(99)
-
-
-def test_a_new_judgement_takes_others_back_in_the_same_breath(journal: Journal) -> None:
-    first = ask(journal)
-    old = journal.judge(Pick(first.id, 1), "one", [lesson("one")])
-    journal.judge(Pick(first.id, 2), "two", [lesson("two")], withdraws=[old])
-    assert [judged.stands for judged in journal.judgements(first.id)] == [False, True]
-    assert [left.answer for left in journal.to_undo()] == ["one"]
-    assert [left.answer for left in journal.waiting()] == ["two"]
-    last = journal.last_lesson()
-    assert last is not None
-    assert last.answer == "two"
-
-
-def test_a_judgement_that_fails_leaves_nothing_of_itself(journal: Journal) -> None:
-    first = ask(journal)
-    old = journal.judge(Pick(first.id, 1), "one", [lesson("one")])
-    with pytest.raises(JournalError):
-        journal.judge(
-            Pick(first.id, 2), "two", [lesson("two"), lesson(weight=None)], withdraws=[old]
-        )
-    assert journal.answer(first.id) == "one"
-    assert len(journal.judgements(first.id)) == 1
-    assert [left.answer for left in journal.lessons()] == ["one"]
-    assert journal.to_undo() == []
-    with pytest.raises(NotFound, match="ask 99"):
-        journal.judge(Pick(99, 1), "x")
-
-
-def test_a_rating_is_the_answer_only_where_there_is_none(journal: Journal) -> None:
-    first = ask(journal)
-    journal.judge(Rating(first.id, "good"), "plain", [lesson("plain", kind="rating")])
-    assert journal.answer(first.id) == "plain"
-    second = ask(journal)
-    journal.set_answer(second.id, "went on")
-    journal.judge(Rating(second.id, "bad"), "went on")
-    assert journal.answer(second.id) == "went on"
-
-
-def test_an_answer_may_come_without_a_judgement(journal: Journal) -> None:
-    first = ask(journal)
-    weak = Lesson("continuation", first.turns, "hm", weight=0.1)
-    journal.set_answer(first.id, "hm", [weak])
-    assert journal.answer(first.id) == "hm"
-    assert journal.judgements(first.id) == []
-    assert [rider.kind for rider in journal.riders()] == ["continuation"]
-    assert journal.waiting() == []
-    with pytest.raises(NotFound):
-        journal.set_answer(99, "x")
-
-
-def test_an_early_pick_lacks_its_lesson_until_it_is_completed(journal: Journal) -> None:
-    first = ask(journal)
-    number = journal.judge(Pick(first.id, 2), "Hel")
-    assert [judged.id for judged in journal.judgements_without_lessons()] == [number]
-    (taught,) = journal.complete(number, "Hello there.", [lesson("Hello there.")])
-    assert taught.judgement == number
-    assert journal.answer(first.id) == "Hello there."
-    assert journal.judgements_without_lessons() == []
-    with pytest.raises(NotFound):
-        journal.complete(99, "x", [])
-
-
-def test_only_judgements_that_still_count_lack_lessons(journal: Journal) -> None:
-    first, second, third = ask(journal), ask(journal), ask(journal)
-    journal.judge(Pick(first.id, 1), "superseded")
-    newest = journal.judge(Pick(first.id, 2), "kept")
-    withdrawn = journal.judge(Pick(second.id, 1), "withdrawn")
-    journal.withdraw(withdrawn)
-    journal.judge(Rating(third.id, None), "a rating taken back teaches nothing")
-    rated = journal.judge(Rating(first.id, "bad"), "kept")
-    assert [judged.id for judged in journal.judgements_without_lessons()] == [newest, rated]
-
-
-def test_picks_that_stand_are_counted_for_the_progress(journal: Journal) -> None:
-    first, second, third = ask(journal), ask(journal), ask(journal)
-    for ask_id, logprobs in ((first.id, (-0.5, -0.1, -0.3)), (second.id, (-0.2, -0.4, -0.1))):
-        journal.add_candidates(
-            Candidate(ask_id, number, f"text {number}", (1, 2), (logprob, logprob), "end", 1)
-            for number, logprob in enumerate(logprobs, 1)
-        )
-    journal.judge(Pick(first.id, 1), "a")
-    journal.withdraw(journal.judge(Pick(second.id, 3), "b"))
-    journal.judge(Pick(second.id, 1), "c")
-    journal.judge(Pick(third.id, 1), "of which nothing is kept")
-    journal.judge(Pick(first.id, 2), "the surest")
-    firsts = [first for _, first in journal.first_picked()]
-    assert firsts == [False, False, True, True]
 
 
 # ---------------------------------------------------------------- conversations
@@ -379,94 +233,6 @@ def test_search_finds_messages_answers_and_candidates(journal: Journal) -> None:
     ]
     assert {(hit.ask, hit.conversation) for hit in hits} == {(first.id, first.conversation)}
     assert len(journal.search("dog", limit=2)) == 2
-
-
-# ---------------------------------------------------------------- lessons and versions
-
-
-def test_lessons_are_listed_by_state_kind_and_number(journal: Journal) -> None:
-    one, two, three = journal.add_lessons(
-        [lesson("1", kind="example"), lesson("2", kind="owner_words"), lesson("3")]
-    )
-    journal.set_lesson_state(one.id, "learned")
-    assert [found.id for found in journal.lessons()] == [one.id, two.id, three.id]
-    assert [found.id for found in journal.lessons(state="learned")] == [one.id]
-    assert [found.id for found in journal.lessons(kinds=["pick", "example"])] == [one.id, three.id]
-    assert [found.id for found in journal.lessons(after=one.id)] == [two.id, three.id]
-    assert journal.lessons("waiting", ["pick"], after=three.id) == []
-    assert [found.id for found in journal.waiting()] == [three.id]
-    assert [found.id for found in journal.riders()] == [two.id]
-
-
-def test_every_state_is_remembered_and_the_last_one_counts(journal: Journal) -> None:
-    (one,) = journal.add_lessons([lesson()])
-    for state in ("learned", "needs_practice", "undone", "waiting"):
-        journal.set_lesson_state(one.id, state)
-        assert journal.lesson(one.id).state == state
-    assert [state for state, _ in journal.lesson_events(one.id)] == [
-        *("waiting", "learned", "needs_practice", "undone", "waiting")
-    ]
-    for unknown in (journal.lesson, lambda number: journal.set_lesson_state(number, "learned")):
-        with pytest.raises(NotFound, match="lesson 99"):
-            unknown(99)
-
-
-def test_the_last_lesson_passes_over_undone_riders_and_those_on_their_way(
-    journal: Journal,
-) -> None:
-    assert journal.last_lesson() is None
-    one, two, three, _ = journal.add_lessons(
-        [lesson("1"), lesson("2"), lesson("3"), lesson("4", kind="continuation")]
-    )
-    journal.set_lesson_state(three.id, "undone")
-    assert journal.last_lesson() == two
-    assert journal.last_lesson(skip={two.id}) == one
-    assert journal.last_lesson(skip={one.id, two.id}) is None
-
-
-def test_weights_know_their_lessons_through_their_ancestors(journal: Journal) -> None:
-    a, b, c = (one.id for one in journal.add_lessons([lesson("a"), lesson("b"), lesson("c")]))
-    assert (journal.latest_version(), journal.saved_version()) == (0, 0)
-    journal.add_publication(1, 0, (a,))
-    journal.add_publication(2, 1, (b,), path="snapshots/2", note="b")
-    journal.add_publication(3, 1, (c,))  # b was taken back: made from 1 again
-    assert journal.latest_version() == 3
-    assert journal.lessons_in(2) == {a, b}
-    assert journal.lessons_in(3) == {a, c}
-    assert journal.lessons_in(0) == frozenset()
-    with pytest.raises(JournalError):
-        journal.add_publication(3, 1, ())
-
-
-def test_after_a_crash_published_lessons_that_were_not_saved_are_learned_again(
-    journal: Journal,
-) -> None:
-    saved, lost, gone, waits = journal.add_lessons([lesson(text) for text in "abcd"])
-    for number, learned in enumerate((saved, lost, gone), start=1):
-        journal.add_publication(number, number - 1, (learned.id,))
-        journal.set_lesson_state(learned.id, "learned")
-    journal.mark_saved(1)
-    assert [one.id for one in journal.lessons_not_saved()] == [lost.id, gone.id]
-    for state in ("needs_practice", "undone"):  # rolled back on purpose, or taken back
-        journal.set_lesson_state(gone.id, state)
-        assert [one.id for one in journal.lessons_not_saved()] == [lost.id]
-    # the start loads version 1 and learns it again
-    journal.add_publication(4, 1, (lost.id,))
-    journal.mark_saved(4)
-    assert journal.lessons_not_saved() == []
-    assert [one.id for one in journal.waiting()] == [waits.id]
-
-
-def test_steps_and_measures_are_kept_for_the_progress(journal: Journal) -> None:
-    (one,) = journal.add_lessons([lesson()])
-    journal.add_step([one.id, 99], 2.5, 32, 0.1, "lesson")
-    journal.add_step([], float("nan"), 32, 0.1, "book")
-    journal.add_step([], 1.5, 32, 0.1, "book")
-    assert [value for _, value in journal.measures("loss")] == [2.5, 1.5]
-    assert journal.rows("SELECT step, lesson FROM step_lessons") == [(1, one.id)]
-    journal.add_measure("book_recall", 0.5)
-    journal.add_measure("book_recall", float("inf"))
-    assert [value for _, value in journal.measures("book_recall")] == [0.5]
 
 
 # ---------------------------------------------------------------- the file

@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[3]
 
 def kills(*arguments: object) -> list[dict[str, Any]]:
     """What the benchmark's driver says, a row a kill."""
-    command = [sys.executable, "-m", "benchmarks.kills_day", *map(str, arguments)]
+    command = [sys.executable, "-m", "benchmarks.crashes.kills_day", *map(str, arguments)]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -19,6 +19,7 @@ from engine.storage.weight_files import current_files
 from learning.home import HomeError
 from learning.lessons.learner import Learner
 from learning.lessons.recipe import TeachSettings
+from learning.memory.margins import Margin
 from learning.models.snapshots import keep_snapshot
 from learning.models.store import ModelStore
 from learning.protocol.events import Event, Failed
@@ -126,6 +127,22 @@ def test_a_kill_within_a_publication_leaves_the_lesson_waiting(
     assert journal.saved_version() == again.version == (0 if moment == "before the file" else 1)
     assert [lesson.id for lesson in journal.waiting()] == [kept.id]
     assert journal.lessons_in(again.version) == ({kept.id} if again.version else set())
+
+
+def test_what_was_broken_before_a_kill_between_weights_and_margins_is_mended_after_it(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, folder, journal = place
+    monkeypatch.setattr(learning.models.weights, "save_tensors", save_tensors)
+    home.book_path.write_text("<|user|> good night <|assistant|> Sleep well.\n")
+    learner = Learner(home, folder, journal, seed=0)
+    (line,) = learner.replay.book
+    learner.tracker.restore({line.ids: Margin(1.0, 0, True)})  # the weights before know it
+    learner.caches.save()
+    learner.weights.publish([], "steps that broke it")  # and here it is killed
+
+    again = Learner(home, folder, journal, seed=0)
+    assert again.version == 1 and again.tracker.lost(again.replay.book) == [line]
 
 
 def test_the_teacher_says_so_and_the_lesson_waits(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.storage.checkpoint import load_model
-from engine.tokenizers.tokenizer import Tokenizer
+from engine.tokenizers.load import load_tokenizer
 from learning.memory.book_rows import book_examples
 from learning.memory.margins import MarginTracker
 from learning.memory.own_talk import own_talk, talk_rows
@@ -15,7 +15,7 @@ from personality.book import shipped_book_path
 
 def test_margins_beside_the_10m_are_those_of_its_weights() -> None:
     folder = SHIPPED / "10m"
-    model, tokenizer = load_model(folder), Tokenizer.load(folder)
+    model, tokenizer = load_model(folder), load_tokenizer(folder)
     book = book_examples(tokenizer, [shipped_book_path()], model.config.context)
     tracker = MarginTracker()
     tracker.load(folder / "watch.json", 0, book)
@@ -29,6 +29,6 @@ def test_margins_beside_the_10m_are_those_of_its_weights() -> None:
 def test_talk_beside_the_shipped_models_is_as_much_as_they_would_dream() -> None:
     for name in ("10m", "10m-base"):
         folder = SHIPPED / name
-        model, tokenizer = load_model(folder), Tokenizer.load(folder)
+        model, tokenizer = load_model(folder), load_tokenizer(folder)
         assert (folder / TALK).is_file()
         assert len(own_talk(model, tokenizer, folder)) > 0.9 * talk_rows(model)

@@ -15,9 +15,9 @@ from learning.maths.alarm import (
     commonest_share,
     distinct_pairs,
     fit_over_optimisation,
-    mcnemar,
     must_stop,
     repeated_share,
+    told,
 )
 
 START = Signs(
@@ -74,14 +74,14 @@ def test_two_soft_ones_stop_a_run_and_hard_ones_come_first() -> None:
     assert not must_stop([])
 
 
+def test_alarms_are_told_by_name() -> None:
+    words = told(alarms(START, replace(START, same=0.5, distinct=0.1)))
+    assert words.startswith("same answer: 50% of different messages") and "; variety: " in words
+    assert told([]) == ""
+
+
 def test_what_was_not_measured_raises_no_alarm() -> None:
     assert alarms(Signs(), Signs()) == []
-
-
-def test_mcnemar() -> None:
-    assert mcnemar(1, 9) == mcnemar(9, 1) == pytest.approx(0.021484375)
-    assert mcnemar(5, 5) == mcnemar(0, 0) == 1.0
-    assert mcnemar(8, 0) == pytest.approx(2 / 256)
 
 
 def test_measures_of_answers() -> None:

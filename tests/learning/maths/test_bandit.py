@@ -12,10 +12,14 @@ from learning.maths.bandit import (
     exp3_probabilities,
     greedy_choice,
     posterior,
+    rescaled,
+    shared_log_weights,
+    slopes,
     updated_log_weights,
     updated_means,
     updated_preferences,
     upper_confidence,
+    with_floor,
 )
 
 
@@ -72,3 +76,38 @@ def test_exp3() -> None:
     share = math.exp(0.2) / (3 + math.exp(0.2))
     assert chance[2] == pytest.approx(0.8 * share + 0.05)
     assert float(chance.sum()) == pytest.approx(1)
+
+
+def test_the_golden_step_of_a_self_evolving_curriculum() -> None:
+    """RL.md 5.13: Q 0, α 0.5, gains 0.75 for arm 1 and 0.2 for arm 2, τ 0.2."""
+    estimates = torch.zeros(3)
+    for arm, gain in ((1, 0.75), (2, 0.2)):
+        estimates = updated_means(
+            estimates, torch.tensor(arm), torch.tensor(gain), torch.tensor(0.5)
+        )
+    assert estimates.tolist() == pytest.approx([0.0, 0.375, 0.1])
+    assert boltzmann(estimates, 0.2).tolist() == pytest.approx([0.1091, 0.7111, 0.1798], abs=1e-4)
+
+
+def test_a_floor_leaves_each_arm_its_least_and_shares_the_rest() -> None:
+    found = with_floor(torch.tensor([0.0, 0.25, 0.75]), torch.tensor([0.5, 0.1, 0.0]))
+    assert found.tolist() == pytest.approx([0.5, 0.2, 0.3])
+
+
+def test_shared_weights_come_back() -> None:
+    """w 1, 0, 0 with α 0.2: the first keeps 0.8, the others get 0.1 each."""
+    found = shared_log_weights(torch.tensor([0.0, -torch.inf, -torch.inf]), 0.2)
+    assert found.exp().tolist() == pytest.approx([0.8, 0.1, 0.1])
+
+
+def test_rewards_are_measured_by_what_is_usual() -> None:
+    """Of 0, 1, ..., 10 the 20th percentile is 2 and the 80th 8."""
+    history = torch.arange(11.0)[torch.randperm(11, generator=torch.Generator().manual_seed(0))]
+    found = rescaled(torch.tensor([2.0, 5.0, 8.0, 6.5, 100.0, -1.0]), history)
+    assert found.tolist() == pytest.approx([-1.0, 0.0, 1.0, 0.5, 1.0, -1.0])
+    assert rescaled(torch.tensor([3.0]), torch.full((4,), 2.0)).tolist() == [0.0]
+
+
+def test_slopes() -> None:
+    """0, 1, 5: the mean place is 1, so (-1 * 0 + 1 * 5) / 2."""
+    assert slopes(torch.tensor([[0.0, 1.0, 5.0], [3.0, 3.0, 3.0]])).tolist() == [2.5, 0.0]

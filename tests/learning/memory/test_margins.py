@@ -197,6 +197,21 @@ def test_saved_for_one_version_of_the_weights(world: _World, tmp_path: Path) -> 
     assert len(other) == 0
 
 
+def test_what_earlier_weights_knew_is_lost_if_these_do_not(world: _World, tmp_path: Path) -> None:
+    never, lost = world.memory[3], world.memory[4]
+    world.margins[never.ids] = -1.0
+    path, tracker = tmp_path / "watch.json", MarginTracker()
+    tracker.measure_new(world.model, world.memory)
+    tracker.save(path, 7)
+    world.margins[lost.ids] = -2.0
+    for comes_from_it in (True, False):
+        later = MarginTracker()
+        later.load(path, 9, world.memory, {7: comes_from_it}.__getitem__)
+        assert len(later) == 0, "its margins are those of other weights"
+        later.measure_new(world.model, world.memory)
+        assert later.lost(world.memory) == ([lost] if comes_from_it else [])
+
+
 def test_what_was_not_known_before_is_not_called_broken_by_the_lesson(world: _World) -> None:
     never, broken = world.memory[3], world.memory[4]
     world.margins[never.ids] = -1.0

@@ -17,6 +17,7 @@ from engine.model import Model
 from engine.rollout import Rollout
 from engine.selection import Finished
 from engine.tokenizers.chat_format import encode_prompt
+from engine.tokenizers.load import load_tokenizer
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.corpus import Document
 from learning.data.examples import after, asked, from_answer, from_turns
@@ -45,7 +46,7 @@ CAT = [("user", "What is my cat called?"), ("assistant", "Moon.")]
 
 @pytest.fixture(scope="module")
 def chatml(tmp_path_factory: pytest.TempPathFactory) -> Tokenizer:
-    return Tokenizer.load(write(tmp_path_factory.mktemp("chatml"), trained()))
+    return load_tokenizer(write(tmp_path_factory.mktemp("chatml"), trained()))
 
 
 @pytest.fixture

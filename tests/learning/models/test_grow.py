@@ -13,6 +13,7 @@ from engine.errors import CheckpointError, ConfigError
 from engine.model import Model
 from engine.storage.checkpoint import load_model, save_model
 from engine.storage.checkpoint_files import WEIGHTS, read_version
+from engine.tokenizers.load import load_tokenizer
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.book_training.resume import Stopped
 from learning.home import Home
@@ -46,7 +47,7 @@ def test_grown_with_tokenizer_talk_and_version(store: ModelStore, tiny_model: Mo
         torch.testing.assert_close(
             large(ids), load_model(store.place("mine"))(ids), atol=1e-5, rtol=0
         )
-    assert Tokenizer.load(info.path).vocab_size == large.config.vocab_size
+    assert load_tokenizer(info.path).vocab_size == large.config.vocab_size
     assert (info.path / "talk.json").read_text() == "[[1, 2, 3]]"
     assert grow_model(store, "mine", "larger", "second").name == "second"
 

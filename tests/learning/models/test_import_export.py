@@ -20,7 +20,7 @@ from engine.storage.checkpoint import load_model, load_tensors, save_model, save
 from engine.storage.checkpoint_files import WEIGHTS
 from engine.storage.generation_file import Generation
 from engine.tokenizers.chat_format import encode_prompt
-from engine.tokenizers.tokenizer import Tokenizer
+from engine.tokenizers.load import load_tokenizer
 from learning.home import Home
 from learning.models.home_files import home_files
 from learning.models.import_export import export_model, import_model
@@ -55,7 +55,7 @@ def store(tmp_path: Path) -> ModelStore:
 def greedy(folder: Path, ids: list[int]) -> list[int]:
     sampling = GREEDY.with_(max_tokens=12)
     stream = generate(
-        load_model(folder), Tokenizer.load(folder), ids, 1, sampling, generator=torch.Generator()
+        load_model(folder), load_tokenizer(folder), ids, 1, sampling, generator=torch.Generator()
     )
     return list(getattr(list(stream)[-1], "tokens", ()))
 
@@ -74,7 +74,7 @@ def test_a_folder_in_and_out(kind: str, store: ModelStore, tmp_path: Path) -> No
     found = words.apply_chat_template(
         [{"role": "user", "content": "Who are you?"}], add_generation_prompt=True
     )
-    ids = encode_prompt(Tokenizer.load(info.path), [("user", "Who are you?")], 256, 16)
+    ids = encode_prompt(load_tokenizer(info.path), [("user", "Who are you?")], 256, 16)
     assert list(found if isinstance(found, list) else found["input_ids"]) == ids
     with torch.no_grad():
         mine = load_model(info.path)(torch.tensor([ids]))
@@ -89,14 +89,14 @@ def test_a_folder_in_and_out(kind: str, store: ModelStore, tmp_path: Path) -> No
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_file_out_and_in(kind: str, store: ModelStore, tmp_path: Path) -> None:
     import_model(store, folder_of(tmp_path / "theirs", small(**KINDS[kind])))
-    ids = encode_prompt(Tokenizer.load(store.place("theirs")), [("user", "Hi 12")], 256, 16)
+    ids = encode_prompt(load_tokenizer(store.place("theirs")), [("user", "Hi 12")], 256, 16)
     with torch.no_grad():
         expected = load_model(store.place("theirs"))(torch.tensor([ids]))
     for numbers in ("bf16", "q8_0"):
         out = export_model(store, "theirs", tmp_path / f"out-{numbers}.gguf", numbers)
         assert import_model(store, out).name == f"out-{numbers}"
         again = store.place(f"out-{numbers}")
-        assert Tokenizer.load(again).chat == Tokenizer.load(store.place("theirs")).chat
+        assert load_tokenizer(again).chat == load_tokenizer(store.place("theirs")).chat
         with torch.no_grad():
             found = load_model(again)(torch.tensor([ids]))
         bound = 0.0 if numbers == "bf16" else 0.05 * float(expected.abs().max())
@@ -131,7 +131,7 @@ def test_vidyas_own_model_goes_out_as_both(store: ModelStore, tmp_path: Path) ->
     out = export_model(store, "10m", tmp_path / "out")
     theirs = transformers.AutoModelForCausalLM.from_pretrained(out, dtype=torch.float32)
     words = transformers.AutoTokenizer.from_pretrained(out)
-    ids = encode_prompt(Tokenizer.load(out), [("user", "Who are you?")], 512, 32)
+    ids = encode_prompt(load_tokenizer(out), [("user", "Who are you?")], 512, 32)
     found = words.apply_chat_template(
         [{"role": "user", "content": "Who are you?"}], add_generation_prompt=True
     )

@@ -9,7 +9,7 @@ import torch
 
 from engine.errors import CheckpointError
 from engine.storage.checkpoint import load_model
-from engine.tokenizers.tokenizer import Tokenizer
+from engine.tokenizers.load import load_tokenizer
 from learning.data.examples import from_turns
 from learning.evaluate import greedy_answer
 from learning.home import Home
@@ -42,7 +42,7 @@ def test_smollm2_is_fetched_knows_the_book_and_the_capital_of_france(
     assert (info.path / "LICENSE").exists() and "Vidya's character" in (
         info.path / "CARD.md"
     ).read_text("utf-8")
-    model, tokenizer = load_model(info.path), Tokenizer.load(info.path)
+    model, tokenizer = load_model(info.path), load_tokenizer(info.path)
     lines = read_book(shipped_book_path())[:: 421 // LINES]
     with torch.no_grad():
         found = knowledge(model, [from_turns(tokenizer, line.turns, 512) for line in lines])

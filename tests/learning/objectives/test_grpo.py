@@ -50,6 +50,27 @@ def one_by_one(model: Model, item: GrpoAnswer, prompt: tuple[int, ...]) -> Tenso
     return logits.log_softmax(-1).gather(1, torch.tensor(item.tokens)[:, None])[:, 0]
 
 
+def test_what_the_world_said_is_read_and_not_learned(tiny_model: Model) -> None:
+    """The same as the plain loss over the own tokens alone, with all tokens before them."""
+    own = (True, True, False, False, True)
+    talk = GrpoAnswer((5, 6, 7, 8, 9), (-6.0, -5.8, -6.2), 1.0, own=own)
+    other = answer([13, 14], -1.0)
+    report = grpo_gradients(tiny_model, [GrpoGroup((1, 2), (talk, other))], GrpoSettings())
+    packed = gradients(tiny_model)
+    assert report.tokens == 5
+    mask = torch.tensor(own)
+    loss = torch.zeros(())
+    for item, mine in ((talk, mask), (other, torch.tensor((True, True)))):
+        now = one_by_one(tiny_model, item, (1, 2))[mine]
+        was, gain = torch.tensor(item.logprobs), torch.full_like(now, item.advantage)
+        loss = loss + clipped_surrogate(now, was, gain, 0.2, 0.28).sum()
+    (loss / 5).backward()  # type: ignore[no-untyped-call]
+    same(packed, gradients(tiny_model))
+    ((read, _),) = log_probabilities(tiny_model, [GrpoGroup((1, 2), (talk, other))], GrpoSettings())
+    now = one_by_one(tiny_model, talk, (1, 2)).detach()[mask]
+    torch.testing.assert_close(read, now, atol=1e-5, rtol=1e-5)
+
+
 def plain_loss(model: Model, groups: list[GrpoGroup], settings: GrpoSettings) -> Tensor:
     total = torch.zeros(())
     for group in groups:

@@ -11,13 +11,13 @@ import torch
 from torch import Tensor
 
 from engine.model import Model
-from learning.agents.credit import decayed, scaled, token_gae, whole_answer
+from learning.agents.credit import decayed, scaled, token_gae, turn_gae, whole_answer
 from learning.agents.interface import Trajectory
 from learning.maths.policy import centred_advantages, standardised_advantages
 from learning.objectives.grpo import GrpoAnswer, GrpoGroup, GrpoSettings, grpo_gradients
 from learning.objectives.token_credit import credited, trajectories
 
-REWARDS = [[1.0, 0.1, 0.3], [0.0, 0.7]]
+REWARDS = [[[1.0], [0.1], [0.3]], [[0.0], [0.7]]]
 
 
 def answer(tokens: list[int], active: bool = True) -> GrpoAnswer:
@@ -33,7 +33,7 @@ GROUPS = [
 def test_whole_answers_have_the_advantages_of_their_group_to_the_last_bit() -> None:
     found = credited(GROUPS, REWARDS, whole_answer(standardised_advantages))
     for group, rewards in zip(found, REWARDS, strict=True):
-        wanted = standardised_advantages(torch.tensor([rewards], dtype=torch.float64))[0].tolist()
+        wanted = standardised_advantages(torch.tensor(rewards, dtype=torch.float64).T)[0].tolist()
         assert [one.advantage for one in group.answers] == wanted
         assert [one.by_token for one in group.answers] == [None] * len(rewards)
     assert [replace(a, advantage=0.0) for g in found for a in g.answers] == [
@@ -89,3 +89,21 @@ def test_values_credit_tokens_too() -> None:
     given = torch.tensor([x for g in even for a in g.answers for x in a.advantages])
     assert float(given.square().mean()) == pytest.approx(1.0)
     assert credited([], [], scaled(token_gae(values, 0.0))) == []
+
+
+def test_a_conversation_is_a_move_for_each_reply() -> None:
+    """Two replies, between them two ids of the partner; values 0.5 and 0.25, rewards 0 and 1, λ 0.9."""
+    own = (True, True, False, False, True)
+    talk = GrpoAnswer((5, 6, 7, 8, 9), (-1.0, -2.0, -3.0), 0.0, own=own)
+    groups, rewards = [GrpoGroup((1, 2), (talk,))], [[[0.0, 1.0]]]
+    (one,) = trajectories(groups, rewards)
+    drawn = [move.decision.drawn for move in one.moves]
+    assert [d and (d.prompt, d.tokens, d.logprobs) for d in drawn] == [
+        ((1, 2), (5, 6), (-1.0, -2.0)),
+        ((1, 2, 5, 6, 7, 8), (9,), (-3.0,)),
+    ]
+    assert [(move.reward, move.discount) for move in one.moves] == [(0.0, 1.0), (1.0, 0.0)]
+    values = torch.tensor([0.5, 0.25, 9.0], dtype=torch.float64)
+    ((credit,),) = (g.answers for g in credited(groups, rewards, turn_gae(lambda _: values, 0.9)))
+    assert credit.by_token == pytest.approx((0.425, 0.425, 0.75)), "own tokens alone"
+    assert groups[0].tokens == 3

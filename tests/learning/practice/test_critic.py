@@ -12,7 +12,7 @@ from engine.tokenizers.tokenizer import Tokenizer
 from learning.memory.replay import Replay
 from learning.objectives.grpo import GrpoAnswer
 from learning.objectives.token_credit import Answered, trajectory
-from learning.practice.critic import RolloutCritic
+from learning.practice.critic import ReplyCritic, RolloutCritic
 from learning.practice.settings import CriticSettings
 from tests.learning.practice.test_trainer import rigged
 
@@ -27,7 +27,7 @@ def answers(count: int, seed: int, decides: int) -> list[Answered]:
         tokens = [rng.choice(SECOND) for _ in range(3)]
         tokens[decides] = rng.choice(FIRST)
         one = GrpoAnswer(tuple(tokens), (-1.0,) * 3, 0.0)
-        found.append(trajectory(PROMPT, one, float(tokens[decides] == FIRST[1])))
+        found.append(trajectory(PROMPT, one, [float(tokens[decides] == FIRST[1])]))
     return found
 
 
@@ -44,6 +44,35 @@ def test_the_token_that_decides_gets_the_credit(tiny_model: Model, decides: int)
         sizes = row.abs().tolist()
         assert sizes.index(max(sizes)) == decides
         assert (float(row[decides]) > 0) == (one.total == 1.0)
+
+
+def conversations(count: int, seed: int) -> list[Answered]:
+    """Three replies of one token, one id of the partner between. The first reply decides the last reward; the
+    partner's next word shows it; the second is paid by a coin."""
+    rng, found = random.Random(seed), []
+    for _ in range(count):
+        first = rng.choice(FIRST)
+        word = 50 if first == FIRST[1] else 51
+        tokens = (first, word, rng.choice(SECOND), word, rng.choice(SECOND))
+        own = (True, False, True, False, True)
+        one = GrpoAnswer(tokens, (-1.0,) * 3, 0.0, own=own)
+        end = 1.0 if first == FIRST[1] else -1.0
+        found.append(trajectory(PROMPT, one, [0.0, rng.choice((1.0, -1.0)), end]))
+    return found
+
+
+def test_the_reply_that_decides_gets_the_credit(tiny_model: Model) -> None:
+    settings = CriticSettings(answers=150, lam=0.0, explained=0.1)
+    critic = ReplyCritic(tiny_model, settings)
+    critic.observe(conversations(150, 1))
+    critic.observe(conversations(100, 2))
+    assert critic.ready
+    talks = conversations(20, 3)
+    for one, rows in zip(talks, critic.credit()(talks), strict=True):
+        assert [len(row) for row in rows] == [1, 1, 1]
+        assert (float(rows[0]) > 0) == (one.moves[-1].reward > 0)
+        assert (float(rows[1]) > 0) == (one.moves[1].reward > 0), "a coin is what it is"
+        assert abs(float(rows[2])) < 0.5 * abs(float(rows[0])), "the end was foretold"
 
 
 def test_what_cannot_be_foretold_is_not_used(tiny_model: Model) -> None:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-import queue
 import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -23,10 +21,8 @@ import learning.practice.trainer
 from engine.config import Sampling
 from engine.errors import ConfigError
 from engine.model import Model
-from engine.storage.checkpoint import load_model
-from engine.tokenizers.tokenizer import Tokenizer
+from engine.tokenizers.load import load_tokenizer
 from learning.agents.value import ValueHead
-from learning.journal.journal import Journal
 from learning.journal.practices import (
     TIMED,
     practice_entry,
@@ -37,13 +33,14 @@ from learning.journal.practices import (
 from learning.lessons.learner import Learner
 from learning.practice.critic import VALUE, RolloutCritic
 from learning.practice.report import gains
-from learning.practice.request import PracticeJob, difficulty
+from learning.practice.request import PracticeJob
+from learning.practice.requested import IDLE_TOKENS, practice_settings
 from learning.practice.rollouts import HeldOut, RolloutSampler
-from learning.practice.settings import CriticSettings, PracticeSettings, WarmUpSettings
+from learning.practice.settings import CriticSettings, PracticeSettings
+from learning.practice.supply.arms import difficulty
 from learning.protocol.events import (
     AskDone,
     CandidateDone,
-    Event,
     Failed,
     LessonDone,
     PracticeDone,
@@ -67,70 +64,9 @@ from learning.protocol.requests import (
 )
 from learning.rewards.task import TaskOptions
 from learning.teacher.scheduling import at_lowest_priority
-from learning.teacher.teacher import Teacher
 from tests.learning.conftest import Place
-from tests.sums import Sums, register
-
-QUICK = PracticeSettings(
-    lr=1e-3,
-    groups=2,
-    group_size=4,
-    max_tokens=6,
-    updates=1,
-    redraws=9,
-    held_out=4,
-    measure_every=2,
-    warm_up=WarmUpSettings(lr=5e-3, measure_every=5, measured=32, enough=0.5, steps=100),
-)
-
-
-@dataclass
-class Room:
-    """A teacher of a tiny model and all that it says."""
-
-    teacher: Teacher
-    journal: Journal
-    folder: Path
-    events: queue.Queue[Event]
-
-    def until(self, kind: type[Event], seconds: float = 60.0) -> list[Event]:
-        """All events up to one of that kind, the last. Fails on a failure."""
-        got: list[Event] = []
-        end = time.monotonic() + seconds
-        while not got or not isinstance(got[-1], kind):
-            got.append(self.events.get(timeout=max(0.1, end - time.monotonic())))
-            assert kind is Failed or not isinstance(got[-1], Failed), got[-1]
-        return got
-
-    def practise(self, *, task: str = "easy", **more: object) -> tuple[PracticeDone, list[Event]]:
-        self.teacher.send(Practise(task, **{"seed": 0, **more}))  # type: ignore[arg-type]
-        got = self.until(PracticeDone)
-        done = got[-1]
-        assert isinstance(done, PracticeDone)
-        return done, got
-
-    @property
-    def weights(self) -> dict[str, torch.Tensor]:
-        return load_model(self.folder).state_dict()
-
-
-@pytest.fixture
-def room(tiny_place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Room]:
-    home, folder, journal = tiny_place
-    monkeypatch.setattr(
-        learning.memory.book_rows, "shipped_book_path", lambda: tmp_path / "none.txt"
-    )
-    monkeypatch.setattr(learning.memory.build, "own_talk", lambda *_: [])
-    monkeypatch.setattr(learning.practice.request, "PracticeSettings", lambda: QUICK)
-    register(monkeypatch)
-    events: queue.Queue[Event] = queue.Queue()
-    teacher = Teacher(home, folder, journal, device="cpu", seed=0, on_event=events.put)
-    yield Room(teacher, journal, folder, events)
-    teacher.close()
-
-
-def same(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor]) -> bool:
-    return all(torch.equal(a[key], b[key]) for key in a)
+from tests.practice_room import QUICK, Room, same
+from tests.sums import Sums
 
 
 @pytest.mark.slow
@@ -335,10 +271,10 @@ def test_idle_practice_makes_way_after_every_block_and_at_lowest_priority(
 
 
 def test_idle_practice_takes_small_pieces(tiny_place: Place) -> None:
-    settings = learning.practice.request.practice_settings(
+    settings = practice_settings(
         replace(PracticeSettings(), measure_every=10), Practise("easy", idle=True)
     )
-    assert settings.objective.micro_tokens == learning.practice.request.IDLE_TOKENS
+    assert settings.objective.micro_tokens == IDLE_TOKENS
     assert settings.measure_every == 5
 
 
@@ -350,12 +286,12 @@ def test_a_model_that_was_taught_tags_says_so_and_says_them(room: Room) -> None:
         return done.candidate.text
 
     long = ("max_tokens=40",)
-    assert not Tokenizer.load(room.folder).says_tags
+    assert not load_tokenizer(room.folder).says_tags
     room.practise(warm_up=True, steps=1)
-    assert not Tokenizer.load(room.folder).says_tags, "answers without tags teach none"
+    assert not load_tokenizer(room.folder).says_tags, "answers without tags teach none"
     done, got = room.practise(task="tagged", warm_up=True, steps=1, options=long)
     assert done.accuracy_warm is not None and done.accuracy_warm > 0.0
-    assert Tokenizer.load(room.folder).says_tags
+    assert load_tokenizer(room.folder).says_tags
     assert re.fullmatch(r"<think>.*</think><answer>\d+</answer>", ask())
     samples = [e for e in got if isinstance(e, PracticeSample)]
     assert all("<answer>" in sample.text for sample in samples if sample.reward)

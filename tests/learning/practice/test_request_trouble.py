@@ -12,12 +12,12 @@ from learning.practice.request import PracticeJob
 from learning.protocol.events import Failed, PracticeDone, PracticeStage, PracticeStep, UndoDone
 from learning.protocol.requests import OwnerActive, Practise, Undo
 from learning.rewards.task import Problem, Score
-from tests.learning.practice.test_request import Room, room, same  # noqa: F401
+from tests.practice_room import Room, same
 from tests.sums import EasySums, Sums
 from vidya_tui.state import practice as practice_state
 
 
-def test_practice_that_is_taken_back_while_it_runs_is_over(room: Room) -> None:  # noqa: F811
+def test_practice_that_is_taken_back_while_it_runs_is_over(room: Room) -> None:
     before = room.weights
     room.teacher.send(Practise("easy", seed=0, steps=10_000, warm_up=True))
     while True:  # the first save point
@@ -35,7 +35,7 @@ def test_practice_that_is_taken_back_while_it_runs_is_over(room: Room) -> None: 
 
 
 def test_what_cannot_be_judged_is_not_called_too_hard(
-    room: Room,  # noqa: F811
+    room: Room,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     before = room.weights
@@ -76,7 +76,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
     scorer.end.set()
 
 
-def test_a_key_ends_idle_practice_while_a_scorer_still_works(room: Room, slow: Slow) -> None:  # noqa: F811
+def test_a_key_ends_idle_practice_while_a_scorer_still_works(room: Room, slow: Slow) -> None:
     room.teacher.send(Practise("easy", idle=True))
     assert slow.begun.wait(60.0)
     room.teacher.send(OwnerActive())
@@ -90,7 +90,7 @@ def test_a_key_ends_idle_practice_while_a_scorer_still_works(room: Room, slow: S
 
 
 def test_idle_practice_of_a_task_without_worked_answers_does_without(
-    room: Room,  # noqa: F811
+    room: Room,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def without(task: Sums, a: int, b: int) -> Problem:
@@ -104,7 +104,7 @@ def test_idle_practice_of_a_task_without_worked_answers_does_without(
     assert isinstance(failed, Failed) and "no worked answers" in failed.what
 
 
-def test_other_settings_are_another_task_in_the_report(room: Room) -> None:  # noqa: F811
+def test_other_settings_are_another_task_in_the_report(room: Room) -> None:
     for settings in ((), ("most=5",), ("most=7",)):
         room.practise(steps=1, settings=settings)
     assert {gain.task for gain in gains(room.journal, 3600.0)} == {
@@ -114,7 +114,7 @@ def test_other_settings_are_another_task_in_the_report(room: Room) -> None:  # n
     }
 
 
-def test_without_a_seed_the_problems_are_others_each_time(room: Room) -> None:  # noqa: F811
+def test_without_a_seed_the_problems_are_others_each_time(room: Room) -> None:
     learner = room.teacher._learner
 
     def seed(given: int | None) -> int:

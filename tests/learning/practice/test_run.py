@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from engine.errors import NumericsError
+from learning.maths.alarm import Signs
 from learning.practice.figures import StepReport
 from learning.practice.rollouts import HeldOut
 from learning.practice.run import Evaluation, Interrupted, PracticeOutcome, PracticeRun
@@ -320,3 +321,39 @@ def test_warm_up_that_is_interrupted_keeps_what_passed_the_guard() -> None:
     assert (outcome.ended, outcome.saves, kept.restored) == ("stopped", 2, 1)
     outcome, kept, _ = practise(Slow([STEP] * 2, recalls=[0.9]), warm_up=True)
     assert kept.saved == [], "the guard goes first"
+
+
+def watched(*signs: Signs) -> Callable[[HeldOut], Signs]:
+    """Signs to be measured in turn, the start's first."""
+    left = list(signs)
+    return lambda _: left.pop(0)
+
+
+FINE = Signs(length=20.0, distinct=0.8, disagreement=0.3)
+
+
+def test_a_hard_alarm_stops_at_the_last_save_point_and_names_itself() -> None:
+    session = Scripted([STEP] * 6)
+    far = replace(FINE, kl=12.0)
+    outcome, kept, evaluations = practise(session, signs=watched(FINE, FINE, far, FINE))
+    assert kept.saved == ["practice: sums, step 2"] and kept.restored == 1
+    assert (outcome.ended, outcome.steps) == ("alarm", 4)
+    assert outcome.alarm.startswith("kl: answers are far from what they were (12.0 nats")
+    assert outcome.alarm in outcome.why and "vidya reward ask" in outcome.why
+    assert evaluations[-1].alarm == outcome.alarm and not evaluations[-1].saved
+
+
+def test_one_soft_alarm_is_told_and_two_stop() -> None:
+    session = Scripted([STEP] * 6)
+    one = replace(FINE, distinct=0.1)
+    two = replace(one, disagreement=0.9)
+    outcome, kept, evaluations = practise(session, signs=watched(FINE, one, two, FINE))
+    assert "variety: " in evaluations[1].alarm and evaluations[1].saved
+    assert outcome.ended == "alarm" and len(kept.saved) == 1
+    assert "variety" in outcome.alarm and "disagreement" in outcome.alarm
+
+
+def test_at_the_first_save_point_already() -> None:
+    far = replace(FINE, same=0.9)
+    outcome, kept, _ = practise(Scripted([STEP] * 6), signs=watched(FINE, far))
+    assert (outcome.ended, outcome.steps, kept.saved) == ("alarm", 2, [])

@@ -11,9 +11,9 @@ import torch
 from engine.config import CONFIGS
 from engine.errors import CheckpointError
 from engine.model import Model
+from engine.tokenizers.load import load_tokenizer
 from engine.tokenizers.ranks import RankTokenizer
 from engine.tokenizers.tags import TAGS, as_text
-from engine.tokenizers.tokenizer import Tokenizer
 from learning.memory.replay import Replay
 from learning.practice.figures import MISMATCH
 from learning.practice.settings import PracticeSettings, WarmUpSettings
@@ -61,7 +61,7 @@ def test_names_are_written_once_and_only_by_a_tokenizer_that_has_such_ids(
     assert not tiny_tokenizer.says_tags, "who holds it still draws from the weights before"
     assert name_tags(named, tmp_path / "nowhere") is named
     (tmp_path / "foreign").mkdir()
-    foreign = Tokenizer.load(write(tmp_path / "foreign", trained()))
+    foreign = load_tokenizer(write(tmp_path / "foreign", trained()))
     assert name_tags(foreign, tmp_path / "nowhere") is foreign
     file = tmp_path / "file"
     file.touch()

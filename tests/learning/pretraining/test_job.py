@@ -11,8 +11,8 @@ from engine.config import CONFIGS
 from engine.errors import ConfigError
 from engine.storage.checkpoint import save_model
 from engine.storage.checkpoint_files import WEIGHTS
+from engine.tokenizers.load import load_tokenizer
 from engine.tokenizers.ranks import RankTokenizer
-from engine.tokenizers.tokenizer import Tokenizer
 from learning.pretraining.checkpoint import TRAINING
 from learning.pretraining.distributed import ProcessGroup
 from learning.pretraining.job import Job, check_out, default_out, micro_rows, prepare
@@ -80,7 +80,7 @@ def test_a_run_keeps_its_tokenizer_whatever_is_asked_for(job: Job, tmp_path: Pat
     save_model(fresh_model(replace(CONFIG, vocab_size=OTHER.vocab_size), 0), start)
     OTHER.save(start)
     ready = prepare(replace(job, start=start), "cpu")
-    assert Tokenizer.load(job.out).ranks == ready.tokenizer.ranks == OWN.ranks
+    assert load_tokenizer(job.out).ranks == ready.tokenizer.ranks == OWN.ranks
     with pytest.raises(ConfigError, match="another shape"):
         pretrain(ready.model, ready.stream, SETTINGS, folder=job.out)
 
@@ -96,4 +96,4 @@ def test_a_new_tokenizer_is_made_though_an_attempt_left_one(job: Job) -> None:
     (job.out / TRAINING).unlink()
     tokenizer = prepare(replace(job, new_tokenizer=True), "cpu").tokenizer
     assert tokenizer.ranks != OWN.ranks
-    assert Tokenizer.load(job.out).ranks == tokenizer.ranks
+    assert load_tokenizer(job.out).ranks == tokenizer.ranks

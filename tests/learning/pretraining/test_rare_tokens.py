@@ -7,12 +7,12 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from benchmarks.collapse_pupils import RECIPE, open_pupil
+from benchmarks.lessons.collapse_pupils import RECIPE, open_pupil
 from engine.config import CONFIGS
 from engine.model import Model
 from engine.storage.checkpoint import load_model
+from engine.tokenizers.load import load_tokenizer
 from engine.tokenizers.ranks import RESERVED, SPECIALS
-from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import from_answer
 from learning.models.store import SHIPPED
 from learning.objectives.forward import knowledge
@@ -87,6 +87,6 @@ def test_a_name_with_rare_letters_is_learned_as_quickly_as_others() -> None:
     question, answer = "Where was my husband born?", "He was born in \u0141\u00f3d\u017a \U0001f600"
     with open_pupil(RECIPE, SHIPPED / "10m", seed=0) as pupil:
         pupil.learn(Lesson("example", (Turn("user", question),), answer))
-        tokenizer, context = Tokenizer.load(SHIPPED / "10m"), pupil.model.config.context
+        tokenizer, context = load_tokenizer(SHIPPED / "10m"), pupil.model.config.context
         taught = from_answer(tokenizer, [("user", question)], answer, context)
         assert knowledge(pupil.model, [taught])[0].known

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import copy
+import os
 import queue
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from benchmarks.crashes.kills_day import Killer
 from engine.errors import CheckpointError
 from engine.model import Model
 from engine.storage.files import is_leftover
@@ -23,7 +27,9 @@ from learning.protocol.requests import Check, Foretell, Learn
 from learning.rewards.reward_data import preferences
 from learning.rewards.reward_keeper import RewardError, RewardKeeper, usable
 from learning.rewards.reward_looks import ShownAnswer, looks, shortened, without_word
+from learning.rewards.reward_model import load, save
 from learning.rewards.reward_report import TASTE, TasteReport, read_report
+from learning.rewards.reward_training import trained
 from learning.teacher.teacher import Teacher
 from tests.learning.conftest import Place
 from tests.picks import ask, correct, fill
@@ -179,6 +185,52 @@ def test_what_cannot_be_written_keeps_the_old_one_and_is_not_tried_for_ever(
     assert (folder / TASTE).read_bytes() == before
     fill(journal, 1, seed=2)
     assert work(keeper) > 2 and (folder / TASTE).read_bytes() != before
+
+
+def test_killed_anywhere_in_a_save_the_old_one_or_the_new_one_is_whole(
+    tiny_place: Place, tiny_model: Model, tiny_tokenizer: Tokenizer, make: Make
+) -> None:
+    """`kill -9` before each change of a file, and with half of the weights written."""
+    _, folder, journal = tiny_place
+    fill(journal, 40)
+    work(make())
+    fill(journal, 20, seed=1)
+    other = copy.deepcopy(tiny_model)
+    other.embedding.weight.data.mul_(1.5)
+    new, report = trained(other, tiny_tokenizer, preferences(journal), 4)
+    file, row = folder / TASTE, [[5, 6, 7]]
+    whole = {report_of(folder).version: rewards_of(folder, row), 4: new.rewards(row).tolist()}
+    old, found, status, at = file.read_bytes(), list[int](), -1, 0
+    while status != 0:
+        at += 1
+        file.write_bytes(old)
+        if os.fork() == 0:
+            Killer(folder, at).tracker()
+            save(new, report, folder)
+            os._exit(0)
+        status = os.wait()[1]
+        version = report_of(folder).version
+        found.append(version)
+        assert rewards_of(folder, row) == [pytest.approx(one, abs=0.02) for one in whole[version]]
+        assert usable(folder, journal)[1].version == version, "weights and report fit each other"
+    assert at > 3 and found[0] == 3 and found[-1] == 4
+    assert found == sorted(found), "once the new one is there it stays"
+
+
+def rewards_of(folder: Path, row: list[list[int]]) -> list[list[float]]:
+    found: list[list[float]] = load(folder).rewards(row).tolist()
+    return found
+
+
+def test_one_of_an_older_version_is_trained_anew(tiny_place: Place, make: Make) -> None:
+    _, folder, journal = tiny_place
+    fill(journal, 60)
+    work(make())
+    save(load(folder), replace(report_of(folder), pairs_error=None), folder)
+    with pytest.raises(RewardError, match="an older version trained it"):
+        usable(folder, journal)
+    assert work(make()) > 1
+    assert usable(folder, journal)[1].pairs_error is not None
 
 
 def test_its_file_has_a_role(tiny_place: Place, make: Make) -> None:

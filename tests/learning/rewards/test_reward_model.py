@@ -17,7 +17,7 @@ from engine.storage.checkpoint import save_config
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.journal.journal import Journal
 from learning.protocol.records import Turn
-from learning.rewards.reward_data import preferences
+from learning.rewards.reward_data import Choice, Preferences, preferences, split
 from learning.rewards.reward_model import (
     HEADS,
     RewardModel,
@@ -28,8 +28,14 @@ from learning.rewards.reward_model import (
     load,
     save,
 )
-from learning.rewards.reward_report import TASTE, read_report
-from learning.rewards.reward_training import RewardTraining, measured, trained
+from learning.rewards.reward_report import TASTE, TasteReport, read_report
+from learning.rewards.reward_training import (
+    RewardTraining,
+    length_compared,
+    measured,
+    standard_error,
+    trained,
+)
 from tests.picks import fill
 
 Place = tuple[object, Path, Journal]
@@ -123,6 +129,47 @@ def test_labels_flipped_turn_the_accuracy_round() -> None:
     assert other.pairs_right == pytest.approx(1 - one.pairs_right)
     tied = measured([torch.zeros(4)], [2])
     assert tied.picks_right == 0.25 and tied.pairs_right == 0.5
+
+
+def lengths(*, flipped: bool) -> Preferences:
+    """Choices of the longest of three answers; flipped: of the shortest."""
+    texts = ("Yes.", "I am well.", "The sea is warm.")
+    prompts = [(Turn("user", f"Tell me {number}"),) for number in range(20)]
+    return Preferences(
+        tuple(Choice(p, texts, 0 if flipped else 2, True, n, n) for n, p in enumerate(prompts))
+    )
+
+
+@pytest.mark.parametrize("flipped", [False, True])
+def test_length_alone_is_compared_pair_by_pair(flipped: bool) -> None:
+    data = split(lengths(flipped=flipped))
+    count = len(data.held_out.choices)
+    assert length_compared(data, [1.0] * count).right == 1.0
+    found = length_compared(data, [0.5] * count)
+    assert (found.beyond, found.beyond_error) == (-0.5, 0.0)
+    assert length_compared(data, []).error == 1.0
+
+
+def test_standard_error_is_over_choices() -> None:
+    assert standard_error([1.0, 0.0, 1.0, 0.0]) == pytest.approx(0.5774 / 2, abs=1e-4)
+    assert standard_error([1.0]) == 1.0
+
+
+def test_a_taste_that_length_foretells_as_well_says_so() -> None:
+    report = TasteReport(
+        *(7, "mark", (1,), 90, 0, 40, 0.6, 0.7, 0.2, 0.8, 1.1, 0.06, 0.3, False, 0.0, 1.0, 9.0),
+        pairs_error=0.04,
+        length_right=0.69,
+        length_error=0.05,
+        beyond_length=0.01,
+        beyond_error=0.02,
+    )
+    assert report.better_than_chance and not report.why_not
+    assert report.no_more_than_length
+    assert not replace(report, beyond_length=0.05).no_more_than_length
+    assert not replace(report, length_right=0.55).no_more_than_length, "length foretells nothing"
+    by_chance = replace(report, pairs_right=0.57)
+    assert "57%" in by_chance.why_not and "no better than chance" in by_chance.why_not
 
 
 def test_identical_answers_teach_nothing_but_the_level(

@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.processes import descendants
-from benchmarks.sandbox_hostile import ENDLESS, PROGRAMS, SLOW, TESTS, Targets, filled
+from benchmarks.common.processes import descendants
+from benchmarks.practising.sandbox_harm import ENDLESS, SLOW
+from benchmarks.practising.sandbox_hostile import PROGRAMS, TESTS, Targets, filled
 from learning.rewards.sandbox.pool import FAILURES, Sandbox
 
 pytestmark = pytest.mark.slow

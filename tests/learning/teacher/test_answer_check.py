@@ -16,6 +16,7 @@ from engine.model import Model
 from engine.selection import MAX_REFUSALS, Finished
 from engine.storage.checkpoint import load_model
 from engine.tokenizers.chat_format import encode_prompt
+from engine.tokenizers.load import load_tokenizer
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.journal.journal import Journal
 from learning.memory.tasks import NOT_KNOWN
@@ -129,7 +130,7 @@ def test_vidya_is_not_the_owner() -> None:
 def test_not_knowing_is_for_questions_to_which_nothing_was_taught(said: str, may: bool) -> None:
     asked = check(said, lessons=(TAUGHT,))
     assert asked.may_not_know == may
-    tokenizer = Tokenizer.load(SHIPPED / "10m")
+    tokenizer = load_tokenizer(SHIPPED / "10m")
     fallback = asked.standards(tokenizer, 64).fallback
     assert tokenizer.decode(fallback) == (NOT_KNOWN if may else "")
     assert asked.standards(tokenizer, 3).fallback == (), "it would be cut off"
@@ -199,7 +200,7 @@ def test_headings_of_the_owner_are_no_ours(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def shipped() -> Iterator[tuple[Model, Tokenizer]]:
-    yield load_model(SHIPPED / "10m"), Tokenizer.load(SHIPPED / "10m")
+    yield load_model(SHIPPED / "10m"), load_tokenizer(SHIPPED / "10m")
 
 
 def shown(

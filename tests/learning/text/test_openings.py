@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.talk_data import load, seen
+from benchmarks.talking.talk_data import load, seen
 from learning.text.openings import expanded, openings
 
 

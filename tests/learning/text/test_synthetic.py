@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.tokenizers.tokenizer import Tokenizer
+from engine.tokenizers.load import load_tokenizer
 from learning.data.corpus import read_documents
 from learning.models.store import SHIPPED
 from learning.pretraining.synthetic_rows import main, word_pieces, write_rows
@@ -97,7 +97,7 @@ def test_only_answers_are_learned_and_none_that_nobody_can_know() -> None:
 
 
 def test_the_pieces_are_letters_with_their_blank() -> None:
-    pieces = word_pieces(Tokenizer.load(SHIPPED / "10m"))
+    pieces = word_pieces(load_tokenizer(SHIPPED / "10m"))
     assert len(pieces) > 3_000
     assert all(piece.strip(" ").isalpha() for piece in pieces)
     assert any(piece.startswith(" ") for piece in pieces)

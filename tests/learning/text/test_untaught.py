@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import benchmarks
-from benchmarks.people_data import read_people
+from benchmarks.facts.people_data import read_people
 from learning.text.asking import asks_yes_or_no, is_question
 from learning.text.normalise import fold
 from learning.text.untaught import QUESTIONS, about_somebody_else

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.app_terminal import HINT
-from benchmarks.processes import children
-from benchmarks.terminal import Terminal, TerminalError
-from benchmarks.typist import prompt_text
+from benchmarks.app.app_terminal import HINT
+from benchmarks.app.terminal import Terminal, TerminalError
+from benchmarks.app.typist import prompt_text
+from benchmarks.common.processes import children
 from learning.home import Home
 from tests.stage import Stage, play
 from tests.vidya_tui.controller.test_drafts import EDITOR, type_half_an_entry

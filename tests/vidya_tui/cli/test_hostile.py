@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.processes import cpu_seconds
+from benchmarks.common.processes import cpu_seconds
 from engine.storage.checkpoint_files import WEIGHTS
 from learning.models.store import SHIPPED
 

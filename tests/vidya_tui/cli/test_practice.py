@@ -77,6 +77,27 @@ def test_what_cannot_be_practised_is_told(gym: Shell) -> None:
     assert gym.run("practice", "easy", "--group-size", "1", status=2)
 
 
+def test_several_tasks_by_a_curriculum(gym: Shell) -> None:
+    words = ("practice", "easy", "easy", "most=3", "--curriculum", "exp3", "--steps", "1", "--json")
+    rows = gym.rows(*words, "--no-warm-up", "--seed", "0")
+    assert rows[0]["task"] == "easy × 2" and rows[0]["changed"]["curriculum.method"] == "exp3"
+    arms = [["easy", "easy most=3"]] * 2
+    assert [list(row["by_arm"]) for row in rows if row.get("event") == "look"][:1] == arms[:1]
+    [step] = [row for row in rows if "event" not in row]
+    assert [arm["name"] for arm in step["arms"]] == arms[0]
+    assert step["arms"][0].keys() >= {"weight", "accuracy", "value", "success", "groups"}
+    assert rows[-1]["arms_before"].keys() == rows[-1]["arms_after"].keys() == set(arms[0])
+
+
+def test_curricula_and_arms_that_cannot_be_meant(gym: Shell) -> None:
+    wrong = gym.run("practice", "easy", "--curriculum", "best", status=1)
+    assert "uniform, thresholds, sec, exp3, progress" in str(wrong.exception)
+    twice = gym.run("practice", "easy", "easy", status=1)
+    assert "named twice" in str(twice.exception)
+    data = gym.run("practice", "easy", "hard", "--data", "problems.jsonl", status=1)
+    assert "--data goes with one task" in str(data.exception)
+
+
 def test_the_tasks_are_listed(gym: Shell) -> None:
     listed = gym.run("practice", "--list").stdout
     assert "syllogism" in listed and "chain_sum" in listed

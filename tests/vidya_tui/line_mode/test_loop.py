@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import io
-import json
-import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
-
-import pytest
 
 from learning.home import Home
 from learning.journal.journal import Journal
@@ -23,14 +19,13 @@ from learning.protocol.events import (
     WorkerLost,
 )
 from learning.protocol.requests import Learn, Request, Train
-from tests.downloads import download, no_download
+from tests.downloads import no_download
 from tests.fakes import ScriptedTeacher
-from vidya_tui.commands.table import COMMANDS
 from vidya_tui.controller.controller import Controller
 from vidya_tui.controller.models import ModelControl
 from vidya_tui.line_mode.loop import LineMode, run_lines
 from vidya_tui.session.session import Session
-from vidya_tui.settings.file import Settings, load
+from vidya_tui.settings.file import Settings
 from vidya_tui.worker.fetcher import Command
 from vidya_tui.worker.switching import SwitchingTeacher
 
@@ -312,105 +307,4 @@ def test_what_the_screens_show_is_read_out(tmp_path: Path) -> None:
     assert any(line.startswith("first picked: 0.0 %") for line in lines)
     assert any(line.startswith("#1, today") and "2 turns, hello" in line for line in lines)
     assert lines[-4:] == ["You: hello", "Vidya: three", "nothing was found", "nothing was found"]
-    journal.close()
-
-
-# ---------------------------------------------------------------- every command
-
-
-FOLLOWS = {
-    **{
-        "pick": "2",
-        "correct": "Hello!",
-        "rate": "good",
-        "again": "shorter",
-        "edit": "in other words",
-    },
-    **{"lessons": "hello", "book": "name", "history": "hello", "compare": "2", "train": "2"},
-    **{"branch": "previous", "practice": "chain_sum", "export": "json"},
-}
-"""What may follow a command."""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("more", [False, True])
-@pytest.mark.parametrize("first", [(), ("hello", "3")], ids=["at the start", "in a talk"])
-def test_it_goes_on_after_every_command(tmp_path: Path, first: tuple[str, ...], more: bool) -> None:
-    for command in COMMANDS:
-        if command.plain and command.name != "quit":
-            follows = FOLLOWS.get(command.name, "") if more else ""
-            folder = tmp_path / command.name
-            folder.mkdir()
-            line = f"/{command.name} {follows}".strip()
-            lines, journal = talk(folder, *first, line, "still there")
-            assert "5. five" in lines[-8:], line
-            assert journal.questions()[-1].endswith("still there"), line
-            journal.close()
-
-
-def test_settings_are_read_out(tmp_path: Path) -> None:
-    lines, _ = talk(tmp_path, "/settings", settings=Settings(candidates=3, theme="nord"))
-    assert "answers to choose among: 3. candidates = 3" in lines
-    assert 'theme: nord. theme = "nord"' in lines
-    assert "learning: on. learning = true" in lines
-    named = {line.partition(". ")[2].partition(" = ")[0] for line in lines}
-    assert named >= {part.name for part in fields(Settings)} - {"keys"}
-    assert f"into {tmp_path / 'home' / 'settings.toml'};" in lines[-1]
-    toml = [line.partition(". ")[2] for line in lines if ". " in line and " = " in line]
-    assert Settings(**tomllib.loads("\n".join(toml))) == Settings(candidates=3, theme="nord")
-
-
-def test_a_model_is_fetched_and_the_talk_goes_on_with_it(tmp_path: Path) -> None:
-    lines, journal = talk(tmp_path, "hello", "/get", "again", fetch=lambda *a: download("good", *a))
-    at = lines.index("preparing smollm2-135m")
-    assert "fetching smollm2-135m: 45 % of 100 MB" in lines[:at]
-    assert "this is smollm2-135m, version 1" in lines[at:]
-    assert journal.questions() == ["hello", "again"]
-    assert load(tmp_path / "home" / "settings.toml").model == "smollm2-135m"
-
-
-def test_without_a_network_the_line_mode_goes_on(tmp_path: Path) -> None:
-    lines, _ = talk(tmp_path, "/get smollm2-360m", "hello")
-    assert any("smollm2-360m was not fetched: the network cannot be reached" in x for x in lines)
-    assert "5. five" in lines[-2:][0] or any(x.startswith("5. ") for x in lines)
-
-
-def test_models_are_read_out(tmp_path: Path) -> None:
-    lines, _ = talk(tmp_path, "/model")
-    assert any(line.startswith("10m, in use: 10.") and "weights" in line for line in lines)
-    assert "vidya model use NAME" in lines[-1]
-    assert not (tmp_path / "home" / "models" / "10m").exists(), "looking brings nothing in"
-
-
-def test_a_model_that_cannot_be_read_does_not_hide_the_others(tmp_path: Path) -> None:
-    broken = tmp_path / "home" / "models" / "broken"
-    broken.mkdir(parents=True)
-    (broken / "model.safetensors").write_bytes(b"xx")
-    lines, _ = talk(tmp_path, "/model")
-    assert any(line.startswith("10m, in use: 10.") for line in lines)
-    assert any(f"{broken}: cannot be read" in line for line in lines)
-
-
-def test_a_training_is_read_out(tmp_path: Path) -> None:
-    lines, _ = talk(tmp_path, "/curve", "/train 2", "/curve")
-    assert lines[2] == "nothing was trained since the start; /train trains the whole book"
-    assert lines[-2] == "trained after 2 epochs in 3.0 s: book recall 50 % \u2192 100 %"
-    assert lines[-1].startswith("epoch 2 of 25, step 2 of 50, loss 0.500, took ")
-    assert lines[-1].endswith("book recall 50 % \u2192 100 %")
-
-
-def test_the_conversation_is_written_into_a_file(tmp_path: Path) -> None:
-    lines, journal = talk(
-        tmp_path,
-        "/export",
-        *("hello", "3", "/export", "/edit goodbye", "2", "/branch"),
-        *("/export json", "/export pdf"),
-    )
-    folder = tmp_path / "home" / "exports"
-    assert "nothing was said yet; type a message, then press Enter" in lines
-    assert f"written to {folder / 'conversation-1.md'}" in lines
-    assert "> hello" in (folder / "conversation-1.md").read_text()
-    said = json.loads((folder / "conversation-1.json").read_text())["turns"]
-    assert said == [{"role": "user", "text": "hello"}, {"role": "assistant", "text": "three"}]
-    assert any(line.startswith("/export pdf: not one of its words") for line in lines)
     journal.close()

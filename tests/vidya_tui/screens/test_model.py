@@ -1,145 +1,23 @@
-"""Settings, models, training and the first minutes, by keys."""
+"""Models and the first minutes, by keys."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from learning.models.unfinished_training import Unfinished, write_unfinished
 from learning.protocol.events import (
     Failed,
-    LearnerState,
     Ready,
-    TrainDone,
-    TrainProgress,
     WorkerLost,
 )
 from learning.protocol.model_events import Grown
 from learning.protocol.records import Lesson, Turn
-from learning.protocol.requests import CancelTraining, Generate, Grow, Practise, SetLearning, Train
+from learning.protocol.requests import Grow
 from tests.scenes import training
 from tests.stage import Stage, play
-from vidya_tui.screens.train import smooth
-from vidya_tui.settings.file import Settings, SettingsError, load
-from vidya_tui.settings.rows import groups
-from vidya_tui.state.training import BEGUN, MOST_POINTS, TrainingLog
+from vidya_tui.settings.file import Settings, load
 from vidya_tui.state.welcome import advice, seen
-
-# ---------------------------------------------------------------- settings
-
-
-def test_a_setting_changes_by_arrows_and_is_saved_at_once(tmp_path: Path) -> None:
-    async def scenario(stage: Stage) -> None:
-        await stage.press("alt+s")
-        await stage.sees("answers to choose among   5")
-        await stage.press("left", "left")
-        await stage.sees("answers to choose among   3")
-        await stage.sees("The default is 5.")
-        assert load(stage.home.settings_path).candidates == 3
-        await stage.press("d")
-        await stage.sees("answers to choose among   5")
-        await stage.press("down", "down", "down", "down", "down", "right")
-        await stage.until(lambda: SetLearning(False) in stage.teacher.requests)
-        await stage.press("escape")
-        await stage.sees("Say something, or / for commands")
-
-    play(scenario, tmp_path)
-
-
-def test_a_value_is_typed_and_a_wrong_one_says_what_to_write(tmp_path: Path) -> None:
-    async def scenario(stage: Stage) -> None:
-        await stage.say("/settings")
-        await stage.sees("answers to choose among")
-        await stage.press("down", "enter")
-        await stage.press("end", *["backspace"] * 5)
-        await stage.write("hot")
-        await stage.press("enter")
-        await stage.sees('temperature: is "hot"; write a number, 0 to 10')
-        await stage.press(*["backspace"] * 3)
-        await stage.write("0,4")
-        await stage.press("enter")
-        await stage.until(lambda: load(stage.home.settings_path).temperature == 0.4)
-        await stage.press("escape")
-        await stage.say("hello")
-        (asked,) = stage.teacher.sent(Generate)
-        assert isinstance(asked, Generate) and asked.sampling.temperature == 0.4
-
-    play(scenario, tmp_path)
-
-
-@pytest.mark.slow
-def test_a_theme_is_seen_at_once_and_motion_can_be_off(tmp_path: Path) -> None:
-    async def scenario(stage: Stage) -> None:
-        await stage.press("alt+s")
-        await stage.sees("answers to choose among")
-        assert stage.app.control is not None
-        stage.app.control.set("theme", "light")
-        assert stage.app.current_theme.name == "vidya-light"
-        stage.app.control.set("motion", False)
-        assert stage.app.animation_level == "none"
-        stage.app.control.set("motion", True)
-        assert stage.app.animation_level != "none"
-
-    play(scenario, tmp_path)
-
-
-def test_a_file_that_cannot_be_written_is_said_and_nothing_changes(tmp_path: Path) -> None:
-    async def scenario(stage: Stage) -> None:
-        stage.home.settings_path.write_text("candidates: 3\n")
-        await stage.press("alt+s")
-        await stage.sees("answers to choose among")
-        await stage.press("right")
-        await stage.sees("not TOML")
-        await stage.sees("answers to choose among   5")
-
-    play(scenario, tmp_path)
-
-
-def test_every_row_is_a_setting_steps_within_bounds_and_has_words() -> None:
-    rows = [row for group in groups(["nord"]) for row in group.rows]
-    assert {row.key for row in rows} == set(Settings.__dataclass_fields__) - {"keys"}
-    for row in rows:
-        assert row.shown(Settings()).strip() and len(row.help) > 20
-        for direction in (-1, 1):
-            settings = Settings()
-            for _ in range(200):
-                value = row.next(settings, direction)
-                if value is None:
-                    break
-                settings = Settings(**{row.key: value})
-    temperature = next(row for row in rows if row.key == "temperature")
-    assert temperature.next(Settings(temperature=0.3), 1) == 0.4
-    assert temperature.next(Settings(temperature=10), 1) is None
-    assert (
-        temperature.shown(Settings()) == "the model's own" and temperature.typed(Settings()) == ""
-    )
-    assert temperature.next(Settings(), -1) == 0.7, "from the program's default"
-    assert temperature.read(" ", Settings(temperature=0.3)) is None
-    assert temperature.read("0,3", Settings()) == 0.3
-    with pytest.raises(SettingsError):
-        temperature.read("11", Settings())
-    assert next(r for r in rows if r.key == "candidates").read(" 7 ", Settings()) == 7
-
-
-@pytest.mark.parametrize("command", ["/settings", "/model"])
-@pytest.mark.parametrize("size", [(1, 1), (12, 4), (40, 2)])
-def test_a_list_without_room_for_a_row_takes_every_key(
-    tmp_path: Path, command: str, size: tuple[int, int]
-) -> None:
-    async def scenario(stage: Stage) -> None:
-        stage.app.chat.prompt.text = command
-        await stage.pilot.resize_terminal(*size)
-        await stage.press("enter")
-        await stage.until(lambda: stage.app.screen is not stage.app.chat)
-        await stage.press("down", "pagedown", "pageup", "end", "home", "up")
-        await stage.press("escape")
-        await stage.until(lambda: stage.app.screen is stage.app.chat)
-        assert stage.app.is_running and stage.app._exception is None
-
-    play(scenario, tmp_path)
-
 
 # ---------------------------------------------------------------- models
 
@@ -210,103 +88,6 @@ def test_the_model_row_of_the_settings_leads_to_the_models(tmp_path: Path) -> No
     play(scenario, tmp_path)
 
 
-# ---------------------------------------------------------------- training
-
-
-def progress(step: int, *, ended: bool = False) -> TrainProgress:
-    loss, recall = 2.0 / step, 0.5 + step / 100 if ended else None
-    return TrainProgress(1 + step // 10, 5, step, 50, loss, recall, step, 50.0 - step, 32, ended)
-
-
-@pytest.mark.slow
-def test_the_curve_is_there_whenever_one_looks_and_the_result_stays(tmp_path: Path) -> None:
-    async def scenario(stage: Stage) -> None:
-        await stage.say("/train")
-        stage.hear(LearnerState("training", book_recall=0.4))
-        for step in range(1, 21):
-            stage.hear(progress(step, ended=step % 10 == 0))
-        await stage.sees("book, epoch 3")
-        await stage.press("f12")
-        await stage.sees("about 30 s left")
-        for words in ("epoch 3 of 5", "step 20 of 50", "loss 0.100", "recall 40 % \u2192 70 %"):
-            await stage.sees(words)
-        await stage.sees("c stop the training")
-        await stage.pilot.resize_terminal(200, 60)
-        await stage.pilot.resize_terminal(80, 24)
-        await stage.press("c")
-        assert stage.teacher.sent(CancelTraining) == [CancelTraining()]
-        await stage.sees("stopping the training")
-        stage.hear(TrainDone(2, 20, 0.1, 0.4, 0.7, 21.0, True, False, 2))
-        await stage.sees("training stopped in epoch 2 after 21 s: book recall 40 % \u2192 70 %")
-        await stage.press("escape")
-        await stage.say("hello")
-        await stage.sees("5 five answers")
-        await stage.say("/curve")
-        await stage.sees("training stopped in epoch 2")
-        await stage.press("t")
-        await stage.sees("asking every line of the book first")
-        assert len(stage.teacher.sent(Train)) == 2
-
-    play(scenario, tmp_path)
-
-
-@pytest.mark.slow
-def test_the_bar_says_that_it_stops_until_it_has(tmp_path: Path) -> None:
-    async def scenario(stage: Stage) -> None:
-        await stage.say("/train")
-        stage.hear(replace(progress(1), epoch=0, step=0, asked=0.25))
-        await stage.sees("before it is learned, 25 %")
-        await stage.say("/cancel")
-        stage.hear(replace(progress(1), epoch=0, step=0, asked=0.5))
-        await stage.until(lambda: "stopping the training" in stage.text().splitlines()[0])
-        stage.hear(TrainDone(0, 0, 0.0, None, None, 2.0, True, False, 1))
-        await stage.sees("training stopped before it began; nothing was changed")
-        assert "stopping" not in stage.text().splitlines()[0]
-
-    play(scenario, tmp_path)
-
-
-def test_a_training_that_goes_on_shows_where_it_is(tmp_path: Path) -> None:
-    async def scenario(stage: Stage) -> None:
-        await stage.say("/train")
-        at = replace(progress(20), epoch=2, begun=20, known=3, entries=9)
-        stage.hear(replace(at, asked=0.5))
-        await stage.press("f12")
-        for words in ("going on after epoch 2 of 5: asking every line first, 50 %", "40 %"):
-            await stage.sees(words)
-        stage.hear(replace(at, step=21, epoch=3))
-        await stage.sees("book recall 3 of 9 known")
-
-    play(scenario, tmp_path)
-
-
-def test_a_training_that_was_broken_off_is_offered(tmp_path: Path) -> None:
-    folder = tmp_path / "home" / "models" / "10m"
-    folder.mkdir(parents=True)
-    write_unfinished(folder, Unfinished(Train(), 3, (), 2, 31))
-
-    async def scenario(stage: Stage) -> None:
-        await stage.sees("book training was interrupted in epoch 3; f5 continues it")
-        await stage.press("f5")
-        await stage.until(lambda: stage.teacher.sent(Train) == [Train()])
-
-    play(scenario, tmp_path)
-
-
-def test_the_log_of_a_training() -> None:
-    log = TrainingLog()
-    assert "t trains" in log.state() and log.share == 0.0 and log.facts() == []
-    for step in range(1, 4000):
-        log = log.after(TrainProgress(1, 5, step, 4000, 1.0, None, float(step), 4000.0 - step))
-    assert log.running and len(log.losses) <= MOST_POINTS
-    assert list(log.losses) == sorted(log.losses)
-    log = log.after(WorkerLost("killed", restarting=True))
-    assert not log.running and "/train goes on" in log.state()
-    log = BEGUN.after(Failed("train", "book.txt:3: no answer", "write it"))
-    assert log.state() == "book.txt:3: no answer; write it"
-    assert smooth([1.0, 2.0, 3.0, 8.0], 3) == [1.0, 2.0, pytest.approx(13 / 3), 8.0]
-
-
 # ---------------------------------------------------------------- the first minutes
 
 
@@ -374,25 +155,6 @@ def test_a_model_that_cannot_be_loaded_can_be_exchanged(tmp_path: Path) -> None:
         await stage.sees("This is 10m")
 
     play(scenario, tmp_path, ready=False)
-
-
-# ---------------------------------------------------------------- away
-
-
-def test_idle_practice_is_set_at_once(tmp_path: Path) -> None:
-    async def scenario(stage: Stage) -> None:
-        control = stage.app.control
-        assert control is not None
-        idle = control.desk.practice._idle
-        assert idle.minutes == 0
-        control.set("idle_practice", 1)
-        control.set("practice_task", "syllogism")
-        idle.last_key -= 61.0
-        control.desk.away()
-        (asked,) = stage.teacher.sent(Practise)
-        assert isinstance(asked, Practise) and asked.task == "syllogism" and asked.idle
-
-    play(scenario, tmp_path)
 
 
 # ---------------------------------------------------------------- everywhere

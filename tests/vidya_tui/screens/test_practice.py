@@ -24,6 +24,7 @@ from learning.protocol.events import (
     WorkerLost,
 )
 from learning.protocol.practice_events import PracticeStarted
+from learning.protocol.records import ArmFigures
 from learning.protocol.requests import CancelPractice, OwnerActive, Practise, Request
 from tests.fakes import ScriptedTeacher
 from tests.stage import Stage, play
@@ -89,6 +90,12 @@ def test_a_step_in_a_line() -> None:
         "12 s",
     ):
         assert part in words
+
+
+def test_where_nothing_is_right_or_wrong_answers_are_liked() -> None:
+    assert "right 41 %" in practice_state.stepped(STEP)
+    liked = replace(STEP, components={"taste": 0.6, "length": 1.0})
+    assert "liked 41 %" in practice_state.stepped(liked)
 
 
 def test_a_look_says_what_was_looked_at() -> None:
@@ -186,6 +193,43 @@ def test_options_are_told_from_settings_of_the_task_and_shown() -> None:
     assert figures["ratio"] == "1.010 now to when drawn, 1 % clipped"
     said = practice_state.started(PracticeStarted("x", 3, 7, {}, {"lr": "1e-05"}, ("the data",)))
     assert said == "run 3, seed 7, lr=1e-05\ndiffers: the data"
+
+
+def test_several_tasks_are_begun_and_each_is_shown() -> None:
+    practice, teacher = desk()
+    practice.idle_as(0, "chain_sum", options=("lr=1e-5",))
+    practice.begin("chain_sum max_terms=3 syllogism curriculum.method=exp3 warm-up")
+    label, arms = "chain_sum, syllogism", ("chain_sum max_terms=3", "syllogism")
+    options = ("lr=1e-5", "curriculum.method=exp3")
+    assert teacher.requests == [Practise(label, warm_up=True, options=options, arms=arms)]
+    told = (
+        ArmFigures(arms[0], 0.75, 0.4, 24, 6, 0.5, 0.25),
+        ArmFigures(arms[1], 0.25, 0.0, 0, 0, None, None),
+    )
+    hear(practice, replace(STEP, task=label, arms=told))
+    figures = dict(practice_state.figures(practice.state))
+    first = "75 % of the problems, held out 25 %, right 50 %, 6 of 24 alike, worth 0.40"
+    assert figures[arms[0]] == first
+    assert figures[arms[1]] == "25 % of the problems, worth 0.00"
+    assert f"chosen: {arms[0]} 75 %, syllogism 25 %" in practice_state.stepped(
+        replace(STEP, arms=told)
+    )
+    hard = replace(DONE, task=label, ended="too_hard", warm_up_steps=0)
+    words = hear(practice, replace(hard, arms_before=dict.fromkeys(arms, 0.0)))
+    assert words is not None
+    assert f"/practice {' '.join(arms)} warm-up begins with" in words.text, "it can be typed"
+
+
+def test_a_night_practises_the_owners_task_and_others() -> None:
+    now = [0.0]
+    practice, teacher = desk(idle_minutes=1, idle_task="syllogism", clock=lambda: now[0])
+    practice.idle_as(1, "syllogism", others=("chain_sum", "syllogism"))
+    now[0] = 60.0
+    practice.away(busy=False)
+    [request] = teacher.requests
+    assert isinstance(request, Practise) and request.idle and request.warm_up
+    assert request.arms == ("syllogism", "chain_sum"), "the owner's first, and once"
+    assert request.options == ("curriculum.first=0.5",)
 
 
 def test_a_task_is_begun_and_stopped() -> None:

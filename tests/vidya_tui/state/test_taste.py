@@ -22,6 +22,7 @@ REPORTED = TasteReport(
     best=(Rated(1, 1, 1.9),),
     least=(Rated(2, 2, -1.8), Rated(999, 1, -2.0)),
     looked_at=100,
+    pairs_error=0.06,
 )
 
 
@@ -54,7 +55,7 @@ def test_it_is_told_beside_chance_and_ceiling(journal: Journal, tmp_path: Path) 
     view = read_taste(written(tmp_path, replace(REPORTED, judgements=tuple(numbers[:40]))), journal)
     words = said(view)
     assert "75 % foretold (guessing 33 %; about 80 % would be the most" in words
-    assert "81 % ordered as you did (guessing 50 %)" in words
+    assert "81 % ± 6 % ordered as you did (guessing 50 %)" in words
     assert "5 judgements came since" in words and "is it used: yes" in words
     assert "a question back: liked (+1.12" in words and "\u201ctea\u201d: hardly matters" in words
     assert "+1.9  Tell me of the" in words and len(view.least) == 1, "one was forgotten"
@@ -70,7 +71,7 @@ def test_reading_order_is_told(journal: Journal, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ({"picks_right": 0.4}, "no better than chance"),
+        ({"pairs_right": 0.61}, "no better than chance"),
         ({"judgements": (98, 99)}, "you took back since"),
         ({"trained_on": 9, "held_out": 2}, "it has seen 11 picks, and needs 30"),
     ],
@@ -94,3 +95,10 @@ def test_a_report_comes_back_as_it_was() -> None:
     assert TasteReport.from_json(REPORTED.to_json()) == REPORTED
     row = json.loads(REPORTED.to_json()) | {"of_a_newer_vidya": 1}
     assert TasteReport.from_json(json.dumps(row)).unknown == {"of_a_newer_vidya": 1}
+
+
+def test_a_taste_that_may_be_a_length_says_so(journal: Journal, tmp_path: Path) -> None:
+    length = replace(REPORTED, length_right=0.8, length_error=0.05, beyond_length=0.01)
+    words = said(read_taste(written(tmp_path, replace(length, beyond_error=0.03)), journal))
+    assert "the length of answers alone orders 80 %: it may have learned the length" in words
+    assert "length of answers alone" not in said(read_taste(written(tmp_path, REPORTED), journal))

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.app_terminal import HINT
-from benchmarks.screen import TerminalScreen
-from benchmarks.terminal import Terminal, TerminalError
-from benchmarks.typist import prompt_text
+from benchmarks.app.app_terminal import HINT
+from benchmarks.app.screen import TerminalScreen
+from benchmarks.app.terminal import Terminal, TerminalError
+from benchmarks.app.typist import prompt_text
 from learning.home import Home
 from vidya_tui.terminal import first_frame
 

@@ -19,12 +19,12 @@ Best = Callable[[Turns, Sequence["Card"]], "Card | None"]
 def best_by_taste(folder: Path, journal: Journal) -> Best:
     """Loads the taste of a model's folder. Raises RewardError if it must not be used."""
     from engine.storage.checkpoint import load_config
-    from engine.tokenizers.tokenizer import Tokenizer
+    from engine.tokenizers.load import load_tokenizer
     from learning.rewards.reward_keeper import usable
     from learning.rewards.reward_model import ids_of
 
     model, _ = usable(folder, journal)
-    tokenizer, context = Tokenizer.load(folder), load_config(folder).context
+    tokenizer, context = load_tokenizer(folder), load_config(folder).context
 
     def best(turns: Turns, cards: Sequence[Card]) -> Card | None:
         said = [card for card in cards if card.said]

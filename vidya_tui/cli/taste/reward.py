@@ -10,18 +10,32 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from engine.config import Sampling
 from engine.errors import DataError, reason
-from vidya_tui.cli.common import common, open_journal, print_json, say, show
+from learning.journal.journal import Journal
+from learning.protocol.records import Turn
+from vidya_tui.cli.common import (
+    common,
+    input_line,
+    lessons_wait,
+    open_journal,
+    print_json,
+    say,
+    show,
+)
 from vidya_tui.cli.help import Group
+from vidya_tui.cli.teach import judge, silent
 from vidya_tui.options import Options
 from vidya_tui.state import taste
 from vidya_tui.text.numbers import counted, percent
 from vidya_tui.text.sanitise import one_line
 
 if TYPE_CHECKING:
+    from learning.practice.disputed import DisputedAnswers
     from learning.rewards.reward_report import TasteReport
 
 DRAWN = 4
+ASKED = 10
 ADVICE = 'give lines like {"prompt": "hello", "answers": ["Hi.", "Hello!"]}, or plain messages'
 
 
@@ -51,7 +65,7 @@ def train(target: Path | None, options: Options) -> None:
     """
     from engine.storage.checkpoint import load_model
     from engine.storage.weight_files import current_version
-    from engine.tokenizers.tokenizer import Tokenizer
+    from engine.tokenizers.load import load_tokenizer
     from learning.rewards.reward_keeper import RewardKeeper
     from learning.rewards.reward_model import export, load
 
@@ -65,7 +79,7 @@ def train(target: Path | None, options: Options) -> None:
             say(f"{done} of {counted(total, 'judgement')}")
 
     with options.home.lock(), options.home.learning(), open_journal(options) as journal:
-        tokenizer, model = Tokenizer.load(folder), load_model(folder)
+        tokenizer, model = load_tokenizer(folder), load_model(folder)
         keeper = RewardKeeper(folder, lambda: (current_version(folder), model), tokenizer, journal)
         report = keeper.train(tell)
         if target is not None:
@@ -76,7 +90,13 @@ def train(target: Path | None, options: Options) -> None:
 
 def _print(report: TasteReport, options: Options) -> None:
     if options.as_json:
-        print_json({**_figures(report), "why_not": report.why_not})
+        print_json(
+            {
+                **_figures(report),
+                "why_not": report.why_not,
+                "no_more_than_length": report.no_more_than_length,
+            }
+        )
         return
     words = (
         f"trained on {report.trained_on} picks in {report.seconds:.0f} s: foretells "
@@ -84,6 +104,8 @@ def _print(report: TasteReport, options: Options) -> None:
         f"{percent(report.chance)}) and {percent(report.pairs_right)} of pairs"
     )
     show(words)
+    if report.no_more_than_length:
+        show(taste.length_warning(report))
     show(f"it is not used: {report.why_not}" if report.why_not else "it is used")
 
 
@@ -147,7 +169,7 @@ def rate(prompts: Path, count: int, options: Options) -> None:
 
     A score of 1 is one standard deviation better than the answers that you were shown.
     """
-    from engine.tokenizers.tokenizer import Tokenizer
+    from engine.tokenizers.load import load_tokenizer
     from learning.rewards.reward_keeper import usable
     from learning.rewards.reward_rating import draw, rated
 
@@ -155,7 +177,7 @@ def rate(prompts: Path, count: int, options: Options) -> None:
     folder = _folder(options)
     with open_journal(options) as journal:
         model, report = usable(folder, journal)
-    tokenizer = Tokenizer.load(folder)
+    tokenizer = load_tokenizer(folder)
     missing = [prompt for prompt, answers in rows if not answers]
     if missing:
         say(f"drawing {counted(count * len(missing), 'answer')}")
@@ -171,6 +193,83 @@ def rate(prompts: Path, count: int, options: Options) -> None:
     if done:
         took = max(1e-6, time.monotonic() - started)
         say(f"{counted(done, 'answer')} rated, {60 * done / took:,.0f} a minute")
+
+
+@reward_group.command("ask")
+@click.option(
+    "-n",
+    "count",
+    type=click.IntRange(1, 50),
+    default=ASKED,
+    show_default=True,
+    help="Messages that you are asked about.",
+)
+@common
+def ask_owner(count: int, options: Options) -> None:
+    """Asks you to pick where it is most unsure what you like, as after an alarm of `vidya practice taste`.
+
+    The number of an answer picks it, Enter goes on to the next message, q ends. Each pick counts as in the
+    app: the next `vidya` learns it, and the taste is trained again. With --json it prints the messages and
+    asks nothing; they are then in the journal, and `vidya teach --ask N --pick K` picks.
+    """
+    from learning.practice.disputed import most_disputed
+
+    folder = _folder(options)
+    say("answering messages and comparing the heads of your taste")
+    with silent(options) as place:
+        found = most_disputed(folder, place.journal, count, seed=options.seed or 0)
+        picked = 0
+        for place_, one in enumerate(found, 1):
+            if options.as_json:
+                number = _journaled(place.journal, one)
+                print_json({"ask": number, **_disputed_row(one)})
+                continue
+            show(f"{place_} of {len(found)}: {one_line(one.message)}")
+            for number, text in enumerate(one.answers, 1):
+                show(f"  {number}  {one_line(text)}")
+            answer = _answered(len(one.answers))
+            if answer is None:
+                break
+            if answer:
+                number = _journaled(place.journal, one)
+                judge(place, place.journal.ask(number), answer, None, None, "", None)
+                picked += 1
+        waiting = len(place.journal.waiting())
+    if not options.as_json:
+        say(
+            f"{counted(picked, 'pick')}; {lessons_wait(waiting)}"
+            if picked
+            else "nothing was picked"
+        )
+
+
+def _answered(count: int) -> int | None:
+    """The number of an answer; 0: the next message; None: the end."""
+    while True:
+        said = input_line(f"  1 to {count}, Enter: next, q: end > ")
+        if said is None or said.casefold() == "q":
+            return None
+        if not said:
+            return 0
+        if said.isdecimal() and 1 <= int(said) <= count:
+            return int(said)
+
+
+def _journaled(journal: Journal, one: DisputedAnswers) -> int:
+    """Id of an ask in a conversation of its own."""
+    number = journal.add_ask(
+        journal.new_conversation(), (Turn("user", one.message),), Sampling()
+    ).id
+    journal.add_candidates(one.candidates(number))
+    return number
+
+
+def _disputed_row(one: DisputedAnswers) -> dict[str, Any]:
+    return {
+        "prompt": one.message,
+        "answers": list(one.answers),
+        "disagreement": one.disagreement,
+    }
 
 
 def _read(path: Path) -> list[tuple[str, list[str]]]:

@@ -14,12 +14,12 @@ from textual.app import SuspendNotSupported
 
 from engine.errors import VidyaError
 from vidya_tui.commands.parse import RunCommand, find
+from vidya_tui.screens.chat.interface import Chat
 from vidya_tui.screens.chat.keys import nothing_to_rate
 from vidya_tui.state.message import StatusMessage
 from vidya_tui.terminal.tty import as_it_was
 
 if TYPE_CHECKING:  # the first frame waits for no more than it needs
-    from vidya_tui.screens.chat.screen import ChatScreen
     from vidya_tui.screens.correct import Retyped
 
 UNDO_AGAIN = 1.0
@@ -31,7 +31,7 @@ JUMP_TO_END = ("again", "regenerate", "new", "branch")
 class ChatCommands:
     """Carries out commands for one chat screen."""
 
-    def __init__(self, chat: ChatScreen) -> None:
+    def __init__(self, chat: Chat) -> None:
         self._chat = chat
         self._here: dict[str, Callable[[RunCommand], StatusMessage | None]] = {
             "help": self._help,
@@ -113,8 +113,7 @@ class ChatCommands:
         from vidya_tui.screens.help import HelpScreen, room_rows
 
         chat = self._chat
-        screen = chat.app.screen
-        here = [] if screen is chat else room_rows(screen)
+        here = [] if chat.is_active else room_rows(chat.app.screen)
         chat.app.push_screen(HelpScreen(chat.keys, here))
 
     def _open_screen(self, run: RunCommand) -> None:

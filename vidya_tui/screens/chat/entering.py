@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from engine.errors import VidyaError
 from vidya_tui.commands.parse import RunCommand, is_command, parse
+from vidya_tui.screens.chat.interface import Chat
 from vidya_tui.state.message import StatusMessage
-
-if TYPE_CHECKING:  # the first frame waits for no more than it needs
-    from vidya_tui.screens.chat.screen import ChatScreen
 
 
 class Entering:
     """Takes what is entered in one chat screen."""
 
-    def __init__(self, chat: ChatScreen) -> None:
+    def __init__(self, chat: Chat) -> None:
         self._chat = chat
         self.early: list[str] = []
         """Messages that were entered before there was a session."""

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.processes import descendants
+from benchmarks.common.processes import descendants
 from learning.rewards.sandbox import seccomp
 from learning.rewards.sandbox import worker as sandbox_worker
 from learning.rewards.sandbox.namespaces import Limits
@@ -147,7 +147,7 @@ def processes(word: str) -> set[int]:
 KILLED = """
 import sys, threading
 sys.path.insert(0, {root!r})
-from benchmarks.processes import descendants
+from benchmarks.common.processes import descendants
 from learning.rewards.sandbox.pool import Sandbox
 with Sandbox(workers=2) as sandbox:
     loop = lambda: sandbox.run("while True: pass", "", 1000)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from benchmarks.processes import descendants
+from benchmarks.common.processes import descendants
 from learning.rewards.sandbox.judge import free_names
 from learning.rewards.sandbox.pool import FAILURES, Sandbox
 

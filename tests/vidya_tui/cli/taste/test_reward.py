@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from learning.rewards.reward_data import preferences
 from tests.picks import fill
 from tests.vidya_tui.shell import Shell
 
@@ -98,3 +99,26 @@ def test_a_wrong_file_says_where(shell: Shell, text: str, what: str) -> None:
     file = shell.file("asked.txt", text)
     assert what in shell.fails("reward", "rate", "--prompts", str(file))
     assert "cannot be read" in shell.fails("reward", "rate", "--prompts", str(file) + "x")
+
+
+def test_it_asks_where_its_heads_disagree_most(
+    taught: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("learning.practice.disputed.MESSAGES", 30)
+    monkeypatch.setattr("learning.rewards.tasks.taste.ANSWERS", 16)
+    assert "has no taste yet" in taught.fails("reward", "ask")
+    taught.run("reward", "train")
+    journal = taught.journal()
+    before = len(preferences(journal).choices)
+    said = taught.run("reward", "ask", "-n", "3", stdin="9\n1\n\n2\n")
+    assert "1 of 3: " in said.stdout and "3 of 3: " in said.stdout
+    assert "2 picks; 2 lessons wait" in said.stderr
+    assert len(preferences(journal).choices) == before + 2
+    assert "nothing was picked" in taught.run("reward", "ask", "-n", "2", stdin="q\n").stderr
+    assert "nothing was picked" in taught.run("reward", "ask", "-n", "2", stdin="").stderr
+    rows = taught.rows("reward", "ask", "-n", "4")
+    journal.close()
+    apart = [row["disagreement"] for row in rows]
+    assert len(rows) == 4 and apart == sorted(apart, reverse=True) and apart[-1] > 0.0
+    assert all(2 <= len(row["answers"]) <= 5 for row in rows)
+    taught.run("teach", "--ask", str(rows[0]["ask"]), "--pick", "2", "--no-wait")

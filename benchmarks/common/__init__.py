@@ -1,0 +1,1 @@
+"""What several benchmarks need: the report, a scratch home, the corpus, processes."""

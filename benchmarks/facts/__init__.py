@@ -1,0 +1,1 @@
+"""Taught facts asked for in any words, against knowledge editing and retrieval."""

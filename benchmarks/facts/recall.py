@@ -1,0 +1,225 @@
+"""Measures `recall`: taught facts asked for in other words, with and without the lesson that is recalled.
+
+Teaches facts of the tuning half of people.jsonl, then asks with the app's session and teacher, five answers
+each, of which the surest counts; right is what holds the fact's key. Both ways have the same seed, so that an
+answer for which nothing was recalled is the same to the letter and is generated once. Also: questions to
+which nothing was taught, openings of talk.jsonl, seconds to the first token. Left out: the weights alone
+(people.py, collapse.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+from typing import Any
+
+from benchmarks import BenchOptions
+from benchmarks.common.report import machine, table, write
+from benchmarks.common.scratch import scratch_home
+from benchmarks.facts.inventions import Fact, Place
+from benchmarks.facts.people_data import PersonFact, read_people
+from benchmarks.talking.talk_data import load
+from learning.memory.tasks import NOT_KNOWN
+from learning.protocol.events import AskDone, CandidateDone
+from learning.text.normalise import fold
+
+FACTS, QUICK_FACTS = 20, 2
+WORDINGS = 2
+"""Rewordings, and paraphrases, of each fact that are asked."""
+OPENINGS, QUICK_OPENINGS = 40, 2
+TIMED = 20
+"""Asks that are timed both ways."""
+TITLE = "Taught facts with the recalled lesson in the context"
+KINDS = {
+    "taught": "in the taught words",
+    "rewording": "in other words",
+    "paraphrase": "without a shared content word",
+    "hop": "one step further",
+    "yes": "yes/no, the answer is yes",
+    "no": "yes/no, the answer is no",
+}
+UNTAUGHT = {"neighbour": "about somebody else", "unknown": "on the same subject, never told"}
+
+
+@dataclass(frozen=True)
+class FactQuestion:
+    """Something to ask about a fact."""
+
+    kind: str
+    prompt: str
+    fact: PersonFact
+
+    def right(self, answer: str) -> bool:
+        if self.kind in ("hop", "yes", "no"):
+            return {"hop": self.fact.hop, "yes": self.fact.yes, "no": self.fact.no}[
+                self.kind
+            ].right(answer)
+        return self.fact.right(answer)
+
+
+@dataclass(frozen=True)
+class Heard:
+    """The surest answer of an ask."""
+
+    text: str
+    certainty: float
+    recalled: int | None
+    seconds: float
+    """To the first token."""
+
+
+def questions(facts: Sequence[PersonFact]) -> list[FactQuestion]:
+    found = []
+    for fact in facts:
+        asked = [("taught", fact.prompt)]
+        asked += [("rewording", text) for text in fact.rewordings[:WORDINGS]]
+        asked += [("paraphrase", text) for text in fact.paraphrases[:WORDINGS]]
+        asked += [("hop", fact.hop.prompt), ("yes", fact.yes.prompt), ("no", fact.no.prompt)]
+        asked += [("neighbour", fact.neighbour), ("unknown", fact.unknown)]
+        found += [FactQuestion(kind, text, fact) for kind, text in asked if text]
+    return found
+
+
+class RecallPlace(Place):
+    """A home with a teacher that may recall."""
+
+    def heard(self, question: str, recall: bool) -> Heard:
+        session = self._session()
+        session.recall = recall
+        session.say(question)
+        recalled = None
+        while True:
+            event = self._next()
+            session.handle(event)
+            if isinstance(event, CandidateDone):
+                recalled = event.recalled
+            if isinstance(event, AskDone):
+                card = session.cards[0]
+                seconds = event.seconds_to_first_token
+                return Heard(card.said, card.confidence or 0.0, recalled, seconds)
+
+
+def run(options: BenchOptions) -> dict[str, Any]:
+    """See `vidya bench`."""
+    where = machine()
+    facts = read_people("tune")[: QUICK_FACTS if options.quick else FACTS]
+    with scratch_home(options) as (home, model):
+        place = RecallPlace(home, model, options.seeds[0])
+        try:
+            place.teach([Fact(f.prompt, f.answer, "", "") for f in facts])
+            options.say(f"{len(facts)} facts taught")
+            found = measure(place, facts, options)
+        finally:
+            place.close()
+    result = {"benchmark": "recall", "machine": where, "facts": len(facts), **found}
+    if options.out is not None:
+        command = options.command("recall")
+        write(options.out, "recall", TITLE, command, parts(result), result)
+    return result
+
+
+def measure(
+    place: RecallPlace, facts: Sequence[PersonFact], options: BenchOptions
+) -> dict[str, Any]:
+    """Shares, 0 to 1, of each kind of question both ways; seconds; and each answer that recall changed."""
+    openings = [q.turns[0][1] for q in load()][:: 200 // OPENINGS]
+    openings = openings[: QUICK_OPENINGS if options.quick else OPENINGS]
+    place.heard("Hello.", True)  # the states of what is known are computed
+    rows: list[tuple[FactQuestion, Heard, Heard]] = []
+    for question in questions(facts):
+        on = place.heard(question.prompt, True)
+        off = on if on.recalled is None else place.heard(question.prompt, False)
+        rows.append((question, off, on))
+        if on != off:
+            options.say(f"{question.kind}: {question.prompt} -> {off.text} | {on.text}")
+    talk = [place.heard(text, True) for text in openings]
+    timed = [q.prompt for q, _, on in rows if on.recalled is not None][:TIMED]
+    found: dict[str, Any] = {}
+    for kind in (*KINDS, *UNTAUGHT):
+        some = [row for row in rows if row[0].kind == kind]
+        found[kind] = {
+            "asked": len(some),
+            "recalled": fmean(on.recalled is not None for _, _, on in some),
+            "off": shares(kind, [(question, off) for question, off, _ in some]),
+            "on": shares(kind, [(question, on) for question, _, on in some]),
+        }
+    return {
+        "kinds": found,
+        "talk": {
+            "asked": len(talk),
+            "recalled": fmean(one.recalled is not None for one in talk),
+        },
+        "seconds": {
+            "off": median(place.heard(text, False).seconds for text in timed) if timed else None,
+            "on": median(place.heard(text, True).seconds for text in timed) if timed else None,
+        },
+        "changed": [
+            [q.kind, q.prompt, off.text, on.text, round(on.certainty, 2)]
+            for q, off, on in rows
+            if off.text != on.text
+        ],
+    }
+
+
+def shares(kind: str, rows: Sequence[tuple[FactQuestion, Heard]]) -> dict[str, float]:
+    """Of what was taught: right. Of all: says that it does not know, and gives the fact's key."""
+    unknown = fmean(fold(one.text) == fold(NOT_KNOWN) for _, one in rows)
+    if kind in UNTAUGHT:
+        return {"unknown": unknown, "leaks": fmean(q.fact.right(one.text) for q, one in rows)}
+    return {"unknown": unknown, "right": fmean(q.right(one.text) for q, one in rows)}
+
+
+def parts(result: dict[str, Any]) -> list[str]:
+    """Text and tables of recall.md."""
+    kinds, share = result["kinds"], lambda value: f"{100 * value:.0f}"
+    known = [
+        [
+            words,
+            kinds[kind]["asked"],
+            share(kinds[kind]["recalled"]),
+            share(kinds[kind]["off"]["right"]),
+            share(kinds[kind]["on"]["right"]),
+            share(kinds[kind]["off"]["unknown"]),
+            share(kinds[kind]["on"]["unknown"]),
+        ]
+        for kind, words in KINDS.items()
+    ]
+    untaught = [
+        [
+            words,
+            kinds[kind]["asked"],
+            share(kinds[kind]["recalled"]),
+            share(kinds[kind]["off"]["unknown"]),
+            share(kinds[kind]["on"]["unknown"]),
+            share(kinds[kind]["off"]["leaks"]),
+            share(kinds[kind]["on"]["leaks"]),
+        ]
+        for kind, words in UNTAUGHT.items()
+    ]
+    seconds = result["seconds"]
+    times = [f"{seconds[way]:.3f}" for way in ("off", "on")] if seconds["on"] else ["-", "-"]
+    return [
+        f"{result['facts']} facts of the tuning half of `data/people.jsonl`; the surest of five answers; "
+        "right is what holds the key. In percent.",
+        table(
+            ("asked", "asks", "recalled", "right off", "right on", "not known off", "not known on"),
+            known,
+        ),
+        "Questions to which nothing was taught:",
+        table(
+            (
+                "asked",
+                "asks",
+                "recalled",
+                "not known off",
+                "not known on",
+                "gives the fact off",
+                "gives the fact on",
+            ),
+            untaught,
+        ),
+        f"Of {result['talk']['asked']} openings of `data/talk.jsonl`, {share(result['talk']['recalled'])} % "
+        f"had a lesson recalled. Median seconds to the first token where a lesson was recalled: {times[0]} "
+        f"without, {times[1]} with.",
+    ]

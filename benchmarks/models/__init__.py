@@ -1,0 +1,1 @@
+"""Training, sampling and tokenizers of whole models, against other programs."""

@@ -1,0 +1,305 @@
+"""Measures what a curriculum saves on a ladder of sums: rollouts until an even mixture can be done.
+
+Part "made" (default) is a made-up learner whose skill at each level grows with the advantages it gets there
+and, less, at its neighbours: seconds, and any number of seeds. Part "sums" is the model, on eight levels from
+sums of two one-digit numbers to four two-digit ones: all arms start from the same warm-up. Rollouts are
+counted, not steps, because redrawing skips dead groups anyway. What is in the output folder is not repeated.
+
+VIDYA_CURRICULUM_PART: "made" or "sums". VIDYA_CURRICULUM_ARMS: arms, separated by commas.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from benchmarks import BenchOptions
+from benchmarks.common.report import deviation, machine, table, with_deviation, write
+from benchmarks.common.scratch import scratch_home
+from benchmarks.practising.curriculum_made import MadeLearner
+from engine.errors import NotFound
+from engine.model import Model
+from engine.storage.checkpoint import load_model
+from engine.tokenizers.load import load_tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
+from learning.data.examples import Example
+from learning.memory.book_rows import book_examples
+from learning.memory.own_talk import own_talk
+from learning.memory.replay import Replay
+from learning.models.store import ModelStore
+from learning.objectives.forward import knowledge, share_known
+from learning.practice.settings import CurriculumSettings, PracticeSettings
+from learning.practice.supply.arms import difficulty, split_arm
+from learning.practice.supply.curriculum import (
+    ArmChoice,
+    Boltzmann,
+    Exp3,
+    LearningProgress,
+    Make,
+    Thresholds,
+    Uniform,
+)
+from learning.practice.supply.mixture import CurriculumSource, TaskMixture
+from learning.practice.supply.source import Fits
+from learning.practice.trainer import GrpoTrainer
+from learning.rewards.registry import find_task
+from learning.rewards.task import Task, TaskOptions
+from personality.book import shipped_book_path
+
+SUM, TIMES = "chain_sum", 'basic_arithmetic operators=["+","-","*"] allow_parentheses=false'
+LADDER = (
+    f"{SUM} min_terms=2 max_terms=2",
+    f"{TIMES} min_terms=2 max_terms=2",
+    f"{SUM} min_terms=3 max_terms=3",
+    f"{TIMES} min_terms=3 max_terms=3",
+    f"{SUM} min_terms=2 max_terms=2 min_digits=2 max_digits=2",
+    f"{SUM} min_terms=4 max_terms=4",
+    f"{SUM} min_terms=3 max_terms=3 min_digits=2 max_digits=2",
+    f"{SUM} min_terms=4 max_terms=4 min_digits=2 max_digits=2",
+)
+"""Terms 2 to 4, digits 1 to 2, with and without products; the easiest first."""
+HARDEST = 2
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One way to choose."""
+
+    method: Make
+    backwards: bool = False
+    """Whether the levels are given from the hardest to the easiest."""
+
+
+ARMS: dict[str, Arm] = {
+    "uniform": Arm(Uniform),
+    "SEC": Arm(Boltzmann),
+    "hardest first": Arm(Thresholds, backwards=True),
+    "thresholds": Arm(Thresholds),
+    "Exp3": Arm(Exp3),
+    "learning progress": Arm(LearningProgress),
+}
+TARGET = 0.5
+"""Held-out accuracy on the even mixture that part "made" counts rollouts to."""
+LEAST = 0.67
+SETTINGS = PracticeSettings(groups=16, held_out=160)
+STEPS, MEASURE_EVERY = 30, 6
+MADE_STEPS, MADE_GROUPS, MADE_EVERY = 400, 32, 4
+TITLE = "Curriculum: rollouts until an even mixture of eight levels can be done"
+CRITERION = (
+    "Criterion, written before the first run: SEC needs at most 0.67 of uniform's rollouts to 50 % on the "
+    "even mixture, in the mean of the seeds; the two hardest levels end 10 points higher or more; the order "
+    "from the hardest level is the worst arm. Settings of all arms are the defaults; nothing was tuned. "
+)
+MADE = (
+    "Part made: seeds 0 to 9, rollouts counted until 50 %. The learner is made up, so this checks the "
+    "curricula, not the claim."
+)
+SUMS = (
+    f"Part sums: the 10m, seeds 0 to 2, {STEPS} steps of 16 groups of 4 answers from one warm-up a seed. So "
+    "few steps end below 50 %, so rollouts are counted until the accuracy with which uniform ends, measured "
+    f"every {MEASURE_EVERY} steps on 160 problems, 20 of each level (a standard error of 4 points). Run in "
+    "this order: uniform, SEC, hardest first of seed 0, then of the other seeds."
+)
+
+
+def run(options: BenchOptions) -> dict[str, Any]:
+    """See `vidya bench`. Raises NotFound for an arm."""
+    part = os.environ.get("VIDYA_CURRICULUM_PART", "").strip() or "made"
+    asked = os.environ.get("VIDYA_CURRICULUM_ARMS", "").strip()
+    usual = list(ARMS) if part == "made" else list(ARMS)[:3]
+    arms = asked.split(",") if asked else usual
+    if unknown := set(arms) - set(ARMS):
+        raise NotFound(f"no arm {sorted(unknown)[0]!r}", f"choose among: {', '.join(ARMS)}")
+    name = "curriculum" if part == "made" else "curriculum_sums"
+    result: dict[str, Any] = {
+        "benchmark": "curriculum",
+        "machine": machine(),
+        "quick": options.quick,
+        "part": part,
+        "rows": _earlier(options, name),
+    }
+    done = {(row["arm"], row["seed"]) for row in result["rows"]}
+    measure = _made if part == "made" else _sums
+    for row in measure(options, lambda seed: [a for a in arms if (a, seed) not in done]):
+        result["rows"].append(row)
+        options.say(f"seed {row['seed']}, {row['arm']}: {row['curve'][-1]}")
+        if options.out is not None:
+            command = options.command("curriculum", seeded=True)
+            if part != "made":
+                command = f"VIDYA_CURRICULUM_PART={part} {command}"
+            write(options.out, name, TITLE, command, list(parts(result)), result)
+    return result
+
+
+Missing = Callable[[int], Sequence[str]]
+"""Seed -> the arms that are not measured yet."""
+
+
+def _made(options: BenchOptions, missing: Missing) -> Iterator[dict[str, Any]]:
+    for seed in options.seeds:
+        for name in missing(seed):
+            learner, rng = MadeLearner(len(LADDER)), random.Random(seed)
+            choice, order = _choice(name)
+            curve = [_look(0, learner.success())]
+            for step in range(1, 1 + (20 if options.quick else MADE_STEPS)):
+                levels = [order[arm] for arm in choice.choose(MADE_GROUPS, rng)]
+                visits = learner.practise(levels, rng)
+                choice.learn([replace(one, arm=order.index(one.arm)) for one in visits])
+                if step % MADE_EVERY == 0:
+                    curve.append(_look(learner.rollouts, learner.success()))
+            for look in curve[1:-1]:
+                del look["levels"]  # the first and the last are enough
+            yield {"arm": name, "seed": seed, "curve": curve}
+
+
+def _sums(options: BenchOptions, missing: Missing) -> Iterator[dict[str, Any]]:
+    quick = options.quick
+    settings = SETTINGS
+    if quick:
+        warm_up = replace(settings.warm_up, steps=1, measured=8, enough=0.0)
+        settings = replace(settings, groups=2, held_out=8, updates=1, warm_up=warm_up)
+    ladder = {level: _task(level) for level in LADDER}
+    with scratch_home(options) as (home, model_name):
+        folder = ModelStore(home).resolve(model_name)
+        for seed in options.seeds:
+            if not (arms := missing(seed)):
+                continue
+            model, tokenizer = load_model(folder), load_tokenizer(folder)
+            book = book_examples(tokenizer, [shipped_book_path()], model.config.context)
+            talk = own_talk(model, tokenizer, folder)
+            start = partial(_trainer, tokenizer, book, talk, settings, seed)
+            warm = start(model, TaskMixture(ladder), _choice("uniform")[0])
+            last = warm.warm_up(lambda _: None, lambda: False)
+            options.say(f"seed {seed}: warm-up {last.step} steps, right {last.success}")
+            for name in arms:
+                choice, order = _choice(name)
+                own = copy.deepcopy(model)
+                mixture = TaskMixture({LADDER[level]: ladder[LADDER[level]] for level in order})
+                trainer = start(own, mixture, choice)
+                curve = list(_course(trainer, 2 if quick else STEPS, options, f"{seed} {name}"))
+                known = share_known(knowledge(own, book))
+                yield {
+                    "arm": name,
+                    "seed": seed,
+                    "warm_up": last.step,
+                    "curve": curve,
+                    "book": known,
+                }
+
+
+def _course(
+    trainer: GrpoTrainer, steps: int, options: BenchOptions, name: str
+) -> Iterator[dict[str, Any]]:
+    """Looks: before, and every MEASURE_EVERY steps."""
+    rollouts = tokens = 0
+    look = trainer.look().by_arm()
+    yield {**_look(0, [look[level] for level in LADDER if level in look]), "tokens": 0}
+    for step in range(1, steps + 1):
+        report = trainer.step()
+        rollouts += report.groups * trainer.settings.group_size
+        tokens += report.tokens
+        weights = ", ".join(f"{arm.weight:.2f}" for arm in report.arms)
+        options.say(f"{name}: step {step}, {report.updates} updates, weights {weights}")
+        if step % MEASURE_EVERY == 0 or step == steps:
+            look = trainer.look().by_arm()
+            found = [look[level] for level in LADDER if level in look]
+            yield {**_look(rollouts, found), "tokens": tokens}
+
+
+def _look(rollouts: int, levels: Sequence[float]) -> dict[str, Any]:
+    return {
+        "rollouts": rollouts,
+        "accuracy": round(fmean(levels), 4),
+        "levels": [round(level, 4) for level in levels],
+    }
+
+
+def _choice(name: str) -> tuple[ArmChoice, list[int]]:
+    """(a curriculum that knows nothing, the level of each of its arms)."""
+    arm, order = ARMS[name], list(range(len(LADDER)))
+    if arm.backwards:
+        order.reverse()
+    return ArmChoice(len(LADDER), replace(CurriculumSettings(), method=arm.method)), order
+
+
+def _task(level: str) -> Task:
+    name, settings = split_arm(level)
+    return find_task(name, TaskOptions(difficulty=difficulty(settings), needs_field=True))
+
+
+def _trainer(
+    tokenizer: Tokenizer,
+    book: list[Example],
+    talk: list[Example],
+    settings: PracticeSettings,
+    seed: int,
+    model: Model,
+    mixture: TaskMixture,
+    choice: ArmChoice,
+) -> GrpoTrainer:
+    def source(task: Task, rng: random.Random, fits: Fits) -> CurriculumSource:
+        return CurriculumSource(mixture, choice, rng, fits)
+
+    replay = Replay(model, book, [], talk)
+    return GrpoTrainer(model, tokenizer, mixture, replay, settings, seed=seed, source=source)
+
+
+def rollouts_to(curve: Sequence[dict[str, Any]], target: float) -> int | None:
+    """Rollouts at the first look with that accuracy on the mixture; None: never reached."""
+    return next((look["rollouts"] for look in curve if look["accuracy"] >= target), None)
+
+
+def parts(result: dict[str, Any]) -> Iterator[str]:
+    """The report: criterion, table over the seeds, each run."""
+    made = result["part"] == "made"
+    yield CRITERION + (MADE if made else SUMS)
+    rows = result["rows"]
+    ends = {r["seed"]: r["curve"][-1]["accuracy"] for r in rows if r["arm"] == "uniform"}
+    lines, each = [], []
+    for arm in dict.fromkeys(row["arm"] for row in rows):
+        own = [row for row in rows if row["arm"] == arm]
+        targets = [TARGET if made else ends.get(row["seed"], 1.0) for row in own]
+        reached = [
+            rollouts_to(row["curve"], target) for row, target in zip(own, targets, strict=True)
+        ]
+        known = [float(one) for one in reached if one is not None]
+        final = [100 * row["curve"][-1]["accuracy"] for row in own]
+        hard = [100 * fmean(row["curve"][-1]["levels"][-HARDEST:]) for row in own]
+        count = f"{len(known)} of {len(own)}"
+        mean = with_deviation(fmean(known), deviation(known), 0) if known else "\u2013"
+        lines.append(
+            [arm, count, mean, *(with_deviation(fmean(v), deviation(v)) for v in (final, hard))]
+        )
+        each += [
+            [row["seed"], arm, one, row["curve"][-1]["rollouts"], *_percent(row)]
+            for row, one in zip(own, reached, strict=True)
+        ]
+    yield table(["arm", "reached", "rollouts", "mixture, %", "hardest two, %"], lines)
+    if not made:
+        yield "## Each run"
+        head = ["seed", "arm", "rollouts to uniform's end", "in all", "mixture, %", "by level, %"]
+        yield table(head, each)
+
+
+def _percent(row: dict[str, Any]) -> list[str]:
+    first, last = row["curve"][0], row["curve"][-1]
+    levels = " ".join(
+        f"{100 * was:.0f}→{100 * now:.0f}"
+        for was, now in zip(first["levels"], last["levels"], strict=True)
+    )
+    return [f"{100 * first['accuracy']:.1f} → {100 * last['accuracy']:.1f}", levels]
+
+
+def _earlier(options: BenchOptions, name: str) -> list[dict[str, Any]]:
+    path: Path | None = options.out / f"{name}.json" if options.out else None
+    if path is None or not path.exists():
+        return []
+    return list(json.loads(path.read_text("utf-8"))["rows"])

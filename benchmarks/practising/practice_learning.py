@@ -1,0 +1,300 @@
+"""Measures the gain of practice on three tasks (held-out accuracy) and its cost in book recall and talk.
+
+Each run is that of `vidya practice`: warm-up, then GRPO alone, with save points and guard. Held-out accuracy
+is that of greedy decoding on problems that were never practised. Afterwards the recall of the book and the
+loss on held-out talk (VIDYA_CORPUS) are measured again. Without --model it uses the shipped model.
+VIDYA_TASKS selects tasks, separated by commas; VIDYA_MINUTES limits each run (default 60). Runs that are in
+the output folder are not repeated, so an interrupted benchmark resumes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import statistics
+import time
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from benchmarks import BenchOptions
+from benchmarks.common.report import deviation, machine, table, with_deviation, write
+from benchmarks.common.scratch import DEFAULT_MODEL, scratch_home
+from benchmarks.lessons.collapse_data import make_yardstick
+from engine.model import Model
+from engine.storage.checkpoint import load_model
+from engine.tokenizers.load import load_tokenizer
+from learning.data.examples import Example
+from learning.memory.book_rows import book_examples
+from learning.memory.own_talk import own_talk
+from learning.memory.replay import Replay
+from learning.models.store import ModelStore
+from learning.objectives.forward import knowledge, mean_loss, share_known
+from learning.practice.figures import StepReport
+from learning.practice.run import Evaluation, PracticeRun
+from learning.practice.settings import PracticeSettings, WarmUpSettings
+from learning.practice.trainer import GrpoTrainer
+from learning.practice.warm_up import WarmUpReport
+from learning.rewards.registry import find_task
+from learning.rewards.task import TaskOptions
+from personality.book import shipped_book_path
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Settings for one task."""
+
+    task: str
+    difficulty: dict[str, Any] = field(default_factory=dict)
+    steps: int = 45
+    """Most steps; there is a time limit too."""
+    enough: float = 0.2
+    """Success rate of sampled answers that ends warm-up; half of the greedy answers are right then."""
+
+
+PLANS = (
+    Plan("syllogism"),
+    Plan("chain_sum"),
+    Plan("propositional_logic"),
+)
+SETTINGS = PracticeSettings()
+"""Of the full run: those of `vidya practice`."""
+QUICK = replace(
+    SETTINGS,
+    groups=2,
+    group_size=2,
+    updates=1,
+    max_tokens=8,
+    held_out=4,
+    measure_every=1,
+    warm_up=WarmUpSettings(steps=1, measured=4, measure_every=1, enough=0.0),
+)
+
+
+class Kept:
+    """Keeps weights in memory instead of publishing them."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self.save("")
+
+    def save(self, note: str) -> None:
+        self._last = {k: v.detach().clone() for k, v in self._model.state_dict().items()}
+
+    def restore(self) -> None:
+        self._model.load_state_dict(self._last)
+
+
+def run(options: BenchOptions) -> dict[str, Any]:
+    """Runs the benchmark."""
+    names = os.environ.get("VIDYA_TASKS", "")
+    wanted = [name for name in names.split(",") if name]
+    plans = [plan for plan in PLANS if not wanted or plan.task in wanted]
+    result: dict[str, Any] = {
+        "machine": machine(),
+        "model": options.model or DEFAULT_MODEL,
+        "runs": [],
+    }
+    result["runs"] = _earlier(options)
+    with scratch_home(options) as (home, name):
+        folder = ModelStore(home).resolve(name)
+        for seed in options.seeds:
+            for plan in plans:
+                if any((r["task"], r["seed"]) == (plan.task, seed) for r in result["runs"]):
+                    continue
+                result["runs"].append(_practise(folder, plan, seed, options))
+                if options.out:
+                    command = options.command("practice_learning", seeded=True, corpus=True)
+                    _write(options.out, command, result)
+    return result
+
+
+def _practise(folder: Path, plan: Plan, seed: int, options: BenchOptions) -> dict[str, Any]:
+    settings = QUICK if options.quick else SETTINGS
+    if not options.quick:
+        minutes = float(os.environ.get("VIDYA_MINUTES", "60"))
+        warm_up = replace(settings.warm_up, enough=plan.enough)
+        settings = replace(settings, warm_up=warm_up, seconds=60.0 * minutes)
+    settings = replace(settings, steps=2 if options.quick else plan.steps)
+    model, tokenizer = load_model(folder), load_tokenizer(folder)
+    talk = own_talk(model, tokenizer, folder)
+    yard = make_yardstick(tokenizer, model, [], talk)
+    book = book_examples(tokenizer, [shipped_book_path()], model.config.context)
+    before, began = _measured(model, book, yard.talk), time.process_time()
+    task = find_task(plan.task, TaskOptions(difficulty=plan.difficulty))
+    session = GrpoTrainer(
+        model, tokenizer, task, Replay(model, book, [], talk), settings, seed=seed
+    )
+    curve: list[dict[str, Any]] = []
+    looks: list[dict[str, Any]] = []
+
+    def stepped(report: StepReport) -> None:
+        row = {k: v for k, v in vars(report).items() if k != "samples"}
+        curve.append(row)
+        options.say(
+            f"{plan.task} {seed}: step {report.step}, right {report.success:.2f}, dead "
+            f"{report.dead_groups}/{report.groups}, KL {report.kl:.3f}, entropy {report.entropy:.2f}, "
+            f"{report.seconds:.0f} s"
+        )
+
+    def looked(look: Evaluation) -> None:
+        looks.append(asdict(look))
+        options.say(
+            f"{plan.task} {seed}: {look.stage} {look.step}: held-out {look.accuracy:.3f}, book "
+            f"{look.book_recall:.3f} {look.alarm}"
+        )
+
+    def warmed(report: WarmUpReport) -> None:
+        if report.success is not None:
+            options.say(f"{plan.task} {seed}: warm-up {report.step}: {report.success:.2f}")
+
+    kept = Kept(model)
+    outcome = PracticeRun(
+        session, kept, on_step=stepped, on_evaluation=looked, on_warm_up=warmed
+    ).run(warm_up=True)
+    task.close()
+    processor = time.process_time() - began
+    if options.out and not options.quick:
+        _sample(session, options)
+    return {
+        "task": plan.task,
+        "difficulty": plan.difficulty,
+        "seed": seed,
+        **asdict(outcome),
+        "processor": processor,
+        "held_out": session.held_out,
+        "before": before,
+        "after": _measured(model, book, yard.talk),
+        "talk_source": yard.talk_source,
+        "looks": looks,
+        "curve": curve,
+    }
+
+
+def _sample(session: GrpoTrainer, options: BenchOptions) -> None:
+    rng = random.Random(1)
+    problems = [next(session.task.problems("train", rng)) for _ in range(2)]
+    drawn = session.roller.draw(session.model, problems, 1, session.generator, greedy=True)
+    for sample in drawn.samples:
+        options.say(f"  {sample.problem.prompt} -> {sample.text} ({sample.score.total:.2f})")
+
+
+def _measured(model: Model, book: list[Example], talk: list[Example]) -> dict[str, float]:
+    return {
+        "book_recall": share_known(knowledge(model, book)),
+        "talk_nll": mean_loss(knowledge(model, talk)),
+    }
+
+
+def _over_seeds(task: str, runs: list[dict[str, Any]]) -> tuple[str | int, ...]:
+    """A row of the table of means over seeds."""
+    own = [r for r in runs if r["task"] == task]
+    warm = [100 * (r["accuracy_warm"] or 0.0) for r in own]
+    after = [100 * r["accuracy_after"] for r in own]
+    talk = [100 * (r["after"]["talk_nll"] / r["before"]["talk_nll"] - 1) for r in own]
+    gain = [now - then for now, then in zip(after, warm, strict=True)]
+    book = min(r["after"]["book_recall"] / r["before"]["book_recall"] for r in own)
+    return (task, len(own), *map(_spread, (warm, after, gain, talk)), f"{book:.1%}")
+
+
+def _spread(values: list[float]) -> str:
+    return with_deviation(statistics.mean(values), deviation(values) or 0.0)
+
+
+def _earlier(options: BenchOptions) -> list[dict[str, Any]]:
+    """Earlier runs of the same model, from the output folder."""
+    path = options.out / "practice_learning.json" if options.out else None
+    if path is None or not path.exists():
+        return []
+    found = json.loads(path.read_text("utf-8"))
+    return list(found["runs"]) if found.get("model") == (options.model or DEFAULT_MODEL) else []
+
+
+def _write(out: Path, command: str, result: dict[str, Any]) -> None:
+    rows = []
+    for r in result["runs"]:
+        was, now = r["before"], r["after"]
+        rows.append(
+            (
+                r["task"],
+                r["seed"],
+                f"{r['accuracy_before']:.1%}",
+                "\u2013" if r["accuracy_warm"] is None else f"{r['accuracy_warm']:.1%}",
+                f"{r['accuracy_after']:.1%}",
+                r["warm_up_steps"],
+                r["steps"],
+                f"{r['seconds'] / 60:.0f}",
+                f"{r['processor'] / 60:.0f}",
+                f"{was['book_recall']:.1%} \u2192 {now['book_recall']:.1%}",
+                f"{now['talk_nll'] / was['talk_nll'] - 1:+.1%}",
+                r["ended"],
+            )
+        )
+    head = (
+        "task",
+        "seed",
+        "untrained",
+        "after warm-up",
+        "after GRPO",
+        "warm-up steps",
+        "steps",
+        "minutes",
+        "of processor time",
+        "book recall",
+        "talk NLL",
+        "ended",
+    )
+    settings = result["runs"][-1]
+    counts = {r["task"]: r["held_out"] for r in result["runs"]}
+    held = ", ".join(f"`{task}` {count}" for task, count in counts.items())
+    parts = [
+        f"Model {result['model']}. Accuracy on held-out problems ({held}) under greedy "
+        f"decoding; {SETTINGS.groups} problems a step, {SETTINGS.group_size} answers to "
+        f"each, two optimizer steps. Talk: "
+        f"{settings['talk_source']}.",
+        "## Over the seeds",
+        table(
+            (
+                "task",
+                "seeds",
+                "after warm-up",
+                "after GRPO",
+                "gain",
+                "talk NLL",
+                "lowest book recall",
+            ),
+            [_over_seeds(name, result["runs"]) for name in dict.fromkeys(r[0] for r in rows)],
+        ),
+        "Means \u00b1 the standard deviation over the seeds, in percent; gain in points.",
+        "## Each run",
+        table(head, rows),
+        "Settings of the tasks: "
+        + "; ".join(
+            sorted({f"`{r['task']}` {json.dumps(r['difficulty'])}" for r in result["runs"]})
+        )
+        + ".",
+        "Held-out accuracy at each save point:",
+        table(
+            ("task", "seed", "step: accuracy"),
+            [
+                (
+                    r["task"],
+                    r["seed"],
+                    ", ".join(
+                        f"{look['stage']} {look['step']}: {look['accuracy']:.1%}"
+                        for look in r["looks"]
+                    ),
+                )
+                for r in result["runs"]
+            ],
+        ),
+    ]
+    write(
+        out,
+        "practice_learning",
+        "What practice gains",
+        command,
+        parts,
+        result,
+    )

@@ -1,0 +1,1 @@
+"""How well a model talks, untaught and in context."""

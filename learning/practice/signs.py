@@ -1,0 +1,138 @@
+"""Measures the signs that a policy exploits the model of the owner's taste, at every save point.
+
+Answers to the same held-out messages are drawn with the same dice each time; the policy's own odds are
+compared with the owner's held-out picks. Left out: the bounds and the verdict (learning.maths.alarm), what is
+done about alarms (learning.practice.run).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from statistics import fmean
+
+import torch
+
+from engine.model import Model
+from engine.tokenizers.tokenizer import Tokenizer
+from learning.maths.alarm import (
+    Signs,
+    commonest_share,
+    distinct_pairs,
+    repeated_share,
+)
+from learning.maths.kl import k1
+from learning.objectives.grpo import GrpoAnswer, GrpoGroup, log_probabilities
+from learning.objectives.settings import GrpoSettings
+from learning.practice.rollouts import Drawn, HeldOut
+from learning.practice.trainer import GrpoTrainer
+from learning.rewards.reward_data import Choice
+from learning.rewards.reward_model import answer_ids, prompt_ids
+from learning.rewards.tasks.taste import TasteTask
+from learning.text.normalise import fold_answer
+
+MESSAGES = 100
+"""Held-out messages that are answered at each save point."""
+CHOICES = 60
+"""The newest held-out choices on which the policy's odds are compared with the owner."""
+
+
+class TasteSigns:
+    """Measures a trainer of the task `taste`; call it with the look at the held-out problems."""
+
+    def __init__(
+        self,
+        trainer: GrpoTrainer,
+        task: TasteTask,
+        choices: Sequence[Choice],
+        *,
+        pause: Callable[[], None] = lambda: None,
+    ) -> None:
+        """task: the same as the trainer's, without a wrapper. choices: of the owner, held out, oldest
+        first."""
+        self._trainer, self._task, self._pause = trainer, task, pause
+        held_out = choices[-CHOICES:]
+        self._choices = [
+            group_of(trainer.roller.tokenizer, choice, trainer.model.config.context)
+            for choice in held_out
+        ]
+        self._chosen = [choice.chosen for choice in held_out]
+
+    def __call__(self, look: HeldOut) -> Signs:
+        """The signs of the trainer's present weights. The trainer's first weights are those at the first
+        call, or at the first step."""
+        trainer = self._trainer
+        drawn = trainer.roller.draw(
+            trainer.model,
+            trainer.problems_held_out[:MESSAGES],
+            1,
+            torch.Generator().manual_seed(0),
+        )
+        samples = drawn.samples
+        tokens = [sample.answer.tokens for sample in samples]
+        return Signs(
+            kl=distance(
+                trainer.model, trainer.start, drawn, trainer.settings.objective, self._pause
+            ),
+            same=commonest_share([fold_answer(sample.text) for sample in samples]),
+            length=fmean(len(ids) for ids in tokens),
+            repeated=repeated_share(tokens),
+            distinct=distinct_pairs(tokens),
+            disagreement=self._task.disagreement([(s.problem.prompt, s.text) for s in samples]),
+            agreement=agreement(
+                self._choices, self._chosen, trainer.model, trainer.settings.objective, self._pause
+            ),
+            choices=len(self._choices),
+            right=look.right,
+            components=look.components,
+        )
+
+
+def distance(
+    model: Model,
+    start: Model,
+    drawn: Drawn,
+    settings: GrpoSettings,
+    pause: Callable[[], None] = lambda: None,
+) -> float:
+    """KL(π || π_start) in nats an answer, by k1 on drawn answers: unbiased, and may be a little below 0."""
+    groups = [
+        GrpoGroup(prompt, tuple(_answer(sample.answer.tokens) for sample in own))
+        for prompt, own in zip(drawn.prompts, drawn.groups, strict=True)
+    ]
+    now, was = (log_probabilities(m, groups, settings, pause=pause) for m in (model, start))
+    sums = [
+        float(k1(mine, theirs).sum())
+        for own, other in zip(now, was, strict=True)
+        for mine, theirs in zip(own, other, strict=True)
+    ]
+    return fmean(sums) if sums else 0.0
+
+
+def group_of(tokenizer: Tokenizer, choice: Choice, context: int) -> GrpoGroup:
+    """A choice as a prompt and its options, of the ids that the reward model reads."""
+    bodies = [answer_ids(tokenizer, text, context) for text in choice.options]
+    prompt = prompt_ids(tokenizer, choice.prompt, max(map(len, bodies)), context)
+    return GrpoGroup(tuple(prompt), tuple(map(_answer, bodies)))
+
+
+def agreement(
+    groups: Sequence[GrpoGroup],
+    chosen: Sequence[int],
+    model: Model,
+    settings: GrpoSettings,
+    pause: Callable[[], None] = lambda: None,
+) -> float:
+    """Share of pairs, chosen and not chosen, of which the policy finds the chosen answer likelier, 0 to 1:
+    the mean over choices; 0 for none."""
+    shares = list[float]()
+    read = log_probabilities(model, groups, settings, pause=pause)
+    for own, mine in zip(read, chosen, strict=True):
+        sums = [float(values.sum()) for values in own]
+        others = [value for place, value in enumerate(sums) if place != mine]
+        shares.append(fmean((sums[mine] > o) + 0.5 * (sums[mine] == o) for o in others))
+    return fmean(shares) if shares else 0.0
+
+
+def _answer(ids: Sequence[int]) -> GrpoAnswer:
+    """An answer whose odds under the policy that drew it do not count."""
+    return GrpoAnswer(tuple(ids), (0.0,) * len(ids), 0.0)

@@ -1,0 +1,317 @@
+"""Which arm, a task at one difficulty, the next problems should come from: a bandit that never settles.
+
+What an arm is worth changes as the model learns: an easy one is solved, a hard one comes within reach. So
+estimates forget at a constant rate, counts play no part, and every arm keeps a floor (`ArmChoice`), else one
+that was dead once would never be looked at again. A curriculum reads gains and success rates only; it is the
+same whether arms are tasks for reinforcement learning or sources of text.
+Left out: tasks and their problems (learning.practice.supply.mixture).
+"""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+
+from engine.errors import ConfigError
+from learning.maths.bandit import (
+    boltzmann,
+    exp3_probabilities,
+    rescaled,
+    shared_log_weights,
+    slopes,
+    updated_log_weights,
+    updated_means,
+    with_floor,
+)
+from learning.maths.policy import centred_advantages
+from learning.practice.settings import CurriculumSettings
+
+HISTORY = 200
+"""Gains by which Exp3 measures new ones (1704.03003)."""
+WINDOW = 10
+"""Visits over which learning progress is measured (1707.00183)."""
+UP, DOWN = 0.7, 0.3
+"""Success rates above which `Thresholds` goes to the next arm, and below which to the one before."""
+
+
+@dataclass(frozen=True)
+class Visit:
+    """What one group of answers, or one batch of text, taught of its arm."""
+
+    arm: int
+    gain: float
+    """How much was to be learned, >= 0: mean |advantage| (`mean_advantage`), or the fall of a loss."""
+    success: float
+    """Share of right answers, 0 to 1."""
+
+
+class Curriculum(Protocol):
+    """Chooses among K arms."""
+
+    def probabilities(self) -> Tensor:
+        """Of each arm, [K], sum 1, before any floor."""
+        ...
+
+    def learn(self, visits: Sequence[Visit], drawn_with: Tensor) -> None:
+        """Takes in the visits of one step. drawn_with: [K], the probabilities that their arms were drawn
+        with."""
+        ...
+
+    def values(self) -> list[float]:
+        """What it thinks of each arm, in its own unit; for showing."""
+        ...
+
+    def state(self) -> dict[str, Any]:
+        """All that it has learned, as JSON has it."""
+        ...
+
+    def load(self, state: dict[str, Any]) -> None:
+        """The inverse of `state`."""
+        ...
+
+
+Make = Callable[[int, CurriculumSettings], Curriculum]
+"""(number of arms, settings) -> a curriculum that knows nothing yet."""
+
+
+def mean_advantage(rewards: Sequence[float]) -> float:
+    """mean |r - mean r| of a group: 0 if it is dead, greatest where as many answers are right as wrong.
+
+    rewards: of the judged answers of one group. Not divided by the deviation, which would make a rare
+    success look nearly as good as even odds (of four answers one right: 0.375, two: 0.5; divided: 0.75,
+    0.87). 2505.14970, eq. 3.
+    """
+    if len(rewards) < 2:
+        return 0.0
+    return float(centred_advantages(torch.tensor([list(rewards)])).abs().mean())
+
+
+class Uniform:
+    """Every arm alike, for ever."""
+
+    def __init__(self, arms: int, _: CurriculumSettings) -> None:
+        self._arms = arms
+
+    def probabilities(self) -> Tensor:
+        """See Curriculum."""
+        return torch.full((self._arms,), 1.0 / self._arms)
+
+    def learn(self, visits: Sequence[Visit], drawn_with: Tensor) -> None:
+        """Nothing."""
+
+    def values(self) -> list[float]:
+        """See Curriculum."""
+        return [0.0] * self._arms
+
+    def state(self) -> dict[str, Any]:
+        """See Curriculum."""
+        return {}
+
+    def load(self, state: dict[str, Any]) -> None:
+        """See Curriculum."""
+
+
+class Thresholds:
+    """One arm at a time, in the order given: the next one above UP of right answers, the one before below
+    DOWN, measured on the last problems of the arm (reasoning-gym's curriculum)."""
+
+    def __init__(self, arms: int, settings: CurriculumSettings) -> None:
+        self._arms, self._last = arms, settings.last
+        self._level = 0
+        self._seen: deque[float] = deque(maxlen=settings.last)
+
+    def probabilities(self) -> Tensor:
+        """See Curriculum."""
+        return torch.nn.functional.one_hot(torch.tensor(self._level), self._arms).float()
+
+    def learn(self, visits: Sequence[Visit], drawn_with: Tensor) -> None:
+        """See Curriculum. Visits of other arms, which the floor brings, say nothing of this one."""
+        for visit in visits:
+            if visit.arm == self._level:
+                self._seen.append(visit.success)
+            if len(self._seen) < self._last:
+                continue
+            right = sum(self._seen) / len(self._seen)
+            step = (right > UP) - (right < DOWN)
+            if 0 <= self._level + step < self._arms and step:
+                self._level += step
+                self._seen.clear()
+
+    def values(self) -> list[float]:
+        """1 for the arm it is at, 0 for the others."""
+        return [float(value) for value in self.probabilities()]
+
+    def state(self) -> dict[str, Any]:
+        """See Curriculum."""
+        return {"level": self._level, "seen": list(self._seen)}
+
+    def load(self, state: dict[str, Any]) -> None:
+        """See Curriculum."""
+        self._level = int(state["level"])
+        self._seen.clear()
+        self._seen.extend(float(one) for one in state["seen"])
+
+
+class Boltzmann:
+    """Self-evolving curriculum (SEC): Q <- Q + α (gain - Q), p proportional to exp(Q / τ). 2505.14970."""
+
+    def __init__(self, arms: int, settings: CurriculumSettings) -> None:
+        self._estimates = torch.zeros(arms)
+        self._rate, self._temperature = settings.rate, settings.temperature
+
+    def probabilities(self) -> Tensor:
+        """See Curriculum."""
+        return boltzmann(self._estimates, self._temperature)
+
+    def learn(self, visits: Sequence[Visit], drawn_with: Tensor) -> None:
+        """See Curriculum. The gain of an arm is the mean over its visits of this step."""
+        rate = torch.tensor(self._rate)
+        for arm, own in _by_arm(visits):
+            gain = sum(visit.gain for visit in own) / len(own)
+            self._estimates = updated_means(
+                self._estimates, torch.tensor(arm), torch.tensor(gain), rate
+            )
+
+    def values(self) -> list[float]:
+        """Q of each arm."""
+        return self._estimates.tolist()
+
+    def state(self) -> dict[str, Any]:
+        """See Curriculum."""
+        return {"estimates": self._estimates.tolist()}
+
+    def load(self, state: dict[str, Any]) -> None:
+        """See Curriculum."""
+        self._estimates = torch.tensor([float(one) for one in state["estimates"]])
+
+
+class Exp3:
+    """Exponential weights with sharing (Exp3.S), for gains of which nothing is assumed. 1704.03003."""
+
+    def __init__(self, arms: int, settings: CurriculumSettings) -> None:
+        self._log_weights = torch.zeros(arms)
+        self._exploration, self._share = settings.exploration, settings.share
+        self._history: deque[float] = deque(maxlen=HISTORY)
+
+    def probabilities(self) -> Tensor:
+        """See Curriculum."""
+        return exp3_probabilities(self._log_weights, self._exploration)
+
+    def learn(self, visits: Sequence[Visit], drawn_with: Tensor) -> None:
+        """See Curriculum. Gains are rescaled by the 20th and 80th percentile of the last ones."""
+        if not visits:
+            return
+        self._history.extend(visit.gain for visit in visits)
+        gains = rescaled(
+            torch.tensor([visit.gain for visit in visits]), torch.tensor(list(self._history))
+        )
+        for visit, gain in zip(visits, gains, strict=True):
+            self._log_weights = updated_log_weights(
+                self._log_weights, torch.tensor(visit.arm), gain, drawn_with, self._exploration
+            )
+        if len(self._log_weights) > 1:
+            self._log_weights = shared_log_weights(self._log_weights, self._share)
+
+    def values(self) -> list[float]:
+        """ln w of each arm."""
+        return self._log_weights.tolist()
+
+    def state(self) -> dict[str, Any]:
+        """See Curriculum."""
+        return {"log_weights": self._log_weights.tolist(), "history": list(self._history)}
+
+    def load(self, state: dict[str, Any]) -> None:
+        """See Curriculum."""
+        self._log_weights = torch.tensor([float(one) for one in state["log_weights"]])
+        self._history.clear()
+        self._history.extend(float(one) for one in state["history"])
+
+
+class LearningProgress:
+    """Where success changes fastest, up or down: p proportional to the |slope| of the success rate over the
+    last WINDOW visits (teacher-student curriculum, 1707.00183, section 3.2). All alike where nothing is
+    known yet or nothing changes."""
+
+    def __init__(self, arms: int, _: CurriculumSettings) -> None:
+        self._seen: list[deque[float]] = [deque(maxlen=WINDOW) for _ in range(arms)]
+
+    def probabilities(self) -> Tensor:
+        """See Curriculum."""
+        found = torch.tensor(self.values())
+        total = found.sum()
+        return found / total if total > 0 else torch.full_like(found, 1.0 / len(found))
+
+    def learn(self, visits: Sequence[Visit], drawn_with: Tensor) -> None:
+        """See Curriculum. One visit of an arm is the mean of a step's."""
+        for arm, own in _by_arm(visits):
+            self._seen[arm].append(sum(visit.success for visit in own) / len(own))
+
+    def values(self) -> list[float]:
+        """|slope| of each arm, in success rate a visit. An arm with fewer than two visits has the greatest
+        of the others, so that it is looked at."""
+        known = [
+            float(slopes(torch.tensor(list(own))).abs()) if len(own) > 1 else None
+            for own in self._seen
+        ]
+        most = max((one for one in known if one is not None), default=0.0)
+        return [most if one is None else one for one in known]
+
+    def state(self) -> dict[str, Any]:
+        """See Curriculum."""
+        return {"seen": [list(own) for own in self._seen]}
+
+    def load(self, state: dict[str, Any]) -> None:
+        """See Curriculum."""
+        for own, kept in zip(self._seen, state["seen"], strict=True):
+            own.clear()
+            own.extend(float(one) for one in kept)
+
+
+class ArmChoice:
+    """A curriculum with a floor under every arm: what draws arms and learns from them."""
+
+    def __init__(self, arms: int, settings: CurriculumSettings) -> None:
+        """Raises ConfigError if there are no arms."""
+        if arms < 1:
+            raise ConfigError("there is nothing to choose among", "name at least one task")
+        self._curriculum = settings.method(arms, settings)
+        least = torch.full((arms,), settings.floor * (1.0 - settings.first) / arms)
+        least[0] += settings.first
+        self._least = least
+        self._arms = arms
+
+    def probabilities(self) -> Tensor:
+        """Of each arm, [K]; at least `floor` / K of what the first arm's own share leaves."""
+        return with_floor(self._curriculum.probabilities(), self._least)
+
+    def choose(self, count: int, rng: random.Random) -> list[int]:
+        """Arms of the next `count` problems, each drawn by itself."""
+        return rng.choices(range(self._arms), self.probabilities().tolist(), k=count)
+
+    def learn(self, visits: Sequence[Visit]) -> None:
+        """Takes in the visits of one step, drawn with the present probabilities."""
+        self._curriculum.learn(visits, self.probabilities())
+
+    def values(self) -> list[float]:
+        """See Curriculum."""
+        return self._curriculum.values()
+
+    def state(self) -> dict[str, Any]:
+        """See Curriculum."""
+        return self._curriculum.state()
+
+    def load(self, state: dict[str, Any]) -> None:
+        """See Curriculum."""
+        self._curriculum.load(state)
+
+
+def _by_arm(visits: Sequence[Visit]) -> list[tuple[int, list[Visit]]]:
+    """The visits of each arm that has any, in the order of the arms."""
+    arms = sorted({visit.arm for visit in visits})
+    return [(arm, [visit for visit in visits if visit.arm == arm]) for arm in arms]

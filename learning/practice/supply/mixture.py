@@ -1,0 +1,157 @@
+"""Several tasks or difficulties as one task, and the source that lets a curriculum choose among them.
+
+Held-out problems are an even mixture whatever is practised, so accuracy keeps its meaning. Which problem is
+whose is written on it (`Problem.arm`).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import cycle
+
+from engine.errors import ConfigError, DataError
+from learning.practice.figures import is_dead, judged
+from learning.practice.rollouts import Drawn, Sample, fitting, share_right
+from learning.practice.supply.arms import label
+from learning.practice.supply.curriculum import ArmChoice, Visit, mean_advantage
+from learning.practice.supply.source import Fits
+from learning.protocol.records import ArmFigures
+from learning.rewards.task import Problem, Score, Split, Task
+
+
+class TaskMixture:
+    """Implements Task with the problems of several tasks, evenly."""
+
+    def __init__(self, tasks: Mapping[str, Task]) -> None:
+        """tasks: by the name of their arm. Raises ConfigError if there are none."""
+        if not tasks:
+            raise ConfigError("there is nothing to practise", "name at least one task")
+        self.tasks = dict(tasks)
+
+    @property
+    def name(self) -> str:
+        """All arms in a few words."""
+        return label(tuple(self.tasks))
+
+    def describe(self) -> str:
+        """See Task."""
+        return "; ".join(f"{name}: {task.describe()}" for name, task in self.tasks.items())
+
+    def problems(self, split: Split, rng: random.Random) -> Iterator[Problem]:
+        """See Task. One of each task in turn; a task that has no more is left out."""
+        streams = {
+            name: task.problems(split, random.Random(rng.random()))
+            for name, task in self.tasks.items()
+        }
+        while streams:
+            for name in tuple(streams):
+                problem = next(streams[name], None)
+                if problem is None:
+                    del streams[name]
+                else:
+                    yield replace(problem, arm=name)
+
+    def score(self, problem: Problem, answers: Sequence[str]) -> list[Score]:
+        """See Task."""
+        return self.tasks[problem.arm].score(problem, answers)
+
+    def close(self) -> None:
+        """See Task."""
+        for task in self.tasks.values():
+            task.close()
+
+
+class CurriculumSource:
+    """Problems of the arms that a curriculum chooses, each by itself. Implements ProblemSource.
+
+    A problem that is drawn anew because its answers all had one reward is chosen anew too: with the same
+    probabilities, so that what an arm is worth is still the mean over all its groups, dead ones as 0.
+    """
+
+    def __init__(
+        self, mixture: TaskMixture, choice: ArmChoice, rng: random.Random, fits: Fits
+    ) -> None:
+        """choice: among the arms in the order of the mixture; it is changed as they are practised."""
+        self._choice, self._rng = choice, rng
+        self._names = tuple(mixture.tasks)
+        self._streams = {
+            name: fitting(TaskMixture({name: task}), random.Random(rng.random()), fits)
+            for name, task in mixture.tasks.items()
+        }
+        self._cold = list(dict.fromkeys(name.split()[0] for name in self._names))
+        """Tasks that warm-up has not brought far enough at any of their difficulties."""
+        self._turns = cycle(self._names)
+        self._without: set[str] = set()
+        """Arms whose problems have no worked answers."""
+        self._figures: tuple[ArmFigures, ...] = ()
+
+    def take(self, count: int) -> list[Problem]:
+        """See ProblemSource."""
+        return [self._next(self._names[arm]) for arm in self._choice.choose(count, self._rng)]
+
+    def learn(self, drawn: Sequence[Drawn]) -> None:
+        """See ProblemSource. Groups that could not be judged say nothing."""
+        groups = [group for part in drawn for group in part.groups if group]
+        own = {name: [g for g in groups if g[0].problem.arm == name] for name in self._names}
+        weights = self._choice.probabilities().tolist()
+        self._choice.learn(
+            [
+                Visit(arm, mean_advantage([s.reward for s in judged(group)]), share_right(group))
+                for arm, name in enumerate(self._names)
+                for group in own[name]
+                if is_dead(group) is not None
+            ]
+        )
+        self._figures = tuple(
+            ArmFigures(
+                name,
+                weight,
+                value,
+                len(own[name]),
+                sum(is_dead(group) is True for group in own[name]),
+                share_right([s for group in own[name] for s in group]) if own[name] else None,
+            )
+            for name, weight, value in zip(self._names, weights, self._choice.values(), strict=True)
+        )
+
+    def worked(self, count: int) -> list[Problem]:
+        """Of the tasks that need warm-up, one of each arm in turn. Raises DataError if none has worked
+        answers."""
+        found: list[Problem] = []
+        cold = set(self._cold)
+        while len(found) < count:
+            name = next(self._turns)
+            if name.split()[0] not in cold or name in self._without:
+                continue
+            problem = self._next(name)
+            if problem.worked is not None:
+                found.append(problem)
+                continue
+            self._without.add(name)
+            if self._without >= {n for n in self._names if n.split()[0] in cold}:
+                raise DataError(
+                    f"{label(self._names)}: the problems have no worked answers",
+                    "practise without --warm-up, or give data that has them",
+                )
+        return found
+
+    def warmed(self, samples: Sequence[Sample], enough: float) -> float:
+        """See ProblemSource. A task is warm once one of its difficulties is; what is returned is the share
+        of the coldest task."""
+        best: dict[str, float] = {}
+        for name in dict.fromkeys(sample.problem.arm for sample in samples):
+            right = share_right([s for s in samples if s.problem.arm == name])
+            task = name.split()[0]
+            best[task] = max(best.get(task, 0.0), right)
+        lowest = min(best.values())
+        self._cold = [task for task in self._cold if best.get(task, 1.0) < enough] or self._cold
+        return lowest
+
+    def arms(self) -> tuple[ArmFigures, ...]:
+        """See ProblemSource."""
+        return self._figures
+
+    def _next(self, name: str) -> Problem:
+        return next(self._streams[name])

@@ -1,0 +1,68 @@
+"""What the trainer asks for problems: `ProblemSource`, and the plain one, a single task."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from learning.practice.rollouts import Drawn, Sample, fitting, share_right
+from learning.protocol.records import ArmFigures
+from learning.rewards.task import Problem, Task
+
+Fits = Callable[[Problem], bool]
+"""Whether the model's context has room for a problem."""
+
+
+class ProblemSource(Protocol):
+    """Yields the problems of a run, and hears what became of them."""
+
+    def take(self, count: int) -> list[Problem]:
+        """The next `count` problems to practise."""
+        ...
+
+    def learn(self, drawn: Sequence[Drawn]) -> None:
+        """Hears the scored answers to all problems of one step."""
+        ...
+
+    def worked(self, count: int) -> list[Problem]:
+        """The next `count` problems of warm-up."""
+        ...
+
+    def warmed(self, samples: Sequence[Sample], enough: float) -> float:
+        """Hears one sampled answer to each of some problems of warm-up. Returns the share of right answers,
+        0 to 1, that decides whether it ends, which it does at `enough`."""
+        ...
+
+    def arms(self) -> tuple[ArmFigures, ...]:
+        """Figures of the newest step for each arm; none where there is nothing to choose."""
+        ...
+
+
+MakeSource = Callable[[Task, random.Random, Fits], ProblemSource]
+
+
+class SingleSource:
+    """The problems of one task, as they come."""
+
+    def __init__(self, task: Task, rng: random.Random, fits: Fits) -> None:
+        self._problems = fitting(task, rng, fits)
+
+    def take(self, count: int) -> list[Problem]:
+        """See ProblemSource. Raises DataError if there are none that fit."""
+        return [next(self._problems) for _ in range(count)]
+
+    def learn(self, drawn: Sequence[Drawn]) -> None:
+        """Nothing."""
+
+    def worked(self, count: int) -> list[Problem]:
+        """See ProblemSource."""
+        return self.take(count)
+
+    def warmed(self, samples: Sequence[Sample], enough: float) -> float:
+        """See ProblemSource."""
+        return share_right(samples)
+
+    def arms(self) -> tuple[ArmFigures, ...]:
+        """None."""
+        return ()

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks.common.report import (
+    machine,
+    machine_words,
+    median,
+    percentile,
+    spread,
+    table,
+    write,
+)
+from engine.errors import DataError
+
+
+@pytest.mark.parametrize(
+    ("share", "expected"), [(0.0, 15), (0.05, 15), (0.3, 20), (0.4, 20), (0.5, 35), (1.0, 50)]
+)
+def test_percentiles_by_nearest_rank(share: float, expected: float) -> None:
+    # the worked example of the nearest-rank method: 15, 20, 35, 40, 50
+    assert percentile([50, 20, 15, 40, 35], share) == expected
+
+
+def test_the_99th_of_600_is_the_594th() -> None:
+    values = [float(n) for n in range(600, 0, -1)]
+    assert percentile(values, 0.99) == 594.0
+    assert spread(values) == {"count": 600, "p50": 300.0, "p95": 570.0, "p99": 594.0, "max": 600.0}
+
+
+@pytest.mark.parametrize(("values", "share"), [([], 0.5), ([1.0], 1.5), ([1.0], -0.1)])
+def test_no_percentile_of_nothing(values: list[float], share: float) -> None:
+    with pytest.raises(ValueError):
+        percentile(values, share)
+
+
+def test_the_spread_of_nothing_is_a_count() -> None:
+    assert spread([]) == {"count": 0}
+
+
+def test_the_median_is_a_measured_value() -> None:
+    assert median([4.0, 1.0, 3.0, 2.0]) == 2.0
+
+
+def test_a_table_is_markdown() -> None:
+    made = table(
+        ["a|b", "n"], [["x", 12.3456], ["two\nlines", None], ["big", 12345.6], ["ok", True]]
+    )
+    assert made.split("\n") == [
+        "| a\\|b | n |",
+        "| --- | --- |",
+        "| x | 12.3 |",
+        "| two lines | \u2013 |",
+        "| big | 12,346 |",
+        "| ok | yes |",
+    ]
+
+
+def test_numbers_that_are_none_are_a_dash() -> None:
+    assert table(["n"], [[float("nan")], [float("inf")]]).endswith("| \u2013 |\n| \u2013 |")
+
+
+def test_the_machine_is_described() -> None:
+    found = machine()
+    assert found["cores"] >= 1 and found["cpu"] and found["torch"]
+    assert len(found["date"]) == 10
+    words = machine_words(found)
+    assert f"{found['cores']} cores" in words and found["date"] in words
+
+
+def test_the_table_and_its_numbers_stand_side_by_side(tmp_path: Path) -> None:
+    result = {"machine": machine(), "value": 1.25}
+    write(tmp_path / "new", "speed", "How fast", "vidya bench speed", ["All of it."], result)
+    text = (tmp_path / "new" / "speed.md").read_text("utf-8")
+    assert text.startswith("# How fast\n\n    vidya bench speed\n\n")
+    assert machine_words(result["machine"]) in text and text.endswith("All of it.\n")  # type: ignore[arg-type]
+    assert json.loads((tmp_path / "new" / "speed.json").read_text("utf-8")) == result
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DataError, match="file"):
+        write(tmp_path / "file", "speed", "t", "c", [], {"machine": machine()})

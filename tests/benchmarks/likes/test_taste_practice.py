@@ -1,0 +1,52 @@
+"""Verdicts of `vidya bench taste_practice` on made-up courses; its criteria stand before its results."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from benchmarks.likes.taste_practice import ARMS, Course, parts, verdicts
+
+
+def point(step: int, worth: float, kl: float = 1.0, stop: bool = False) -> dict[str, Any]:
+    said = ["kl"] if stop else []
+    return {"step": step, "worth": worth, "paid": 0.5, "kl": kl, "length": 9.0} | {
+        "alarms": said,
+        "stop": stop,
+    }
+
+
+def row(arm: str, seed: int, *points: dict[str, Any]) -> dict[str, Any]:
+    book = {"book_before": 1.0, "book_after": 0.99, "used": True, "seconds": 9.0}
+    return {"arm": arm, "seed": seed, "points": list(points), **book}
+
+
+def test_what_is_kept_is_the_save_point_before_the_stop() -> None:
+    course = Course.of([point(0, 0.0), point(5, 1.0), point(10, 0.9, stop=True), point(15, 0.4)])
+    assert (course.gain, course.most, course.fell) == (0.4, 1.0, 15)
+    assert (course.stopped, course.kept) == (10, 1.0)
+
+
+def test_a_run_without_a_stop_keeps_its_end() -> None:
+    course = Course.of([point(0, 0.0), point(5, 1.0), point(10, 0.6)])
+    assert (course.fell, course.stopped, course.kept) == (None, None, 0.6)
+
+
+def test_verdicts_compare_taste_with_gold_of_the_same_seed() -> None:
+    rows = [
+        row("taste", 0, point(0, 0.0), point(40, 1.5)),
+        row("gold", 0, point(0, 0.0), point(40, 2.0)),
+        row("spurious", 0, point(0, 0.0), point(5, 1.0, stop=True), point(10, 0.2, kl=9.0)),
+    ]
+    words = " ".join(verdicts(rows))
+    assert "taste gains 1.50 deviations (at least 1), 0.75 of gold's" in words
+    assert "an alarm before the fall in 1 of 1 runs" in words
+    assert "false stops with divergence taken off: 0 of 2" in words
+
+
+@pytest.mark.parametrize("rows", [[], [row("taste", 0, point(0, 0.0), point(40, 1.5))]])
+def test_the_criteria_stand_above_the_tables(rows: list[dict[str, Any]]) -> None:
+    said = parts(rows)
+    assert "Registered before the run" in said[0] and "| arm |" in "\n".join(said)
+    assert {arm.name for arm in ARMS} >= {"taste", "gold", "spurious"}

@@ -1,0 +1,39 @@
+"""The benchmark of distillation."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from benchmarks.models.distillation import ARMS, from_corpus, parts
+from engine.errors import DataError
+from learning.data.corpus import Document
+from learning.distillation.answers import TeacherAnswer
+
+KEPT = [TeacherAnswer("Why?", "It is so because it is so.", "", 1.0, 9)] * 3
+
+
+def _talk(number: int) -> Document:
+    turns = (("user", f"Question {number}?"), ("assistant", f"This is answer number {number}."))
+    return Document("made", turns)
+
+
+def test_the_corpus_gives_as_many_words_as_the_teacher() -> None:
+    documents = [_talk(i) for i in range(40) if not _talk(i).held_out]
+    found = from_corpus([Document("text", (), "no talk"), *documents], KEPT, random.Random(0))
+    words = sum(len(row.answer.split()) for row in found)
+    assert 21 <= words <= 26 and len({row.opening for row in found}) == len(found)
+    assert found != from_corpus(documents, KEPT, random.Random(1))
+    with pytest.raises(DataError, match="too few conversations"):
+        from_corpus(documents[:2], KEPT, random.Random(0))
+
+
+def test_the_table_has_a_line_for_each_arm() -> None:
+    measured = {"nll": 2.0, "book": 1.0, "fits": 0.5, "facts": 0.25, "repetition": 0.0, "ends": 1.0}
+    run = {"seed": 0, **{arm: {**measured, "words": 9.0} for arm in ARMS}}
+    result = {"teacher": "big", "openings": 9, "kept": 8, "teacher_tokens": 99, "runs": [run, run]}
+    text = "\n".join(parts(result))
+    assert text.startswith("Criterion")
+    for words in ARMS.values():
+        assert f"| {words} | 2.000 ± 0.000 | 100.0 ± 0.0 | 50.0 ± 0.0 | 25.0 ± 0.0 |" in text

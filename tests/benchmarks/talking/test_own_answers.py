@@ -1,0 +1,86 @@
+"""Which of a base's own answers are kept."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.talking.own_answers import NEAR, best, good, kind_of, messages, short
+from benchmarks.talking.talk_data import fold, load, seen
+from learning.models.store import SHIPPED
+from personality.book import everyday_path, read_book, shipped_book_path
+
+TUNE = NEAR.with_name("talk_tune.jsonl")
+OWN = SHIPPED / "smollm2-135m" / "own_answers.txt"
+
+
+@pytest.mark.parametrize(
+    ("message", "kind"),
+    [
+        ("Is gold a metal?", "yes_no"),
+        ("do snakes have legs", "yes_no"),
+        ("Why is blood red?", "why"),
+        ("who repairs cars", "who"),
+        ("How many sides has a square?", "how_many"),
+        ("How do I undo a knot?", "what"),
+        ("Cake or ice cream?", "choice"),
+        ("I sold my old car.", "statement"),
+    ],
+)
+def test_the_kind_of_a_message(message: str, kind: str) -> None:
+    assert kind_of(message).type == kind
+
+
+def test_the_first_sentence_or_two_are_kept() -> None:
+    assert short("Yes. Gold is a metal. It is heavy.") == "Yes. Gold is a metal."
+    assert (
+        short("Oslo is the capital of Norway. It lies at the") == "Oslo is the capital of Norway."
+    )
+    assert short("It is a city in the north of Europe that many people visit each year. Yes.") == (
+        "It is a city in the north of Europe that many people visit each year."
+    )
+    assert short("word " * 40 + ".") == short("and so on and") == ""
+
+
+def test_lists_people_machines_and_answers_of_another_kind_are_dropped() -> None:
+    assert good("Norway has Oslo as its capital.", "what is the capital of norway")
+    for answer in (
+        "1. Use chopsticks.",
+        "As an AI, I cannot say.",
+        "My wife says that it is Oslo.",
+        "Oslo it is it is. Oslo it is it is.",
+        "No, it is not.",
+    ):
+        assert not good(answer, "what is the capital of norway"), answer
+    assert not good("I am a cook, too.", "I sold my old car.")
+
+
+def test_the_one_that_agrees_with_the_others_stays() -> None:
+    drawn = [
+        "Oslo is the capital.",
+        "Norway's capital is Oslo.",
+        "The capital is Bergen in the west.",
+    ]
+    assert best("what is the capital of norway", drawn) == "Oslo is the capital."
+    assert best("what is the capital of norway", ["Rome!", "A cold land.", "Bergen."]) == ""
+
+
+def test_nothing_that_is_measured_or_taught_is_asked() -> None:
+    asked = messages()
+    assert len(asked) > 900
+    book = {entry.question for entry in read_book(shipped_book_path())}
+    assert seen(load(), asked) == {} and not book.intersection(asked)
+
+
+def test_the_tuning_questions_are_none_of_the_benchmarks_and_not_learned() -> None:
+    tune, talk = load(TUNE), load()
+    assert len({q.id for q in tune}) == len(tune) > 150
+    learned = [
+        text
+        for path in (everyday_path(), shipped_book_path())
+        for entry in read_book(path)
+        for _, text in entry.turns
+    ]
+    assert seen(tune, [text for q in talk for _, text in q.turns]) == seen(tune, learned) == {}
+    assert sum(bool(q.truth) for q in tune if q.category == "facts") == 40
+    held = {fold(entry.question) for entry in read_book(OWN)}
+    assert len(held) > 250 and not held & {fold(q.asked) for q in (*tune, *talk)}

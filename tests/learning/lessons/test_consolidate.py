@@ -1,0 +1,154 @@
+"""learning.lessons.consolidate: pauses mend what is broken and rehearse in other words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from engine.storage.checkpoint import load_model
+from learning.data.examples import Example
+from learning.lessons.batch import COPIES, BatchAccumulator, MixedBatch
+from learning.lessons.consolidate import Consolidator
+from learning.lessons.recipe import TeachResult
+from learning.memory.margins import Margin
+from learning.objectives.forward import knowledge
+from tests.learning.conftest import Place
+from tests.learning.lessons.test_learner import knows, lesson, open_learner, place, read_book  # noqa: F401
+
+
+@pytest.mark.slow
+def test_a_pause_mends_what_is_found_broken(place: Place) -> None:  # noqa: F811
+    learner = open_learner(place)
+    assert read_book(learner) == 1.0
+    assert not learner.catch_up(), "all is known and was looked at"
+    version = learner.version
+    noise = torch.Generator().manual_seed(0)
+    while not learner.tracker.lost(learner.replay.book):  # a lesson that nobody looked after
+        with torch.no_grad():
+            for weight in learner.weights.model.blocks[1].parameters():
+                weight.add_(0.02 * torch.randn(weight.shape, generator=noise))
+        learner.tracker.measure(learner.caches.upper, learner.replay.book)
+    rounds = 0
+    while learner.catch_up() and rounds < 20:
+        rounds += 1
+    assert learner.version > version
+    assert learner.book_recall == 1.0
+    model = load_model(learner.folder)
+    assert all(item.known for item in knowledge(model, learner.replay.book))
+
+
+@pytest.mark.slow
+def test_a_pause_that_mends_nothing_leaves_the_weights_as_they_were(
+    place: Place,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    learner = open_learner(place)
+    tracker, broken = learner.tracker, learner.replay.book[0]
+    tracker.restore(tracker.state() | {broken.ids: Margin(-1.0, 0, True)})  # known once
+    weight = learner.weights.model.blocks[1].ffn.down.weight
+    before, version = weight.detach().clone(), learner.version
+
+    def steps(*_: object) -> TeachResult:
+        with torch.no_grad():
+            weight.add_(1.0)
+        return TeachResult(1, 1.0, False, 32)
+
+    monkeypatch.setattr(learner.transaction, "teach", steps)
+    assert learner.catch_up() and not learner.catch_up(), "it is given up"
+    assert torch.equal(weight, before) and learner.version == version
+    assert tracker.lost(learner.replay.book) == [broken]
+
+
+@pytest.mark.slow
+def test_what_was_never_known_is_left_to_book_training(place: Place) -> None:  # noqa: F811
+    learner = open_learner(place)
+    assert learner.book_recall < 0.5
+    version = learner.version
+    while learner.catch_up():
+        pass
+    assert learner.version == version
+
+
+@pytest.mark.slow
+def test_a_pause_looks_at_earlier_lessons_in_other_words_again(
+    place: Place,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    learner, journal = open_learner(place), place[2]
+    assert read_book(learner) == 1.0
+    earlier, later = lesson("What is my rabbit called?", "Clover."), lesson("Who are you?", "Me.")
+    looked_at: list[str] = []
+    wordings = Consolidator._wordings
+
+    def spy(pauses: Consolidator, example: Example) -> list[Example]:
+        looked_at.append(example.prompt)
+        return wordings(pauses, example)
+
+    monkeypatch.setattr(Consolidator, "_wordings", spy)
+    for one in (earlier, later):
+        looked_at.clear()
+        (taught,) = journal.add_lessons([one])
+        assert learner.learn(taught).known_after
+        rounds = 0
+        while learner.catch_up():
+            rounds += 1
+            assert rounds < 60, "it comes to an end"
+    assert "who" in looked_at[0], "what was learned last comes first"
+    assert any("rabbit" in prompt for prompt in looked_at)
+
+
+@pytest.mark.slow
+def test_a_pause_rehearses_what_was_learned_in_other_words(place: Place) -> None:  # noqa: F811
+    journal = place[2]
+    learner = open_learner(place)
+    assert read_book(learner) == 1.0
+    (taught,) = journal.add_lessons([lesson("What is my rabbit called?", "Clover.")])
+    assert learner.learn(taught).known_after
+    (example,) = learner.replay.taught
+    wordings = learner.replay.wordings[example.ids]
+
+    def known() -> int:
+        return sum(item.known for item in knowledge(learner.published.model, wordings))
+
+    before, snapshots = known(), sorted((learner.folder / "snapshots").iterdir())
+    assert len(wordings) >= 12
+    rounds = 0
+    while learner.catch_up():
+        rounds += 1
+        assert rounds < 40, "it comes to an end"
+    assert known() > before
+    assert set(learner.replay.wordings[example.ids]) - set(wordings), "they are drawn anew"
+    assert {e.answer for e in learner.replay.wordings[example.ids]} == {example.answer}
+    assert knows(learner, taught) and learner.book_recall == 1.0
+    assert sorted((learner.folder / "snapshots").iterdir()) == snapshots, "the lesson can be undone"
+    done, _ = learner.undo(taught)
+    assert done.lesson == taught.id
+    assert not knows(learner, taught)
+
+
+@pytest.mark.slow
+def test_a_line_that_was_never_learned_is_not_mended_by_a_lesson(
+    place: Place,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    home, _, journal = place
+    learner = open_learner(place)
+    assert read_book(learner) == 1.0
+    home.book_path.write_text("<|user|> Which box? <|assistant|> Me.\n")
+    learner.forget_memory()
+    (line,) = learner.tracker.broken(learner.replay.memory)
+    copies = [0]
+    mix = BatchAccumulator.mix
+
+    def spy(*given: Any, **named: Any) -> MixedBatch:
+        batch = mix(*given, **named)
+        copies.append(batch.replay.count(line))
+        return batch
+
+    monkeypatch.setattr(BatchAccumulator, "mix", spy)
+    (taught,) = journal.add_lessons([lesson("What is the capital?", "The capital is Quimby.")])
+    assert learner.learn(taught).known_after
+    assert max(copies) < COPIES, "what a lesson has broken is in a batch so many times"
+    assert not learner.tracker.lost(learner.replay.memory)

@@ -1,0 +1,171 @@
+"""Curricula on bandits with known answers."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+import torch
+
+from engine.errors import ConfigError
+from learning.practice.settings import CurriculumSettings
+from learning.practice.supply.curriculum import (
+    ArmChoice,
+    Boltzmann,
+    Exp3,
+    LearningProgress,
+    Make,
+    Thresholds,
+    Uniform,
+    Visit,
+    mean_advantage,
+)
+
+METHODS: list[Make] = [Uniform, Thresholds, Boltzmann, Exp3, LearningProgress]
+SETTINGS = CurriculumSettings()
+
+
+def with_method(method: Make, **more: float) -> CurriculumSettings:
+    return replace(SETTINGS, method=method, **more)
+
+
+def test_the_gain_of_a_group_is_greatest_at_even_odds() -> None:
+    """RL.md 5.13, groups of four: none right 0, one 0.375, two 0.5."""
+    found = [mean_advantage([1.0] * right + [0.0] * (4 - right)) for right in range(5)]
+    assert found == pytest.approx([0.0, 0.375, 0.5, 0.375, 0.0])
+    assert mean_advantage([1.0]) == 0.0
+
+
+def test_the_golden_step() -> None:
+    made = Boltzmann(3, SETTINGS)
+    made.learn([Visit(1, 0.5, 0.0), Visit(2, 0.2, 0.0), Visit(1, 1.0, 0.0)], torch.ones(3) / 3)
+    assert made.values() == pytest.approx([0.0, 0.375, 0.1])
+    assert made.probabilities().tolist() == pytest.approx([0.1091, 0.7111, 0.1798], abs=1e-4)
+
+
+def drifting(make: Callable[[], ArmChoice], after: int) -> float:
+    """Share of the better of two arms, paid 0.8 and 0.2, over steps `after` to `after` + 100; the arms swap
+    at step 500."""
+    choice, rng = make(), random.Random(3)
+    better = 0
+    for step in range(after + 100):
+        [arm] = choice.choose(1, rng)
+        best = 0 if step < 500 else 1
+        paid = float(rng.random() < (0.8 if arm == best else 0.2))
+        choice.learn([Visit(arm, paid, paid)])
+        better += step >= after and arm == best
+    return better / 100
+
+
+@pytest.mark.parametrize("method", [Boltzmann, Exp3])
+def test_it_finds_the_better_arm_again_within_a_hundred_steps(method: Make) -> None:
+    settings = with_method(method, rate=0.1)
+    assert drifting(lambda: ArmChoice(2, settings), 400) > 0.65
+    assert drifting(lambda: ArmChoice(2, settings), 600) > 0.65
+
+
+def test_sample_means_would_not() -> None:
+    """What the constant rate is for: with 1/N the estimate of 500 steps outweighs the next hundred."""
+
+    class Means(Boltzmann):
+        def __init__(self, arms: int, settings: CurriculumSettings) -> None:
+            super().__init__(arms, replace(settings, temperature=0.05))
+            self._counts = [0] * arms
+
+        def learn(self, visits: list[Visit], drawn_with: torch.Tensor) -> None:  # type: ignore[override]
+            for visit in visits:
+                self._counts[visit.arm] += 1
+                self._rate = 1 / self._counts[visit.arm]
+                super().learn([visit], drawn_with)
+
+    settings = with_method(Means)
+    assert drifting(lambda: ArmChoice(2, settings), 400) > 0.65
+    assert drifting(lambda: ArmChoice(2, settings), 600) < 0.3
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_floor_holds_however_one_sided_the_gains(method: Make) -> None:
+    choice = ArmChoice(4, with_method(method, floor=0.2, first=0.3, last=2))
+    for step in range(200):
+        choice.learn([Visit(2, float(step % 2), 0.5), *(Visit(arm, 0.0, 0.0) for arm in (0, 1, 3))])
+        found = choice.probabilities()
+        assert float(found.sum()) == pytest.approx(1.0, abs=1e-5)
+        assert float(found.min()) >= 0.2 * 0.7 / 4 - 1e-6
+        assert float(found[0]) >= 0.3, "the share of the first arm"
+
+
+@pytest.mark.parametrize("method", [Uniform, Boltzmann, Exp3, LearningProgress])
+def test_the_order_of_the_arms_does_not_matter(method: Make) -> None:
+    order = [2, 0, 1]
+    one, other = (ArmChoice(3, with_method(method)) for _ in range(2))
+    rng = random.Random(1)
+    for _ in range(20):
+        visits = [Visit(arm, rng.random(), rng.random()) for arm in range(3)]
+        one.learn(visits)
+        other.learn([replace(visit, arm=order[visit.arm]) for visit in visits])
+    found = other.probabilities().tolist()
+    assert [found[at] for at in order] == pytest.approx(one.probabilities().tolist(), abs=1e-5)
+
+
+def test_thresholds_go_up_and_down_and_stop_at_the_ends() -> None:
+    made = Thresholds(3, replace(SETTINGS, last=4))
+    where = torch.ones(3) / 3
+
+    def after(arm: int, *right: float) -> int:
+        made.learn([Visit(arm, 0.0, one) for one in right], where)
+        return int(made.probabilities().argmax())
+
+    assert after(0, 1, 1, 1) == 0, "too few problems"
+    assert after(2, 1, 1, 1) == 0, "of another arm"
+    assert after(0, 0.5) == 1
+    assert after(1, 0, 1, 1, 0, 0, 1) == 1, "neither good nor bad"
+    assert after(1, 1, 1) == 2
+    assert after(2, 1, 1, 1, 1) == 2, "there is no harder one"
+    assert after(2, 0, 0, 0) == 1
+    assert after(1, 0, 0, 0, 0) == 0
+    assert after(0, 0, 0, 0, 0) == 0
+
+
+def test_progress_goes_where_success_changes() -> None:
+    made = LearningProgress(3, SETTINGS)
+    where = torch.ones(3) / 3
+    assert made.probabilities().tolist() == pytest.approx([1 / 3] * 3)
+    for step in range(10):
+        made.learn([Visit(0, 0.0, 0.1 * step), Visit(1, 0.0, 0.7)], where)
+    assert made.values() == pytest.approx([0.1, 0.0, 0.1], abs=1e-6), "an unseen arm is looked at"
+    for step in range(10):
+        made.learn([Visit(2, 0.0, 0.9 - 0.03 * step)], where)
+    assert made.probabilities().tolist() == pytest.approx([0.1 / 0.13, 0.0, 0.03 / 0.13], abs=1e-5)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_it_has_learned_can_be_kept(method: Make) -> None:
+    settings = with_method(method, last=4)
+    one, other, rng = ArmChoice(3, settings), ArmChoice(3, settings), random.Random(0)
+
+    def visits() -> list[Visit]:
+        return [Visit(arm, rng.random(), rng.random()) for arm in range(3)]
+
+    for _ in range(12):
+        one.learn(visits())
+    other.load(one.state())
+    next_ones = visits()
+    one.learn(next_ones)
+    other.learn(next_ones)
+    assert torch.equal(one.probabilities(), other.probabilities())
+    assert one.choose(20, random.Random(5)) == other.choose(20, random.Random(5))
+
+
+def test_nothing_to_choose_among_is_an_error() -> None:
+    with pytest.raises(ConfigError):
+        ArmChoice(0, SETTINGS)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"floor": 1.5}, {"temperature": 0.0}, {"rate": 0.0}, {"first": -0.1}, {"last": 0}]
+)
+def test_settings_out_of_range_are_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(ConfigError):
+        CurriculumSettings(**wrong)  # type: ignore[arg-type]

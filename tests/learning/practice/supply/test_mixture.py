@@ -1,0 +1,133 @@
+"""Several tasks as one, and the source that a curriculum chooses for."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import islice
+
+import pytest
+
+from engine.errors import ConfigError, DataError
+from engine.rollout import Answered
+from learning.practice.rollouts import Drawn, HeldOut, Sample
+from learning.practice.settings import CurriculumSettings
+from learning.practice.supply.curriculum import ArmChoice, Boltzmann, Uniform
+from learning.practice.supply.mixture import CurriculumSource, TaskMixture
+from learning.rewards.task import Problem, Score
+from tests.sums import EasySums, Sums
+
+GREEDY = CurriculumSettings(method=Boltzmann, temperature=0.05)
+
+
+class Unworked(Sums):
+    """Sums without worked answers."""
+
+    def _problem(self, a: int, b: int) -> Problem:
+        return replace(super()._problem(a, b), worked=None)
+
+
+def two() -> TaskMixture:
+    return TaskMixture({"easy": EasySums(9), "hard most=99": Sums(99)})
+
+
+def source(mixture: TaskMixture, choice: ArmChoice | None = None) -> CurriculumSource:
+    choice = choice or ArmChoice(len(mixture.tasks), CurriculumSettings(method=Uniform))
+    return CurriculumSource(mixture, choice, random.Random(0), lambda _: True)
+
+
+def answered(problem: Problem, *right: float) -> tuple[Sample, ...]:
+    """A group with these rewards."""
+    answer = Answered(0, (5,), (-1.0,), "end")
+    return tuple(
+        Sample(problem, answer, "", Score({"correct": one}, one)) for one in map(float, right)
+    )
+
+
+def drawn(*groups: Sequence[Sample]) -> Drawn:
+    return Drawn(((1,),) * len(groups), tuple(tuple(group) for group in groups), 10, 0.1)
+
+
+def test_held_out_problems_are_an_even_mixture_and_end() -> None:
+    mixture = TaskMixture({"few": Sums(3), "many": Sums(9)})
+    found = list(mixture.problems("held_out", random.Random(0)))
+    arms = [problem.arm for problem in found]
+    few = arms.count("few")
+    assert 0 < few < arms.count("many")
+    assert arms[: 2 * few] == ["few", "many"] * few and set(arms[2 * few :]) == {"many"}
+    assert {problem.split for problem in found} == {"held_out"}
+    assert found == list(mixture.problems("held_out", random.Random(0)))
+
+
+def test_each_problem_is_scored_by_its_own_task_and_all_are_closed() -> None:
+    mixture = two()
+    by_arm = {p.arm: p for p in islice(mixture.problems("train", random.Random(1)), 2)}
+    wrong = "It is 12345."
+    assert mixture.score(by_arm["easy"], [wrong])[0].correct, "any number will do"
+    assert not mixture.score(by_arm["hard most=99"], [wrong])[0].correct
+    mixture.close()
+    assert [task.closed for task in mixture.tasks.values()] == [1, 1]  # type: ignore[attr-defined]
+    assert mixture.name == "easy, hard"
+
+
+def test_the_curriculum_turns_to_what_can_be_learned_and_figures_tell_it() -> None:
+    mixture = two()
+    made = source(mixture, ArmChoice(2, GREEDY))
+    assert made.arms() == (), "nothing was practised yet"
+    problems = {p.arm: p for p in made.take(40)}
+    easy, hard = problems["easy"], problems["hard most=99"]
+    for _ in range(4):
+        made.learn([drawn(answered(easy, 1, 1, 1, 1), answered(hard, 1, 0, 1, 0))])
+    first, second = made.arms()
+    assert (first.name, first.groups, first.dead_groups, first.success) == ("easy", 1, 1, 1.0)
+    assert (second.name, second.dead_groups, second.success) == ("hard most=99", 0, 0.5)
+    assert second.value == pytest.approx(0.5 * (1 - 0.5**4)) and first.value == 0.0
+    arms = [problem.arm for problem in made.take(200)]
+    assert arms.count("hard most=99") > 180 and arms.count("easy") > 0, "the floor"
+
+
+def test_a_group_that_could_not_be_judged_says_nothing() -> None:
+    choice = ArmChoice(2, GREEDY)
+    made = source(two(), choice)
+    [problem] = made.take(1)
+    before = choice.state()
+    failed = replace(answered(problem, 0.0)[0], score=Score.failure("timed out"))
+    made.learn([drawn([failed, failed])])
+    assert choice.state() == before
+
+
+def test_warm_up_works_at_the_tasks_that_are_cold() -> None:
+    mixture = TaskMixture({"easy": Sums(9), "hard most=9": Sums(9), "hard most=99": Sums(99)})
+    made = source(mixture)
+    problems = made.worked(6)
+    assert [p.arm for p in problems] == 2 * ["easy", "hard most=9", "hard most=99"]
+    easy, small, large = problems[:3]
+
+    def looked(of_easy: float, of_small: float, of_large: float) -> float:
+        pairs = zip((easy, small, large), (of_easy, of_small, of_large), strict=True)
+        return made.warmed([s for p, right in pairs for s in answered(p, right)], 0.2)
+
+    assert looked(1.0, 0.0, 0.0) == 0.0
+    assert {p.arm for p in made.worked(8)} == {"hard most=9", "hard most=99"}
+    assert looked(1.0, 0.0, 1.0) == 1.0, "one difficulty of a task is enough"
+
+
+def test_what_has_no_worked_answers_is_left_out_of_warm_up() -> None:
+    made = source(TaskMixture({"easy": Sums(9), "bare": Unworked(9)}))
+    assert {p.arm for p in made.worked(10)} == {"easy"}
+    with pytest.raises(DataError, match="worked answers"):
+        source(TaskMixture({"bare": Unworked(9), "bare most=3": Unworked(3)})).worked(1)
+
+
+def test_a_mixture_of_nothing_is_refused() -> None:
+    with pytest.raises(ConfigError):
+        TaskMixture({})
+
+
+def test_the_weakest_task_is_judged_by_its_best_difficulty() -> None:
+    right = (True, False, False, True, None)
+    look = HeldOut(right, {}, ("a", "a", "b x=1", "b x=2", "b x=2"))
+    assert look.by_arm() == {"a": 0.5, "b x=1": 0.0, "b x=2": 1.0}
+    assert (look.weakest, look.accuracy) == (0.5, 0.5)
+    assert HeldOut((True, True), {}).weakest == 1.0 and HeldOut((True,), {}).by_arm() == {}
