@@ -11,7 +11,8 @@ import math
 import random
 from collections.abc import Sequence
 
-from learning.practice.supply.curriculum import Visit, mean_advantage
+from learning.practice.supply.curriculum import mean_advantage
+from learning.practice.supply.interface import Visit
 
 GROUP = 4
 START = -1.4

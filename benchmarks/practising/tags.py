@@ -23,13 +23,13 @@ from benchmarks.common.report import machine, table, write
 from benchmarks.common.scratch import DEFAULT_MODEL, scratch_home
 from engine.storage.checkpoint import load_model
 from engine.tokenizers.load import load_tokenizer
-from engine.tokenizers.tags import as_text, as_tokens
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.memory.book_rows import book_examples
 from learning.memory.own_talk import own_talk
 from learning.memory.replay import Replay
 from learning.models.store import ModelStore
 from learning.practice.settings import PracticeSettings, WarmUpSettings
+from learning.practice.tags import as_text, as_tokens
 from learning.practice.trainer import GrpoTrainer
 from learning.rewards.registry import find_task
 from learning.rewards.task import TaskOptions

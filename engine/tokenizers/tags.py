@@ -14,10 +14,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from engine.tokenizers.tokenizer import Tokenizer
 
 TAGS = ("think", "answer", "tool", "result")
 """In the order of their ids."""
@@ -54,16 +50,6 @@ def tagged_ids(
     if tags is None or parts is None:
         return encode(text)
     return [i for tag, said in parts for i in (tags[tag], *encode(f" {said}"))]
-
-
-def as_tokens(tokenizer: Tokenizer, answer: str) -> list[int]:
-    """Ids of a worked answer, with its tags as single ids if the tokenizer has some."""
-    return tokenizer.encode_tagged(answer)
-
-
-def as_text(tokenizer: Tokenizer, answer: str) -> list[int]:
-    """Ids of a worked answer, with its tags as ordinary text."""
-    return tokenizer.encode(answer)
 
 
 class TagWriter:

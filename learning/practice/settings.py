@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from engine.tokenizers.tokenizer import Tokenizer
     from learning.agents.credit import Credit, GroupAdvantages
-    from learning.practice.supply.curriculum import Curriculum
+    from learning.practice.supply.interface import Curriculum
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class WarmUpSettings:
     steps: int = 200
     """Most steps, >= 0; the tasks that come with vidya took at most 32."""
     tags: Callable[[Tokenizer, str], list[int]] = variant(
-        "tokens", tokens="engine.tokenizers.tags:as_tokens", text="engine.tokenizers.tags:as_text"
+        "tokens", tokens="learning.practice.tags:as_tokens", text="learning.practice.tags:as_text"
     )
     """How it teaches the tags of the answer format: as single tokens, where the tokenizer has some, or as
     text, which is half of every answer."""

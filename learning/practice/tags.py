@@ -56,3 +56,13 @@ def name_tags(tokenizer: Tokenizer, folder: Path) -> Tokenizer:
             "free some space, or choose another --home; then practise again",
         ) from error
     return named
+
+
+def as_tokens(tokenizer: Tokenizer, answer: str) -> list[int]:
+    """Ids of a worked answer, with its tags as single ids if the tokenizer has some."""
+    return tokenizer.encode_tagged(answer)
+
+
+def as_text(tokenizer: Tokenizer, answer: str) -> list[int]:
+    """Ids of a worked answer, with its tags as ordinary text."""
+    return tokenizer.encode(answer)

@@ -17,7 +17,6 @@ from dataclasses import replace
 import torch
 
 from engine.model import Model
-from engine.tokenizers.tags import as_text
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.agents.value import ValueHead
 from learning.maths.kl import k1, k3, penalised
@@ -45,6 +44,7 @@ from learning.practice.rollouts import (
 )
 from learning.practice.settings import PracticeSettings
 from learning.practice.supply.source import MakeSource, SingleSource
+from learning.practice.tags import as_text
 from learning.practice.trained import TrainedWeights, WholeModel
 from learning.practice.warm_up import WarmUpReport, warm_up
 from learning.practice.yardstick import Yardstick

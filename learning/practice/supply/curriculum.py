@@ -12,8 +12,7 @@ from __future__ import annotations
 import random
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -31,6 +30,7 @@ from learning.maths.bandit import (
 )
 from learning.maths.policy import centred_advantages
 from learning.practice.settings import CurriculumSettings
+from learning.practice.supply.interface import Curriculum, Visit
 
 HISTORY = 200
 """Gains by which Exp3 measures new ones (1704.03003)."""
@@ -38,42 +38,6 @@ WINDOW = 10
 """Visits over which learning progress is measured (1707.00183)."""
 UP, DOWN = 0.7, 0.3
 """Success rates above which `Thresholds` goes to the next arm, and below which to the one before."""
-
-
-@dataclass(frozen=True)
-class Visit:
-    """What one group of answers, or one batch of text, taught of its arm."""
-
-    arm: int
-    gain: float
-    """How much was to be learned, >= 0: mean |advantage| (`mean_advantage`), or the fall of a loss."""
-    success: float
-    """Share of right answers, 0 to 1."""
-
-
-class Curriculum(Protocol):
-    """Chooses among K arms."""
-
-    def probabilities(self) -> Tensor:
-        """Of each arm, [K], sum 1, before any floor."""
-        ...
-
-    def learn(self, visits: Sequence[Visit], drawn_with: Tensor) -> None:
-        """Takes in the visits of one step. drawn_with: [K], the probabilities that their arms were drawn
-        with."""
-        ...
-
-    def values(self) -> list[float]:
-        """What it thinks of each arm, in its own unit; for showing."""
-        ...
-
-    def state(self) -> dict[str, Any]:
-        """All that it has learned, as JSON has it."""
-        ...
-
-    def load(self, state: dict[str, Any]) -> None:
-        """The inverse of `state`."""
-        ...
 
 
 Make = Callable[[int, CurriculumSettings], Curriculum]

@@ -15,7 +15,8 @@ from engine.errors import ConfigError, DataError
 from learning.practice.figures import is_dead, judged
 from learning.practice.rollouts import Drawn, Sample, fitting, share_right
 from learning.practice.supply.arms import label
-from learning.practice.supply.curriculum import ArmChoice, Visit, mean_advantage
+from learning.practice.supply.curriculum import ArmChoice, mean_advantage
+from learning.practice.supply.interface import Visit
 from learning.practice.supply.source import Fits
 from learning.protocol.records import ArmFigures
 from learning.rewards.task import Problem, Score, Split, Task

@@ -11,7 +11,7 @@ import pytest
 
 import benchmarks.practising.umbrella_talk
 from benchmarks import BenchOptions
-from benchmarks.practising.umbrella_talk import ARMS, CRITERION, STEPS, parts, practise, run
+from benchmarks.practising.umbrella_talk import ARMS, CRITERION, STEPS, parts, practise, recent, run
 
 
 @dataclass
@@ -26,7 +26,13 @@ class Steps:
         return SimpleNamespace(success=self.right.pop(0), groups=8)
 
 
-def test_it_is_learned_when_two_steps_are_right_enough() -> None:
+def test_few_dialogues_that_are_right_by_chance_are_not_enough() -> None:
+    assert recent([0.5, 1.0, 1.0], [32, 8, 8]) == 0.0, "fewer than 64"
+    assert recent([0.5, 1.0, 1.0], [32, 8, 32]) == pytest.approx((16 + 40) / 72)
+    assert recent([0.0, 0.9, 0.9], [32, 32, 32]) == pytest.approx(0.9)
+
+
+def test_it_is_learned_when_the_last_dialogues_are_right_enough() -> None:
     found = practise(Steps([0.5, 1.0, 0.7, 0.9, 0.95, 1.0]), 40, lambda _: None)  # type: ignore[arg-type]
     assert (found["learned"], found["dialogues"]) == (True, 5 * 32)
     never = practise(Steps([0.5] * 40), STEPS, lambda _: None)  # type: ignore[arg-type]

@@ -13,11 +13,11 @@ from engine.errors import CheckpointError
 from engine.model import Model
 from engine.tokenizers.load import load_tokenizer
 from engine.tokenizers.ranks import RankTokenizer
-from engine.tokenizers.tags import TAGS, as_text
+from engine.tokenizers.tags import TAGS
 from learning.memory.replay import Replay
 from learning.practice.figures import MISMATCH
 from learning.practice.settings import PracticeSettings, WarmUpSettings
-from learning.practice.tags import introduce_tags, name_tags
+from learning.practice.tags import as_text, introduce_tags, name_tags
 from learning.practice.trainer import GrpoTrainer
 from learning.rewards.verifiers.answer import read_answer
 from tests.made_tokenizers import trained, write

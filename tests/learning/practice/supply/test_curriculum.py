@@ -19,9 +19,9 @@ from learning.practice.supply.curriculum import (
     Make,
     Thresholds,
     Uniform,
-    Visit,
     mean_advantage,
 )
+from learning.practice.supply.interface import Visit
 
 METHODS: list[Make] = [Uniform, Thresholds, Boltzmann, Exp3, LearningProgress]
 SETTINGS = CurriculumSettings()

@@ -1,0 +1,45 @@
+"""The interface of all curricula, and what they read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Visit:
+    """What one group of answers, or one batch of text, taught of its arm."""
+
+    arm: int
+    gain: float
+    """How much was to be learned, >= 0: mean |advantage| (`mean_advantage`), or the fall of a loss."""
+    success: float
+    """Share of right answers, 0 to 1."""
+
+
+class Curriculum(Protocol):
+    """Chooses among K arms."""
+
+    def probabilities(self) -> Tensor:
+        """Of each arm, [K], sum 1, before any floor."""
+        ...
+
+    def learn(self, visits: Sequence[Visit], drawn_with: Tensor) -> None:
+        """Takes in the visits of one step. drawn_with: [K], the probabilities that their arms were drawn
+        with."""
+        ...
+
+    def values(self) -> list[float]:
+        """What it thinks of each arm, in its own unit; for showing."""
+        ...
+
+    def state(self) -> dict[str, Any]:
+        """All that it has learned, as JSON has it."""
+        ...
+
+    def load(self, state: dict[str, Any]) -> None:
+        """The inverse of `state`."""
+        ...
