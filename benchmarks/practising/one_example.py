@@ -1,7 +1,7 @@
 """Measures whether practice on one example gains as much as on a thousand, and what the order is worth.
 
 Part "few" practises n fixed problems again and again, chosen by how much their success varied in a reference
-run, or by chance; beside them answers are paid by a coin (`RandomRewards`). Part "order" practises one list
+run, or by chance; beside them answers are paid by a coin (`by_coin`). Part "order" practises one list
 once, in five orders with each seed, and splits the variance of what comes out. All arms of a seed start from
 the same warm-up. What is in the output folder is not repeated.
 
@@ -43,7 +43,9 @@ from learning.practice.supply.orders import (
 from learning.practice.supply.source import Fits, MakeSource
 from learning.practice.trainer import GrpoTrainer
 from learning.rewards.registry import find_task
-from learning.rewards.task import Problem, Score, Split, Task, TaskOptions
+from learning.rewards.task import Problem, RewardWeights, Task, TaskOptions
+from learning.rewards.verifiers.answer import ParsedAnswer
+from learning.rewards.verifiers.verified import Verdict, VerifiedTask
 
 PARTS = ("few", "order")
 TASKS = ("syllogism", "propositional_logic")
@@ -76,9 +78,10 @@ CRITERION = (
 ARMS = (
     f"Part few: {' and '.join(TASKS)}, the 10m, seeds 0 and 1, one warm-up a task and seed, then {UPDATES} "
     f"updates, one a step (at most {STEPS} steps), of 128 answers: n = 1 and 4 with 4 groups of 32, n = 16 "
-    f"with 16 of 8, n = 1000 with 32 of 4. n = 1 with {VARIED + CHANCE} examples: of the first {CANDIDATES} problems "
-    f"the {VARIED} whose success varied most in a reference run of {REFERENCE} steps (from the warm-up of seed "
-    f"0, drawn with seed {REFERENCE_SEED}), and the first {CHANCE} others as controls; other n: the first n. "
+    f"with 16 of 8, n = 1000 with 32 of 4. n = 1 with {VARIED + CHANCE} examples: of the first {CANDIDATES} "
+    f"problems the {VARIED} whose success varied most in a reference run of {REFERENCE} steps (from the "
+    f"warm-up of seed 0, drawn with seed {REFERENCE_SEED}), and the first {CHANCE} others as controls; "
+    "other n: the first n. "
     "Random rewards, 1 or 0 by a coin: n = 1 with the example that varied most, and n = 1000. Part order: "
     f"the first {LIST} problems once, in the orders {', '.join(ORDERS)}, seeds 0 to 2; 32 groups of 4, no "
     "redraws, so at most 45 updates. The shuffled list is the same for all seeds. All other settings are "
@@ -87,39 +90,24 @@ ARMS = (
 )
 
 
-class RandomRewards:
-    """A task whose answers are paid 1 or 0 by a coin, whatever they say. Implements Task.
+def by_coin(task: VerifiedTask, seed: int) -> VerifiedTask:
+    """The task with every answer to a training problem paid 1 or 0 by a coin, whatever it says; held-out
+    problems are judged as before. For measurements only: what is gained so was not learned from the truth."""
+    rng = random.Random(seed)
 
-    Whether they are right is still known, so accuracy keeps its meaning. For measurements only: what is
-    gained with it was not learned from the truth.
-    """
-
-    def __init__(self, task: Task, seed: int) -> None:
-        self._task, self._rng = task, random.Random(seed)
-
-    @property
-    def name(self) -> str:
-        """See Task."""
-        return self._task.name
-
-    def describe(self) -> str:
-        """See Task."""
-        return f"{self._task.describe()}, paid by a coin"
-
-    def problems(self, split: Split, rng: random.Random) -> Iterator[Problem]:
-        """See Task."""
-        return self._task.problems(split, rng)
-
-    def score(self, problem: Problem, answers: Sequence[str]) -> list[Score]:
-        """See Task."""
+    def check(
+        problem: Problem, read: Sequence[ParsedAnswer], texts: Sequence[str]
+    ) -> list[Verdict]:
+        if problem.split == "train":
+            return [float(rng.random() < 0.5) for _ in read]
+        verdicts = task.check(problem, read, texts)
         return [
-            replace(score, total=float(self._rng.random() < 0.5))
-            for score in self._task.score(problem, answers)
+            0.0 if task.needs_field and answer.field is None else verdict
+            for answer, verdict in zip(read, verdicts, strict=True)
         ]
 
-    def close(self) -> None:
-        """See Task."""
-        self._task.close()
+    # a coin that wants a field would pay for the form
+    return replace(task, check=check, weights=RewardWeights(format=0.0), needs_field=False)
 
 
 @dataclass(frozen=True)
@@ -130,7 +118,7 @@ class Arm:
     name: str
     few: FewSettings
     shape: tuple[int, int] = (32, 4)
-    by_coin: bool = False
+    random_rewards: bool = False
 
     @property
     def example(self) -> int | None:
@@ -173,6 +161,7 @@ def _rows(
 ) -> Iterator[Row]:
     """What is missing of one task, seed by seed. rows: those that are there, others of this task too."""
     task = find_task(name, TaskOptions(needs_field=True))
+    assert isinstance(task, VerifiedTask)
     settings = _quick(SETTINGS) if options.quick else SETTINGS
     examples: dict[str, list[int]] | None = next(
         (row["examples"] for row in rows if row["task"] == name), None
@@ -214,7 +203,7 @@ def arms(examples: dict[str, list[int]]) -> list[Arm]:
     for count, first in ((1, single[0]), (1000, 0)):
         few = FewSettings(examples=count, example=first)
         name = f"n = {count}, random rewards"
-        found.append(Arm("few", name, few, SHAPES[count], by_coin=True))
+        found.append(Arm("few", name, few, SHAPES[count], random_rewards=True))
     for name, order in ORDERS.items():
         found.append(Arm("order", name, FewSettings(examples=LIST, order=order)))
     return found
@@ -243,7 +232,7 @@ def reference(
 
 def practise(
     pupil: Pupil,
-    task: Task,
+    task: VerifiedTask,
     arm: Arm,
     settings: PracticeSettings,
     seed: int,
@@ -255,7 +244,7 @@ def practise(
         groups, size = arm.shape
         redraws = 0 if once else settings.redraws
         settings = replace(settings, groups=groups, group_size=size, redraws=redraws)
-    trained = RandomRewards(task, seed) if arm.by_coin else task
+    trained = by_coin(task, seed) if arm.random_rewards else task
     trainer = pupil.trainer(trained, settings, seed, _source(arm.few))
     start = look(trainer)
     updates = steps = drawn = dead = 0

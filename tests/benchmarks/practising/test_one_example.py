@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,30 +13,36 @@ import pytest
 
 import benchmarks.practising.one_example as bench
 from benchmarks import RESULTS, BenchOptions
-from benchmarks.practising.one_example import ARMS, CRITERION, ORDERS, RandomRewards, arms, run
+from benchmarks.practising.one_example import ARMS, CRITERION, ORDERS, arms, by_coin, run
 from benchmarks.practising.one_example_report import reproduced, tables
 from benchmarks.practising.pupil import Pupil
 from engine.errors import NotFound
 from engine.model import Model
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import from_turns
-from tests.sums import Sums
+from learning.rewards.registry import find_task
+from learning.rewards.task import TaskOptions
+from learning.rewards.verifiers.verified import VerifiedTask
 
 EXAMPLES = {"varied": [7, 3, 12], "chance": [0, 1]}
 
 
-def test_random_rewards_ignore_the_truth_but_know_it() -> None:
-    task = Sums(9)
-    [problem] = islice(task.problems("train", random.Random(0)), 1)
-    answers = [f"It is {problem.truth}.", "It is 99."] * 200
-    paid = RandomRewards(task, 3)
-    scores = paid.score(problem, answers)
-    assert [score.success for score in scores] == [True, False] * 200
-    for own in (scores[::2], scores[1::2]):
-        assert 0.4 < sum(score.total for score in own) / 200 < 0.6
-        assert {score.total for score in own} == {0.0, 1.0}
-    assert RandomRewards(task, 3).score(problem, answers) == scores, "a seed repeats them"
-    assert paid.name == "sums" and "coin" in paid.describe()
+def test_random_rewards_ignore_the_truth_and_the_form_but_held_out_problems_do_not() -> None:
+    task = find_task("chain_sum", TaskOptions(needs_field=True))
+    assert isinstance(task, VerifiedTask)
+    paid = by_coin(task, 3)
+    train, held_out = (
+        next(task.problems(split, random.Random(0))) for split in ("train", "held_out")
+    )
+    answers = [str(train.worked), "no field, and wrong"] * 200
+    totals = [score.total for score in paid.score(train, answers)]
+    assert set(totals) == {0.0, 1.0}
+    assert all(0.4 < sum(own) / 200 < 0.6 for own in (totals[::2], totals[1::2]))
+    assert [score.total for score in by_coin(task, 3).score(train, answers)] == totals
+    texts = [str(held_out.worked), str(held_out.truth), "<answer>77</answer>"]
+    for judge in (task, paid):
+        assert [score.success for score in judge.score(held_out, texts)] == [True, False, False]
+        assert judge.score(held_out, texts)[0].components["format"] == 1.0
 
 
 def test_every_arm_draws_as_many_answers_and_controls_are_among_them() -> None:
@@ -45,7 +50,7 @@ def test_every_arm_draws_as_many_answers_and_controls_are_among_them() -> None:
     few = [arm for arm in found if arm.part == "few"]
     assert {groups * size for groups, size in (arm.shape for arm in found)} == {128}
     assert [arm.example for arm in few if arm.name == "n = 1"] == [7, 3, 12, 0, 1]
-    assert [arm.name for arm in few if arm.by_coin] == [
+    assert [arm.name for arm in few if arm.random_rewards] == [
         "n = 1, random rewards",
         "n = 1000, random rewards",
     ]
