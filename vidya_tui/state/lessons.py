@@ -160,7 +160,7 @@ def led_to(taught: Taught) -> str:
     ]
     if others := taught.shares[MOST_SHARES:]:
         total = sum(share.credit for share in others)
-        said.append(f"{counted(len(others), 'turn')} more ({total:+.2f})")
+        said.append(f"{counted(len(others), 'more turn')} ({total:+.2f})")
     return f"counts {taught.counts:.2f} of a picked one: {', '.join(said)}"
 
 
