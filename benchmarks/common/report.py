@@ -137,3 +137,13 @@ def write(
         raise DataError(
             f"{out}: the results cannot be written ({error.strerror})", "name another folder: --out"
         ) from error
+
+
+def earlier(out: Path | None, name: str, like: Mapping[str, Any]) -> dict[str, Any]:
+    """out/NAME.json, the result of an interrupted run that is to go on; {} if there is none, or if one of its
+    values is not as in `like`."""
+    path = out / f"{name}.json" if out else None
+    if path is None or not path.exists():
+        return {}
+    found: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    return found if all(found.get(key) == value for key, value in like.items()) else {}

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import DATA, BenchOptions
-from benchmarks.common.report import machine, table, write
+from benchmarks.common.report import earlier, machine, table, write
 from benchmarks.common.scratch import scratch_home
 from benchmarks.likes import credit_rewards
 from engine.config import Sampling
@@ -141,13 +141,13 @@ def run(options: BenchOptions) -> dict[str, Any]:
     half, arms = _chosen(options.quick)
     data = read_mixed(half)[: QUICK if options.quick else None]
     name = "credit" if half == HALVES[0] else f"credit_{half}"
+    same = {"quick": options.quick, "model": options.model or "10m"}
     result: dict[str, Any] = {
         "benchmark": "credit",
         "machine": machine(),
-        "quick": options.quick,
-        "model": options.model or "10m",
+        **same,
         "half": half,
-        "rows": _earlier(options, name),
+        "rows": earlier(None if options.quick else options.out, name, same).get("rows", []),
     }
     for seed in options.seeds:
         missing = [
@@ -174,12 +174,12 @@ def _rewards(options: BenchOptions, part: str) -> dict[str, Any]:
     slow = part == SLOW
     arms = credit_rewards.SLOW_ARMS if slow else credit_rewards.ARMS
     name = "credit_" + part.replace(" ", "_")
+    same = {"quick": options.quick, "model": options.model or "10m"}
     result: dict[str, Any] = {
         "benchmark": "credit",
         "machine": machine(),
-        "quick": options.quick,
-        "model": options.model or "10m",
-        "rows": _earlier(options, name),
+        **same,
+        "rows": earlier(None if options.quick else options.out, name, same).get("rows", []),
     }
     with scratch_home(options) as (home, model):
         folder = ModelStore(home).resolve(model)
@@ -231,16 +231,6 @@ def _chosen(quick: bool) -> tuple[str, list[str]]:
             raise NotFound(f"arm {arm!r} does not exist", f"choose among: {', '.join(ARMS)}")
     usual = ["whole answer", "last sentence"] if quick else list(ARMS)
     return half, named or usual
-
-
-def _earlier(options: BenchOptions, name: str) -> list[dict[str, Any]]:
-    """Rows of an interrupted run of the same model."""
-    path = options.out / f"{name}.json" if options.out else None
-    if path is None or options.quick or not path.exists():
-        return []
-    found = json.loads(path.read_text("utf-8"))
-    same = not found["quick"] and found["model"] == (options.model or "10m")
-    return list(found["rows"]) if same else []
 
 
 @contextmanager

@@ -8,13 +8,12 @@ measured again; VIDYA_TRAINING selects parts, such as "book 49m", separated by c
 
 from __future__ import annotations
 
-import json
 import os
 from contextlib import ExitStack
 from typing import Any
 
 from benchmarks import BenchOptions
-from benchmarks.common.report import machine, median, table, write
+from benchmarks.common.report import earlier, machine, median, table, write
 from benchmarks.common.scratch import scratch_home
 from benchmarks.common.workers import Worker
 from benchmarks.models.decode import environment_of
@@ -46,7 +45,12 @@ KNOWN = 0.95
 
 def run(options: BenchOptions) -> dict[str, Any]:
     """Measures everything; writes training.md and training.json if `options.out` is set."""
-    where, rows = machine(), _earlier(options)
+    where, rows = (
+        machine(),
+        earlier(None if options.quick else options.out, "training", {"quick": False}).get(
+            "rows", []
+        ),
+    )
     measured = {(row["work"], row["size"]) for row in rows}
     wanted = {name.strip() for name in os.environ.get("VIDYA_TRAINING", "").split(",")} - {""}
     sizes = ("10m",) if options.quick else ("10m", "49m")
@@ -82,15 +86,6 @@ def run(options: BenchOptions) -> dict[str, Any]:
                     rows += measure(workers, work, size, times, count, options)
                     so_far()
     return so_far()
-
-
-def _earlier(options: BenchOptions) -> list[dict[str, Any]]:
-    """Rows of earlier full runs in the output folder; empty for a quick run."""
-    if options.out is None or options.quick:
-        return []
-    file = options.out / "training.json"
-    found = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-    return [] if found.get("quick", True) else list(found["rows"])
 
 
 def seconds_to(recall: float, curve: list[tuple[int, float, float]]) -> float | None:

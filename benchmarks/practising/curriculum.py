@@ -22,7 +22,7 @@ from statistics import fmean
 from typing import Any
 
 from benchmarks import BenchOptions
-from benchmarks.common.report import deviation, machine, table, with_deviation, write
+from benchmarks.common.report import deviation, earlier, machine, table, with_deviation, write
 from benchmarks.common.scratch import scratch_home
 from benchmarks.practising.curriculum_made import MadeLearner
 from engine.errors import NotFound
@@ -124,7 +124,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
         "machine": machine(),
         "quick": options.quick,
         "part": part,
-        "rows": _earlier(options, name),
+        "rows": earlier(options.out, name, {}).get("rows", []),
     }
     done = {(row["arm"], row["seed"]) for row in result["rows"]}
     measure = _made if part == "made" else _sums

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import BenchOptions
-from benchmarks.common.report import deviation, machine, table, with_deviation, write
+from benchmarks.common.report import deviation, earlier, machine, table, with_deviation, write
 from benchmarks.common.scratch import DEFAULT_MODEL, scratch_home
 from benchmarks.lessons.collapse_data import make_yardstick
 from engine.model import Model
@@ -96,7 +96,9 @@ def run(options: BenchOptions) -> dict[str, Any]:
         "model": options.model or DEFAULT_MODEL,
         "runs": [],
     }
-    result["runs"] = _earlier(options)
+    result["runs"] = earlier(
+        options.out, "practice_learning", {"model": options.model or DEFAULT_MODEL}
+    ).get("runs", [])
     with scratch_home(options) as (home, name):
         folder = ModelStore(home).resolve(name)
         for seed in options.seeds:
@@ -200,15 +202,6 @@ def _over_seeds(task: str, runs: list[dict[str, Any]]) -> tuple[str | int, ...]:
 
 def _spread(values: list[float]) -> str:
     return with_deviation(statistics.mean(values), deviation(values) or 0.0)
-
-
-def _earlier(options: BenchOptions) -> list[dict[str, Any]]:
-    """Earlier runs of the same model, from the output folder."""
-    path = options.out / "practice_learning.json" if options.out else None
-    if path is None or not path.exists():
-        return []
-    found = json.loads(path.read_text("utf-8"))
-    return list(found["runs"]) if found.get("model") == (options.model or DEFAULT_MODEL) else []
 
 
 def _write(out: Path, command: str, result: dict[str, Any]) -> None:

@@ -19,7 +19,7 @@ from statistics import fmean
 from typing import Any
 
 from benchmarks import BenchOptions
-from benchmarks.common.report import machine, table, write
+from benchmarks.common.report import earlier, machine, table, write
 from benchmarks.common.scratch import DEFAULT_MODEL, scratch_home
 from engine.storage.checkpoint import load_model
 from engine.tokenizers.load import load_tokenizer
@@ -62,13 +62,12 @@ def run(options: BenchOptions) -> dict[str, Any]:
     """See `vidya bench`."""
     wanted = [name for name in os.environ.get("VIDYA_TASKS", "").split(",") if name] or TASKS
     steps = 1 if options.quick else int(os.environ.get("VIDYA_STEPS", STEPS))
+    same = {"quick": options.quick, "model": options.model or DEFAULT_MODEL, "steps": steps}
     result: dict[str, Any] = {
         "benchmark": NAME,
         "machine": machine(),
-        "quick": options.quick,
-        "model": options.model or DEFAULT_MODEL,
-        "steps": steps,
-        "rows": _earlier(options, steps),
+        **same,
+        "rows": earlier(None if options.quick else options.out, NAME, same).get("rows", []),
     }
     with scratch_home(options) as (home, name):
         folder = ModelStore(home).resolve(name)

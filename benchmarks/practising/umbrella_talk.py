@@ -11,7 +11,6 @@ VIDYA_TALK_SMALL_TALK: turns, separated by commas. VIDYA_TALK_PARTNER: "quiet", 
 from __future__ import annotations
 
 import copy
-import json
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -20,7 +19,7 @@ from statistics import fmean
 from typing import Any
 
 from benchmarks import BenchOptions
-from benchmarks.common.report import deviation, machine, table, with_deviation, write
+from benchmarks.common.report import deviation, earlier, machine, table, with_deviation, write
 from benchmarks.common.scratch import scratch_home
 from engine.model import Model
 from engine.storage.checkpoint import load_model
@@ -94,13 +93,13 @@ def run(options: BenchOptions) -> dict[str, Any]:
     usual = partner == "reminds"
     name = "umbrella_talk" if usual else f"umbrella_talk_{partner}"
     said = options.command("umbrella_talk", seeded=True)
+    same = {"quick": options.quick, "model": options.model or "10m"}
     result: dict[str, Any] = {
         "benchmark": "umbrella_talk",
         "machine": machine(),
-        "quick": options.quick,
-        "model": options.model or "10m",
+        **same,
         "partner": partner,
-        "rows": _earlier(options, name),
+        "rows": earlier(None if options.quick else options.out, name, same).get("rows", []),
     }
     done = {(row["arm"], row["small_talk"], row["seed"]) for row in result["rows"]}
     with scratch_home(options) as (home, model):
@@ -141,16 +140,6 @@ def parts(result: dict[str, Any]) -> Iterator[str]:
             for r in sorted(rows, key=lambda r: (r["small_talk"], r["seed"], r["arm"]))
         ],
     )
-
-
-def _earlier(options: BenchOptions, name: str) -> list[dict[str, Any]]:
-    """Rows of an interrupted run of the same model."""
-    path = options.out / f"{name}.json" if options.out else None
-    if path is None or options.quick or not path.exists():
-        return []
-    found = json.loads(path.read_text("utf-8"))
-    same = not found["quick"] and found["model"] == (options.model or "10m")
-    return list(found["rows"]) if same else []
 
 
 def _arms(
