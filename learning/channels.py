@@ -6,10 +6,11 @@ correction is both. Left out: the journal and sending requests. Imports no torch
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
+from learning.maths.discounting import discounted_sums
 from learning.protocol.records import (
     Ask,
     Candidate,
@@ -27,6 +28,16 @@ OWNER_WORDS_WEIGHT = 0.02
 """The owner's messages show how people talk; they must not outweigh how Vidya should answer."""
 CONTINUATION_WEIGHT = 0.1
 """An answer after which the owner went on talking was acceptable: a hint, not a judgement."""
+Outcome = Literal["good", "bad", "corrected", "left"]
+"""What became of a turn: rated good or bad, corrected, or the last one, after which the owner went away."""
+OUTCOMES: Mapping[Outcome, float] = {"good": 1.0, "bad": -1.0, "corrected": -1.0, "left": -0.5}
+"""The reward of a turn, for the answers that led there. Leaving is the weakest sign: every talk ends. A pick
+is none: it says which answer is better, not whether the talk went well."""
+LEADING = 0.99 * 0.9
+"""How much less of a reward reaches an answer one turn earlier: γλ of the credit of turns. About half of it
+reaches an answer six turns earlier."""
+REACH = 40
+"""Most turns that an outcome reaches back; less than a hundredth of it would reach further."""
 REMEMBERED = 100
 """Most turns before the answer of a lesson; more than fit into any model's context. Without a limit every
 lesson of a long conversation would store the whole conversation."""
@@ -115,10 +126,30 @@ def learn_from_human(turns: Turns) -> Lesson:
 
 
 def learn_from_continuation(ask: Ask, answer: str) -> Lesson:
-    """A weak lesson for an answer after which the owner went on talking without judging it."""
+    """A weak lesson for an answer after which the owner went on talking without judging it. Its weight is for
+    a talk of which nothing more is known (`with_what_followed`)."""
     return Lesson(
         kind="continuation", prompt=_recent(ask.turns), answer=answer, weight=CONTINUATION_WEIGHT
     )
+
+
+def credit_of(outcomes: Mapping[int, Outcome]) -> float:
+    """What an answer gets of what the turns after it came to. outcomes: how many turns after it -> of that
+    turn.
+
+    Σ_k (γλ)^k r_k: the generalised advantage of a turn (arXiv 1506.02438, eq. 16) where no values are known.
+    """
+    rewards = [0.0] * (max(outcomes, default=0) + 1)
+    for turns, outcome in outcomes.items():
+        rewards[turns] = OUTCOMES[outcome]
+    return discounted_sums(rewards, [LEADING] * len(rewards), 0.0)[0]
+
+
+def with_what_followed(lesson: Lesson, credit: float) -> Lesson | None:
+    """A weak lesson of `learn_from_continuation` with its weight times 1 + credit, at most twice. None where
+    nothing is left: an answer that led to a bad one is not learned, but nothing is taught against it."""
+    weight = lesson.weight * (1 + min(1.0, max(-1.0, credit)))
+    return replace(lesson, weight=weight) if weight > 0 else None
 
 
 def learn_from_book(turns: Turns, answer: str, old: str | None = None) -> Lesson:

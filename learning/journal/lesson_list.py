@@ -7,15 +7,18 @@ As in learning.journal.conversations, the ids of all lessons are read first, and
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from learning.channels import with_what_followed
 from learning.journal.contradictions import Contradictions
 from learning.journal.database import Store
 from learning.journal.lessons import MAIN_KINDS, RIDER_KINDS, LessonJournal
 from learning.journal.rows import LESSON_COLUMNS, lesson_from_row
 from learning.journal.standing import of_kinds, stands
+from learning.journal.weak import Leading, Share, credit
 from learning.protocol.records import Lesson, LessonKind
 from learning.protocol.requests import Probe
 
@@ -45,11 +48,19 @@ class Taught:
     replaced_by: int | None
     """The id of a later lesson with another answer to the same prompt (for a weak lesson: one that
     contradicts it), so that the model need not know this one; None if there is none."""
+    shares: tuple[Share, ...] = ()
+    """For an answer that was left standing: what reached it from later turns, before it was learned."""
 
     @property
     def unjudged(self) -> bool:
         """Whether it is a weak lesson, which the model need not know."""
         return self.lesson.kind in UNJUDGED
+
+    @property
+    def counts(self) -> float:
+        """How much it counts beside an answer that was picked; 0: it is not learned, for what it led to."""
+        led = with_what_followed(self.lesson, credit(self.shares)) if self.shares else self.lesson
+        return led.weight if led else 0.0
 
     @property
     def probe(self) -> Probe:
@@ -91,6 +102,7 @@ def taught(store: LessonJournal, ids: Sequence[int]) -> list[Taught]:
     width = LESSON_COLUMNS.count(",") + 1
     made = dict[int, Taught]()
     against: Contradictions | None = None
+    leading = Leading(store)
     for row in rows:
         lesson = lesson_from_row(row[:width])
         created, ask, standing, since = row[width:]
@@ -102,7 +114,12 @@ def taught(store: LessonJournal, ids: Sequence[int]) -> list[Taught]:
             against = against or Contradictions(store.standing())
             found = against.against(lesson.prompt[-1].text, lesson.answer)
             by = found.id if found else None
-        made[lesson.id] = Taught(lesson, created, ask, state, since or created, by)
+        shares = tuple[Share, ...]()
+        if lesson.kind == "continuation" and state != "taken_back":
+            # what came later than a lesson did not change it any more
+            until = since or created if state == "learned" else math.inf
+            shares = leading.shares(lesson.id, until)
+        made[lesson.id] = Taught(lesson, created, ask, state, since or created, by, shares)
     return [made[number] for number in ids if number in made]
 
 

@@ -59,11 +59,14 @@ class ConversationTree:
         mine = self._nodes.get(ask)
         return self._places[mine.parent, mine.turns] if mine else []
 
+    def after(self, ask: int) -> dict[int, int]:
+        """The ask's descendants, oldest first -> how many turns after it they are, at least 1."""
+        found = {ask: 0}
+        for node in self._nodes.values():
+            if node.parent in found:
+                found[node.ask] = found[node.parent] + 1
+        return {other: turns for other, turns in found.items() if turns}
+
     def end(self, ask: int) -> int:
         """The newest descendant of the ask; the ask itself if it has none."""
-        following, newest = {ask}, ask
-        for node in self._nodes.values():
-            if node.parent in following:
-                following.add(node.ask)
-                newest = node.ask
-        return newest
+        return next(reversed(self.after(ask)), ask)

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from engine.errors import ShapeError
+from learning.maths.discounting import discounted_sums
 from learning.maths.shapes import same_shape
 
 
@@ -39,10 +40,9 @@ def discounted_returns(rewards: Tensor, discounts: Tensor, last_value: Tensor) -
 
     rewards, discounts: [..., T]; last_value: [...]. Returns [..., T]. Raises ShapeError.
     """
-    values = torch.zeros_like(rewards)
+    same_shape(rewards=rewards, discounts=discounts)
     _steps(rewards)
-    values[..., -1] = last_value
-    return lambda_returns(rewards, discounts, values, 1.0)
+    return torch.stack(discounted_sums(rewards.unbind(-1), discounts.unbind(-1), last_value), -1)
 
 
 def n_step_returns(rewards: Tensor, discounts: Tensor, values: Tensor, n: int) -> Tensor:
@@ -80,11 +80,8 @@ def generalised_advantages(
             f"values is {tuple(values.shape)}, one more than rewards {tuple(rewards.shape)} is needed"
         )
     errors = rewards + discounts * values[..., 1:] - values[..., :-1]
-    advantage, found = torch.zeros_like(errors[..., 0]), list[Tensor]()
-    for t in reversed(range(steps)):
-        advantage = errors[..., t] + discounts[..., t] * lam * advantage
-        found.append(advantage)
-    return torch.stack(found[::-1], -1)
+    none, rates = torch.zeros_like(errors[..., 0]), (discounts * lam).unbind(-1)
+    return torch.stack(discounted_sums(errors.unbind(-1), rates, none), -1)
 
 
 def _steps(rewards: Tensor) -> int:

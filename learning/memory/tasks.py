@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import (
@@ -19,7 +20,7 @@ from learning.data.examples import (
 )
 from learning.journal.journal import Journal
 from learning.journal.lessons import RIDER_KINDS
-from learning.journal.weak import weak_lessons
+from learning.journal.weak import Leading, weak_lessons
 from learning.memory.rewording import reworded
 from learning.protocol.records import Lesson, LessonKind, Span
 from learning.text.asking import is_question
@@ -70,11 +71,13 @@ def waiting_riders(
     memory: Iterable[Example] = (),
 ) -> dict[int, tuple[Example, float]]:
     """The newest MAX_RIDERS waiting auxiliary lessons of these kinds, as a map from lesson number to
-    (example, weight). Leaves out those that contradict a taught answer or an example of `memory`."""
+    (example, weight). Leaves out those that contradict a taught answer or an example of `memory`, and answers
+    that led to bad ones."""
     riders = weak_lessons([rider for rider in journal.riders() if rider.kind in kinds], journal)
     known = {example.prompt: example.answer for example in memory} if riders else {}
     found: dict[int, tuple[Example, float]] = {}
-    for rider in riders[-MAX_RIDERS:]:
+    weighed = filter(None, map(Leading(journal).weighed, reversed(riders)))
+    for rider in reversed([*islice(weighed, MAX_RIDERS)]):
         example = rider_example(tokenizer, rider, context)
         if example and known.get(example.prompt, example.answer) == example.answer:
             found[rider.id] = (example, rider.weight)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from engine.config import Sampling
 from learning.channels import (
     REMEMBERED,
+    credit_of,
     learn_from_continuation,
     learn_from_correction,
     learn_from_human,
     learn_from_judgement,
     learn_from_rating,
     learn_from_selection,
+    with_what_followed,
 )
 from learning.protocol.records import Ask, Candidate, Correction, Ending, Lesson, Pick, Rating, Turn
 
@@ -85,6 +91,24 @@ def test_going_on_is_a_weak_hint() -> None:
     assert learn_from_continuation(ASK, "I am Vidya.") == Lesson(
         kind="continuation", prompt=PROMPT, answer="I am Vidya.", weight=0.1
     )
+
+
+def test_an_outcome_reaches_back_less_with_every_turn() -> None:
+    assert credit_of({}) == 0.0
+    assert credit_of({0: "good"}) == 1.0
+    assert credit_of({1: "good"}) == pytest.approx(0.891)
+    assert credit_of({2: "bad"}) == credit_of({2: "corrected"}) == pytest.approx(-0.793881)
+    assert credit_of({6: "left"}) == pytest.approx(-0.5 * 0.500341, abs=1e-6)
+    both = credit_of({1: "good", 2: "bad"})
+    assert both == pytest.approx(0.891 - 0.793881), "they are added"
+
+
+def test_what_followed_weakens_or_at_most_doubles_the_hint_and_never_turns_it_round() -> None:
+    hint = learn_from_continuation(ASK, "I am Vidya.")
+    for credit, weight in ((0.0, 0.1), (0.891, 0.1891), (-0.891, 0.0109), (3.0, 0.2)):
+        assert with_what_followed(hint, credit) == replace(hint, weight=pytest.approx(weight))
+    for credit in (-1.0, -7.0):
+        assert with_what_followed(hint, credit) is None, "nothing is learned, nothing avoided"
 
 
 def test_a_judgement_from_the_journal_becomes_the_lesson_it_would_have_been() -> None:

@@ -104,6 +104,8 @@ class LessonsScreen(ListRoom[None, Taught]):
         ]
         if row.replaced_by:
             lines.append(f"lesson {row.replaced_by} says something else since")
+        if led := words.led_to(row):
+            lines.append(led)
         before = [
             f"{NAMES[turn.role]}: {one_line(turn.text, 200)}" for turn in lesson.prompt[-3:-1]
         ]

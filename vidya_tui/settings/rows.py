@@ -175,7 +175,8 @@ def groups(themes: Sequence[str]) -> tuple[SettingGroup, ...]:
                     "left_standing",
                     "answers I leave standing",
                     "On: learn a little from them. An answer that you go on with unpicked counts a tenth of "
-                    "one that you pick; /lessons lists it.",
+                    "one that you pick: up to twice that if you rate a later answer good, less if you rate "
+                    "one bad, correct one or leave. /lessons lists it.",
                     choices=(True, False),
                     words=_switch,
                 ),

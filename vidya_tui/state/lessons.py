@@ -13,6 +13,7 @@ from vidya_tui.text.numbers import counted
 from vidya_tui.text.sanitise import one_line
 
 if TYPE_CHECKING:  # the first frame waits for no more than it needs
+    from learning.channels import Outcome
     from learning.journal.lesson_list import State, Taught
     from learning.protocol.records import Lesson
 
@@ -45,6 +46,16 @@ LONG_STATES: dict[State, str] = {
     "needs_practice": "needs practice: a book training may learn it, or a shorter answer",
     "taken_back": "taken back",
 }
+
+OUTCOMES: dict[Outcome, str] = {
+    "good": "rated good",
+    "bad": "rated bad",
+    "corrected": "corrected",
+    "left": "left for another conversation",
+}
+"""What became of a later turn."""
+MOST_SHARES = 3
+"""Most later turns that `led_to` names."""
 
 
 def quote(text: str, limit: int = 60) -> str:
@@ -117,16 +128,40 @@ def named(lesson: Lesson) -> str:
 
 def state(taught: Taught) -> str:
     """The lesson's state in one or two words, at most ten characters."""
+    if _held_back(taught):
+        return "held back"
     return "replaced" if taught.replaced_by else STATES[taught.state]
 
 
 def long_state(taught: Taught) -> str:
     """The lesson's state in words."""
+    if _held_back(taught):
+        return "not learned, as it led to nothing good"
     if taught.lesson.kind == "reason" and taught.state == "waiting":
         return "learned in a pause"
     if taught.unjudged and taught.state == "waiting":
         return "learned along with your next lesson, while /settings says so"
     return LONG_STATES[taught.state]
+
+
+def _held_back(taught: Taught) -> bool:
+    """Whether an answer that was left standing is not learned because of what it led to."""
+    return taught.state == "waiting" and not taught.replaced_by and taught.counts == 0
+
+
+def led_to(taught: Taught) -> str:
+    """What the talk came to after an answer that was left standing, and how much the answer counts for that
+    beside a picked one; empty where nothing is known of it."""
+    if not taught.shares:
+        return ""
+    said = [
+        f"{OUTCOMES[share.outcome]} {counted(share.turns, 'turn')} later ({share.credit:+.2f})"
+        for share in taught.shares[:MOST_SHARES]
+    ]
+    if others := taught.shares[MOST_SHARES:]:
+        total = sum(share.credit for share in others)
+        said.append(f"{counted(len(others), 'more turn')} ({total:+.2f})")
+    return f"counts {taught.counts:.2f} of a picked one: {', '.join(said)}"
 
 
 def mark(known: bool | None, due: bool) -> str:

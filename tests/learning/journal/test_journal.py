@@ -153,7 +153,8 @@ def test_every_branch_is_kept_and_found(journal: Journal) -> None:
     assert (branches.end(first.id), branches.end(old.id), branches.end(anew.id)) == (
         *(back.id, back.id, anew.id),
     )
-    assert (branches.path(99), branches.beside(99)) == ([], [])
+    assert branches.after(first.id) == {old.id: 1, again.id: 1, back.id: 2}
+    assert (branches.path(99), branches.beside(99), branches.after(99)) == ([], [], {})
     assert journal.turns(talk) == user("hello", "Hi.", "one", "Old.", "on")
     assert journal.turns(talk, again.id) == user("hello", "Hi.", "two", "New.")
     assert journal.conversation(talk, again.id) == [(first, "Hi."), (again, "New.")]

@@ -12,6 +12,7 @@ from learning.protocol.events import Checked, LessonDone, Ready, WorkerLost
 from learning.protocol.records import Lesson, Turn
 from learning.protocol.requests import Check, Compare, Learn, StopComparing, Undo
 from tests.stage import Stage, play
+from vidya_tui.settings.file import Settings
 
 
 async def teach(stage: Stage, message: str, pick: str) -> None:
@@ -70,6 +71,26 @@ def test_what_was_taught_is_listed_with_what_is_known_now(tmp_path: Path) -> Non
         await stage.sees("\u2713 b? \u2192 Bad.")
 
     play(scenario, tmp_path)
+
+
+@pytest.mark.slow
+def test_what_reached_an_answer_that_was_left_standing_is_shown(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.say("Do you like rain?")
+        await stage.sees("five answers")
+        await stage.say("Where is the sea?")
+        await stage.press("2")
+        await stage.sees("preferred 2")
+        await stage.say("/rate bad")
+        await stage.sees("rated bad")
+        await stage.say("/lessons")
+        await stage.sees("lessons · 3")
+        await stage.press("end")
+        await stage.sees("left standing, not")
+        await stage.sees("counts 0.01 of")
+        await stage.sees("rated bad 1 turn later")
+
+    play(scenario, tmp_path, size=(120, 30), settings=Settings(theme="dark", left_standing=True))
 
 
 @pytest.mark.slow

@@ -1,12 +1,14 @@
-"""Sentences about lessons that blame a part of an answer."""
+"""Sentences about lessons that blame a part of an answer, and about those that were left standing."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from learning.journal.judgements import Judged
+from learning.journal.lesson_list import Taught
+from learning.journal.weak import Share
 from learning.protocol.records import Lesson, Rating, Turn
-from vidya_tui.state.lessons import named, short, understood
+from vidya_tui.state.lessons import led_to, long_state, named, short, state, understood
 from vidya_tui.state.notes import note_of
 
 ANSWER = "Cats purr. They are fish."
@@ -33,3 +35,35 @@ def test_the_note_says_which_words_were_blamed_and_why() -> None:
     judged = Judged(1, Rating(1, "bad", "not true", (11, 25)), ANSWER, 0.0, True)
     note = note_of(ANSWER, [judged], lambda: [1])
     assert note.words() == "rated bad for \u201cThey are fish.\u201d: not true"
+
+
+LEFT = Taught(
+    Lesson("continuation", (Turn("user", "Cats?"),), ANSWER, weight=0.1), 1, 1, "waiting", 1, None
+)
+
+
+def test_what_reached_an_answer_that_was_left_standing_is_said() -> None:
+    assert led_to(LEFT) == ""
+    one = replace(LEFT, shares=(Share("good", 1, 0.891, 2.0),))
+    assert led_to(one) == "counts 0.19 of a picked one: rated good 1 turn later (+0.89)"
+    assert (state(one), long_state(one)) == (
+        *("waiting", "learned along with your next lesson, while /settings says so"),
+    )
+    bad = Share("bad", 2, -0.793881, 3.0), Share("left", 3, -0.353674, 4.0)
+    gone = replace(LEFT, shares=bad)
+    assert led_to(gone) == (
+        "counts 0.00 of a picked one: rated bad 2 turns later (-0.79),"
+        " left for another conversation 3 turns later (-0.35)"
+    )
+    assert (state(gone), long_state(gone)) == (
+        *("held back", "not learned, as it led to nothing good"),
+    )
+    assert state(replace(gone, state="learned")) == "learned"
+    assert state(replace(gone, replaced_by=7)) == "replaced"
+
+
+def test_of_many_turns_the_nearest_are_named() -> None:
+    many = tuple(Share("good", turns, 0.891**turns, 2.0) for turns in range(1, 6))
+    said = led_to(replace(LEFT, shares=many))
+    assert said.startswith("counts 0.20 of a picked one: rated good 1 turn later (+0.89), ")
+    assert said.endswith("rated good 3 turns later (+0.71), 2 more turns (+1.19)")
