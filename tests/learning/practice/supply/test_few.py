@@ -16,8 +16,9 @@ from learning.practice.options import with_options
 from learning.practice.requested import practice_settings
 from learning.practice.sampling.rollouts import Drawn, Sample
 from learning.practice.settings import FewSettings, PracticeSettings
+from learning.practice.supply.arms import requested
 from learning.practice.supply.few import SHOWN, FewSource, different
-from learning.practice.supply.orders import hard_to_easy, shuffled
+from learning.practice.supply.orders import blocks, hard_to_easy, shuffled
 from learning.practice.supply.source import Fits
 from learning.practice.trainer import GrpoTrainer
 from learning.protocol.requests import Practise
@@ -132,6 +133,14 @@ def test_a_choice_without_a_number_is_refused(words: tuple[str, ...]) -> None:
         with_options(PracticeSettings(), words)
     assert "--examples 16" in caught.value.next_step
     assert with_options(PracticeSettings(), (*words, "few.examples=2")).few.examples == 2
+
+
+def test_the_words_of_the_app_ask_for_examples() -> None:
+    words = ("syllogism", "terms=5", "few.examples=4", "few.order=blocks")
+    request = requested(words)
+    few = practice_settings(PracticeSettings(), request).few
+    assert (request.task, request.settings) == ("syllogism", ("terms=5",))
+    assert (few.examples, few.order) == (4, blocks)
 
 
 def test_more_examples_than_candidates_and_several_tasks_are_refused() -> None:
