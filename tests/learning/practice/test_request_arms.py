@@ -25,7 +25,7 @@ from learning.protocol.events import Event, PracticeDone, PracticeStage, Practic
 from learning.protocol.practice_events import PracticeStarted
 from learning.protocol.requests import Undo
 from tests.learning.conftest import Place
-from tests.learning.practice.test_request import QUICK, Room, room, same  # noqa: F401
+from tests.practice_room import QUICK, Room, same
 from tests.sums import register
 from vidya_tui.state import practice as practice_state
 
@@ -34,11 +34,11 @@ TOGETHER = "easy × 2"
 TINY = replace(QUICK, steps=4, warm_up=replace(QUICK.warm_up, save_every=1, measured=16))
 
 
-def practised(room: Room, **more: Any) -> tuple[PracticeDone, list[Event]]:  # noqa: F811
+def practised(room: Room, **more: Any) -> tuple[PracticeDone, list[Event]]:
     return room.practise(task=TOGETHER, arms=ARMS, **more)
 
 
-def test_each_arm_is_told_journaled_and_in_the_report(room: Room) -> None:  # noqa: F811
+def test_each_arm_is_told_journaled_and_in_the_report(room: Room) -> None:
     done, got = practised(room, warm_up=True, steps=2)
     assert done.task == TOGETHER and done.arms_before.keys() == set(ARMS)
     assert done.arms_after.keys() == set(ARMS)
@@ -60,7 +60,7 @@ def test_each_arm_is_told_journaled_and_in_the_report(room: Room) -> None:  # no
     assert all(f"{arm} " in said for arm in ARMS) and "Held out, " in said
 
 
-def test_a_later_run_goes_on_with_what_the_curriculum_knew(room: Room) -> None:  # noqa: F811
+def test_a_later_run_goes_on_with_what_the_curriculum_knew(room: Room) -> None:
     first, _ = practised(room, warm_up=True, steps=2)
     kept = kept_curriculum(room.journal, ARMS, "sec")
     assert kept and kept == practice_steps(room.journal, first.run or 0)[-1]["curriculum"]
@@ -72,7 +72,7 @@ def test_a_later_run_goes_on_with_what_the_curriculum_knew(room: Room) -> None: 
 
 
 @pytest.mark.slow
-def test_it_is_repeated_to_the_last_bit(room: Room) -> None:  # noqa: F811
+def test_it_is_repeated_to_the_last_bit(room: Room) -> None:
     practised(room, warm_up=True, steps=1)
     words = ("curriculum.method=exp3",)
     first, _ = practised(room, warm_up=False, steps=4, seed=5, options=words)

@@ -25,8 +25,8 @@ from learning.protocol.requests import Practise
 from learning.rewards.reward_data import Choice, preferences, split
 from learning.rewards.reward_keeper import RewardKeeper
 from tests.learning.conftest import Place
-from tests.learning.practice.test_request import Room, room  # noqa: F401
 from tests.picks import fill
+from tests.practice_room import Room
 from tests.tastes import RATE, taste_task
 
 PLAIN = GrpoSettings()
@@ -84,7 +84,7 @@ def test_agreement_counts_pairs_by_the_odds_of_whole_answers(
     assert agreement([], [], tiny_model, PLAIN) == 0.0
 
 
-def tasted(room: Room, model: Model, tokenizer: Tokenizer) -> None:  # noqa: F811
+def tasted(room: Room, model: Model, tokenizer: Tokenizer) -> None:
     """Gives the owner of the room a taste."""
     fill(room.journal, 150)
     with pytest.MonkeyPatch.context() as patch:
@@ -94,14 +94,14 @@ def tasted(room: Room, model: Model, tokenizer: Tokenizer) -> None:  # noqa: F81
         ).train()
 
 
-def test_the_teacher_refuses_to_practise_without_a_taste(room: Room) -> None:  # noqa: F811
+def test_the_teacher_refuses_to_practise_without_a_taste(room: Room) -> None:
     room.teacher.send(Practise("taste", seed=0))
     [*_, failed] = room.until(Failed)
     assert isinstance(failed, Failed) and "0 of the 30 picks" in failed.what
 
 
 def test_the_teacher_practises_taste_with_the_divergence_in_the_reward(
-    room: Room,  # noqa: F811
+    room: Room,
     tiny_model: Model,
     tiny_tokenizer: Tokenizer,
     monkeypatch: pytest.MonkeyPatch,
@@ -122,7 +122,7 @@ def test_the_teacher_practises_taste_with_the_divergence_in_the_reward(
 
 
 def test_an_alarm_keeps_the_weights_from_before(
-    room: Room,  # noqa: F811
+    room: Room,
     tiny_model: Model,
     tiny_tokenizer: Tokenizer,
     monkeypatch: pytest.MonkeyPatch,
