@@ -10,10 +10,9 @@ VIDYA_TALK_SMALL_TALK: turns, separated by commas. VIDYA_TALK_PARTNER: "quiet", 
 
 from __future__ import annotations
 
-import copy
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -21,22 +20,13 @@ from typing import Any
 from benchmarks import BenchOptions
 from benchmarks.common.report import deviation, earlier, machine, table, with_deviation, write
 from benchmarks.common.scratch import scratch_home
-from engine.model import Model
-from engine.storage.checkpoint import load_model
-from engine.tokenizers.load import load_tokenizer
-from engine.tokenizers.tokenizer import Tokenizer
-from learning.data.examples import Example
-from learning.memory.book_rows import book_examples
-from learning.memory.own_talk import own_talk
-from learning.memory.replay import Replay
+from benchmarks.practising.pupil import Pupil
 from learning.models.store import ModelStore
-from learning.objectives.forward import knowledge, share_known
 from learning.practice.critic import ReplyCritic
 from learning.practice.settings import CriticSettings, PracticeSettings, WarmUpSettings
 from learning.practice.trainer import GrpoTrainer
 from learning.rewards.registry import find_task
-from learning.rewards.task import Task, TaskOptions
-from personality.book import shipped_book_path
+from learning.rewards.task import TaskOptions
 
 SMALL_TALK = (0, 6, 3, 12)
 """In this order, because the criterion is about the first two."""
@@ -69,20 +59,6 @@ ARMS: dict[str, PracticeSettings] = {
         SETTINGS, critic=CriticSettings(step=ReplyCritic, answers=64, lam=0.5, explained=0.02)
     ),
 }
-
-
-@dataclass
-class Pupil:
-    """A model, and what it is kept near to."""
-
-    model: Model
-    tokenizer: Tokenizer
-    book: list[Example]
-    talk: list[Example]
-
-    def trainer(self, task: Task, settings: PracticeSettings, seed: int) -> GrpoTrainer:
-        replay = Replay(self.model, self.book, [], self.talk)
-        return GrpoTrainer(self.model, self.tokenizer, task, replay, settings, seed=seed)
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
@@ -151,16 +127,16 @@ def _arms(
     task = find_task(
         "umbrella_talk", TaskOptions(difficulty={"small_talk": count, "partner": partner})
     )
-    pupil = _loaded(folder)
+    pupil = Pupil.loaded(folder)
     warm = pupil.trainer(task, SETTINGS, seed)
     limit = 1 if options.quick else SETTINGS.warm_up.steps
     last = warm.warm_up(lambda _: None, lambda: warm.updates >= limit)
     options.say(f"seed {seed}, small talk {count}: warm-up of {last.step} steps")
     for arm in arms:
-        own = replace(pupil, model=copy.deepcopy(pupil.model))
+        own = pupil.copied()
         trainer = own.trainer(task, ARMS[arm], seed)
         row = practise(trainer, 2 if options.quick else STEPS, options.say)
-        row |= {"book": share_known(knowledge(own.model, own.book))}
+        row |= {"book": own.book_recall()}
         options.say(f"seed {seed}, small talk {count}, {arm}: {row['dialogues']} dialogues")
         yield {"arm": arm, "small_talk": count, "seed": seed, **row}
 
@@ -189,9 +165,3 @@ def recent(curve: list[float], sizes: list[int]) -> float:
         if count >= OVER:
             return right / count
     return 0.0
-
-
-def _loaded(folder: Path) -> Pupil:
-    model, tokenizer = load_model(folder), load_tokenizer(folder)
-    book = book_examples(tokenizer, [shipped_book_path()], model.config.context)
-    return Pupil(model, tokenizer, book, own_talk(model, tokenizer, folder))

@@ -27,6 +27,7 @@ from learning.practice.settings import (
     AdapterSettings,
     CriticSettings,
     CurriculumSettings,
+    FewSettings,
     PracticeSettings,
     WarmUpSettings,
 )
@@ -38,6 +39,7 @@ _PARTS: dict[str, type] = {
     "critic": CriticSettings,
     "adapter": AdapterSettings,
     "curriculum": CurriculumSettings,
+    "few": FewSettings,
 }
 """Fields that are settings themselves."""
 _PLAIN = ("objective",)

@@ -46,6 +46,7 @@ from learning.practice.run import Interrupted, PracticeOutcome, PracticeRun
 from learning.practice.settings import PracticeSettings
 from learning.practice.supply.arms import difficulty, split_arm
 from learning.practice.supply.curriculum import ArmChoice
+from learning.practice.supply.few import FewSource
 from learning.practice.supply.mixture import CurriculumSource, TaskMixture
 from learning.practice.supply.source import Fits, ProblemSource, SingleSource
 from learning.practice.tags import name_tags
@@ -279,6 +280,8 @@ class PracticeJob:
     def _source(self, task: Task, rng: random.Random, fits: Fits) -> ProblemSource:
         if isinstance(task, TaskMixture) and self._choice is not None:
             return CurriculumSource(task, self._choice, rng, fits)
+        if self.settings.few.examples:
+            return FewSource(task, rng, fits, self.settings.few)
         return SingleSource(task, rng, fits)
 
     def _resume(self) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from engine.errors import ConfigError
 from learning.practice.options import with_options
 from learning.practice.settings import PracticeSettings
 from learning.protocol.requests import Practise
@@ -16,6 +17,8 @@ IDLE_TOKENS = 128
 def practice_settings(settings: PracticeSettings, request: Practise) -> PracticeSettings:
     """The settings with the task's own options, and what a request asks for. Raises ConfigError."""
     settings = with_options(settings, (*OPTIONS.get(request.task, ()), *request.options))
+    if request.arms and settings.few.examples:
+        raise ConfigError("examples are of one task", "practise that task alone, or no examples")
     if request.steps is not None:
         settings = replace(settings, steps=request.steps)
     if request.group_size is not None:

@@ -253,7 +253,8 @@ class PracticeRun:
             )
         elif min(alike) > 1.0 - HARD:
             outcome.ended = "solved"
-            outcome.why = "already solved: every answer is right; take harder settings"
+            more = "more examples" if self.session.settings.few.examples else "harder settings"
+            outcome.why = f"already solved: every answer is right; take {more}"
         else:
             outcome.ended = "too_hard"
             outcome.why = (

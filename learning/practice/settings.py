@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from engine.errors import ConfigError
 from learning.objectives.settings import GrpoSettings, RetentionSettings, check, variant
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from engine.tokenizers.tokenizer import Tokenizer
     from learning.agents.credit import Credit, GroupAdvantages
     from learning.practice.supply.interface import Curriculum
+    from learning.practice.supply.orders import Order
 
 
 @dataclass(frozen=True)
@@ -145,6 +147,51 @@ class CurriculumSettings:
 
 
 @dataclass(frozen=True)
+class FewSettings:
+    """Practice on a fixed list of problems (learning.practice.supply.few)."""
+
+    examples: int = 0
+    """Problems that are practised again and again, the same ones for every seed, >= 0; 0: new ones all the
+    time."""
+    example: int = 0
+    """Number of the first of them among the task's problems, >= 0."""
+    reference: int = 0
+    """Steps in which `candidates` problems are practised first, >= 0; then those of them whose success rate
+    varied most are the examples. 0: the first ones are."""
+    candidates: int = 32
+    """Problems among which `reference` steps choose, >= 1 and >= `examples`."""
+    order: Order = variant(
+        "none",
+        none="learning.practice.supply.orders:as_they_come",
+        random="learning.practice.supply.orders:shuffled",
+        easy_to_hard="learning.practice.supply.orders:easy_to_hard",
+        hard_to_easy="learning.practice.supply.orders:hard_to_easy",
+        blocks="learning.practice.supply.orders:blocks",
+    )
+    """In which order `examples` come, again and again: as the task yields them; by chance; with the shortest
+    or the longest worked answers first; those of one form together."""
+
+    def __post_init__(self) -> None:
+        """Raises ConfigError."""
+        from learning.practice.supply.orders import as_they_come
+
+        check(
+            self,
+            examples=self.examples >= 0,
+            example=self.example >= 0,
+            reference=self.reference >= 0,
+            candidates=self.candidates >= 1
+            and not (self.reference and self.candidates < self.examples),
+        )
+        chosen = self.example or self.reference or self.order is not as_they_come
+        if chosen and not self.examples:
+            raise ConfigError(
+                "an order or a choice of examples needs a number of examples",
+                "say how many: --examples 16, or few.examples=16",
+            )
+
+
+@dataclass(frozen=True)
 class PracticeSettings:
     """Defaults for models of 10M weights; benchmarks/results/practice*.md has measurements with them."""
 
@@ -192,6 +239,7 @@ class PracticeSettings:
     critic: CriticSettings = field(default_factory=CriticSettings)
     adapter: AdapterSettings = field(default_factory=AdapterSettings)
     curriculum: CurriculumSettings = field(default_factory=CurriculumSettings)
+    few: FewSettings = field(default_factory=FewSettings)
     objective: GrpoSettings = field(default_factory=GrpoSettings)
     keep: RetentionSettings = field(default_factory=RetentionSettings)
     warm_up: WarmUpSettings = field(default_factory=WarmUpSettings)

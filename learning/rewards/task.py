@@ -113,6 +113,9 @@ class Problem:
     `9 + 4`; empty: the prompt."""
     arm: str = ""
     """Task and settings that it was drawn from, where several are practised together."""
+    form: str = ""
+    """The same for problems of one kind within the task, such as the forms of a syllogism's statements; empty
+    where the task tells none."""
 
     @property
     def same(self) -> str:

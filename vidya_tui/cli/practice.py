@@ -63,6 +63,23 @@ if TYPE_CHECKING:
     help="How problems are divided among several tasks: uniform, thresholds, sec, exp3 or progress.",
 )
 @click.option(
+    "--examples",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Practise N problems of the task again and again, always the same ones.",
+)
+@click.option(
+    "--example",
+    type=click.IntRange(0),
+    metavar="NUMBER",
+    help="The first of these examples; needs --examples.",
+)
+@click.option(
+    "--order",
+    metavar="NAME",
+    help="The order of the examples: none, random, easy_to_hard, hard_to_easy or blocks.",
+)
+@click.option(
     "--option",
     "practice_options",
     multiple=True,
@@ -87,6 +104,9 @@ def practice(
     warm_up: bool | None,
     settings: tuple[str, ...],
     curriculum: str | None,
+    examples: int | None,
+    example: int | None,
+    order: str | None,
     practice_options: tuple[str, ...],
     again: int | None,
     samples: int | None,
@@ -109,8 +129,15 @@ def practice(
     if runs or samples is not None:
         _journaled(samples, options)
         return
+    named = {
+        "curriculum.method": curriculum,
+        "few.examples": examples,
+        "few.example": example,
+        "few.order": order,
+    }
+    chosen = [f"{name}={value}" for name, value in named.items() if value is not None]
     if again is not None:
-        given = tasks or settings or curriculum or practice_options or data
+        given = tasks or settings or chosen or practice_options or data
         if given or warm_up is not None:
             raise click.UsageError("--again RUN takes task, data and settings from that run")
         request = _again(again, options)
@@ -121,7 +148,6 @@ def practice(
         from learning.practice.supply.arms import requested
 
         always = options.settings.practice_options.split()
-        chosen = [f"curriculum.method={curriculum}"] if curriculum else []
         request = requested(tasks, settings)
         path = str(data.expanduser().resolve()) if data else None
         request = replace(
@@ -198,7 +224,7 @@ def _print(event: Event, options: Options) -> None:
 
 def _check(request: Practise) -> None:
     """Raises NotFound for an unknown task and ConfigError for an option, before the model is loaded."""
-    from learning.practice.options import with_options
+    from learning.practice.requested import practice_settings
     from learning.practice.settings import PracticeSettings
     from learning.practice.supply.arms import require_task, split_arm
 
@@ -206,7 +232,7 @@ def _check(request: Practise) -> None:
         require_task(split_arm(arm)[0])
     if request.arms and request.data:
         raise ConfigError("--data goes with one task", "practise that task alone")
-    with_options(PracticeSettings(), request.options)
+    practice_settings(PracticeSettings(), request)
 
 
 def _again(run: int, options: Options) -> Practise:

@@ -79,11 +79,12 @@ def propositional_logic(name: str, options: TaskOptions) -> VerifiedTask:
         chain = letters[: rng.randint(settings.min_steps, settings.max_steps) + 1]
         fact = (chain[0], world[chain[0]])
         rules: list[Rule] = [("fact", fact, fact)]
-        way = []
+        way, kinds = list[str](), list[str]()
         known = fact
         for letter in chain[1:]:
             new = (letter, world[letter])
-            rule = _rule(rng.choice(settings.rules), known, new)
+            kinds.append(rng.choice(settings.rules))
+            rule = _rule(kinds[-1], known, new)
             way.append(f"{say_literal(known)}, {say(rule)}: {say_literal(new)}.")
             rules.append(rule)
             known = new
@@ -97,6 +98,7 @@ def propositional_logic(name: str, options: TaskOptions) -> VerifiedTask:
             [say_literal(literal) for literal in new_literals(list(dict.fromkeys(rules)))],
             in_format(" ".join(way), say_literal(known)),
             name,
+            form=", ".join(kinds),
         )
 
     return VerifiedTask(

@@ -152,9 +152,16 @@ def steps(node: SumNode) -> list[str]:
 
 def problem(node: SumNode, source: str) -> Problem:
     """The question, its answer and the worked steps."""
-    answer = str(node.value)
-    worked = in_format(", ".join(steps(node)), answer)
-    return Problem(f"What is {node.text()}?", answer, worked, source, _key(node))
+    answer, done = str(node.value), steps(node)
+    form = " ".join(step.split()[1] for step in done)
+    return Problem(
+        f"What is {node.text()}?",
+        answer,
+        in_format(", ".join(done), answer),
+        source,
+        _key(node),
+        form=form,
+    )
 
 
 def _key(node: SumNode) -> str:

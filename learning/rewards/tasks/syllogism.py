@@ -109,7 +109,8 @@ def problem(
     truth = "Yes" if follows((first, second), asked) else "No"
     one, two, end = (say(statement, terms) for statement in (first, second, asked))
     prompt = f"{one}. {two}. Does it follow that {end[0].lower()}{end[1:]}? Yes or no."
-    return Problem(prompt, truth, in_format(reasoning(first, second, asked), truth), source)
+    worked = in_format(reasoning(first, second, asked), truth)
+    return Problem(prompt, truth, worked, source, form=f"{first[0]} + {second[0]}")
 
 
 def say(statement: Statement, terms: Sequence[str]) -> str:

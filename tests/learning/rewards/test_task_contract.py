@@ -50,14 +50,13 @@ GYM = ["gym/chain_sum", "gym/word_sorting"]
 """Of the hundred that one module serves: with the default scorer, and with its own."""
 SLOW = {"humaneval", "mbpp", *GYM}
 """They start a sandbox."""
+MIXED = ("chain_sum", "syllogism")
 OTHERS: dict[str, Callable[[], Task]] = {
     "BackgroundScorer": lambda: BackgroundScorer(find_task("chain_sum"), lambda: None),
     "OneWord": lambda: OneWord(early=True),
+    "TaskMixture": lambda: TaskMixture({name: find_task(name) for name in MIXED}),
     "Sums": Sums,
     "EasySums": EasySums,
-    "TaskMixture": lambda: TaskMixture(
-        {name: find_task(name) for name in ("chain_sum", "syllogism")}
-    ),
 }
 """What is no task of the registry: a wrapper, a benchmark's, and the tasks of other tests."""
 OWN = [name for name in tasks() if not name.startswith("gym/")]

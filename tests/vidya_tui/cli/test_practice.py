@@ -141,6 +141,13 @@ def test_options_are_told_before_the_model_is_loaded(gym: Shell) -> None:
     assert "group, dr_grpo, batch" in said
     assert "write it as name=value" in gym.fails("practice", "easy", "--option", "lr")
     assert gym.run("practice", "easy", "--again", "1", status=2)
+    assert gym.run("practice", "--again", "1", "--examples", "2", status=2)
+    assert "--examples 16" in gym.fails("practice", "easy", "--order", "random")
+    words = ("--examples", "1", "--order", "best")
+    assert "none, random, easy_to_hard, hard_to_easy, blocks" in gym.fails(
+        "practice", "easy", *words
+    )
+    assert "of one task" in gym.fails("practice", "easy", "hard", "--examples", "1")
     assert "practice 7 is not in the journal" in gym.fails("practice", "--again", "7")
 
 
@@ -159,6 +166,15 @@ def test_a_run_is_listed_shown_and_repeated(gym: Shell) -> None:
     assert "run 2, seed 3" in said and "differs" not in said
     assert "again: 10 of 10 steps are the same as in run 1, to the last digit" in said
     assert "differs: it began with other weights" in gym.run("practice", "--again", "1").stderr
+
+
+@pytest.mark.slow
+def test_one_example_in_json(gym: Shell) -> None:
+    words = ("--examples", "1", "--example", "17", "--steps", "2", "--warm-up")
+    first, *rows = gym.rows("practice", "easy", *words)
+    assert first["changed"]["few.examples"] == "1" and first["changed"]["few.example"] == "17"
+    steps = [row for row in rows if "reward_mean" in row]
+    assert steps and all([arm["name"] for arm in step["arms"]] == ["example 17"] for step in steps)
 
 
 @pytest.mark.slow

@@ -1,0 +1,56 @@
+"""A model with all that a trainer of practice needs to keep beside it."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from engine.model import Model
+from engine.storage.checkpoint import load_model
+from engine.tokenizers.load import load_tokenizer
+from engine.tokenizers.tokenizer import Tokenizer
+from learning.data.examples import Example
+from learning.memory.book_rows import book_examples
+from learning.memory.own_talk import own_talk
+from learning.memory.replay import Replay
+from learning.objectives.forward import knowledge, share_known
+from learning.practice.settings import PracticeSettings
+from learning.practice.supply.source import MakeSource, SingleSource
+from learning.practice.trainer import GrpoTrainer
+from learning.rewards.task import Task
+from personality.book import shipped_book_path
+
+
+@dataclass(frozen=True)
+class Pupil:
+    """A model, and what it is kept near to."""
+
+    model: Model
+    tokenizer: Tokenizer
+    book: list[Example]
+    talk: list[Example]
+
+    @classmethod
+    def loaded(cls, folder: Path) -> Pupil:
+        """The model in that folder with the shipped book and its own talk."""
+        model, tokenizer = load_model(folder), load_tokenizer(folder)
+        book = book_examples(tokenizer, [shipped_book_path()], model.config.context)
+        return cls(model, tokenizer, book, own_talk(model, tokenizer, folder))
+
+    def copied(self) -> Pupil:
+        """The same with weights of its own."""
+        return replace(self, model=copy.deepcopy(self.model))
+
+    def trainer(
+        self, task: Task, settings: PracticeSettings, seed: int, source: MakeSource = SingleSource
+    ) -> GrpoTrainer:
+        """A trainer that changes this model."""
+        replay = Replay(self.model, self.book, [], self.talk)
+        return GrpoTrainer(
+            self.model, self.tokenizer, task, replay, settings, seed=seed, source=source
+        )
+
+    def book_recall(self) -> float:
+        """Share of the book that it still knows, 0 to 1."""
+        return share_known(knowledge(self.model, self.book))
