@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 @click.argument(
     "tasks",
     nargs=-1,
-    metavar="[TASK [NAME=VALUE]...]...",
+    metavar="TASKS...",
     shell_complete=complete.tasks,
-    help="The tasks to practise, each with settings of its difficulty; --list shows the names.",
+    help="Tasks, each followed by settings of its difficulty, NAME=VALUE; --list shows the names.",
 )
 @click.option("--list", "listing", is_flag=True, help="List the tasks.")
 @click.option("--report", is_flag=True, help="Show practice and gains of the last day.")

@@ -400,7 +400,8 @@ def test_a_value_is_kept_with_its_weights_and_left_aside_with_others(
         def ready(self) -> bool:
             return self._seen > 0
 
-    monkeypatch.setattr(learning.practice.trainer, "RolloutCritic", Ready)
+    settings = replace(QUICK, critic=replace(QUICK.critic, step=Ready))
+    monkeypatch.setattr(learning.practice.request, "PracticeSettings", lambda: settings)
     words = ("critic.answers=4",)
     done, _ = room.practise(steps=2, warm_up=True, options=words)
     path = room.folder / VALUE

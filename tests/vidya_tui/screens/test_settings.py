@@ -134,6 +134,7 @@ def test_idle_practice_is_set_at_once(tmp_path: Path) -> None:
         idle.last_key -= 61.0
         control.desk.away()
         (asked,) = stage.teacher.sent(Practise)
-        assert isinstance(asked, Practise) and asked.task == "syllogism" and asked.idle
+        assert isinstance(asked, Practise) and asked.idle
+        assert asked.arms == ("syllogism", "chain_sum", "propositional_logic")
 
     play(scenario, tmp_path)
