@@ -10,13 +10,11 @@ VIDYA_CURRICULUM_PART: "made" or "sums". VIDYA_CURRICULUM_ARMS: arms, separated 
 
 from __future__ import annotations
 
-import copy
 import json
 import os
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -25,17 +23,9 @@ from benchmarks import BenchOptions
 from benchmarks.common.report import deviation, earlier, machine, table, with_deviation, write
 from benchmarks.common.scratch import scratch_home
 from benchmarks.practising.curriculum_made import MadeLearner
+from benchmarks.practising.pupil import Pupil
 from engine.errors import NotFound
-from engine.model import Model
-from engine.storage.checkpoint import load_model
-from engine.tokenizers.load import load_tokenizer
-from engine.tokenizers.tokenizer import Tokenizer
-from learning.data.examples import Example
-from learning.memory.book_rows import book_examples
-from learning.memory.own_talk import own_talk
-from learning.memory.replay import Replay
 from learning.models.store import ModelStore
-from learning.objectives.forward import knowledge, share_known
 from learning.practice.settings import CurriculumSettings, PracticeSettings
 from learning.practice.supply.arms import difficulty, split_arm
 from learning.practice.supply.curriculum import (
@@ -48,11 +38,10 @@ from learning.practice.supply.curriculum import (
     Uniform,
 )
 from learning.practice.supply.mixture import CurriculumSource, TaskMixture
-from learning.practice.supply.source import Fits
+from learning.practice.supply.source import Fits, MakeSource
 from learning.practice.trainer import GrpoTrainer
 from learning.rewards.registry import find_task
 from learning.rewards.task import Task, TaskOptions
-from personality.book import shipped_book_path
 
 SUM, TIMES = "chain_sum", 'basic_arithmetic operators=["+","-","*"] allow_parentheses=false'
 LADDER = (
@@ -172,26 +161,22 @@ def _sums(options: BenchOptions, missing: Missing) -> Iterator[dict[str, Any]]:
         for seed in options.seeds:
             if not (arms := missing(seed)):
                 continue
-            model, tokenizer = load_model(folder), load_tokenizer(folder)
-            book = book_examples(tokenizer, [shipped_book_path()], model.config.context)
-            talk = own_talk(model, tokenizer, folder)
-            start = partial(_trainer, tokenizer, book, talk, settings, seed)
-            warm = start(model, TaskMixture(ladder), _choice("uniform")[0])
-            last = warm.warm_up(lambda _: None, lambda: False)
+            mixture = TaskMixture(ladder)
+            source = _source(mixture, _choice("uniform")[0])
+            warm, last = Pupil.loaded(folder).warmed_up(mixture, settings, seed, source)
             options.say(f"seed {seed}: warm-up {last.step} steps, right {last.success}")
             for name in arms:
                 choice, order = _choice(name)
-                own = copy.deepcopy(model)
+                own = warm.copied()
                 mixture = TaskMixture({LADDER[level]: ladder[LADDER[level]] for level in order})
-                trainer = start(own, mixture, choice)
+                trainer = own.trainer(mixture, settings, seed, _source(mixture, choice))
                 curve = list(_course(trainer, 2 if quick else STEPS, options, f"{seed} {name}"))
-                known = share_known(knowledge(own, book))
                 yield {
                     "arm": name,
                     "seed": seed,
                     "warm_up": last.step,
                     "curve": curve,
-                    "book": known,
+                    "book": own.book_recall(),
                 }
 
 
@@ -235,21 +220,11 @@ def _task(level: str) -> Task:
     return find_task(name, TaskOptions(difficulty=difficulty(settings), needs_field=True))
 
 
-def _trainer(
-    tokenizer: Tokenizer,
-    book: list[Example],
-    talk: list[Example],
-    settings: PracticeSettings,
-    seed: int,
-    model: Model,
-    mixture: TaskMixture,
-    choice: ArmChoice,
-) -> GrpoTrainer:
-    def source(task: Task, rng: random.Random, fits: Fits) -> CurriculumSource:
+def _source(mixture: TaskMixture, choice: ArmChoice) -> MakeSource:
+    def source(_: Task, rng: random.Random, fits: Fits) -> CurriculumSource:
         return CurriculumSource(mixture, choice, rng, fits)
 
-    replay = Replay(model, book, [], talk)
-    return GrpoTrainer(model, tokenizer, mixture, replay, settings, seed=seed, source=source)
+    return source
 
 
 def rollouts_to(curve: Sequence[dict[str, Any]], target: float) -> int | None:

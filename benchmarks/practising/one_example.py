@@ -171,8 +171,7 @@ def _rows(
         done = {_key(row) for row in rows if row["task"] == name and row["seed"] == seed}
         if examples is not None and not _missing(examples, wanted, done):
             continue
-        warm = pupil.copied()
-        last = warm.trainer(task, settings, seed).warm_up(lambda _: None, lambda: False)
+        warm, last = pupil.copied().warmed_up(task, settings, seed)
         options.say(f"{name}, seed {seed}: warm-up {last.step} steps, right {last.success}")
         if examples is None:
             examples = reference(warm.copied(), task, settings, options)

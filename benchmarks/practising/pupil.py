@@ -18,6 +18,7 @@ from learning.objectives.forward import knowledge, share_known
 from learning.practice.settings import PracticeSettings
 from learning.practice.supply.source import MakeSource, SingleSource
 from learning.practice.trainer import GrpoTrainer
+from learning.practice.warm_up import WarmUpReport
 from learning.rewards.task import Task
 from personality.book import shipped_book_path
 
@@ -50,6 +51,15 @@ class Pupil:
         return GrpoTrainer(
             self.model, self.tokenizer, task, replay, settings, seed=seed, source=source
         )
+
+    def warmed_up(
+        self, task: Task, settings: PracticeSettings, seed: int, source: MakeSource = SingleSource
+    ) -> tuple[Pupil, WarmUpReport]:
+        """This pupil after a warm-up, which changes its model and may teach it the tags of answers; and the
+        warm-up's last report."""
+        trainer = self.trainer(task, settings, seed, source)
+        last = trainer.warm_up(lambda _: None, lambda: False)
+        return replace(self, tokenizer=trainer.tokenizer), last
 
     def book_recall(self) -> float:
         """Share of the book that it still knows, 0 to 1."""

@@ -100,10 +100,13 @@ class AdapterSettings:
     """Rank of each adapter, >= 1."""
     alpha: float = 64.0
     """An adapter's change is scaled by alpha / rank, above 0."""
+    rate: float = 10.0
+    """Times the learning rate of warm-up, above 0: at the rate of whole models adapters hardly learn."""
 
     def __post_init__(self) -> None:
         """Raises ConfigError."""
-        check(self, at=self.at >= 0, rank=self.rank >= 1, alpha=0.0 < self.alpha < math.inf)
+        above = {name: 0.0 < getattr(self, name) < math.inf for name in ("alpha", "rate")}
+        check(self, at=self.at >= 0, rank=self.rank >= 1, **above)
 
 
 @dataclass(frozen=True)

@@ -42,12 +42,19 @@ def introduce_tags(model: Model, tokenizer: Tokenizer) -> bool:
     return bool(unseen)
 
 
+def with_tags(tokenizer: Tokenizer) -> Tokenizer:
+    """The tokenizer of a model that has learned the tags; the same if it has no ids for them."""
+    if not isinstance(tokenizer, RankTokenizer) or tokenizer.says_tags:
+        return tokenizer
+    return tokenizer.with_tags()
+
+
 def name_tags(tokenizer: Tokenizer, folder: Path) -> Tokenizer:
     """The tokenizer of a model that has learned the tags, written into the model's folder. Call it before
     such weights are published: names without the weights do no harm. Raises CheckpointError."""
-    if not isinstance(tokenizer, RankTokenizer) or tokenizer.says_tags:
+    named = with_tags(tokenizer)
+    if named is tokenizer:
         return tokenizer
-    named = tokenizer.with_tags()
     try:
         named.save(folder)
     except OSError as error:

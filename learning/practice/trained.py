@@ -36,6 +36,11 @@ class TrainedWeights(Protocol):
         """Whether the embeddings are trained too; a model learns new ids only so."""
         ...
 
+    @property
+    def rate(self) -> float:
+        """Times the learning rate of warm-up."""
+        ...
+
     def tensors(self) -> list[Tensor]:
         """The tensors to optimise, with gradients enabled."""
         ...
@@ -63,6 +68,7 @@ class WholeModel:
     """Trains all weights of a model in place."""
 
     embeddings = True
+    rate = 1.0
 
     def __init__(self, model: Model) -> None:
         self.trainable = all_weights(model)
@@ -97,6 +103,7 @@ class LowRank:
         """seed: of the adapters' first values."""
         self._model, self._seed = model, seed
         self._settings = LoraSettings(settings.rank, settings.alpha)
+        self.rate = settings.rate
         self.trainable = upper_matrices(model, 0)
         self._adapters: Adapters | None = None
 

@@ -45,7 +45,7 @@ from learning.practice.sampling.rollouts import (
 )
 from learning.practice.settings import PracticeSettings
 from learning.practice.supply.source import MakeSource, SingleSource
-from learning.practice.tags import as_text
+from learning.practice.tags import as_text, with_tags
 from learning.practice.trained import TrainedWeights, WholeModel
 from learning.practice.warm_up import WarmUpReport, warm_up
 from learning.rewards.task import Problem, Task
@@ -130,6 +130,12 @@ class GrpoTrainer:
         return len(self._held_out)
 
     @property
+    def tokenizer(self) -> Tokenizer:
+        """That of the model as it is: warm-up may have taught it the tags of answers as single tokens."""
+        given = self.roller.tokenizer
+        return with_tags(given) if self.taught_tags else given
+
+    @property
     def problems_held_out(self) -> list[Problem]:
         """Those problems."""
         return self._held_out
@@ -160,6 +166,7 @@ class GrpoTrainer:
     ) -> WarmUpReport:
         """See learning.practice.warm_up."""
         before, settings = self.updates, self.settings.warm_up
+        settings = replace(settings, lr=settings.lr * self._trained.rate)
         if not self._trained.embeddings:
             settings = replace(settings, tags=as_text)
 

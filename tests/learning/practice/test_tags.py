@@ -76,6 +76,7 @@ def test_warm_up_teaches_tags_and_answers_are_drawn_scored_and_shown_with_them(
     own = GrpoTrainer(tiny_model, tiny_tokenizer, TaggedSums(), replay, SETTINGS)
     last = own.warm_up(lambda _: None, lambda: False)
     assert own.taught_tags and last.success is not None and last.success > 0.5
+    assert own.tokenizer.says_tags and not tiny_tokenizer.says_tags
     drawn = own.roller.draw(own.model, own._held_out, 4, own.generator)
     right = [sample for sample in drawn.samples if sample.score.correct]
     assert len(right) > len(drawn.samples) / 2
@@ -93,6 +94,6 @@ def test_tags_as_text_can_be_had(
     settings = replace(SETTINGS, warm_up=replace(WARM_UP, tags=as_text, steps=1))
     own = GrpoTrainer(tiny_model, tiny_tokenizer, TaggedSums(), replay, settings)
     own.warm_up(lambda _: None, lambda: False)
-    assert not own.taught_tags
+    assert not own.taught_tags and own.tokenizer is tiny_tokenizer
     tags = sorted(tiny_tokenizer.own_tags)
     torch.testing.assert_close(tiny_model.embedding.weight[tags], before[tags], atol=0.01, rtol=0)

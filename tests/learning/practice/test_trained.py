@@ -5,13 +5,15 @@ from __future__ import annotations
 import pytest
 import torch
 
+import learning.practice.trainer
 from engine.model import Model
 from engine.packed import packed
 from engine.storage.checkpoint import load_model
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.memory.replay import Replay
 from learning.practice.sampling.rollouts import RolloutSampler
-from learning.practice.settings import AdapterSettings
+from learning.practice.settings import AdapterSettings, WarmUpSettings
+from learning.practice.tags import as_text, as_tokens
 from learning.practice.trained import AddedSavePoints, LowRank, WholeModel, trained_weights
 from learning.practice.trainer import GrpoTrainer
 from learning.protocol.events import PracticeStage, UndoDone
@@ -113,6 +115,27 @@ def test_answers_are_drawn_from_the_sums(
     assert answers != [s.answer.tokens for s in base.samples]
     assert len(answers) == len(sums.samples)
     assert report.mismatch < 0.01 and report.kl == pytest.approx(0.0, abs=1e-3)
+
+
+def test_warm_up_of_adapters_has_a_higher_rate_and_teaches_no_new_ids(
+    tiny_model: Model,
+    tiny_tokenizer: Tokenizer,
+    replay: Replay,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[WarmUpSettings] = []
+
+    def heard(*given: object, **_: object) -> None:
+        asked.extend(one for one in given if isinstance(one, WarmUpSettings))
+
+    monkeypatch.setattr(learning.practice.trainer, "warm_up", heard)
+    with LowRank(tiny_model, SMALL, 0) as low:
+        for trained in (low, WholeModel(tiny_model)):
+            own = GrpoTrainer(tiny_model, tiny_tokenizer, Sums(9), replay, TINY, trained=trained)
+            own.warm_up(lambda _: None, lambda: True)
+    rates = [one.lr / TINY.warm_up.lr for one in asked]
+    assert rates == pytest.approx([SMALL.rate, 1.0])
+    assert [one.tags for one in asked] == [as_text, as_tokens]
 
 
 @pytest.mark.slow
