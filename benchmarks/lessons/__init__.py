@@ -1,1 +1,1 @@
-"""One lesson after another: what is learned, what is lost, what it costs."""
+"""Benchmarks that teach many lessons in a row and measure what is known and forgotten, and the time."""

@@ -7,7 +7,6 @@ of `vidya bench credit` (VIDYA_CREDIT_PART=rewards, or "slow rewards" at a tenth
 
 from __future__ import annotations
 
-import copy
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,21 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import BenchOptions
-from engine.model import Model
-from engine.storage.checkpoint import load_model
-from engine.tokenizers.load import load_tokenizer
-from engine.tokenizers.tokenizer import Tokenizer
+from benchmarks.common.pupil import Pupil
 from learning.agents.credit import decayed
-from learning.data.examples import Example
-from learning.memory.book_rows import book_examples
-from learning.memory.own_talk import own_talk
-from learning.memory.replay import Replay
-from learning.objectives.forward import knowledge, share_known
 from learning.practice.settings import CriticSettings, PracticeSettings, WarmUpSettings
 from learning.practice.trainer import GrpoTrainer
 from learning.rewards.task import Problem, RewardWeights, Score, Split
 from learning.text.normalise import fold
-from personality.book import shipped_book_path
 
 COLOURS = ("red", "blue", "green", "white", "black", "yellow", "brown", "grey")
 PAID = "green"
@@ -132,36 +122,22 @@ def _arms(
     arms: Mapping[str, PracticeSettings],
     options: BenchOptions,
 ) -> Iterator[dict[str, Any]]:
-    model, tokenizer = load_model(folder), load_tokenizer(folder)
-    book = book_examples(tokenizer, [shipped_book_path()], model.config.context)
-    talk = own_talk(model, tokenizer, folder)
-    warm = _trainer(model, tokenizer, task, book, talk, SETTINGS, seed)
+    pupil = Pupil.loaded(folder)
+    warm = pupil.trainer(task, SETTINGS, seed)
     limit = 1 if options.quick else SETTINGS.warm_up.steps
     last = warm.warm_up(lambda _: None, lambda: warm.updates >= limit)
     options.say(f"seed {seed}, {task.name}: warm-up {last.step} steps, right {last.success}")
     for arm, settings in arms.items():
-        own = copy.deepcopy(model)
-        trainer = _trainer(own, tokenizer, task, book, talk, settings, seed)
+        own = pupil.copied()
+        trainer = own.trainer(task, settings, seed)
         updates, curve = _practise(trainer, 2 if options.quick else STEPS)
         explained = trainer.critic.explained if trainer.critic else None
         row = {"task": task.name, "arm": arm, "seed": seed, "updates": updates, "curve": curve}
-        row |= {"explained": explained, "book": share_known(knowledge(own, book))}
+        row |= {"explained": explained, "book": own.book_recall()}
         options.say(
             f"seed {seed}, {task.name}, {arm}: {updates} updates, {curve[-1]:.2f} at the end"
         )
         yield row
-
-
-def _trainer(
-    model: Model,
-    tokenizer: Tokenizer,
-    task: OneWord,
-    book: list[Example],
-    talk: list[Example],
-    settings: PracticeSettings,
-    seed: int,
-) -> GrpoTrainer:
-    return GrpoTrainer(model, tokenizer, task, Replay(model, book, [], talk), settings, seed=seed)
 
 
 def _practise(trainer: GrpoTrainer, steps: int) -> tuple[int | None, list[float]]:

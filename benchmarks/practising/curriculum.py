@@ -20,10 +20,10 @@ from statistics import fmean
 from typing import Any
 
 from benchmarks import BenchOptions
+from benchmarks.common.pupil import Pupil
 from benchmarks.common.report import deviation, earlier, machine, table, with_deviation, write
 from benchmarks.common.scratch import scratch_home
 from benchmarks.practising.curriculum_made import MadeLearner
-from benchmarks.practising.pupil import Pupil
 from engine.errors import NotFound
 from learning.models.store import ModelStore
 from learning.practice.settings import CurriculumSettings, PracticeSettings

@@ -20,6 +20,7 @@ from typing import Any
 import torch
 
 from benchmarks import BenchOptions
+from benchmarks.common.pupil import Pupil
 from benchmarks.common.report import (
     earlier,
     machine,
@@ -27,7 +28,6 @@ from benchmarks.common.report import (
 )
 from benchmarks.common.scratch import DEFAULT_MODEL, scratch_home
 from benchmarks.practising.one_example_report import Row, tables
-from benchmarks.practising.pupil import Pupil
 from engine.errors import NotFound
 from learning.models.store import ModelStore
 from learning.practice.settings import FewSettings, PracticeSettings

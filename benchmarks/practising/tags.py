@@ -19,21 +19,15 @@ from statistics import fmean
 from typing import Any
 
 from benchmarks import BenchOptions
+from benchmarks.common.pupil import Pupil
 from benchmarks.common.report import earlier, machine, table, write
 from benchmarks.common.scratch import DEFAULT_MODEL, scratch_home
-from engine.storage.checkpoint import load_model
-from engine.tokenizers.load import load_tokenizer
 from engine.tokenizers.tokenizer import Tokenizer
-from learning.memory.book_rows import book_examples
-from learning.memory.own_talk import own_talk
-from learning.memory.replay import Replay
 from learning.models.store import ModelStore
 from learning.practice.settings import PracticeSettings, WarmUpSettings
 from learning.practice.tags import as_text, as_tokens
-from learning.practice.trainer import GrpoTrainer
 from learning.rewards.registry import find_task
 from learning.rewards.task import TaskOptions
-from personality.book import shipped_book_path
 
 TASKS = ("syllogism", "propositional_logic")
 ARMS = {"text": as_text, "tokens": as_tokens}
@@ -111,13 +105,11 @@ def worked_tokens(tokenizer: Tokenizer, task: str, arm: str) -> float:
 def _measured(
     folder: Path, task: str, seed: int, steps: int, arm: str, quick: bool
 ) -> dict[str, float]:
-    model, tokenizer = load_model(folder), load_tokenizer(folder)
+    pupil = Pupil.loaded(folder)
     settings = QUICK if quick else SETTINGS
     settings = replace(settings, warm_up=replace(settings.warm_up, tags=ARMS[arm]))
-    book = book_examples(tokenizer, [shipped_book_path()], model.config.context)
-    replay = Replay(model, book, [], own_talk(model, tokenizer, folder))
     practised = find_task(task, TaskOptions(needs_field=True))
-    trainer = GrpoTrainer(model, tokenizer, practised, replay, settings, seed=seed)
+    trainer = pupil.trainer(practised, settings, seed)
     before, began = trainer.accuracy(), time.process_time()
     last = trainer.warm_up(lambda _: None, lambda: False)
     spent = time.process_time() - began
@@ -127,7 +119,7 @@ def _measured(
     after = trainer.accuracy()
     practised.close()
     return {
-        "worked": worked_tokens(tokenizer, task, arm),
+        "worked": worked_tokens(pupil.tokenizer, task, arm),
         "drawn": fmean(report.length for report in reports),
         "step_tokens": fmean(report.tokens for report in reports),
         "warm_up": last.step,

@@ -18,9 +18,9 @@ from statistics import fmean
 from typing import Any
 
 from benchmarks import BenchOptions
+from benchmarks.common.pupil import Pupil
 from benchmarks.common.report import deviation, earlier, machine, table, with_deviation, write
 from benchmarks.common.scratch import scratch_home
-from benchmarks.practising.pupil import Pupil
 from learning.models.store import ModelStore
 from learning.practice.critic import ReplyCritic
 from learning.practice.settings import CriticSettings, PracticeSettings, WarmUpSettings

@@ -30,7 +30,8 @@ RANKS, TOKENIZER_CONFIG = "tokenizer.tiktoken", "tokenizer_config.json"
 SPECIALS = ("<|user|>", "<|assistant|>", "<|end|>")
 RESERVED = 5
 """Ids kept free for later special tokens, so that a tokenizer can grow without a new embedding. The first
-ones are those of the tags; a model that has learned them names them so."""
+ones are for the tags of answers. In the files of a model that has learned the tags they have the tags'
+names."""
 
 
 RANK_BYTES = 64_000_000

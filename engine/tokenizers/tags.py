@@ -61,7 +61,7 @@ class TagWriter:
         tags: Mapping[str, int] | None,
         stop_ids: Iterable[int],
     ) -> None:
-        """stop_ids: those that end an answer, and with it its last section."""
+        """stop_ids: the ids that end an answer. They close its last section."""
         self._decode = decode_bytes
         self._tags = {i: tag for tag, i in (tags or {}).items()}
         self._stop_ids = frozenset(stop_ids)

@@ -47,6 +47,11 @@ class GrpoAnswer:
         """Number of own tokens."""
         return len(self.logprobs)
 
+    @classmethod
+    def given(cls, tokens: Sequence[int]) -> GrpoAnswer:
+        """An answer that is only read (`log_probabilities`): its odds when it was drawn do not count."""
+        return cls(tuple(tokens), (0.0,) * len(tokens), 0.0)
+
     @property
     def advantages(self) -> tuple[float, ...]:
         """The advantage of each own token."""

@@ -26,8 +26,8 @@ Rewards = Sequence[Sequence[Sequence[float]]]
 def trajectory(
     prompt: tuple[int, ...], answer: GrpoAnswer, rewards: Sequence[float], group: int = 0
 ) -> Answered:
-    """One answer. rewards: of each of its moves. Where it was cut (it is not active), it is no true end: the
-    discount stays."""
+    """One answer. rewards: of each of its moves. An answer that was cut (not active) has no true end, so its
+    last discount is not set to 0."""
     logprobs, moves = iter(answer.logprobs), list[Move[Ids, Ids]]()
     stretches = _stretches(answer)
     for (start, end), reward in zip(stretches, rewards, strict=True):

@@ -125,7 +125,7 @@ def _with_odds(
     version: int,
 ) -> DisputedAnswers:
     tokens = [tuple(answer_ids(tokenizer, text, model.config.context)) for text in answers]
-    group = GrpoGroup(prompt, tuple(GrpoAnswer(ids, (0.0,) * len(ids), 0.0) for ids in tokens))
+    group = GrpoGroup(prompt, tuple(map(GrpoAnswer.given, tokens)))
     [odds] = log_probabilities(model, [group], GrpoSettings())
     return DisputedAnswers(
         message,

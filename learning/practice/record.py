@@ -105,7 +105,7 @@ def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def weights_mark(model: Model) -> str:
+def all_weights_mark(model: Model) -> str:
     """Hash of all weights."""
     digest = hashlib.blake2b(digest_size=16)
     for value in model.state_dict().values():

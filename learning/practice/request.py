@@ -35,11 +35,11 @@ from learning.practice.hooks import interruptible
 from learning.practice.options import changed_values, named_values
 from learning.practice.record import (
     PracticeRecord,
+    all_weights_mark,
     data_mark,
     differences,
     machine,
     versions,
-    weights_mark,
 )
 from learning.practice.requested import practice_settings
 from learning.practice.run import Interrupted, PracticeOutcome, PracticeRun
@@ -150,7 +150,7 @@ class PracticeJob:
                 suppress(Interrupted),
                 interruptible(model, self._pause) if request.idle else nullcontext(),
                 transaction.begin(trained.trainable) as attempt,
-                trained,
+                trained.training(),
             ):
                 weights = LessonSavePoints(attempt, self._journal, request.task, before=name)
                 session = GrpoTrainer(
@@ -319,7 +319,7 @@ class PracticeJob:
             data_mark=data_mark(data),
             model=weights.folder.name,
             version=weights.version,
-            weights=weights_mark(weights.model),
+            weights=all_weights_mark(weights.model),
             threads=torch.get_num_threads(),
             machine=machine(),
             packages=versions(),

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -23,8 +22,12 @@ from learning.practice.settings import AdapterSettings
 
 
 class TrainedWeights(Protocol):
-    """The part of a model that a run of practice trains. Held as a context: what was trained becomes the
-    model's own weights at its end, and is dropped if the block raises."""
+    """The part of a model that a run of practice trains."""
+
+    def training(self) -> AbstractContextManager[None]:
+        """In the block `tensors` may be trained. At its end they become part of the model's own weights; if
+        the block raises, what was trained is dropped."""
+        ...
 
     @property
     def trainable(self) -> Trainable:
@@ -54,15 +57,6 @@ class TrainedWeights(Protocol):
         """Drops what was trained and not added. The model's own weights stay as they are."""
         ...
 
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None: ...
-
 
 class WholeModel:
     """Trains all weights of a model in place."""
@@ -73,6 +67,9 @@ class WholeModel:
     def __init__(self, model: Model) -> None:
         self.trainable = all_weights(model)
 
+    def training(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
     def tensors(self) -> list[Tensor]:
         return self.trainable.start()
 
@@ -80,17 +77,6 @@ class WholeModel:
         return nullcontext()
 
     def drop(self) -> None:
-        pass
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
         pass
 
 
@@ -106,6 +92,17 @@ class LowRank:
         self.rate = settings.rate
         self.trainable = upper_matrices(model, 0)
         self._adapters: Adapters | None = None
+
+    @contextmanager
+    def training(self) -> Iterator[None]:
+        generator = torch.Generator().manual_seed(self._seed)
+        self._adapters = attach(self._model, self._settings, generator)
+        try:
+            yield
+            if self._adapters:
+                self._adapters.bake()
+        finally:
+            self.drop()
 
     def tensors(self) -> list[Tensor]:
         return self._attached.parameters()
@@ -128,22 +125,6 @@ class LowRank:
     def _attached(self) -> Adapters:
         assert self._adapters is not None, "used outside of its context"
         return self._adapters
-
-    def __enter__(self) -> Self:
-        self._adapters = attach(
-            self._model, self._settings, torch.Generator().manual_seed(self._seed)
-        )
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
-        if kind is None and self._adapters:
-            self._adapters.bake()
-        self.drop()
 
 
 def trained_weights(model: Model, settings: AdapterSettings, seed: int) -> TrainedWeights:

@@ -73,7 +73,7 @@ class GrpoTrainer:
         source: MakeSource = SingleSource,
         pause: Callable[[], None] = lambda: None,
     ) -> None:
-        """trained: what is trained, held as a context by the caller; None: all weights. yardstick: what
+        """trained: what is trained, within its `training`; None: all weights. yardstick: what
         talk and book are held to; None: as they are now. value: of these weights on this task, learned
         before, for a critic. source: of the problems that are practised. Raises DataError if the task has no
         problems."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -23,9 +23,6 @@ from vidya_tui.cli.common import LocalTeacher, common, desk, open_journal, print
 from vidya_tui.options import Options
 from vidya_tui.state import practice as practice_state
 from vidya_tui.text.numbers import counted
-
-if TYPE_CHECKING:
-    pass
 
 
 @click.command()

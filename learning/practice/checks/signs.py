@@ -96,7 +96,7 @@ def distance(
 ) -> float:
     """KL(π || π_start) in nats an answer, by k1 on drawn answers: unbiased, and may be a little below 0."""
     groups = [
-        GrpoGroup(prompt, tuple(_answer(sample.answer.tokens) for sample in own))
+        GrpoGroup(prompt, tuple(GrpoAnswer.given(sample.answer.tokens) for sample in own))
         for prompt, own in zip(drawn.prompts, drawn.groups, strict=True)
     ]
     now, was = (log_probabilities(m, groups, settings, pause=pause) for m in (model, start))
@@ -112,7 +112,7 @@ def group_of(tokenizer: Tokenizer, choice: Choice, context: int) -> GrpoGroup:
     """A choice as a prompt and its options, of the ids that the reward model reads."""
     bodies = [answer_ids(tokenizer, text, context) for text in choice.options]
     prompt = prompt_ids(tokenizer, choice.prompt, max(map(len, bodies)), context)
-    return GrpoGroup(tuple(prompt), tuple(map(_answer, bodies)))
+    return GrpoGroup(tuple(prompt), tuple(map(GrpoAnswer.given, bodies)))
 
 
 def agreement(
@@ -131,8 +131,3 @@ def agreement(
         others = [value for place, value in enumerate(sums) if place != mine]
         shares.append(fmean((sums[mine] > o) + 0.5 * (sums[mine] == o) for o in others))
     return fmean(shares) if shares else 0.0
-
-
-def _answer(ids: Sequence[int]) -> GrpoAnswer:
-    """An answer whose odds under the policy that drew it do not count."""
-    return GrpoAnswer(tuple(ids), (0.0,) * len(ids), 0.0)

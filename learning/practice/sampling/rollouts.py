@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import islice
@@ -99,11 +99,7 @@ class HeldOut:
     @property
     def weakest(self) -> float:
         """Accuracy of the task that can be done least, each at the difficulty where it is done best."""
-        best: dict[str, float] = {}
-        for name, accuracy in self.by_arm().items():
-            task = name.split()[0]
-            best[task] = max(best.get(task, 0.0), accuracy)
-        return min(best.values(), default=self.accuracy)
+        return min(best_by_task(self.by_arm()).values(), default=self.accuracy)
 
 
 class RolloutSampler:
@@ -247,6 +243,15 @@ class RolloutSampler:
 
     def _text(self, answer: Answered) -> str:
         return self.tokenizer.decode(answer.tokens).strip()
+
+
+def best_by_task(by_arm: Mapping[str, float]) -> dict[str, float]:
+    """Task -> the best value among its arms, 0 to 1; an arm's name begins with that of its task."""
+    best: dict[str, float] = {}
+    for arm, value in by_arm.items():
+        task = arm.split()[0]
+        best[task] = max(best.get(task, 0.0), value)
+    return best
 
 
 def share_right(samples: Sequence[Sample]) -> float:

@@ -11,7 +11,7 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Visit:
-    """What one group of answers, or one batch of text, taught of its arm."""
+    """The result of practising one group of answers, or training on one batch of text, of one arm."""
 
     arm: int
     gain: float

@@ -13,7 +13,7 @@ from itertools import cycle
 
 from engine.errors import ConfigError, DataError
 from learning.practice.figures import is_dead, judged
-from learning.practice.sampling.rollouts import Drawn, Sample, fitting, share_right
+from learning.practice.sampling.rollouts import Drawn, Sample, best_by_task, fitting, share_right
 from learning.practice.supply.arms import label
 from learning.practice.supply.curriculum import ArmChoice, mean_advantage
 from learning.practice.supply.interface import Visit
@@ -141,11 +141,10 @@ class CurriculumSource:
     def warmed(self, samples: Sequence[Sample], enough: float) -> float:
         """See ProblemSource. A task is warm once one of its difficulties is; what is returned is the share
         of the coldest task."""
-        best: dict[str, float] = {}
-        for name in dict.fromkeys(sample.problem.arm for sample in samples):
-            right = share_right([s for s in samples if s.problem.arm == name])
-            task = name.split()[0]
-            best[task] = max(best.get(task, 0.0), right)
+        arms = dict.fromkeys(sample.problem.arm for sample in samples)
+        best = best_by_task(
+            {arm: share_right([s for s in samples if s.problem.arm == arm]) for arm in arms}
+        )
         lowest = min(best.values())
         self._cold = [task for task in self._cold if best.get(task, 1.0) < enough] or self._cold
         return lowest

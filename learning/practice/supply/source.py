@@ -30,8 +30,8 @@ class ProblemSource(Protocol):
         ...
 
     def warmed(self, samples: Sequence[Sample], enough: float) -> float:
-        """Hears one sampled answer to each of some problems of warm-up. Returns the share of right answers,
-        0 to 1, that decides whether it ends, which it does at `enough`."""
+        """Hears one sampled answer to each of some problems of warm-up. Returns a share of right answers,
+        0 to 1; warm-up ends if it is at least `enough`."""
         ...
 
     def arms(self) -> tuple[ArmFigures, ...]:

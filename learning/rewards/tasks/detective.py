@@ -51,7 +51,8 @@ class Keeper:
     """The partner, who knows the thing."""
 
     def __init__(self, truth: Mapping[str, Sequence[str]], settings: DetectiveSettings) -> None:
-        """truth: "thing", its three words, and "others", those that it might have had."""
+        """truth: "thing": the three words that describe the thing; "others": for each word the one that is
+        wrong."""
         self._thing, self._others = list(truth["thing"]), list(truth["others"])
         self._left, self._cost = settings.questions, settings.turn_cost
         self._guessed: list[str] | None = None

@@ -13,9 +13,9 @@ import pytest
 
 import benchmarks.practising.one_example as bench
 from benchmarks import RESULTS, BenchOptions
+from benchmarks.common.pupil import Pupil
 from benchmarks.practising.one_example import ARMS, CRITERION, ORDERS, arms, by_coin, run
 from benchmarks.practising.one_example_report import reproduced, tables
-from benchmarks.practising.pupil import Pupil
 from engine.errors import NotFound
 from engine.model import Model
 from engine.tokenizers.tokenizer import Tokenizer

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import pytest
 import torch
 
@@ -26,6 +29,13 @@ SMALL = AdapterSettings(at=0, rank=2, alpha=4.0)
 LOW_RANK = ("adapter.at=0", "adapter.rank=8", "adapter.alpha=16")
 
 
+@contextmanager
+def attached(model: Model) -> Iterator[LowRank]:
+    trained = LowRank(model, SMALL, 0)
+    with trained.training():
+        yield trained
+
+
 def moved(trained: LowRank) -> None:
     """Gives all adapters values, as training would."""
     generator = torch.Generator().manual_seed(0)
@@ -41,7 +51,7 @@ def test_large_models_are_trained_through_adapters_and_small_ones_whole(tiny_mod
 
 
 def test_only_adapters_are_trained(tiny_model: Model) -> None:
-    with LowRank(tiny_model, SMALL, 0) as trained:
+    with attached(tiny_model) as trained:
         tensors = trained.tensors()
         assert sum(t.numel() for t in tensors) < tiny_model.config.parameters / 5
         assert all(t.requires_grad for t in tensors)
@@ -52,7 +62,7 @@ def test_only_adapters_are_trained(tiny_model: Model) -> None:
 def test_weights_are_the_sums_within_and_at_the_end(tiny_model: Model) -> None:
     ids = torch.tensor([[1, 2, 3]])
     before = {k: v.clone() for k, v in tiny_model.state_dict().items()}
-    with LowRank(tiny_model, SMALL, 0) as trained:
+    with attached(tiny_model) as trained:
         moved(trained)
         with trained.added():
             added = {k: v.clone() for k, v in tiny_model.state_dict().items()}
@@ -68,12 +78,12 @@ def test_weights_are_the_sums_within_and_at_the_end(tiny_model: Model) -> None:
 def test_nothing_is_added_where_the_run_fails(tiny_model: Model) -> None:
     before = {k: v.clone() for k, v in tiny_model.state_dict().items()}
     trained = LowRank(tiny_model, SMALL, 0)
-    with pytest.raises(KeyError), trained:
+    with pytest.raises(KeyError), trained.training():
         moved(trained)
         raise KeyError
     assert same(tiny_model.state_dict(), before)
     assert all(p.requires_grad for p in tiny_model.parameters())
-    with trained:
+    with trained.training():
         assert trained.tensors(), "and adapters can be attached again"
 
 
@@ -87,7 +97,7 @@ def test_save_points_save_the_sums_and_restoring_drops_adapters(tiny_model: Mode
         def restore(self) -> None:
             tiny_model.load_state_dict(saved[-1])
 
-    with LowRank(tiny_model, SMALL, 0) as trained:
+    with attached(tiny_model) as trained:
         points = AddedSavePoints(Points(), trained)
         moved(trained)
         points.save("step 1")
@@ -101,7 +111,7 @@ def test_answers_are_drawn_from_the_sums(
     tiny_model: Model, tiny_tokenizer: Tokenizer, replay: Replay
 ) -> None:
     """So the ratios of the first update are 1 up to rounding, and the divergence from the start is 0."""
-    with LowRank(tiny_model, SMALL, 0) as trained:
+    with attached(tiny_model) as trained:
         moved(trained)
         session = GrpoTrainer(tiny_model, tiny_tokenizer, Sums(9), replay, TINY, trained=trained)
         problems = session._held_out[:4]
@@ -129,7 +139,7 @@ def test_warm_up_of_adapters_has_a_higher_rate_and_teaches_no_new_ids(
         asked.extend(one for one in given if isinstance(one, WarmUpSettings))
 
     monkeypatch.setattr(learning.practice.trainer, "warm_up", heard)
-    with LowRank(tiny_model, SMALL, 0) as low:
+    with attached(tiny_model) as low:
         for trained in (low, WholeModel(tiny_model)):
             own = GrpoTrainer(tiny_model, tiny_tokenizer, Sums(9), replay, TINY, trained=trained)
             own.warm_up(lambda _: None, lambda: True)
