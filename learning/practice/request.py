@@ -62,6 +62,7 @@ from learning.rewards.registry import find_task
 from learning.rewards.reward_data import preferences, split
 from learning.rewards.task import Task, TaskOptions
 from learning.rewards.tasks.taste import TasteTask
+from learning.rewards.tools import ToolTask
 
 
 class PracticeJob:
@@ -249,13 +250,13 @@ class PracticeJob:
                 owner=self._owner,
             )
             task = self._find(name, options)
-            if isinstance(task, TasteTask | DialogueTask) and request.arms:
+            if isinstance(task, TasteTask | DialogueTask | ToolTask) and request.arms:
                 task.close()
                 raise ConfigError(
                     f"{name} cannot be practised in turns with other tasks",
                     f"practise it alone: vidya practice {name}",
                 )
-            if isinstance(task, DialogueTask):  # its partner answers at once
+            if isinstance(task, DialogueTask | ToolTask):  # scored at once; programs run aside
                 return task
             self._taste = task if isinstance(task, TasteTask) else None
             return BackgroundScorer(task, self._pause) if request.idle else task
