@@ -24,10 +24,11 @@ from learning.journal.practices import (
     kept_curriculum,
     practice_entry,
 )
+from learning.maths.alarm import Signs
 from learning.memory.save_points import LessonSavePoints
 from learning.memory.transaction import WeightTransaction
 from learning.practice.background import BackgroundScorer
-from learning.practice.checks.signs import TasteSigns
+from learning.practice.checks.signs import TasteSigns, count_signs
 from learning.practice.checks.yardstick import open_yardstick
 from learning.practice.critic import keep_value, kept_value
 from learning.practice.figures import StepReport
@@ -43,6 +44,7 @@ from learning.practice.record import (
 )
 from learning.practice.requested import practice_settings
 from learning.practice.run import Interrupted, PracticeOutcome, PracticeRun
+from learning.practice.sampling.rollouts import HeldOut
 from learning.practice.settings import PracticeSettings
 from learning.practice.supply.arms import difficulty, split_arm
 from learning.practice.supply.curriculum import ArmChoice
@@ -182,6 +184,7 @@ class PracticeJob:
                     on_warm_up=self._telling.warmed,
                     stop=stop,
                     signs=self._signs(session, pause),
+                    advice=self._advice,
                 )
                 # idle practice requests warm-up always; skip it if the task has no worked answers
                 possible = session.has_worked or not request.idle
@@ -194,8 +197,22 @@ class PracticeJob:
         self._add(outcome)
         return self._done
 
-    def _signs(self, session: GrpoTrainer, pause: Callable[[], None]) -> TasteSigns | None:
-        """What watches a learned reward; None for other tasks."""
+    @property
+    def _advice(self) -> str:
+        """What to do where alarms end the run."""
+        if self._taste is None:
+            return f"`vidya practice --samples {self._telling.run}` shows what was paid for"
+        return (
+            "`vidya reward ask` shows you answers in dispute: ten picks among these teach your taste where "
+            "it is unsure"
+        )
+
+    def _signs(
+        self, session: GrpoTrainer, pause: Callable[[], None]
+    ) -> Callable[[HeldOut], Signs] | None:
+        """What watches whether the reward is fooled; None where a program knows all that is paid."""
+        if isinstance(self._task, ToolTask):
+            return count_signs
         if self._taste is None:
             return None
         choices = split(preferences(self._journal)).held_out.choices

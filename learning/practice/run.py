@@ -101,10 +101,12 @@ class PracticeRun:
     on_warm_up: Callable[[WarmUpReport], None] = lambda _: None
     stop: Callable[[], bool] = lambda: False
     signs: Callable[[HeldOut], Signs] | None = None
-    """Measures whether a learned reward is exploited, at every save point (learning.practice.checks.signs);
-    None where a program knows what is right."""
+    """Measures whether the reward is exploited, at every save point (learning.practice.checks.signs); None
+    where it cannot be."""
+    advice: str = ""
+    """What to do after an alarm that ends the run; a sentence."""
     _signs: Signs = Signs()
-    """Those of the start."""
+    """Those of the start, or after warm-up."""
     _steps: list[StepReport] = field(default_factory=list)
     """Those since the best look."""
     _best: HeldOut = HeldOut((), {})
@@ -285,7 +287,10 @@ class PracticeRun:
             book = session.keeper.book_before, verdict.book_recall
             words = alarm(self._best, now, self._steps, *book)
         if self.signs is not None:
-            found = alarms(self._signs, self.signs(now))
+            signs = self.signs(now)
+            if warmed:
+                self._signs = signs
+            found = alarms(self._signs, signs)
             words = "; ".join(filter(None, (told(found), words)))
             if must_stop(found):
                 self._stop_by(words, stage)
@@ -319,10 +324,8 @@ class PracticeRun:
         """Ends the run because of its alarms, with the weights of the last save point."""
         outcome = self._outcome
         outcome.ended, outcome.alarm = "alarm", alarm
-        outcome.why = (
-            f"stopped by alarms ({alarm}); the weights are those of the last save point. `vidya reward ask` "
-            "shows you answers in dispute: ten picks among these teach your taste where it is unsure"
-        )
+        kept = f"stopped by alarms ({alarm}); the weights are those of the last save point"
+        outcome.why = f"{kept}. {self.advice}" if self.advice else kept
         self._restore(stage, alarm)
 
     def _give_up(self) -> None:
