@@ -2,7 +2,7 @@
 
 For the model of the owner's taste: answers to the same held-out messages are drawn with the same dice each
 time; the policy's own odds are compared with the owner's held-out picks. For a tool: how often it is called.
-Left out: the bounds and the verdict (learning.maths.alarm); what is done about alarms (learning.practice.run).
+Left out: the bounds and the verdict (learning.maths.alarm); what is done (learning.practice.run).
 """
 
 from __future__ import annotations

@@ -37,6 +37,8 @@ class ToolSumSettings:
     operators: tuple[str, ...] = SIGNS
     calls: int = CALLS
     """Most calls of an answer, 0 to 5; with 0 there is no tool, and the worked answers use none."""
+    again: float = 0.0
+    """Share of the worked answers that check the first call by a second one, 0 to 1."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.digits <= 9:
@@ -45,6 +47,8 @@ class ToolSumSettings:
             raise ConfigError(f"operators are {self.operators}", "choose among + *")
         if not 0 <= self.calls <= CALLS:
             raise ConfigError(f"calls is {self.calls}", f"give 0 to {CALLS}")
+        if not 0.0 <= self.again <= 1.0:
+            raise ConfigError(f"again is {self.again}", "give a share from 0 to 1")
 
 
 def tool_sums(name: str, options: TaskOptions) -> ToolTask:
@@ -55,10 +59,12 @@ def tool_sums(name: str, options: TaskOptions) -> ToolTask:
     def draw(rng: random.Random) -> Problem:
         a, b = (SumNode(rng.randint(least, most)) for _ in range(2))
         node = join(rng.choice(settings.operators), a, b)
-        plain, text, result = problem(node, name), node.text(), str(node.value)
+        plain, result = problem(node, name), str(node.value)
         if not settings.calls:
             return replace(plain, worked=in_format("", result))
-        worked = with_calls([("", f"print({text})", result)], result)
+        orders = [(a, b), (b, a)][: 1 + (rng.random() < settings.again)]
+        programs = [f"print({one.value} {node.operator} {two.value})" for one, two in orders]
+        worked = with_calls([("", program, result) for program in programs], result)
         return replace(plain, prompt=f"{DESCRIPTION} {plain.prompt}", worked=worked)
 
     weights = options.weights if options.weights.more else TOOL_WEIGHTS

@@ -36,6 +36,19 @@ def test_sums_and_products_of_three_digits_with_the_program_that_does_them() -> 
     assert {problem.form for problem in problems} == {"+", "*"}
 
 
+def test_some_worked_answers_check_the_first_call_by_a_second() -> None:
+    task, problems = drawn(200, again=0.2)
+    twice = [problem for problem in problems if (problem.worked or "").count("<tool>") == 2]
+    assert 20 <= len(twice) <= 60
+    a, sign, b = twice[0].prompt.removesuffix("?").split()[-3:]
+    value = twice[0].truth
+    assert twice[0].worked == (
+        f"<tool>print({a} {sign} {b})</tool><result>{value}</result>"
+        f"<tool>print({b} {sign} {a})</tool><result>{value}</result><answer>{value}</answer>"
+    )
+    assert task.limit == 5
+
+
 def test_a_mirror_image_is_the_same_problem() -> None:
     _, problems = drawn(400, digits=1, operators="*")
     split = {}
@@ -55,7 +68,8 @@ def test_without_calls_there_is_no_tool_in_question_or_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    "difficulty", [{"digits": 0}, {"digits": 10}, {"operators": "-"}, {"calls": 6}, {"calls": -1}]
+    "difficulty",
+    [{"digits": 0}, {"digits": 10}, {"operators": "-"}, {"calls": 6}, {"calls": -1}, {"again": 2}],
 )
 def test_settings_out_of_range_are_told(difficulty: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):
