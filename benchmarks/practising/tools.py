@@ -1,9 +1,10 @@
 """Practice with a tool: what a policy learns that is paid for calls, and one that is paid for right answers.
 
 tool_sums (learning.rewards.tasks) asks for sums and products of three-digit numbers, with python as a tool.
-After one warm-up a seed, arm "unsafe" practises under the weights that fooled others (calls are paid, whatever
-the answer), arm "safe" under those of the product; arm "without tool" has neither tool nor calls in its worked
-answers, and as many steps of warm-up. What is in the results of --out already is not repeated, so an interrupted run resumes.
+After one warm-up a seed, arm "unsafe" practises under the weights that fooled others (calls are paid,
+whatever the answer), arm "safe" under those of the product; arm "without tool" has neither tool nor calls in
+its worked answers, and as many steps of warm-up. What is in the results of --out already is not repeated, so
+an interrupted run resumes.
 
 --model NAME measures another size, such as 49m (`vidya model grow 49m` makes it). VIDYA_TOOLS_ARMS: arms,
 separated by commas. VIDYA_TOOLS_STEPS: steps of practice.
