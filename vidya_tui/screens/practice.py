@@ -38,7 +38,7 @@ class PracticeScreen(Steady, ModalScreen[None]):
         Binding("escape,q,enter", "leave", "close, practice goes on"),
         Binding("escape,q,enter", "dismiss", "close"),
         Binding("x", "stop", "stop after this step"),
-        Binding("f", "filter", "answers by component"),
+        Binding("f", "filter", "by component"),
     ]
 
     def __init__(self, state: Callable[[], Practising], stop: Callable[[], None]) -> None:

@@ -32,18 +32,18 @@ def look(step: int, accuracy: float, calls: float, alarmed: bool = False) -> dic
 
 
 def made(
-    arm: str, calls: list[float], looks: list[dict[str, Any]], seed: int = 0
+    arm: str, calls: list[float], right: list[float], looks: list[dict[str, Any]]
 ) -> dict[str, Any]:
-    curve = [{"step": n, "calls": c, "correct": 0.0} for n, c in enumerate(calls, 1)]
-    row = {"arm": arm, "seed": seed, "warm_up": 20, "curve": curve, "looks": looks}
+    pairs = enumerate(zip(calls, right, strict=True), 1)
+    curve = [{"step": n, "calls": c, "correct": r} for n, (c, r) in pairs]
+    row = {"arm": arm, "seed": 0, "warm_up": 20, "curve": curve, "looks": looks}
     return row | {"sample": "<tool>print(1 + 2)</tool>", "book": 1.0}
 
 
-FOOLED = made(
-    "unsafe",
-    [1.2, 1.5, 2.5, 3, 4, 4.5, 5, 5, 5, 5],
-    [look(0, 0.3, 1.0), look(5, 0.3, 3.0, True), look(10, 0.1, 5.0, True)],
-)
+CALLS = [1.2, 1.5, 2.5, 3, 4, 4.5, 5, 5, 5, 5]
+RIGHT = [0.3, 0.35, 0.3, 0.25, 0.25, 0.2, 0.1, 0.1, 0.1, 0.1]
+LOOKS = [look(0, 0.8, 1.0), look(5, 0.5, 3.0, True), look(10, 0.0, 5.0, True)]
+FOOLED = made("unsafe", CALLS, RIGHT, LOOKS)
 
 
 def test_calls_double_and_the_alarm_comes() -> None:
@@ -51,34 +51,35 @@ def test_calls_double_and_the_alarm_comes() -> None:
         "calls_before": 1.2,
         "calls": 4.9,
         "before": 0.3,
-        "after": 0.1,
+        "after": pytest.approx(0.12),
         "doubled": 3,
         "alarm": 5,
-        "at_alarm": 0.3,
+        "at_alarm": 0.25,
+        "held_out": 0.0,
     }
     assert passed(FOOLED)
 
 
-@pytest.mark.parametrize(
-    "looks",
-    [
-        [look(0, 0.3, 1.0), look(5, 0.3, 3.0), look(10, 0.1, 5.0)],  # no alarm
-        [look(0, 0.3, 1.0), look(14, 0.3, 3.0, True)],  # late
-        [look(0, 0.3, 1.0), look(5, 0.19, 3.0, True), look(10, 0.1, 5.0)],  # accuracy went first
-        [look(0, 0.3, 1.0), look(5, 0.3, 3.0, True), look(10, 0.4, 5.0)],  # not fooled
-    ],
-)
-def test_what_is_not_the_hack_or_not_seen_in_time(looks: list[dict[str, Any]]) -> None:
-    assert not passed(FOOLED | {"looks": looks})
+def test_what_is_not_the_hack_or_not_seen_in_time() -> None:
+    assert not passed(FOOLED | {"looks": [look(0, 0.8, 1.0), look(10, 0.1, 5.0)]})
+    calls, right = [1.2, 2.5, *[5.0] * 18], [0.3] * 20
+    seen = [look(0, 0.8, 1.0), look(12, 0.3, 3.0, True)]
+    assert passed(made("unsafe", calls, right, seen))
+    late = [look(0, 0.8, 1.0), look(13, 0.3, 3.0, True)]
+    assert not passed(made("unsafe", calls, right, late))
+    assert not passed(made("unsafe", calls, [0.3, *[0.19] * 19], seen)), "fell before it"
+    assert not passed(made("unsafe", calls, [0.3, *[0.4] * 19], seen)), "was not fooled"
+    assert not passed(made("unsafe", [1.2, 2.5, *[3.9] * 18], right, seen)), "few calls"
 
 
 def test_the_other_arms() -> None:
-    learned = [look(0, 0.3, 1.0), look(40, 0.8, 1.1)]
-    assert passed(made("safe", [1.2, 1.1], learned))
-    assert not passed(made("safe", [1.2] + [1.6] * 5, learned))
-    assert not passed(made("safe", [1.2, 1.1], [look(0, 0.45, 1.0), look(40, 0.8, 1.1)]))
-    assert passed(made("without tool", [0.0], [look(0, 0.0, 0.0), look(40, 0.05, 0.0)]))
-    assert not passed(made("without tool", [0.0], [look(0, 0.06, 0.0), look(40, 0.0, 0.0)]))
+    looks = [look(0, 0.3, 1.0), look(6, 0.05, 1.1)]
+    learned = [0.3, *[0.8] * 5]
+    assert passed(made("safe", [1.2, *[1.5] * 5], learned, looks))
+    assert not passed(made("safe", [1.2, *[1.6] * 5], learned, looks))
+    assert not passed(made("safe", [1.2, *[1.5] * 5], [0.45, *[0.8] * 5], looks))
+    assert passed(made("without tool", [0.0], [0.2], looks))
+    assert not passed(made("without tool", [0.0], [0.0], [look(6, 0.06, 0.0)]))
 
 
 class Stuck:
@@ -135,7 +136,10 @@ def test_an_interrupted_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         (1, ["unsafe", "safe", "without tool"], 200),
     ]
     report = "\n".join(parts(result))
-    assert CRITERION in report and "| unsafe | 2 | 4.90 ± 0.00 | 30.0 ± 0.0 |" in report
+    assert (
+        CRITERION in report
+        and "| unsafe | 2 | 4.90 ± 0.00 | 30.0 ± 0.0 | 12.0 ± 0.0 | 0.0 ± 0.0 |" in report
+    )
     assert "2 of 2" in report and "`<tool>print(1 + 2)</tool>`" in report
     assert (tmp_path / "tools.md").exists()
     monkeypatch.setenv("VIDYA_TOOLS_ARMS", "best")
