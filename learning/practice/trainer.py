@@ -115,6 +115,8 @@ class GrpoTrainer:
         )
         self.step_number = 0
         self._buffer = ExperienceBuffer(settings.buffer_size or settings.groups, settings.max_age)
+        self._live = 1.0
+        """Share of groups whose answers differed in reward, among those drawn last."""
         self.updates = 0
         """Optimizer steps so far, including warm-up."""
         self.taught_tags = False
@@ -220,14 +222,14 @@ class GrpoTrainer:
 
     def _draw(self) -> list[Drawn]:
         """All answers sampled. Groups whose answers differ in reward go into the buffer; others are replaced
-        up to `redraws` times."""
+        up to `redraws` times. As many more are drawn as will be dead if the draw is like the one before."""
         settings, buffer = self.settings, self._buffer
         drawn: list[Drawn] = []
         wanted = min(settings.groups, buffer.size - len(buffer)) + len(buffer)
         for _ in range(1 + settings.redraws):
-            if not (missing := wanted - len(buffer)):
+            if (missing := wanted - len(buffer)) <= 0:
                 break
-            problems = self._source.take(missing)
+            problems = self._source.take(min(settings.groups, math.ceil(missing / self._live)))
             found = self.roller.draw(self.model, problems, settings.group_size, self.generator)
             drawn.append(found)
             live = [
@@ -236,6 +238,7 @@ class GrpoTrainer:
                 if is_dead(samples) is False
             ]
             buffer.add(self._penalised(live), self.step_number)
+            self._live = max(1, len(live)) / len(problems)
         return drawn
 
     def _scored(self, prompt: tuple[int, ...], samples: Sequence[Sample]) -> ScoredGroup:
