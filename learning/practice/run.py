@@ -155,10 +155,12 @@ class PracticeRun:
         alike: list[float] = []
         idle = 0
         while session.step_number < session.settings.steps:
-            if self.stop():
+            spent = time.monotonic() - self._started
+            stopped, spent = session.team.agree(float(self.stop()), spent)
+            if stopped:
                 outcome.ended, outcome.why = "stopped", "stopped; what was gained so far is kept"
                 break
-            if time.monotonic() - self._started > session.settings.seconds:
+            if spent > session.settings.seconds:
                 outcome.ended, outcome.why = "time", "the time is over; practise again to go on"
                 break
             report = session.step()
@@ -187,7 +189,7 @@ class PracticeRun:
     def _warm_up(self) -> bool:
         """Warms up. False if practice cannot go on."""
         session, outcome = self.session, self._outcome
-        last = session.warm_up(self._warmed, self.stop)
+        last = session.warm_up(self._warmed, self._stopped)
         outcome.warm_up_steps = last.step
         if last.step and not self._save("warmed_up"):
             return False
@@ -195,7 +197,7 @@ class PracticeRun:
         part = bool(self._best.arms) and self._best.accuracy >= HARD
         if success >= settings.enough or part:  # of several tasks, those that can be practised are
             outcome.accuracy_warm = outcome.accuracy_after
-        elif not self.stop():
+        elif not self._stopped():
             outcome.ended = "too_hard"
             kept = "; what they taught is kept, undo takes it back" if outcome.saves else ""
             outcome.why = (
@@ -204,6 +206,10 @@ class PracticeRun:
             )
             return False
         return True
+
+    def _stopped(self) -> bool:
+        """Whether the run was asked to end; the same in all processes."""
+        return bool(self.session.team.agree(float(self.stop()))[0])
 
     def _warmed(self, report: WarmUpReport) -> None:
         """Reports a step of warm-up. Saves now and then, if the guard lets it: warm-up in idle hours is
