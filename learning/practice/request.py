@@ -184,6 +184,7 @@ class PracticeJob:
                     on_evaluation=self._telling.evaluated,
                     on_warm_up=self._telling.warmed,
                     stop=stop,
+                    team=self._team,
                     signs=self._signs(session, pause),
                 )
                 # idle practice requests warm-up always; skip it if the task has no worked answers

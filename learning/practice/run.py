@@ -24,6 +24,7 @@ from learning.maths.alarm import Signs, alarms, must_stop, told
 from learning.memory.guard import Verdict
 from learning.memory.retention import examined
 from learning.memory.save_points import SavePoints
+from learning.objectives.processes import ALONE, ProcessGroup
 from learning.practice.checks.alarms import alarm, fell
 from learning.practice.figures import MISMATCH, StepReport
 from learning.practice.sampling.rollouts import HeldOut
@@ -100,6 +101,8 @@ class PracticeRun:
     on_evaluation: Callable[[Evaluation], None] = lambda _: None
     on_warm_up: Callable[[WarmUpReport], None] = lambda _: None
     stop: Callable[[], bool] = lambda: False
+    team: ProcessGroup = ALONE
+    """The processes that practise together."""
     signs: Callable[[HeldOut], Signs] | None = None
     """Measures whether a learned reward is exploited, at every save point (learning.practice.checks.signs);
     None where a program knows what is right."""
@@ -156,7 +159,7 @@ class PracticeRun:
         idle = 0
         while session.step_number < session.settings.steps:
             spent = time.monotonic() - self._started
-            stopped, spent = session.team.agree(float(self.stop()), spent)
+            stopped, spent = self.team.agree(float(self.stop()), spent)
             if stopped:
                 outcome.ended, outcome.why = "stopped", "stopped; what was gained so far is kept"
                 break
@@ -209,7 +212,7 @@ class PracticeRun:
 
     def _stopped(self) -> bool:
         """Whether the run was asked to end; the same in all processes."""
-        return bool(self.session.team.agree(float(self.stop()))[0])
+        return bool(self.team.agree(float(self.stop()))[0])
 
     def _warmed(self, report: WarmUpReport) -> None:
         """Reports a step of warm-up. Saves now and then, if the guard lets it: warm-up in idle hours is
