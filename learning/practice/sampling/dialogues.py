@@ -16,6 +16,7 @@ from engine.rollout import ROWS, Answered
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example, from_turns
 from learning.envs.dialogue import DialogueEnvironment
+from learning.objectives.processes import ALONE, ProcessGroup
 from learning.objectives.token_credit import Ids
 from learning.practice.sampling.rollouts import SHORT, Drawn, RolloutSampler, Sample
 from learning.practice.sampling.tools import ToolSampler
@@ -49,14 +50,13 @@ class DialogueSampler(RolloutSampler):
 
     task: DialogueTask
 
-    def draw(
+    def draw_own(
         self,
         model: Model,
         problems: Sequence[Problem],
         group: int,
         generator: torch.Generator,
-        *,
-        greedy: bool = False,
+        greedy: bool,
     ) -> Drawn:
         """See RolloutSampler; `group` conversations about each problem."""
         started = time.monotonic()
@@ -121,6 +121,7 @@ def sampler(
     rows: int = ROWS,
     weights: Callable[[], AbstractContextManager[None]] = nullcontext,
     pause: Callable[[], None] = lambda: None,
+    team: ProcessGroup = ALONE,
 ) -> RolloutSampler:
     """The sampler that fits a task; arguments as of RolloutSampler."""
     kind: type[RolloutSampler] = RolloutSampler
@@ -136,6 +137,7 @@ def sampler(
         rows=rows,
         weights=weights,
         pause=pause,
+        team=team,
     )
 
 
