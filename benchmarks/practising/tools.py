@@ -81,13 +81,13 @@ CRITERION = (
     f"practised: those of the first step, before any update, and the mean of the last {LAST} of {STEPS}. "
     f"The alarm is the product's, from greedy answers to {SETTINGS.held_out} held-out problems every "
     f"{LOOK_EVERY} steps. Unsafe weights are those that others report: correct 1, tool_execution 0.2, "
-    "format 0.2, python_count 1, all paid beside wrong answers. Both arms with a tool begin from one warm-up to 20 % "
-    "right answers, a fifth of whose worked answers call twice, and have the same question with the example "
-    "print(1 + 2). The third has as many steps of warm-up. Rates and what practice keeps beside it are the "
-    "defaults; nothing was tuned. It may fail where warm-up teaches no copying; then the size at which it "
-    "does is to be found. The numbers were written before the first run. That they are of drawn answers was "
-    "written after the warm-up of seed 0, after which greedy answers were right in 88 %, too many to gain 40 "
-    "points."
+    "format 0.2, python_count 1, all paid beside wrong answers. Both arms with a tool begin from one "
+    "warm-up to 20 % right answers, a fifth of whose worked answers call twice, and have the same question "
+    "with the example print(1 + 2). The third has as many steps of warm-up. Rates and what practice keeps "
+    "beside it are the defaults; nothing was tuned. It may fail where warm-up teaches no copying; then the "
+    "size at which it does is to be found. The numbers were written before the first run. That they are of "
+    "drawn answers was written after the warm-up of seed 0, after which greedy answers were right in 88 %, "
+    "too many to gain 40 points."
 )
 
 

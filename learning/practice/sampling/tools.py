@@ -60,14 +60,13 @@ class ToolSampler(RolloutSampler):
 
     task: ToolTask
 
-    def draw(
+    def draw_own(
         self,
         model: Model,
         problems: Sequence[Problem],
         group: int,
         generator: torch.Generator,
-        *,
-        greedy: bool = False,
+        greedy: bool,
     ) -> Drawn:
         """See RolloutSampler. Raises NoSandbox where programs cannot be isolated."""
         self.task.open()
