@@ -329,8 +329,9 @@ class PracticeRun:
         outcome = self._outcome
         outcome.ended, outcome.alarm = "alarm", alarm
         outcome.why = (
-            f"stopped by alarms ({alarm}); the weights are those of the last save point. `vidya reward ask` "
-            "shows you answers in dispute: ten picks among these teach your taste where it is unsure"
+            f"stopped by alarms ({alarm}); the weights are those of the last save point. `/taste` (press a) "
+            "or `vidya reward ask` shows you answers in dispute: ten picks among these teach your taste "
+            "where it is unsure"
         )
         self._restore(stage, alarm)
 
