@@ -40,7 +40,8 @@ class DisputedScreen(Steady, Screen[int]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "back"),
-        *(Binding(str(n), f"pick({n})", f"pick {n}", show=n == 1) for n in range(1, MOST + 1)),
+        Binding("1", "pick(1)", "pick", key_display=f"1-{MOST}"),
+        *(Binding(str(n), f"pick({n})", show=False) for n in range(2, MOST + 1)),
         Binding("n,enter", "next", "next message"),
     ]
 
