@@ -208,8 +208,8 @@ class PracticeJob:
         if self._taste is None:
             return f"`vidya practice --samples {self._telling.run}` shows what was paid for"
         return (
-            "`/taste` (press a) or `vidya reward ask` shows you answers in dispute: ten picks among these teach "
-            "your taste where it is unsure"
+            "`/taste` (press a) or `vidya reward ask` shows you answers in dispute: ten picks among these "
+            "teach your taste where it is unsure"
         )
 
     def _signs(
