@@ -52,6 +52,7 @@ BENCHMARKS: dict[str, str] = {
     "taste": "hidden preferences learned from noisy picks, by the reward model and by plain baselines",
     "curriculum": "which of eight levels to practise next: rollouts until all can be done",
     "one_example": "practice on 1 to 1,000 examples, random rewards beside it; five orders of one list",
+    "self_play": "sums that the model asks itself, against a generator's and an adversarial questioner",
     "toys": "agents in small worlds with known solutions; every learner in every world",
     "umbrella_talk": "conversations paid at the end: dialogues to learn the first reply, two credits",
     "verifiers": "speed and accuracy on 10,000 answers in the format of GSM8K, and of other verifiers",

@@ -44,13 +44,16 @@ class Pupil:
         return replace(self, model=copy.deepcopy(self.model))
 
     def trainer(
-        self, task: Task, settings: PracticeSettings, seed: int, source: MakeSource = SingleSource
+        self,
+        task: Task,
+        settings: PracticeSettings,
+        seed: int,
+        source: MakeSource = SingleSource,
+        kind: type[GrpoTrainer] = GrpoTrainer,
     ) -> GrpoTrainer:
         """A trainer that changes this model."""
         replay = Replay(self.model, self.book, [], self.talk)
-        return GrpoTrainer(
-            self.model, self.tokenizer, task, replay, settings, seed=seed, source=source
-        )
+        return kind(self.model, self.tokenizer, task, replay, settings, seed=seed, source=source)
 
     def warmed_up(
         self, task: Task, settings: PracticeSettings, seed: int, source: MakeSource = SingleSource

@@ -24,6 +24,7 @@ from learning.journal.practices import (
     kept_curriculum,
     practice_entry,
 )
+from learning.maths.alarm import Signs
 from learning.memory.save_points import LessonSavePoints
 from learning.memory.transaction import WeightTransaction
 from learning.practice.background import BackgroundScorer
@@ -42,7 +43,9 @@ from learning.practice.record import (
     versions,
 )
 from learning.practice.requested import practice_settings
-from learning.practice.run import Interrupted, PracticeOutcome, PracticeRun
+from learning.practice.run import TASTE_ADVICE, Interrupted, PracticeOutcome, PracticeRun
+from learning.practice.sampling.rollouts import HeldOut
+from learning.practice.self_play.trainer import ADVICE, SelfPlayTrainer
 from learning.practice.settings import PracticeSettings
 from learning.practice.supply.arms import difficulty, split_arm
 from learning.practice.supply.curriculum import ArmChoice
@@ -56,6 +59,7 @@ from learning.practice.trainer import GrpoTrainer
 from learning.protocol.events import Event, PracticeDone
 from learning.protocol.practice_events import PracticeStarted
 from learning.protocol.requests import Practise
+from learning.rewards.asked import AskedTask
 from learning.rewards.dialogue import DialogueTask
 from learning.rewards.owner import OwnerData
 from learning.rewards.registry import find_task
@@ -153,7 +157,7 @@ class PracticeJob:
                 trained.training(),
             ):
                 weights = LessonSavePoints(attempt, self._journal, request.task, before=name)
-                session = GrpoTrainer(
+                session = self._trainer(
                     model,
                     self._tokenizer,
                     self._task,
@@ -181,6 +185,7 @@ class PracticeJob:
                     on_warm_up=self._telling.warmed,
                     stop=stop,
                     signs=self._signs(session, pause),
+                    advice=ADVICE if self.settings.self_play.questions else TASTE_ADVICE,
                 )
                 # idle practice requests warm-up always; skip it if the task has no worked answers
                 possible = session.has_worked or not request.idle
@@ -193,8 +198,16 @@ class PracticeJob:
         self._add(outcome)
         return self._done
 
-    def _signs(self, session: GrpoTrainer, pause: Callable[[], None]) -> TasteSigns | None:
-        """What watches a learned reward; None for other tasks."""
+    @property
+    def _trainer(self) -> type[GrpoTrainer]:
+        return SelfPlayTrainer if self.settings.self_play.questions else GrpoTrainer
+
+    def _signs(
+        self, session: GrpoTrainer, pause: Callable[[], None]
+    ) -> Callable[[HeldOut], Signs] | None:
+        """What watches a learned reward, or questions; None for other practice."""
+        if isinstance(session, SelfPlayTrainer):
+            return session.signs
         if self._taste is None:
             return None
         choices = split(preferences(self._journal)).held_out.choices
@@ -255,7 +268,7 @@ class PracticeJob:
                     f"{name} cannot be practised in turns with other tasks",
                     f"practise it alone: vidya practice {name}",
                 )
-            if isinstance(task, DialogueTask):  # its partner answers at once
+            if isinstance(task, DialogueTask | AskedTask):  # a short program answers at once
                 return task
             self._taste = task if isinstance(task, TasteTask) else None
             return BackgroundScorer(task, self._pause) if request.idle else task
@@ -360,6 +373,8 @@ class PracticeJob:
                 alarm=part.alarm or whole.alarm,
                 saves=whole.saves + part.saves,
                 arms_before=whole.arms_before,
+                asked_before=whole.asked_before or part.asked_before,
+                asked_after=part.asked_after or whole.asked_after,
             )
         self._parts += 1
         self._telling.before = self._done.steps

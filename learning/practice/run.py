@@ -36,6 +36,10 @@ GIVEN_UP = (
     "the last steps solved fewer held-out problems than before, so the weights are those of the last "
     "save point"
 )
+TASTE_ADVICE = (
+    "`vidya reward ask` shows you answers in dispute: ten picks among these teach your taste where it is "
+    "unsure"
+)
 HARD = 0.02
 """Success rate below which a task counts as too hard; above 1 - HARD it counts as solved."""
 
@@ -88,6 +92,9 @@ class PracticeOutcome:
     arms_before: dict[str, float] = field(default_factory=dict)
     """Held-out accuracy of each arm, where there are several, as `accuracy_before` and `accuracy_after`."""
     arms_after: dict[str, float] = field(default_factory=dict)
+    asked_before: dict[str, int] = field(default_factory=dict)
+    asked_after: dict[str, int] = field(default_factory=dict)
+    """Of self-play how many questions of each level were asked, in the first and in the last step."""
 
 
 @dataclass
@@ -103,6 +110,8 @@ class PracticeRun:
     signs: Callable[[HeldOut], Signs] | None = None
     """Measures whether a learned reward is exploited, at every save point (learning.practice.checks.signs);
     None where a program knows what is right."""
+    advice: str = TASTE_ADVICE
+    """What to do after an alarm of `signs`."""
     _signs: Signs = Signs()
     """Those of the start."""
     _steps: list[StepReport] = field(default_factory=list)
@@ -149,7 +158,7 @@ class PracticeRun:
             Evaluation(0, accuracy, outcome.book_before, saved=False, stage="before", by_arm=arms)
         )
         if warm_up is None:
-            warm_up = self._best.weakest < HARD and session.has_worked
+            warm_up = session.is_cold(self._best, HARD)
         if warm_up and not self._warm_up():
             return
         alike: list[float] = []
@@ -165,6 +174,9 @@ class PracticeRun:
             self.on_step(report)
             self._steps.append(report)
             outcome.steps = session.step_number
+            if report.asking is not None:
+                outcome.asked_after = report.asking.levels
+                outcome.asked_before = outcome.asked_before or report.asking.levels
             if report.mismatch > MISMATCH:
                 outcome.alarm = (
                     f"drawing and training disagree by {report.mismatch:.3f} nats a token: what is learned "
@@ -319,10 +331,8 @@ class PracticeRun:
         """Ends the run because of its alarms, with the weights of the last save point."""
         outcome = self._outcome
         outcome.ended, outcome.alarm = "alarm", alarm
-        outcome.why = (
-            f"stopped by alarms ({alarm}); the weights are those of the last save point. `vidya reward ask` "
-            "shows you answers in dispute: ten picks among these teach your taste where it is unsure"
-        )
+        kept = "the weights are those of the last save point"
+        outcome.why = f"stopped by alarms ({alarm}); {kept}. {self.advice}"
         self._restore(stage, alarm)
 
     def _give_up(self) -> None:

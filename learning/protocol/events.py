@@ -265,6 +265,9 @@ class PracticeDone:
     arms_before: dict[str, float] = field(default_factory=dict)
     arms_after: dict[str, float] = field(default_factory=dict)
     """Before, after: accuracy of each task and difficulty, where several were practised."""
+    asked_before: dict[str, int] = field(default_factory=dict)
+    asked_after: dict[str, int] = field(default_factory=dict)
+    """Of self-play how many questions of each level were asked, in the first and in the last step."""
 
 
 @dataclass(frozen=True)
