@@ -116,8 +116,7 @@ class UndoDone:
     """An undo is finished: the lesson is marked undone, and removed from the weights as far as possible."""
 
     lesson: int | None
-    """None if the journal did not change: there was nothing to undo, or the lesson had been undone while
-    another model was in use and was only removed from these weights now."""
+    """None if the journal did not change: nothing was to undo, or only these weights still had the lesson."""
     what: str
     """What was done, for the owner."""
     version: int
@@ -144,8 +143,7 @@ class TrainProgress:
     entries: int = 0
     """Lines of the book; 0 if they were not counted."""
     kept: float | None = None
-    """Share of all other remembered examples that the model knew when last measured, 0 to 1; None if there
-    are none."""
+    """Share of other remembered examples that the model knew when last measured, 0 to 1; None: of none."""
     asked: float | None = None
     """While lines are measured: the share that is done, 0 to 1; otherwise None."""
     own: bool = False
@@ -197,8 +195,7 @@ class PracticeStage:
     saved: bool = False
     """These weights are published."""
     held: bool = False
-    """These weights are not published, because they solve clearly fewer held-out problems than earlier
-    ones."""
+    """These weights are not published: they solve clearly fewer held-out problems than earlier ones."""
     alarm: str = ""
     """A message if what is paid rises while accuracy or book recall falls; otherwise empty."""
     steps: int = 0
@@ -267,7 +264,7 @@ class PracticeDone:
     """Before, after: accuracy of each task and difficulty, where several were practised."""
     asked_before: dict[str, int] = field(default_factory=dict)
     asked_after: dict[str, int] = field(default_factory=dict)
-    """Of self-play how many questions of each level were asked, in the first and in the last step."""
+    """In self-play: questions of each level in the first and in the last step."""
 
 
 @dataclass(frozen=True)

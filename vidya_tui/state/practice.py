@@ -359,7 +359,7 @@ def done(event: PracticeDone) -> str:
     if event.arms_before:
         gained += f". Held out, {by_task(event)}"
     if event.asked_before:
-        asked = f"{levels(event.asked_before)}; at the end {levels(event.asked_after)}"
+        asked = f"{levels(event.asked_before)}; at the end: {levels(event.asked_after)}"
         gained += f". Questions asked at first: {asked}"
     return f"{gained}; {event.why}" if event.why else gained
 

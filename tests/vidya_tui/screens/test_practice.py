@@ -23,8 +23,9 @@ from learning.protocol.events import (
     Ready,
     WorkerLost,
 )
+from learning.protocol.messages import decode, encode
 from learning.protocol.practice_events import PracticeStarted
-from learning.protocol.records import ArmFigures
+from learning.protocol.records import ArmFigures, AskingFigures
 from learning.protocol.requests import CancelPractice, OwnerActive, Practise, Request
 from tests.fakes import ScriptedTeacher
 from tests.stage import Stage, play
@@ -218,6 +219,29 @@ def test_several_tasks_are_begun_and_each_is_shown() -> None:
     words = hear(practice, replace(hard, arms_before=dict.fromkeys(arms, 0.0)))
     assert words is not None
     assert f"/practice {' '.join(arms)} warm-up begins with" in words.text, "it can be typed"
+
+
+ASKING = AskingFigures(64, 48, 36, 0.42, 0.3, 2, 16, 640, {"2x1": 36, "3x1": 12})
+
+
+def test_self_play_is_begun_and_its_questions_are_shown() -> None:
+    practice, teacher = desk()
+    practice.idle_as(0, "chain_sum", options=("lr=1e-5",))
+    practice.begin("chain_sum self-play self_play.reward=min warm-up")
+    options = ("lr=1e-5", "self_play.questions=16", "self_play.reward=min")
+    assert teacher.requests == [Practise("chain_sum", warm_up=True, options=options)]
+    step = replace(STEP, task="chain_sum", asking=ASKING)
+    assert decode(encode(step)) == step, "over the worker's pipe"
+    hear(practice, step)
+    figures = dict(practice_state.figures(practice.state))
+    assert figures["questions"] == "64 asked, 48 valid, 36 different, worth 0.42"
+    assert figures["asked"] == "2x1 75 %, 3x1 25 %"
+    assert "questions: 64 asked, 48 valid, 36 different" in practice_state.stepped(step)
+    assert "(2x1 75 %, 3x1 25 %)" in practice_state.stepped(step)
+    done = replace(DONE, asked_before={"2x1": 3, "3x1": 1}, asked_after={"3x1": 5})
+    said = practice_state.done(done)
+    assert said.endswith(". Questions asked at first: 2x1 75 %, 3x1 25 %; at the end: 3x1 100 %")
+    assert practice_state.levels({}) == "nothing"
 
 
 def test_a_night_practises_the_owners_task_and_others() -> None:
