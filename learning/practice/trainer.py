@@ -343,7 +343,7 @@ class GrpoTrainer:
         ]
         for _ in range(settings.passes):
             shares = [self._shares(groups) for groups in kinds]
-            reports += [self._update(own) for own in zip_longest(*shares, fillvalue=())]
+            reports += [self._update(*own) for own in zip_longest(*shares, fillvalue=())]
         return reports
 
     def _shares(self, groups: list[GrpoGroup]) -> list[list[GrpoGroup]]:
@@ -365,7 +365,7 @@ class GrpoTrainer:
             credit = self.critic.credit() if self.critic.ready else credit
         return credited(plain, rewards, credit)
 
-    def _update(self, kinds: Sequence[Sequence[GrpoGroup]]) -> GrpoReport:
+    def _update(self, *kinds: Sequence[GrpoGroup]) -> GrpoReport:
         settings = self.settings
         reference = self._start if settings.objective.kl_weight else None
         try:
