@@ -36,6 +36,8 @@ from learning.protocol.events import (
     TrainDone,
     TrainProgress,
 )
+from learning.protocol.model_events import Disputed
+from learning.protocol.records import DisputedAnswers
 from learning.rewards.reward_report import REPORT, TASTE, Look, Rated, TasteReport
 from tests.downloads import download
 from tests.fakes import ScriptedTeacher
@@ -318,6 +320,18 @@ async def liked(stage: Stage) -> None:
     await stage.sees("how well it foretells you")
 
 
+async def in_dispute(stage: Stage) -> None:
+    await stage.say("/taste")
+    await stage.sees("What you like")
+    await stage.press("a")
+    await stage.sees("looking for answers")
+    ids, odds = ((5,),) * 3, ((-1.0,),) * 3
+    first = DisputedAnswers("what shall we do this evening", ANSWERS[1:4], 0.6, ids, odds, 0)
+    assert stage.teacher.on_event is not None
+    stage.teacher.on_event(Disputed((first, first, first)))
+    await stage.sees(ANSWERS[3])
+
+
 async def compared(stage: Stage) -> None:
     await taught(stage)
     night = "At night it is dark, like everything that waits for the sun."
@@ -406,6 +420,7 @@ SCENES = (
     Scene("history", history, "HistoryScreen"),
     Scene("progress", over_time, "ProgressScreen"),
     Scene("taste", liked, "TasteScreen"),
+    Scene("in-dispute", in_dispute, "DisputedScreen"),
     Scene("before-after", compared, "BeforeAfterScreen"),
     Scene("entry", entering, "EntryScreen"),
     Scene("title", titling, "TitleScreen"),

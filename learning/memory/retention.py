@@ -16,6 +16,7 @@ from learning.memory.guard import Verdict, examine
 from learning.memory.reference import AnchorReference, frozen_reference
 from learning.memory.replay import Replay
 from learning.objectives.forward import CHECK_TOKENS, knowledge, share_known
+from learning.objectives.processes import ALONE, ProcessGroup
 from learning.objectives.settings import RetentionSettings
 from learning.objectives.supervised import anchor_gradients, likelihood_gradients
 
@@ -38,12 +39,13 @@ class Retention:
         reference: AnchorReference | None = None,
         check_tokens: int = CHECK_TOKENS,
         pause: Callable[[], None] = lambda: None,
+        team: ProcessGroup = ALONE,
     ) -> None:
         """Measures the recall of everything remembered. reference: how the model is to talk; None: as it
-        does now."""
+        does now. team: processes that share the rows of a batch."""
         self._reference = reference or frozen_reference(model, pause=pause)
         self._replay, self._settings, self._rng = replay, settings, rng
-        self._check_tokens, self._pause = check_tokens, pause
+        self._check_tokens, self._pause, self._team = check_tokens, pause, team
         self._weak: list[Example] = []
         self.book_recall = self.earlier_recall = 1.0
         self.measure(model)
@@ -68,8 +70,8 @@ class Retention:
     def gradients(
         self, model: Model, settings: RetentionSettings | None = None, *, mending: bool = False
     ) -> float:
-        """Adds the gradient of one batch; returns its weighted loss in nats. settings: override.
-        mending: use four times as many lines."""
+        """Adds the gradient of one batch; returns its weighted loss in nats, both of several processes this
+        one's part. settings: override. mending: use four times as many lines."""
         settings, replay, rng = settings or self._settings, self._replay, self._rng
         if mending:
             settings = replace(settings, lines=4 * settings.lines)
@@ -79,12 +81,17 @@ class Retention:
         loss = 0.0
         if lines:
             loss += settings.line_weight * likelihood_gradients(
-                model, lines, weight=settings.line_weight, pause=self._pause
+                model, lines, weight=settings.line_weight, pause=self._pause, team=self._team
             )
         talk = rng.sample(replay.talk, min(settings.talk, len(replay.talk)))
         if talk:
             loss += settings.talk_weight * anchor_gradients(
-                model, self._reference, talk, weight=settings.talk_weight, pause=self._pause
+                model,
+                self._reference,
+                talk,
+                weight=settings.talk_weight,
+                pause=self._pause,
+                team=self._team,
             )
         return loss
 

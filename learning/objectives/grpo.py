@@ -20,6 +20,7 @@ from engine.model import Model
 from engine.precision import autocast
 from learning.maths.normalise import BatchSize
 from learning.maths.policy import bounded_surrogate, entropy, out_of_bounds
+from learning.objectives.processes import ALONE, ProcessGroup
 from learning.objectives.settings import GrpoSettings
 
 CHUNK = 512
@@ -152,17 +153,20 @@ def grpo_gradients(
     reference: Model | None = None,
     longest: int | None = None,
     pause: Callable[[], None] = lambda: None,
+    team: ProcessGroup = ALONE,
 ) -> GrpoReport:
     """Adds the gradient of the objective over all groups, accumulated over micro-batches.
 
     Skips answers without gradient (inactive, or with advantage 0 if there is no divergence). Active ones
     among these still count in the normaliser. longest: most own tokens that an answer may have; None: those
-    of the longest active one. Calls `pause` before every micro-batch.
+    of the longest active one. Calls `pause` before every micro-batch. team: processes that share the rows;
+    the gradient is then this process's part of the sum, the report is of all.
     """
     batch = _size(groups, longest)
     report, seen = GrpoReport(tokens=batch.tokens), 0
     bounds = settings.low, settings.high, settings.dual_clip
-    for row in _rows(groups, settings, divergence=bool(settings.kl_weight and reference)):
+    rows = _rows(groups, settings, divergence=bool(settings.kl_weight and reference))
+    for row in team.share(rows):
         pause()
         packed = _pack(row, model.device, lambda length: settings.normalise(length, batch))
         hidden = _hidden(model, packed)
@@ -190,12 +194,11 @@ def grpo_gradients(
                 report.apart += float(log_ratio.abs().sum())
             seen += len(now)
         hidden.backward(leaf.grad)
-    if seen:
-        report.entropy /= seen
-        report.clipped /= seen
-        report.ratio /= seen
-        report.apart /= seen
-        report.kl /= seen
+    summed = ("entropy", "clipped", "ratio", "apart", "kl")
+    own = [getattr(report, name) for name in summed]
+    report.loss, tokens, *sums = team.total(report.loss, seen, *own)
+    for name, value in zip(summed, sums, strict=True):
+        setattr(report, name, value / max(1.0, tokens))
     return report
 
 

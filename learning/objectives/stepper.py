@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from engine.errors import NumericsError
+from learning.objectives.processes import ALONE, ProcessGroup
 
 MAX_NORM = 1.0
 """Norm over all tensors together to which gradients are clipped."""
@@ -31,19 +32,23 @@ class Stepper:
         momentum: float = 0.9,
         what: str = "learning",
         advice: str = "nothing of it is kept; try again",
+        team: ProcessGroup = ALONE,
     ) -> None:
-        """lr: peak learning rate. momentum: beta1, in [0, 1). what, advice: texts for NumericsError."""
+        """lr: peak learning rate. momentum: beta1, in [0, 1). what, advice: texts for NumericsError. team:
+        the processes that take the same steps, each with a part of the gradient."""
         self.tensors, self.lr = list(tensors), lr
         self.count = 0
         """Steps taken."""
-        self._what, self._advice = what, advice
+        self._what, self._advice, self._team = what, advice, team
         self._optimizer = torch.optim.AdamW(
             self.tensors, lr=lr, betas=(momentum, BETA2), weight_decay=0.0, fused=True
         )
 
-    def step(self, loss: float = 0.0, rate: float = 1.0) -> None:
+    def step(self, loss: float = 0.0, rate: float = 1.0) -> float:
         """One step with the accumulated gradients at `rate` times the peak rate; clears the gradients.
-        Raises NumericsError if the loss or the gradient norm is not finite, and changes nothing then."""
+        Gradients and loss are summed over the processes. Returns that loss. Raises NumericsError if the loss
+        or the gradient norm is not finite, and changes nothing then."""
+        (loss,) = self._team.sum_gradients(self.tensors, loss)
         norm = torch.nn.utils.clip_grad_norm_(self.tensors, MAX_NORM)
         if not (math.isfinite(loss) and bool(torch.isfinite(norm))):
             self.clear()
@@ -53,6 +58,7 @@ class Stepper:
         self._optimizer.step()
         self.clear()
         self.count += 1
+        return loss
 
     def clear(self) -> None:
         """Clears the gradients."""

@@ -11,6 +11,7 @@ from engine.model import Model
 from learning.data.examples import Example, micro_batches
 from learning.maths.kl import kl_divergence
 from learning.objectives.forward import HiddenStates, target_logits
+from learning.objectives.processes import ALONE, ProcessGroup
 from learning.objectives.settings import MICRO_TOKENS
 
 
@@ -21,15 +22,17 @@ def likelihood_gradients(
     weight: float = 1.0,
     weights: Sequence[float] | None = None,
     pause: Callable[[], None] = lambda: None,
+    team: ProcessGroup = ALONE,
 ) -> float:
     """Adds the gradient of weight · (mean negative log-likelihood per target token).
 
     weights: one factor per example; 1 by default. Returns the loss without `weight`, in nats per token.
+    team: processes that share the examples; gradient and loss are then this process's part of the sum.
     """
     total = sum(e.targets for e in examples)
     each = weights if weights is not None else [1.0] * len(examples)
-    shares = [w / total for w in each]
-    return row_gradients(model, examples, [weight * s for s in shares], pause=pause) / weight
+    shares = team.share([weight * (w / total) for w in each])
+    return row_gradients(model, team.share(examples), shares, pause=pause) / weight
 
 
 def row_gradients(
@@ -61,17 +64,20 @@ def anchor_gradients(
     *,
     weight: float = 1.0,
     pause: Callable[[], None] = lambda: None,
+    team: ProcessGroup = ALONE,
 ) -> float:
     """Adds the gradient of weight · (mean KL(reference || model) per target position).
 
     The gradient is zero as long as the model equals the reference, so an anchor, unlike replayed text,
-    adds no noise of its own. Returns the divergence without `weight`, in nats per position.
+    adds no noise of its own. Returns the divergence without `weight`, in nats per position. team: as of
+    `likelihood_gradients`.
     """
     total = sum(e.targets for e in examples)
+    own = team.share(examples)
     divergence_sum = 0.0
-    for group in micro_batches(examples, MICRO_TOKENS):
+    for group in micro_batches(own, MICRO_TOKENS):
         pause()
-        members = [examples[i] for i in group]
+        members = [own[i] for i in group]
         with torch.no_grad():
             before, _, _ = target_logits(reference, members)
         now, _, _ = target_logits(model, members)

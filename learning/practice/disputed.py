@@ -8,8 +8,7 @@ does.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -27,7 +26,7 @@ from learning.memory.rewording import talk_frames
 from learning.objectives.grpo import GrpoAnswer, GrpoGroup, log_probabilities
 from learning.objectives.settings import GrpoSettings
 from learning.practice.sampling.rollouts import RolloutSampler, fitting
-from learning.protocol.records import Candidate
+from learning.protocol.records import DisputedAnswers
 from learning.rewards.owner import OwnerData
 from learning.rewards.registry import TASTE
 from learning.rewards.reward_keeper import usable
@@ -44,43 +43,24 @@ DRAWN = 7
 """Answers drawn to each; different ones are kept."""
 
 
-@dataclass(frozen=True)
-class DisputedAnswers:
-    """Answers to one message."""
-
-    message: str
-    answers: tuple[str, ...]
-    """2 to ANSWERS different ones."""
-    disagreement: float
-    """Mean standard deviation of the heads about how much better one answer is than another."""
-    tokens: tuple[tuple[int, ...], ...]
-    logprobs: tuple[tuple[float, ...], ...]
-    """Of each token, in nats, at temperature 1."""
-    version: int
-    """Of the weights that answer."""
-
-    def candidates(self, ask: int) -> list[Candidate]:
-        """As the journal keeps them, cards 1 to n."""
-        return [
-            Candidate(ask, number, text, tokens, odds, "end", self.version)
-            for number, (text, tokens, odds) in enumerate(
-                zip(self.answers, self.tokens, self.logprobs, strict=True), 1
-            )
-        ]
-
-
 def most_disputed(
-    folder: Path, journal: Journal, count: int, *, seed: int = 0
+    folder: Path,
+    journal: Journal,
+    count: int,
+    *,
+    seed: int = 0,
+    pause: Callable[[], None] = lambda: None,
 ) -> list[DisputedAnswers]:
     """The `count` messages whose answers are most in dispute, the most first: the owner's and made-up ones,
     and those of the last practice of taste with the answers that it gave. Raises RewardError if there is no
     taste that may be used, and CheckpointError."""
     model, tokenizer = load_model(folder).requires_grad_(False), load_tokenizer(folder)
     talk = own_talk(model, tokenizer, folder)
-    owner = OwnerData(folder, journal, tokenizer, model, lambda: talk_frames(tokenizer, talk).texts)
+    made_up = talk_frames(tokenizer, talk).texts
+    owner = OwnerData(folder, journal, tokenizer, model, lambda: made_up, pause)
     task = TasteTask(owner, *usable(folder, journal))
     practised = _practised(journal)
-    sampler = RolloutSampler(tokenizer, task, max_tokens=TOKENS)
+    sampler = RolloutSampler(tokenizer, task, max_tokens=TOKENS, pause=pause)
     wanted = -(-count * MESSAGES // 10)
     fresh = fitting(task, random.Random(seed), lambda one: sampler.fits(model, one))
     texts = dict.fromkeys([*practised, *(one.prompt for one in islice(fresh, wanted))])
@@ -90,6 +70,7 @@ def most_disputed(
     for problem, samples in zip(problems, drawn.groups, strict=True):
         whole = [sample.text for sample in samples if not sample.truncated]
         answers = _different([*practised.get(problem.prompt, ()), *whole])[:ANSWERS]
+        pause()
         if len(answers) > 1:
             apart = task.dispute(problem.prompt, answers)
             found.append((apart, problem.prompt, tuple(answers)))

@@ -47,6 +47,8 @@ class PracticeRecord:
     machine: str
     packages: Mapping[str, str]
     """Version by name."""
+    processes: int = 1
+    """That shared the work; each draws with a seed of its own."""
 
 
 def data_mark(path: Path | None) -> str:
@@ -94,9 +96,13 @@ def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
         )
     if then["data_mark"] != now["data_mark"]:
         found.append("the data has changed")
-    for name in ("threads", "machine"):
-        if then[name] != now[name]:
-            found.append(f"{name}: {then[name]} then, {now[name]} now")
+    for name in ("threads", "machine", "processes"):
+        was, is_ = (
+            then.get(name, 1),
+            now.get(name, 1),
+        )  # records before torchrun have no `processes`
+        if was != is_:
+            found.append(f"{name}: {was} then, {is_} now")
     names = sorted({*then["packages"], *now["packages"]})
     for name in names:
         was, is_ = (part["packages"].get(name, "none") for part in (then, now))

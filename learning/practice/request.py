@@ -27,6 +27,7 @@ from learning.journal.practices import (
 from learning.maths.alarm import Signs
 from learning.memory.save_points import LessonSavePoints
 from learning.memory.transaction import WeightTransaction
+from learning.objectives.processes import ProcessGroup
 from learning.practice.background import BackgroundScorer
 from learning.practice.checks.signs import TasteSigns
 from learning.practice.checks.yardstick import open_yardstick
@@ -96,8 +97,9 @@ class PracticeJob:
         self._taste: TasteTask | None = None
         """The task without a wrapper, where that is what is practised."""
         self._task: Task = self._open_task()
-        self.seed = time.time_ns() % 2**31 if request.seed is None else request.seed
-        """By default a new seed each time, so that the problems differ."""
+        self._team = ProcessGroup.current()
+        """The processes that practise together (`torchrun`)."""
+        self.seed = request.seed if request.seed is not None else self._new_seed()
         self._telling = PracticeTelling(
             journal, request, emit, self.settings.steps, self.settings.group_size
         )
@@ -146,7 +148,8 @@ class PracticeJob:
 
         def pause() -> None:
             self._pause()
-            if (session is None or not session.updates) and stop():
+            alone = self._team.size == 1  # else the others would wait for this process
+            if alone and (session is None or not session.updates) and stop():
                 raise Interrupted  # before the first update there is nothing to lose
 
         try:
@@ -175,6 +178,7 @@ class PracticeJob:
                     value=value,
                     source=self._source,
                     pause=pause,
+                    team=self._team,
                 )
                 self._held_out = session.held_out
                 run = PracticeRun(
@@ -184,6 +188,7 @@ class PracticeJob:
                     on_evaluation=self._telling.evaluated,
                     on_warm_up=self._telling.warmed,
                     stop=stop,
+                    team=self._team,
                     signs=self._signs(session, pause),
                     advice=ADVICE if self.settings.self_play.questions else TASTE_ADVICE,
                 )
@@ -212,6 +217,10 @@ class PracticeJob:
             return None
         choices = split(preferences(self._journal)).held_out.choices
         return TasteSigns(session, self._taste, choices, pause=pause)
+
+    def _new_seed(self) -> int:
+        """A new seed each time, so that the problems differ; the same in all processes."""
+        return int(self._team.agree(time.time_ns() % 2**31)[0])
 
     @property
     def _practised(self) -> str:
@@ -334,6 +343,7 @@ class PracticeJob:
             version=weights.version,
             weights=all_weights_mark(weights.model),
             threads=torch.get_num_threads(),
+            processes=self._team.size,
             machine=machine(),
             packages=versions(),
         )

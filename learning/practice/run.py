@@ -24,6 +24,7 @@ from learning.maths.alarm import Signs, alarms, must_stop, told
 from learning.memory.guard import Verdict
 from learning.memory.retention import examined
 from learning.memory.save_points import SavePoints
+from learning.objectives.processes import ALONE, ProcessGroup
 from learning.practice.checks.alarms import alarm, fell
 from learning.practice.figures import MISMATCH, StepReport
 from learning.practice.sampling.rollouts import HeldOut
@@ -37,8 +38,8 @@ GIVEN_UP = (
     "save point"
 )
 TASTE_ADVICE = (
-    "`vidya reward ask` shows you answers in dispute: ten picks among these teach your taste where it is "
-    "unsure"
+    "`/taste` (press a) or `vidya reward ask` shows you answers in dispute: ten picks among these teach your "
+    "taste where it is unsure"
 )
 HARD = 0.02
 """Success rate below which a task counts as too hard; above 1 - HARD it counts as solved."""
@@ -107,6 +108,8 @@ class PracticeRun:
     on_evaluation: Callable[[Evaluation], None] = lambda _: None
     on_warm_up: Callable[[WarmUpReport], None] = lambda _: None
     stop: Callable[[], bool] = lambda: False
+    team: ProcessGroup = ALONE
+    """The processes that practise together."""
     signs: Callable[[HeldOut], Signs] | None = None
     """Measures whether a learned reward is exploited, at every save point (learning.practice.checks.signs);
     None where a program knows what is right."""
@@ -164,10 +167,12 @@ class PracticeRun:
         alike: list[float] = []
         idle = 0
         while session.step_number < session.settings.steps:
-            if self.stop():
+            spent = time.monotonic() - self._started
+            stopped, spent = self.team.agree(float(self.stop()), spent)
+            if stopped:
                 outcome.ended, outcome.why = "stopped", "stopped; what was gained so far is kept"
                 break
-            if time.monotonic() - self._started > session.settings.seconds:
+            if spent > session.settings.seconds:
                 outcome.ended, outcome.why = "time", "the time is over; practise again to go on"
                 break
             report = session.step()
@@ -199,7 +204,7 @@ class PracticeRun:
     def _warm_up(self) -> bool:
         """Warms up. False if practice cannot go on."""
         session, outcome = self.session, self._outcome
-        last = session.warm_up(self._warmed, self.stop)
+        last = session.warm_up(self._warmed, self._stopped)
         outcome.warm_up_steps = last.step
         if last.step and not self._save("warmed_up"):
             return False
@@ -207,7 +212,7 @@ class PracticeRun:
         part = bool(self._best.arms) and self._best.accuracy >= HARD
         if success >= settings.enough or part:  # of several tasks, those that can be practised are
             outcome.accuracy_warm = outcome.accuracy_after
-        elif not self.stop():
+        elif not self._stopped():
             outcome.ended = "too_hard"
             kept = "; what they taught is kept, undo takes it back" if outcome.saves else ""
             outcome.why = (
@@ -216,6 +221,10 @@ class PracticeRun:
             )
             return False
         return True
+
+    def _stopped(self) -> bool:
+        """Whether the run was asked to end; the same in all processes."""
+        return bool(self.team.agree(float(self.stop()))[0])
 
     def _warmed(self, report: WarmUpReport) -> None:
         """Reports a step of warm-up. Saves now and then, if the guard lets it: warm-up in idle hours is

@@ -32,6 +32,7 @@ from learning.objectives.grpo import (
     grpo_gradients,
     log_probabilities,
 )
+from learning.objectives.processes import ALONE, ProcessGroup
 from learning.objectives.stepper import Stepper
 from learning.objectives.token_credit import credited, trajectories
 from learning.practice.checks.yardstick import Yardstick
@@ -46,13 +47,15 @@ from learning.practice.sampling.rollouts import (
     Sample,
     held_out_problems,
 )
-from learning.practice.settings import PracticeSettings, WarmUpSettings
+from learning.practice.settings import PracticeSettings
 from learning.practice.supply.source import MakeSource, ProblemSource, SingleSource
 from learning.practice.tags import as_text, with_tags
 from learning.practice.trained import TrainedWeights, WholeModel
 from learning.practice.warm_up import WarmUpReport, warm_up
 from learning.rewards.task import Problem, Task
 
+APART = 1_000_003
+"""Between the seeds with which two processes draw answers."""
 KL_GROUPS = 4
 """Groups per step, dead ones among them, on which the KL from the weights before the first step is
 estimated."""
@@ -75,15 +78,17 @@ class GrpoTrainer:
         value: ValueHead | None = None,
         source: MakeSource = SingleSource,
         pause: Callable[[], None] = lambda: None,
+        team: ProcessGroup = ALONE,
     ) -> None:
         """trained: what is trained, within its `training`; None: all weights. yardstick: what
         talk and book are held to; None: as they are now. value: of these weights on this task, learned
-        before, for a critic. source: of the problems that are practised. Raises DataError if the task has no
-        problems."""
-        self.model, self.task, self.settings = model, task, settings
+        before, for a critic. source: of the problems that are practised. team: processes that practise
+        together: each draws answers to its share of the problems and computes its share of the gradients.
+        Raises DataError if the task has no problems."""
+        self.model, self.task, self.settings, self.team = model, task, settings, team
         self._pause, self._trained = pause, trained or WholeModel(model)
         self._rng = random.Random(seed)
-        self.generator = torch.Generator().manual_seed(seed)
+        self.generator = torch.Generator().manual_seed(seed + APART * team.rank)
         self.roller = self._sampler(tokenizer, task)
 
         def fits(problem: Problem) -> bool:
@@ -99,6 +104,7 @@ class GrpoTrainer:
             reference=reference_of(yardstick.model, pause=pause) if yardstick else None,
             check_tokens=min(2048, 4 * settings.objective.micro_tokens),
             pause=pause,
+            team=team,
         )
         if yardstick:
             self.keeper.book_before = yardstick.before(self.keeper.book_recall)
@@ -107,6 +113,7 @@ class GrpoTrainer:
             settings.lr,
             what="practice",
             advice="nothing of it is kept; practise again",
+            team=team,
         )
         self.step_number = 0
         self._buffer = ExperienceBuffer(settings.buffer_size or settings.groups, settings.max_age)
@@ -114,6 +121,8 @@ class GrpoTrainer:
         """One for each kind of answers that is learned from; each has a normaliser of its own."""
         self._advantages: list[GroupAdvantages] = [settings.advantages]
         """For each of them."""
+        self._live = 1.0
+        """Share of groups whose answers differed in reward, among those drawn last."""
         self.updates = 0
         """Optimizer steps so far, including warm-up."""
         self.taught_tags = False
@@ -169,38 +178,33 @@ class GrpoTrainer:
         self, report: Callable[[WarmUpReport], None], stop: Callable[[], bool]
     ) -> WarmUpReport:
         """See learning.practice.warm_up."""
-        return self._warmed_up(self.roller, self._source, self.settings.warm_up, report, stop)
-
-    def _warmed_up(
-        self,
-        roller: RolloutSampler,
-        source: ProblemSource,
-        settings: WarmUpSettings,
-        report: Callable[[WarmUpReport], None],
-        stop: Callable[[], bool],
-    ) -> WarmUpReport:
-        before = self.updates
+        before, settings = self.updates, self.settings.warm_up
         settings = replace(settings, lr=settings.lr * self._trained.rate)
         if not self._trained.embeddings:
             settings = replace(settings, tags=as_text)
 
         def heard(now: WarmUpReport) -> None:
             self.updates = before + now.step
-            self.taught_tags |= now.tagged
+            self.taught_tags = now.tagged
+            self.roller.says_tags |= now.tagged
             report(now)
 
         return warm_up(
             self.model,
             self._trained.tensors(),
-            roller,
-            source,
+            *self._taught(),
             self.keeper,
             settings,
             self.generator,
             report=heard,
             pause=self._pause,
             stop=stop,
+            team=self.team,
         )
+
+    def _taught(self) -> tuple[RolloutSampler, ProblemSource]:
+        """What warm-up draws with, and what it teaches."""
+        return self.roller, self._source
 
     def step(self) -> StepReport:
         """One rollout and its updates. Raises NumericsError if a loss or gradient is not finite,
@@ -241,18 +245,19 @@ class GrpoTrainer:
             rows=self.settings.rows,
             weights=self._trained.added,
             pause=self._pause,
+            team=self.team,
         )
 
     def _draw(self) -> list[Drawn]:
         """All answers sampled. Groups whose answers differ in reward go into the buffer; others are replaced
-        up to `redraws` times."""
+        up to `redraws` times. As many more are drawn as will be dead if the draw is like the one before."""
         settings, buffer = self.settings, self._buffer
         drawn: list[Drawn] = []
         wanted = min(settings.groups, buffer.size - len(buffer)) + len(buffer)
         for _ in range(1 + settings.redraws):
-            if not (missing := wanted - len(buffer)):
+            if (missing := wanted - len(buffer)) <= 0:
                 break
-            problems = self._source.take(missing)
+            problems = self._source.take(min(settings.groups, math.ceil(missing / self._live)))
             found = self.roller.draw(self.model, problems, settings.group_size, self.generator)
             drawn.append(found)
             live = [
@@ -261,6 +266,7 @@ class GrpoTrainer:
                 if is_dead(samples) is False
             ]
             buffer.add(self._penalised(live, settings.kl_reward), self.step_number)
+            self._live = max(1, len(live)) / len(problems)
         return drawn
 
     def _scored(self, prompt: tuple[int, ...], samples: Sequence[Sample]) -> ScoredGroup:
@@ -377,6 +383,7 @@ class GrpoTrainer:
                     reference=reference,
                     longest=self.roller.longest,
                     pause=self._pause,
+                    team=self.team,
                 )
                 for groups in kinds
                 if groups

@@ -19,6 +19,7 @@ from engine.errors import DataError
 from engine.model import Model
 from learning.data.examples import Example
 from learning.memory.retention import Retention
+from learning.objectives.processes import ALONE, ProcessGroup
 from learning.objectives.stepper import Stepper
 from learning.objectives.supervised import likelihood_gradients
 from learning.practice.sampling.rollouts import RolloutSampler
@@ -58,11 +59,14 @@ def warm_up(
     report: Callable[[WarmUpReport], None] = lambda _: None,
     pause: Callable[[], None] = lambda: None,
     stop: Callable[[], bool] = lambda: False,
+    team: ProcessGroup = ALONE,
 ) -> WarmUpReport:
     """Trains the model in place; returns the last report. tensors: those to optimise. Raises DataError if a
-    problem has no worked answer, NumericsError if a loss is not finite (the caller restores the weights)."""
+    problem has no worked answer, NumericsError if a loss is not finite (the caller restores the weights).
+    team: processes that share the work."""
     started, tagged = time.monotonic(), False
-    stepper = Stepper(tensors, settings.lr, what="warm-up", advice="nothing was changed; try again")
+    advice = "nothing was changed; try again"
+    stepper = Stepper(tensors, settings.lr, what="warm-up", advice=advice, team=team)
 
     def measured(step: int, loss: float) -> WarmUpReport:
         chosen = source.worked(settings.measured)
@@ -89,9 +93,9 @@ def warm_up(
         if not tagged and any(roller.tokenizer.own_tags.intersection(line.ids) for line in lines):
             tagged = roller.says_tags = True
             introduce_tags(model, roller.tokenizer)
-        loss = likelihood_gradients(model, lines, pause=pause)
+        loss = likelihood_gradients(model, lines, pause=pause, team=team)
         keeper.gradients(model, settings.keep)
-        stepper.step(loss, min(1.0, (step + 1) / settings.ramp))
+        loss = stepper.step(loss, min(1.0, (step + 1) / settings.ramp))
         step += 1
         if step % settings.measure_every == 0:
             last = measured(step, loss)

@@ -29,8 +29,8 @@ from learning.data.token_stream import TokenStream
 from learning.data.tokens import Corpus
 from learning.models.plain_text import TALKS, continues_only
 from learning.models.store import SHIPPED
+from learning.objectives.processes import ALONE, ProcessGroup
 from learning.pretraining.checkpoint import TRAINING, refuse_taught
-from learning.pretraining.distributed import ALONE, ProcessGroup
 from learning.pretraining.held_out import bits_of_tokens
 from learning.pretraining.loop import fresh_model
 from learning.text.normalise import writable

@@ -25,8 +25,8 @@ from engine.precision import fast_dtype
 from engine.storage.checkpoint import load_model
 from learning.data.token_stream import TokenStream
 from learning.maths.optim import AdamWAlone, MuonAdamW, Optimizers
+from learning.objectives.processes import ALONE, ProcessGroup
 from learning.pretraining.checkpoint import resume_run, save_run, write_record
-from learning.pretraining.distributed import ALONE, ProcessGroup
 from learning.pretraining.held_out import bits_per_byte
 from learning.pretraining.settings import Mean, PretrainReport, PretrainSettings, Progress, schedule
 from learning.pretraining.spikes import Spikes
@@ -134,9 +134,7 @@ def pretrain(
 
     model.train()
     while True:
-        progress.seconds, stopping = team.agree(
-            progress.seconds, float(stop()), device=model.device
-        )
+        progress.seconds, stopping = team.agree(progress.seconds, float(stop()))
         if stopping or progress.done(settings) >= 1.0:
             break
         clock.start()

@@ -1,14 +1,11 @@
-"""The events that the teacher sends to a session, as frozen dataclasses (sent by learning.protocol.messages).
-
-Imports no torch.
-"""
+"""The events that the teacher sends to a session (learning.protocol.messages). Imports no torch."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Literal
 
-from learning.protocol.model_events import Fetched, FetchProgress, Grown, WouldPick
+from learning.protocol.model_events import Disputed, Fetched, FetchProgress, Grown, WouldPick
 from learning.protocol.practice_events import PracticeStarted
 from learning.protocol.records import Candidate, LessonReport, StepFigures, TextDelta
 
@@ -387,6 +384,7 @@ Event = (
     | PracticeDone
     | Checked
     | WouldPick
+    | Disputed
     | CompareBegan
     | ComparedText
     | CompareDone

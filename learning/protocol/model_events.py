@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from learning.protocol.records import DisputedAnswers
+
 
 @dataclass(frozen=True)
 class FetchProgress:
@@ -41,3 +43,14 @@ class WouldPick:
     ask: int
     index: int
     """1 to n."""
+
+
+@dataclass(frozen=True)
+class Disputed:
+    """The answer to a FindDisputed."""
+
+    found: tuple[DisputedAnswers, ...]
+    """The most disputed first."""
+    trouble: str = ""
+    """Why none can be found; else empty."""
+    next_step: str = ""

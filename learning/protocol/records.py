@@ -61,6 +61,31 @@ class Candidate:
 
 
 @dataclass(frozen=True)
+class DisputedAnswers:
+    """Answers to one message about which the model of the owner's taste is unsure."""
+
+    message: str
+    answers: tuple[str, ...]
+    """Two or more different ones."""
+    disagreement: float
+    """Mean standard deviation of the heads about how much better one answer is than another."""
+    tokens: tuple[tuple[int, ...], ...]
+    logprobs: tuple[tuple[float, ...], ...]
+    """Of each token, in nats, at temperature 1."""
+    version: int
+    """Of the weights that answer."""
+
+    def candidates(self, ask: int) -> list[Candidate]:
+        """As the journal keeps them, cards 1 to n."""
+        return [
+            Candidate(ask, number, text, tokens, odds, "end", self.version)
+            for number, (text, tokens, odds) in enumerate(
+                zip(self.answers, self.tokens, self.logprobs, strict=True), 1
+            )
+        ]
+
+
+@dataclass(frozen=True)
 class TextDelta:
     """New text of one of several answers that are being generated."""
 

@@ -198,6 +198,14 @@ class Foretell:
 
 
 @dataclass(frozen=True)
+class FindDisputed:
+    """Find the messages about whose answers the model of the owner's taste is most unsure."""
+
+    count: int
+    """Messages, at least 1."""
+
+
+@dataclass(frozen=True)
 class StopComparing:
     """Stop a comparison: its screen was closed."""
 
@@ -234,6 +242,7 @@ Request = (
     | Check
     | Compare
     | Foretell
+    | FindDisputed
     | StopComparing
     | Forget
     | Shutdown

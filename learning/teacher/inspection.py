@@ -39,9 +39,16 @@ from learning.protocol.events import (
     ComparedText,
     Event,
 )
-from learning.protocol.model_events import WouldPick
+from learning.protocol.model_events import Disputed, WouldPick
 from learning.protocol.records import Lesson, TextDelta, Turns
-from learning.protocol.requests import Check, Compare, Foretell, Probe, StopComparing
+from learning.protocol.requests import (
+    Check,
+    Compare,
+    FindDisputed,
+    Foretell,
+    Probe,
+    StopComparing,
+)
 from learning.rewards.reward_keeper import RewardError, usable
 from learning.rewards.reward_model import ids_of
 from learning.teacher.recall import LessonRecall
@@ -56,11 +63,11 @@ class _GetReady:
     """Compute what the next recall needs."""
 
 
-Job = Check | Compare | Foretell | Lesson | _GetReady
+Job = Check | Compare | Foretell | FindDisputed | Lesson | _GetReady
 
 
 class Inspector:
-    """A thread that handles Check, Compare, Foretell and measurements. `close` ends it."""
+    """A thread that handles Check, Compare, Foretell, FindDisputed and measurements. `close` ends it."""
 
     def __init__(
         self,
@@ -80,7 +87,7 @@ class Inspector:
         self._thread = threading.Thread(target=self._loop, name="look", daemon=True)
         self._thread.start()
 
-    def send(self, request: Check | Compare | Foretell | StopComparing) -> None:
+    def send(self, request: Check | Compare | Foretell | FindDisputed | StopComparing) -> None:
         """Queues a request; returns at once."""
         if isinstance(request, StopComparing):
             self._stopped.add(request.key)
@@ -112,6 +119,8 @@ class Inspector:
                     self._compare(job)
                 elif isinstance(job, Foretell):
                     self._foretell(job)
+                elif isinstance(job, FindDisputed):
+                    self._dispute(job)
                 elif isinstance(job, _GetReady):
                     self._recall.prepare(self._pause)
                 else:
@@ -130,6 +139,8 @@ class Inspector:
             self._emit(Checked(job.key, (), self._learner.published.version, what))
         elif isinstance(job, Compare):
             self._emit(CompareDone(job.key, what, next_step))
+        elif isinstance(job, FindDisputed):
+            self._emit(Disputed((), what, next_step))
 
     def _pause(self) -> None:
         """Waits while the owner needs the machine. Raises _Enough when the program closes."""
@@ -185,6 +196,14 @@ class Inspector:
             if len(rows) > 1:
                 best = int(model.rewards(rows, pause=self._pause).mean(1).argmax())
                 self._emit(WouldPick(job.ask, shown[best].index))
+
+    def _dispute(self, job: FindDisputed) -> None:
+        from learning.practice.disputed import most_disputed
+
+        seed = secrets.randbelow(2**31)
+        folder = self._learner.folder
+        found = most_disputed(folder, self._journal, job.count, seed=seed, pause=self._pause)
+        self._emit(Disputed(tuple(found)))
 
     # ------------------------------------------------------------ earlier weights
 

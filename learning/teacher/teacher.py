@@ -37,6 +37,7 @@ from learning.protocol.requests import (
     CancelTraining,
     Check,
     Compare,
+    FindDisputed,
     Foretell,
     Generate,
     Keep,
@@ -151,7 +152,7 @@ class Teacher:
         elif isinstance(request, OwnerActive):
             self._turnstile.key_pressed()
             self._signals.owner_is_back.set()
-        elif isinstance(request, Check | Compare | Foretell | StopComparing):
+        elif isinstance(request, Check | Compare | Foretell | FindDisputed | StopComparing):
             self._looker.send(request)
         elif isinstance(request, Shutdown):
             self.close()

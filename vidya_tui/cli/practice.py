@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -166,7 +169,7 @@ def practice(
         )
     _check(request)
     task = request.task
-    with desk(options) as place:
+    with _together(options) as own, desk(own) as place:
         assert place.teacher is not None
         place.teacher.send(request)
         done, stopped = _until_done(place, options)
@@ -182,6 +185,34 @@ def practice(
             typed = " ".join(request.arms or (task,))
             next_step = practice_state.advice(done, f"vidya practice {typed} --warm-up")
             raise VidyaError(f"{task}: {done.why}", next_step)
+
+
+@contextmanager
+def _together(options: Options) -> Iterator[Options]:
+    """Yields the options of this process. Of those that `torchrun` started the first one practises in the
+    owner's home; each other one in a copy, which is dropped, and silently."""
+    from learning.models.copied_home import copied_home
+    from learning.objectives.processes import started_together, team_of_environment
+
+    if not started_together():
+        yield options
+        return
+    with team_of_environment(options.chosen_device) as (team, device):
+        if team.leads:
+            team.wait()  # until the others have their copies
+            yield replace(options, device=device)
+            return
+        with copied_home(options.home, options.chosen_model) as (home, model):
+            team.wait()
+            with (
+                Path(os.devnull).open("w") as nowhere,
+                redirect_stdout(nowhere),
+                redirect_stderr(nowhere),
+            ):
+                try:
+                    yield replace(options, home_path=home.path, model=model, device=device)
+                except VidyaError:  # the first process tells it
+                    raise SystemExit(1) from None
 
 
 def _until_done(place: LocalTeacher, options: Options) -> tuple[PracticeDone, bool]:

@@ -17,7 +17,7 @@ from vidya_tui.options import Options
 from vidya_tui.text.numbers import counted
 
 if TYPE_CHECKING:
-    from learning.pretraining.distributed import ProcessGroup
+    from learning.objectives.processes import ProcessGroup
     from learning.pretraining.job import Job
     from learning.pretraining.settings import PretrainReport
 
@@ -121,7 +121,7 @@ def pretrain(
     import torch
 
     from learning.models.store import ModelStore
-    from learning.pretraining.distributed import team_of_environment
+    from learning.objectives.processes import team_of_environment
     from learning.pretraining.job import Job, check_out, default_out
 
     if minutes is not None and tokens is not None:

@@ -16,9 +16,11 @@ from learning.home import Home
 from learning.models.store import ModelInfo, ModelStore, Snapshot
 from learning.models.unfinished_training import Unfinished, read_unfinished
 from learning.practice.supply.arms import parse_arms
-from learning.protocol.requests import Grow
+from learning.protocol.records import DisputedAnswers
+from learning.protocol.requests import FindDisputed, Grow
 from vidya_tui.controller.controller import Controller
 from vidya_tui.controller.preferences import how_to_learn, prepare
+from vidya_tui.session.disputed import pick_disputed
 from vidya_tui.settings import file as settings_file
 from vidya_tui.settings.file import Settings
 from vidya_tui.state.growth import Growing
@@ -92,6 +94,16 @@ class ModelControl:
         )  # the first frame waits for no more than it needs
 
         return read_taste(self._store.info(self.model).path, self.desk.journal)
+
+    def find_disputed(self, count: int) -> None:
+        """Asks the teacher for messages about whose answers the taste is unsure; they come as a Disputed."""
+        self.desk.session.teacher.send(FindDisputed(count))
+
+    def pick_disputed(self, one: DisputedAnswers, index: int) -> None:
+        """Takes one of these answers, 1 to n, as the owner's pick. Raises JournalError, and DataError where
+        the book cannot be written."""
+        session = self.desk.session
+        pick_disputed(session.journal, session.teacher, self._home.book_path, one, index)
 
     def models(self) -> tuple[Sequence[ModelInfo], dict[str, CheckpointError]]:
         """(models of the home, then those that come with vidya; name -> why a model cannot be read)."""

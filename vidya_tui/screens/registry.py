@@ -35,9 +35,12 @@ def open_app_screen(
 
         return ModelScreen(control)
     if name == "taste":
+        from vidya_tui.screens.disputed import DisputedScreen
         from vidya_tui.screens.taste import TasteScreen
 
-        return TasteScreen(control.taste)
+        return TasteScreen(
+            control.taste, lambda: DisputedScreen(control.find_disputed, control.pick_disputed)
+        )
     from vidya_tui.screens.train import TrainScreen
 
     return TrainScreen(lambda: control.desk.training, command("train"), command("cancel"))

@@ -29,12 +29,14 @@ class TasteScreen(Steady, Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss", "back to the talk"),
         Binding("r", "read", "read again"),
+        Binding("a", "ask", "ask me"),
     ]
 
-    def __init__(self, view: Callable[[], TasteView]) -> None:
-        """view: reads what is known now; may raise VidyaError."""
+    def __init__(self, view: Callable[[], TasteView], ask: Callable[[], Screen[int]]) -> None:
+        """view: reads what is known now; may raise VidyaError. ask: makes the screen that asks the owner
+        where the taste is unsure."""
         super().__init__()
-        self._view = view
+        self._view, self._ask = view, ask
         self.heading = Static("", markup=False, classes="heading")
 
     def compose(self) -> ComposeResult:
@@ -49,6 +51,10 @@ class TasteScreen(Steady, Screen[None]):
 
     def hear(self, _: Sequence[Event]) -> None:
         """Events change nothing here; r reads again."""
+
+    def action_ask(self) -> None:
+        """Asks the owner to pick among answers about which the taste is unsure."""
+        self.app.push_screen(self._ask())
 
     async def action_read(self) -> None:
         """Reads report and journal again."""

@@ -16,6 +16,7 @@ from engine.rollout import ROWS, Answered
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example, from_turns
 from learning.envs.dialogue import DialogueEnvironment
+from learning.objectives.processes import ALONE, ProcessGroup
 from learning.objectives.token_credit import Ids
 from learning.practice.sampling.rollouts import SHORT, Drawn, RolloutSampler, Sample
 from learning.rewards.dialogue import DialogueTask
@@ -47,14 +48,13 @@ class DialogueSampler(RolloutSampler):
 
     task: DialogueTask
 
-    def draw(
+    def draw_own(
         self,
         model: Model,
         problems: Sequence[Problem],
         group: int,
         generator: torch.Generator,
-        *,
-        greedy: bool = False,
+        greedy: bool,
     ) -> Drawn:
         """See RolloutSampler; `group` conversations about each problem."""
         started = time.monotonic()
@@ -119,6 +119,7 @@ def sampler(
     rows: int = ROWS,
     weights: Callable[[], AbstractContextManager[None]] = nullcontext,
     pause: Callable[[], None] = lambda: None,
+    team: ProcessGroup = ALONE,
 ) -> RolloutSampler:
     """The sampler that fits a task; arguments as of RolloutSampler."""
     kind = DialogueSampler if isinstance(task, DialogueTask) else RolloutSampler
@@ -130,6 +131,7 @@ def sampler(
         rows=rows,
         weights=weights,
         pause=pause,
+        team=team,
     )
 
 

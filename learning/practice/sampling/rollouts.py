@@ -17,6 +17,7 @@ from engine.rollout import ROWS, Answered, Rollout, World
 from engine.tokenizers.chat_format import encode_prompt
 from engine.tokenizers.tokenizer import Tokenizer
 from learning.data.examples import Example, from_answer
+from learning.objectives.processes import ALONE, ProcessGroup
 from learning.rewards.task import Problem, Score, Task
 
 SHORT = 32
@@ -115,11 +116,13 @@ class RolloutSampler:
         rows: int = ROWS,
         weights: Callable[[], AbstractContextManager[None]] = nullcontext,
         pause: Callable[[], None] = lambda: None,
+        team: ProcessGroup = ALONE,
     ) -> None:
-        """weights: held while answers are drawn; puts what is trained into the model's own weights."""
+        """weights: held while answers are drawn; puts what is trained into the model's own weights. team:
+        processes that share the problems."""
         self.tokenizer, self.task = tokenizer, task
         self.max_tokens, self.temperature, self.rows = max_tokens, temperature, rows
-        self.weights, self.pause = weights, pause
+        self.weights, self.pause, self.team = weights, pause, team
         self.says_tags = tokenizer.says_tags
         """Whether the model has learned the tags of answers; warm-up may teach them."""
 
@@ -138,7 +141,26 @@ class RolloutSampler:
         greedy: bool = False,
     ) -> Drawn:
         """Samples `group` answers to each problem in one batch and scores those of a problem together.
-        Raises DataError if a problem does not fit into the context."""
+        Of several processes each does its share of the problems, and all get all answers. Raises DataError
+        if a problem does not fit into the context."""
+        own = self.team.share(problems)
+        drawn = self.draw_own(model, own, group, generator, greedy)
+        if self.team.size == 1:
+            return drawn
+        rows = self.team.gather(list(zip(drawn.prompts, drawn.groups, strict=True)))
+        (tokens,) = self.team.total(drawn.tokens)
+        prompts, groups = zip(*rows, strict=True)
+        return Drawn(prompts, groups, int(tokens), drawn.seconds)
+
+    def draw_own(
+        self,
+        model: Model,
+        problems: Sequence[Problem],
+        group: int,
+        generator: torch.Generator,
+        greedy: bool,
+    ) -> Drawn:
+        """`draw` in this process alone."""
         started = time.monotonic()
         prompts = tuple(self.prompt(model, problem) for problem in problems)
         found = self.rollout(model, prompts, group, generator, greedy)

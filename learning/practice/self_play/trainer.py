@@ -10,7 +10,7 @@ an update learns from both. Left out: what a question is worth (learning.maths.l
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,13 +23,18 @@ from learning.maths.policy import batch_advantages
 from learning.memory.replay import Replay
 from learning.practice.figures import StepReport, is_dead, mean
 from learning.practice.sampling.buffer import ExperienceBuffer
-from learning.practice.sampling.rollouts import Drawn, HeldOut, Sample, share_right
+from learning.practice.sampling.rollouts import (
+    Drawn,
+    HeldOut,
+    RolloutSampler,
+    Sample,
+    share_right,
+)
 from learning.practice.self_play.asking import AskingTask
 from learning.practice.settings import PracticeSettings
 from learning.practice.supply.mixture import TaskMixture
-from learning.practice.supply.source import SingleSource
+from learning.practice.supply.source import ProblemSource, SingleSource
 from learning.practice.trainer import GrpoTrainer
-from learning.practice.warm_up import WarmUpReport
 from learning.protocol.records import AskingFigures
 from learning.rewards.asked import AskedTask
 from learning.rewards.task import Problem, Score, Task
@@ -109,18 +114,12 @@ class SelfPlayTrainer(GrpoTrainer):
             sample.score.success for sample in self._ask().samples
         )
 
-    def warm_up(
-        self, report: Callable[[WarmUpReport], None], stop: Callable[[], bool]
-    ) -> WarmUpReport:
-        """Teaches to ask and to answer in the same batches: taught to ask alone, it forgets how to answer.
-        Ends once both succeed often enough."""
+    def _taught(self) -> tuple[RolloutSampler, ProblemSource]:
+        """To ask and to answer in the same batches: taught to ask alone, it forgets how to answer. Warm-up
+        ends once both succeed often enough."""
         both = TaskMixture({"answers": self.task, "questions": self._asking})
-        roller = self._sampler(self.roller.tokenizer, both)
         source = BothSource(both, random.Random(self._rng.random()), lambda _: True)
-        try:
-            return self._warmed_up(roller, source, self.settings.warm_up, report, stop)
-        finally:
-            self.roller.says_tags = roller.says_tags
+        return self._sampler(self.roller.tokenizer, both), source
 
     def step(self) -> StepReport:
         """See GrpoTrainer."""

@@ -121,13 +121,33 @@ def test_dead_groups_are_counted_and_drawn_again(
     tiny_model: Model, tiny_tokenizer: Tokenizer, replay: Replay
 ) -> None:
     rewards: list[list[float | None]] = [[1.0, 1.0], [0.0, 1.0], [0.0, 0.0], [1.0, 0.0]]
-    session = rigged(tiny_model, tiny_tokenizer, replay, rewards, redraws=5)
+    session = rigged(tiny_model, tiny_tokenizer, replay, rewards, redraws=1)
     report = session.step()
     assert (report.groups, report.dead_groups) == (4, 2)
-    assert session.rewards == [], "one was missing, then one again"
+    assert session.rewards == [], "one was missing, and every second had been dead"
     assert report.reward_mean == pytest.approx(0.5)
     assert report.reward_std == pytest.approx((0.0 + 0.5**0.5 + 0.0 + 0.5**0.5) / 4)
     assert report.loss == pytest.approx(0.0, abs=0.05)
+
+
+def test_where_few_groups_are_live_so_many_are_drawn_that_an_update_is_reached(
+    tiny_model: Model, tiny_tokenizer: Tokenizer, replay: Replay
+) -> None:
+    dead, live = [0.0, 0.0], [0.0, 1.0]
+    rewards: list[list[float | None]] = [live, dead, dead, dead, live, dead, dead, dead] * 2
+    session = Rigged(
+        tiny_model,
+        tiny_tokenizer,
+        Sums(9),
+        replay,
+        replace(TINY, groups=4, group_size=2, updates=1, redraws=1, max_age=1),
+    )
+    session.rig(rewards)
+    first, second = session.step(), session.step()
+    assert (first.updates, first.waiting, first.groups) == (0, 2, 8), "three missing, four drawn"
+    assert (second.updates, second.groups) == (1, 8), (
+        "two were missing; as many again would be dead"
+    )
 
 
 def test_redrawing_has_an_end(tiny_model: Model, tiny_tokenizer: Tokenizer, replay: Replay) -> None:
@@ -259,13 +279,13 @@ def test_no_step_is_taken_on_fewer_live_groups_than_asked_for(
 ) -> None:
     live: list[float | None] = [0.0, 1.0]
     dead: list[float | None] = [0.0, 0.0]
-    session = rigged(tiny_model, tiny_tokenizer, replay, [live, dead, live], redraws=0)
+    session = rigged(tiny_model, tiny_tokenizer, replay, [live, dead, live, dead], redraws=0)
     before = {name: value.clone() for name, value in tiny_model.state_dict().items()}
     first = session.step()
     assert (first.updates, first.waiting, first.needed) == (0, 1, 2)
     assert all(torch.equal(before[name], value) for name, value in tiny_model.state_dict().items())
     second = session.step()
-    assert session.rewards == [], "only what is missing was drawn"
+    assert session.rewards == [], "drawn was what is missing, and as many dead ones as before"
     assert (second.updates, second.waiting, second.age) == (1, 0, 0.5)
     assert session.updates == 1 and second.ratio != 1.0
 

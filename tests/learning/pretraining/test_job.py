@@ -13,8 +13,8 @@ from engine.storage.checkpoint import save_model
 from engine.storage.checkpoint_files import WEIGHTS
 from engine.tokenizers.load import load_tokenizer
 from engine.tokenizers.ranks import RankTokenizer
+from learning.objectives.processes import ProcessGroup
 from learning.pretraining.checkpoint import TRAINING
-from learning.pretraining.distributed import ProcessGroup
 from learning.pretraining.job import Job, check_out, default_out, micro_rows, prepare
 from learning.pretraining.loop import PretrainSettings, fresh_model, pretrain
 

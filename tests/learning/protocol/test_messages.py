@@ -6,7 +6,7 @@ import json
 from typing import Any, get_args
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engine.config import Sampling
@@ -31,6 +31,7 @@ ANY: dict[type, st.SearchStrategy[Message]] = {Generate: st.builds(Generate, sam
 
 @pytest.mark.parametrize("kind", MESSAGES, ids=lambda kind: kind.__name__)
 def test_the_least_and_the_strangest_of_every_kind_come_back_equal(kind: Any) -> None:
+    @settings(suppress_health_check=[HealthCheck.too_slow])  # on a busy machine
     @given(ANY.get(kind, st.from_type(kind)))
     def comes_back(message: Message) -> None:
         line = encode(message)

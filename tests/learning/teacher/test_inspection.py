@@ -22,8 +22,9 @@ from learning.lessons.learner import Learner
 from learning.lessons.recipe import TeachSettings
 from learning.models.snapshots import kept_weights
 from learning.protocol.events import Checked, CompareBegan, CompareDone, ComparedText, Event
+from learning.protocol.model_events import Disputed
 from learning.protocol.records import Lesson, Turn, Turns
-from learning.protocol.requests import Check, Compare, Probe, StopComparing
+from learning.protocol.requests import Check, Compare, FindDisputed, Probe, StopComparing
 from learning.teacher.inspection import Inspector
 from learning.teacher.recall import LessonRecall
 from learning.teacher.scheduling import Scheduler
@@ -182,3 +183,11 @@ def test_an_answer_taken_out_of_the_book_does_not_come_back(place: Place) -> Non
     place.learner.forget_memory()
     assert place.trained() == [3]
     assert len(place.learner.replay.taught) >= 1
+
+
+def test_without_a_taste_nothing_is_in_dispute_and_why_is_told(place: Place) -> None:
+    place.looker.send(FindDisputed(3))
+    place.looker.send(Check(7, ()))
+    place.until(Checked, 7)
+    (told,) = [event for event in place.said if isinstance(event, Disputed)]
+    assert told.found == () and "no taste yet" in told.trouble and told.next_step

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 from click.testing import CliRunner
@@ -201,3 +204,26 @@ def test_options_of_every_practice_are_in_the_settings(gym: Shell) -> None:
     gym.home.settings_path.write_text('practice_options = "held_out=3 lr=1e-5"\n')
     rows = gym.rows("practice", "easy", "--steps", "0", "--option", "lr=2e-5", "--no-warm-up")
     assert rows[0]["changed"]["held_out"] == "3" and rows[0]["changed"]["lr"] == "2e-05"
+
+
+@pytest.mark.slow
+def test_processes_of_torchrun_practise_together_in_one_home(shell: Shell) -> None:
+    """The first one alone speaks and saves; the others work in copies of the home, which are removed."""
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2"]
+    command += ["-m", "vidya_tui", "practice", "chain_sum", "--no-warm-up", "--json"]
+    for option in ("steps=1", "held_out=5", "groups=3", "max_tokens=4"):
+        command += ["--option", option]
+    folder = shell.home.path.parent
+    done = subprocess.run(
+        [*command, "--home", str(shell.home.path)],
+        env={**os.environ, "OMP_NUM_THREADS": "1", "TMPDIR": str(folder)},
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
+    assert done.returncode == 0, done.stderr
+    events = [json.loads(line).get("event") for line in done.stdout.splitlines()]
+    assert events[0] == "settings" and (events.count("done"), events.count(None)) == (1, 1)
+    (run,) = shell.rows("practice", "--runs")
+    assert run["record"]["processes"] == 2
+    assert not list(folder.glob("vidya-process-*"))

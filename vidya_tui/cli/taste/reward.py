@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from engine.config import Sampling
 from engine.errors import DataError, reason
-from learning.journal.journal import Journal
-from learning.protocol.records import Turn
+from learning.protocol.records import DisputedAnswers
 from vidya_tui.cli.common import (
     common,
     input_line,
@@ -26,12 +24,12 @@ from vidya_tui.cli.common import (
 from vidya_tui.cli.help import Group
 from vidya_tui.cli.teach import judge, silent
 from vidya_tui.options import Options
+from vidya_tui.session.disputed import journal_disputed
 from vidya_tui.state import taste
 from vidya_tui.text.numbers import counted, percent
 from vidya_tui.text.sanitise import one_line
 
 if TYPE_CHECKING:
-    from learning.practice.disputed import DisputedAnswers
     from learning.rewards.reward_report import TasteReport
 
 DRAWN = 4
@@ -221,7 +219,7 @@ def ask_owner(count: int, options: Options) -> None:
         picked = 0
         for place_, one in enumerate(found, 1):
             if options.as_json:
-                number = _journaled(place.journal, one)
+                number = journal_disputed(place.journal, one)
                 print_json({"ask": number, **_disputed_row(one)})
                 continue
             show(f"{place_} of {len(found)}: {one_line(one.message)}")
@@ -231,7 +229,7 @@ def ask_owner(count: int, options: Options) -> None:
             if answer is None:
                 break
             if answer:
-                number = _journaled(place.journal, one)
+                number = journal_disputed(place.journal, one)
                 judge(place, place.journal.ask(number), answer, None, None, "", None)
                 picked += 1
         waiting = len(place.journal.waiting())
@@ -253,15 +251,6 @@ def _answered(count: int) -> int | None:
             return 0
         if said.isdecimal() and 1 <= int(said) <= count:
             return int(said)
-
-
-def _journaled(journal: Journal, one: DisputedAnswers) -> int:
-    """Id of an ask in a conversation of its own."""
-    number = journal.add_ask(
-        journal.new_conversation(), (Turn("user", one.message),), Sampling()
-    ).id
-    journal.add_candidates(one.candidates(number))
-    return number
 
 
 def _disputed_row(one: DisputedAnswers) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""learning.pretraining.distributed: two processes take the steps that one would take on the same batches."""
+"""Pre-training in two processes takes the steps that one would take on the same batches."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from engine.storage.checkpoint import load_tensors, save_tensors
 from engine.tokenizers.ranks import RankTokenizer
 from learning.data.corpus import Document
 from learning.data.token_stream import TokenStream
-from learning.pretraining.distributed import ALONE, ProcessGroup, team_of_environment
+from learning.objectives.processes import ALONE, ProcessGroup
 from learning.pretraining.loop import PretrainSettings, accumulate, fresh_model, pretrain
 
 T = RankTokenizer({bytes([b]): b for b in range(256)})
@@ -72,10 +72,3 @@ def test_two_processes_are_as_one(tmp_path: Path, stop_after: int, steps: int) -
 def test_rows_must_divide_among_the_processes() -> None:
     with pytest.raises(ConfigError, match="3 processes"):
         pretrain(fresh_model(CONFIG, 0), _stream(), SETTINGS, team=ProcessGroup(0, 3))
-
-
-def test_without_torchrun_there_is_a_team_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("WORLD_SIZE", raising=False)
-    with team_of_environment("cpu") as (team, device):
-        assert (team, device) == (ALONE, "cpu")
-        assert team.leads and team.agree(2.5, 1.0, device=torch.device("cpu")) == [2.5, 1.0]

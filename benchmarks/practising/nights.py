@@ -1,0 +1,342 @@
+"""`vidya bench nights`: nights in which the app practises alone and is interrupted, or ten practices.
+
+The worker with the real model and a session run as in the app, without a screen. While its owner is away
+the worker gets the app's own plan for idle hours again and again. Interruptions come at random moments, in
+turns: a key press; a message, of whose candidates one is picked; `kill -9` of the worker. After each night
+the weights on the disk are measured: held-out problems of each task, book, talk, and what was taught.
+Left out: the screen, and the time between a key press and its effect (bench practice).
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import random
+import signal
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks import BenchOptions
+from benchmarks.common.pupil import Pupil
+from benchmarks.common.report import deviation, earlier, machine, table, with_deviation, write
+from benchmarks.common.scratch import DEFAULT_MODEL, scratch_home
+from benchmarks.crashes.crash_look import known, look, settled
+from benchmarks.lessons.collapse_data import make_yardstick
+from engine.config import Sampling
+from learning.home import Home
+from learning.journal.journal import Journal
+from learning.objectives.forward import knowledge, mean_loss
+from learning.practice.idle import Idle
+from learning.practice.report import together
+from learning.practice.settings import PracticeSettings
+from learning.protocol.events import (
+    AskDone,
+    Event,
+    Failed,
+    LessonDone,
+    PracticeDone,
+    Ready,
+    WorkerLost,
+)
+from learning.protocol.practice_events import PracticeStarted
+from learning.protocol.requests import OwnerActive
+from learning.rewards.registry import find_task
+from learning.rewards.task import TaskOptions
+from vidya_tui.session.session import Session
+from vidya_tui.state.practice import done as told
+from vidya_tui.worker.supervisor import WorkerTeacher
+
+CHOSEN = "syllogism"
+OTHERS = ("propositional_logic", "chain_sum")
+PATIENCE = 900.0
+"""Seconds without an event after which the worker counts as hanging."""
+KINDS = ("key", "talk", "kill")
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is simulated."""
+
+    name: str
+    nights: int
+    minutes: float
+    interruptions: int
+    """Of all nights together."""
+    title: str
+    criterion: str
+
+
+THREE = Part(
+    "nights",
+    3,
+    40.0,
+    20,
+    "Three nights of practice",
+    "Criterion, written before the first run: after three nights of 40 minutes at least two of the three "
+    "tasks solve 10 points more of their held-out problems than before the first, the loss on talk is at "
+    "most 3 % higher, and twenty interruptions lose nothing: every judgement is in the journal, every lesson "
+    "in the weights and said word for word, no version of the weights goes back, nothing on the disk is "
+    "damaged. Settings are the app's own; nothing was tuned.",
+)
+TEN = Part(
+    "nights_ten",
+    10,
+    6.0,
+    0,
+    "Ten practices in a row",
+    "Criterion, written before the first run: after ten practices of 6 minutes the loss on talk is at most "
+    "1.3 times as far above that of the start as after one, and book recall is at least 99 % after each. "
+    "Settings are the app's own; nothing was tuned.",
+)
+PARTS = {"three": THREE, "ten": TEN}
+QUICK = Part("nights", 1, 0.2, 3, THREE.title, THREE.criterion)
+QUICK_OPTIONS = (
+    *("groups=2", "group_size=2", "max_tokens=8", "held_out=4", "measure_every=1"),
+    *("warm_up.steps=1", "warm_up.measured=4", "warm_up.measure_every=1"),
+)
+
+
+def run(options: BenchOptions) -> dict[str, Any]:
+    """See `vidya bench`. VIDYA_NIGHTS_PART: "three" (default) or "ten"."""
+    part = QUICK if options.quick else PARTS[os.environ.get("VIDYA_NIGHTS_PART", "") or "three"]
+    same = {"quick": options.quick, "model": options.model or DEFAULT_MODEL}
+    result: dict[str, Any] = {"benchmark": part.name, "machine": machine(), **same}
+    result["rows"] = earlier(options.out, part.name, same).get("rows", [])
+    for seed in options.seeds:
+        if sum(row["seed"] == seed for row in result["rows"]) > part.nights:
+            continue
+        rows = [row for row in result["rows"] if row["seed"] != seed]
+        for row in _Nights(part, seed, options).rows():
+            rows.append({"seed": seed, **row})
+            result["rows"] = rows
+            options.say(", ".join(f"{name} {value}" for name, value in rows[-1].items()))
+            if options.out is not None:
+                _write(part, options, result)
+    return result
+
+
+class _Nights:
+    """One seed: a home, its nights, and what is measured after each."""
+
+    def __init__(self, part: Part, seed: int, options: BenchOptions) -> None:
+        self.part, self.options, self.seed = part, options, seed
+        self.chance = random.Random(seed)
+        self.kinds = [KINDS[number % len(KINDS)] for number in range(part.interruptions)]
+        self.confirmed = dict[int, tuple[int, str]]()
+        """Judgements that the screen would have confirmed: id -> (ask, answer)."""
+        self.picks = 0
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The start, then each night."""
+        with scratch_home(self.options) as (home, name):
+            self.home, self.name = home, name
+            self.folder = home.models_path / name
+            start = Pupil.loaded(self.folder)
+            self.talk = make_yardstick(start.tokenizer, start.model, [], start.talk).talk
+            journal = Journal(home.journal_path)
+            journal.close()
+            yield {"night": 0, **self.measured(), "faults": [], "told": ""}
+            for night in range(self.part.nights):
+                due = len(self.kinds) // self.part.nights + (
+                    night < len(self.kinds) % self.part.nights
+                )
+                kinds = [self.kinds.pop(0) for _ in range(due)]
+                faults, words = self.night(home, kinds)
+                found = {"night": night + 1, **self.measured(), **self.remembered()}
+                yield {**found, "interruptions": kinds, "faults": faults, "told": words}
+
+    def night(self, home: Home, kinds: list[str]) -> tuple[list[str], str]:
+        """One night: faults, and what the app tells in the morning."""
+        seconds = 60.0 * self.part.minutes
+        moments = sorted(self.chance.uniform(0.05, 0.95) * seconds for _ in kinds)
+        faults = list[str]()
+        journal = Journal(home.journal_path)
+        owner = _Owner(home, journal, self.name, self.chance)
+        try:
+            began = time.monotonic()
+            for moment, kind in zip(moments, kinds, strict=True):
+                owner.away(self.plan, began + moment)
+                before = journal.saved_version()
+                if kind == "kill":
+                    owner.kill()
+                    faults += look(home, self.name, self.confirmed)
+                elif kind == "talk":
+                    owner.back()
+                    self.picks += 1
+                    self.confirmed.update(owner.talk(self.picks))
+                else:
+                    owner.back()
+                if journal.saved_version() < before:
+                    faults.append(
+                        f"{kind}: the weights went back from version {before} to {journal.saved_version()}"
+                    )
+            owner.away(self.plan, began + seconds)
+            owner.back()
+            owner.settle()
+            faults += owner.failed
+            measured = [run for run in owner.runs if run.accuracy_before is not None]
+            words = told(together(measured)) if measured else "nothing was measured"
+        finally:
+            owner.teacher.close()
+            journal.close()
+        return faults + settled(home, self.name), words
+
+    @property
+    def plan(self) -> Idle:
+        options = QUICK_OPTIONS if self.options.quick else ()
+        return Idle(15, CHOSEN, 0.0, options=options, others=OTHERS)
+
+    def measured(self) -> dict[str, Any]:
+        """Held-out accuracy of each task, book recall and loss on talk of the weights on the disk."""
+        pupil = Pupil.loaded(self.folder)
+        count = 4 if self.options.quick else 200
+        solved = {}
+        for task in (CHOSEN, *OTHERS):
+            practised = find_task(task, TaskOptions(needs_field=True))
+            settings = PracticeSettings(held_out=count, max_tokens=8 if self.options.quick else 64)
+            solved[task] = pupil.trainer(practised, settings, seed=1000 + self.seed).accuracy()
+            practised.close()
+        talk = mean_loss(knowledge(pupil.model, self.talk))
+        return {"solved": solved, "book": pupil.book_recall(), "talk": talk}
+
+    def remembered(self) -> dict[str, int]:
+        """Number of answers taught, and of those said word for word."""
+        found = known(self.home, self.name)
+        return {"taught": found["learned"], "said": found["said_word_for_word"]}
+
+
+class _Owner:
+    """The worker and a session, as in the app, and an owner who is mostly away."""
+
+    def __init__(self, home: Home, journal: Journal, model: str, chance: random.Random) -> None:
+        self.journal, self.chance = journal, chance
+        self.events: queue.Queue[Event] = queue.Queue()
+        self.teacher = WorkerTeacher(home, on_event=self.events.put, model=model)
+        self.session = Session(
+            journal, self.teacher, sampling=Sampling(max_tokens=24), book_path=home.book_path
+        )
+        self.runs = list[PracticeDone]()
+        self.failed = list[str]()
+        self.practising = False
+        self.session.recover()
+        self.until(Ready)
+
+    def until(self, *kinds: type[Event], end: float | None = None) -> Event | None:
+        """Handles events until one of these kinds, which is returned; None at the time `end` of the monotonic
+        clock."""
+        while True:
+            left = PATIENCE if end is None else end - time.monotonic()
+            if left <= 0:
+                return None
+            try:
+                event = self.events.get(timeout=left)
+            except queue.Empty:
+                if end is None:
+                    raise
+                return None
+            self.session.handle(event)
+            if isinstance(event, PracticeDone):
+                self.runs.append(event)
+                self.practising = False
+            elif isinstance(event, WorkerLost):
+                self.practising = False
+            elif isinstance(event, Failed):
+                self.failed.append(f"{event.where}: {event.what}")
+                self.practising = False
+            if isinstance(event, kinds):
+                return event
+
+    def away(self, plan: Idle, end: float) -> None:
+        """Practises until then, again and again as the app does."""
+        while (left := end - time.monotonic()) > 0:
+            if not self.practising:
+                self.practising = True
+                self.teacher.send(plan.plan())
+                self.until(PracticeStarted, PracticeDone, Failed, end=time.monotonic() + left)
+            else:
+                self.until(PracticeDone, Failed, end=end)
+
+    def back(self) -> None:
+        """A key press, which ends the practice."""
+        self.teacher.send(OwnerActive())
+        while self.practising:
+            self.until(PracticeDone, Failed)
+
+    def talk(self, number: int) -> dict[int, tuple[int, str]]:
+        """A message, a pick among its candidates, and the lesson; returns the judgement."""
+        self.session.new()
+        self.session.say(f"what shall we do on evening number {number}")
+        self.until(AskDone, Failed)
+        said = [card.index for card in self.session.cards if card.said]
+        if not said:
+            return {}
+        self.session.pick(self.chance.choice(said))
+        ask = self.session.ask
+        assert ask is not None
+        newest = self.journal.judgements(ask.id)[-1]
+        self.until(LessonDone, Failed)
+        return {newest.id: (ask.id, newest.answer)}
+
+    def kill(self) -> None:
+        """`kill -9` of the worker; returns when the next one is ready."""
+        worker = self.teacher.pid
+        if worker is not None:
+            os.kill(worker, signal.SIGKILL)
+        self.until(WorkerLost)
+        self.until(Ready)
+        self.session.recover()
+
+    def settle(self) -> None:
+        """Waits for all lessons."""
+        while self.journal.waiting() or self.journal.to_undo():
+            self.until(LessonDone, Failed)
+
+
+def _write(part: Part, options: BenchOptions, result: dict[str, Any]) -> None:
+    command = options.command("nights", seeded=True, corpus=True)
+    if part is TEN:
+        command = f"VIDYA_NIGHTS_PART=ten {command}"
+    write(options.out, part.name, part.title, command, list(parts(part, result)), result)  # type: ignore[arg-type]
+
+
+def parts(part: Part, result: dict[str, Any]) -> Iterator[str]:
+    """The report: criterion, means, one row a night, what the app told."""
+    rows = result["rows"]
+    yield part.criterion
+    yield (
+        f"Practised: {CHOSEN}, chosen by the owner, with half of the problems, {' and '.join(OTHERS)}. Each "
+        "night the plan is begun again whenever it ends. Held out: 200 problems of each task, the same every "
+        "night, others than those the app measures on; talk is the loss on conversations that were never "
+        "trained on, in percent above the start."
+    )
+    starts = {row["seed"]: row for row in rows if not row["night"]}
+    ends = [row for row in rows if row["night"] == part.nights]
+    if ends:
+        yield _means(ends, starts)
+    tasks = (CHOSEN, *OTHERS)
+    yield table(
+        ["seed", "night", *(f"{task}, %" for task in tasks), "book, %", "talk, %", "taught", "said"]
+        + ["interruptions", "faults"],
+        [
+            [row["seed"], row["night"], *(100 * row["solved"][task] for task in tasks)]
+            + [100 * row["book"], 100 * (row["talk"] / starts[row["seed"]]["talk"] - 1)]
+            + [row.get("taught"), row.get("said"), len(row.get("interruptions", []))]
+            + ["; ".join(row["faults"]) or "none"]
+            for row in rows
+        ],
+    )
+    yield "What the app told in the morning:"
+    yield "\n".join(
+        f"- seed {row['seed']}, night {row['night']}: {row['told']}" for row in rows if row["night"]
+    )
+
+
+def _means(ends: list[dict[str, Any]], starts: dict[int, dict[str, Any]]) -> str:
+    """Gains of the finished seeds, in words."""
+    words = []
+    for task in (CHOSEN, *OTHERS):
+        gains = [100 * (row["solved"][task] - starts[row["seed"]]["solved"][task]) for row in ends]
+        words.append(f"{task} {with_deviation(sum(gains) / len(gains), deviation(gains))}")
+    return f"Points gained, mean of {len(ends)} seed(s): {', '.join(words)}."
