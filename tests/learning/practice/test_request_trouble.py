@@ -104,6 +104,7 @@ def test_idle_practice_of_a_task_without_worked_answers_does_without(
     assert isinstance(failed, Failed) and "no worked answers" in failed.what
 
 
+@pytest.mark.slow
 def test_other_settings_are_another_task_in_the_report(room: Room) -> None:
     for settings in ((), ("most=5",), ("most=7",)):
         room.practise(steps=1, settings=settings)

@@ -125,6 +125,7 @@ def test_a_wrong_file_says_where(shell: Shell, text: str, what: str) -> None:
     assert "cannot be read" in shell.fails("reward", "rate", "--prompts", str(file) + "x")
 
 
+@pytest.mark.slow
 def test_it_asks_where_its_heads_disagree_most(
     tasted: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
