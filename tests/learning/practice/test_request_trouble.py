@@ -17,6 +17,7 @@ from tests.sums import EasySums, Sums
 from vidya_tui.state import practice as practice_state
 
 
+@pytest.mark.slow
 def test_practice_that_is_taken_back_while_it_runs_is_over(room: Room) -> None:
     before = room.weights
     room.teacher.send(Practise("easy", seed=0, steps=10_000, warm_up=True))

@@ -132,6 +132,7 @@ def test_with_too_few_picks_left_the_file_goes(tiny_place: Place, make: Make) ->
     assert not (folder / TASTE).exists()
 
 
+@pytest.mark.slow
 def test_what_is_taken_back_while_it_is_trained_is_not_in_it(tiny_place: Place, make: Make) -> None:
     _, folder, journal = tiny_place
     numbers = fill(journal, 60)
@@ -224,6 +225,7 @@ def rewards_of(folder: Path, row: list[list[int]]) -> list[list[float]]:
     return found
 
 
+@pytest.mark.slow
 def test_one_of_an_older_version_is_trained_anew(tiny_place: Place, make: Make) -> None:
     _, folder, journal = tiny_place
     fill(journal, 60)

@@ -172,6 +172,7 @@ HOSTILE = (
 )
 
 
+@pytest.mark.slow
 def test_markup_and_escape_sequences_are_shown_as_text(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await stage.say("[bold]me[/bold]")

@@ -70,6 +70,7 @@ def test_it_follows_the_owners_keys(tmp_path: Path, key: str) -> None:
     play(scenario, tmp_path, settings=settings)
 
 
+@pytest.mark.slow
 def test_the_highlighted_candidate_is_retyped_and_all_are_rejected(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         await asked(stage)

@@ -91,6 +91,7 @@ def test_no_better_than_chance_is_not_used(shell: Shell, monkeypatch: pytest.Mon
     assert "no better than chance" in shell.fails("reward", "rate", "--prompts", str(file))
 
 
+@pytest.mark.slow
 def test_it_is_written_for_transformers(taught: Shell) -> None:
     target = taught.home.path.parent / "classifier"
     taught.run("reward", "train", "--export", str(target))
