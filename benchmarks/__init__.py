@@ -55,6 +55,7 @@ BENCHMARKS: dict[str, str] = {
     "nights": "nights of practice alone, interrupted twenty times: gains, talk, what is lost",
     "one_example": "practice on 1 to 1,000 examples, random rewards beside it; five orders of one list",
     "self_play": "sums that the model asks itself, against a generator's and an adversarial questioner",
+    "tools": "practice with python as a tool, paid for calls or for right answers; the alarm",
     "toys": "agents in small worlds with known solutions; every learner in every world",
     "umbrella_talk": "conversations paid at the end: dialogues to learn the first reply, two credits",
     "verifiers": "speed and accuracy on 10,000 answers in the format of GSM8K, and of other verifiers",

@@ -4,7 +4,8 @@ Each prompt is prefilled once and its keys and values are copied to all its answ
 ended takes the next one at once. Samples from the plain distribution at one temperature and records the
 log-probability of each token under it, so that importance ratios are exact. Where a world answers a reply,
 its words are read token by token in the same row and the next reply follows: nothing is computed or encoded
-twice. Left out: top-p, penalties, distinctness and streaming (engine.generate).
+twice. Replies that end in one step are given to it together. Left out: top-p, penalties, distinctness and
+streaming (engine.generate).
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ ROWS = 64
 """Answers per batch; more are no faster per token and wait longer for the last one."""
 PREFILL_TOKENS = 2048
 """Padded prompt tokens per forward pass."""
-World = Callable[[int, tuple[int, ...]], Sequence[int]]
-"""(number of the answer, the reply that ended) -> ids to read before the next reply; none: the answer is
-over. Answers are numbered prompt by prompt."""
+World = Callable[[Sequence[tuple[int, tuple[int, ...]]]], Sequence[Sequence[int]]]
+"""(number of the answer, the reply) of all replies that ended in one step -> for each the ids to read before
+the next reply; none: the answer is over. Answers are numbered prompt by prompt."""
 SHRINK = 0.75
 """Share of active rows below which the batch is made smaller, once no answer waits."""
 
@@ -196,12 +197,16 @@ class Rollout:
                 cache.keep(index)
                 rows, logits = [rows[i] for i in kept], logits[index]
             self._pause()
-            drawn = self._draw(logits)
+            drawn, ended = self._draw(logits), dict[int, _RolloutRow]()
             for place, (row, token, logprob) in enumerate(zip(rows, *drawn, strict=True)):
                 if row is not None and row.to_read:
                     drawn[0][place] = row.read()
-                elif row is not None and (done := self._take(row, token, logprob)):
-                    found[row.prompt].append(done)
+                elif row is not None and self._take(row, token, logprob):
+                    ended[place] = row
+            self._hear(list(ended.values()))
+            for place, row in ended.items():
+                if not row.to_read:
+                    found[row.prompt].append(self._answered(row))
                     rows[place] = None
                     cache.lengths[place] = 0
             if not waiting and not any(rows):
@@ -221,24 +226,34 @@ class Rollout:
         ids, logprobs = sample(logits / self._temperature, self._generator)
         return ids.tolist(), logprobs.tolist()
 
-    def _take(self, row: _RolloutRow, token: int, logprob: float) -> Answered | None:
-        """Adds a token to the row; returns the answer if that ends it, else None. Raises DataError if the
-        world says more than the context has room for."""
+    def _take(self, row: _RolloutRow, token: int, logprob: float) -> bool:
+        """Adds a token to the row; returns whether that ends the reply."""
         row.tokens.append(token)
         row.logprobs.append(logprob)
         row.own.append(True)
-        ending: Literal["end", "length"] = "end" if token in self._ends else "length"
-        reply, left = row.tokens[row.reply :], self._limits[row.prompt] - len(row.tokens)
-        if ending == "length" and left and len(reply) < self._max_tokens:
-            return None
-        if self._world and (following := self._world(row.number, tuple(reply))):
-            if len(following) >= left:
+        full = len(row.tokens) - row.reply >= self._max_tokens
+        return token in self._ends or full or not self._left(row)
+
+    def _left(self, row: _RolloutRow) -> int:
+        """Tokens for which it still has room."""
+        return self._limits[row.prompt] - len(row.tokens)
+
+    def _hear(self, rows: Sequence[_RolloutRow]) -> None:
+        """Asks the world what follows the replies that have ended. Raises DataError if it says more than the
+        context has room for."""
+        if not self._world or not rows:
+            return
+        replies = [(row.number, tuple(row.tokens[row.reply :])) for row in rows]
+        for row, following in zip(rows, self._world(replies), strict=True):
+            if following and len(following) >= self._left(row):
                 raise DataError(
-                    f"the world said {len(following)} tokens where {left} are left",
+                    f"the world said {len(following)} tokens where {self._left(row)} are left",
                     "end the conversation before",
                 )
             row.to_read.extend(following)
-            return None
+
+    def _answered(self, row: _RolloutRow) -> Answered:
+        ending: Literal["end", "length"] = "end" if row.tokens[-1] in self._ends else "length"
         own = None if all(row.own) else tuple(row.own)
         return Answered(row.prompt, tuple(row.tokens), tuple(row.logprobs), ending, own, row.number)
 

@@ -33,6 +33,11 @@ ERRORS = 2.0
 COMPONENT_RISE, SIGNIFICANT = 0.1, 0.01
 """A component that rises by more than this while what is right falls by McNemar's p below that."""
 
+DOUBLED = 2.0
+"""Times as much as at the start: a count above that must have brought right answers as fast."""
+LEAST_COUNT, LEAST_RIGHT = 0.5, 0.05
+"""What counts and right answers are held to have been at the start at least, an answer."""
+
 
 @dataclass(frozen=True)
 class Signs:
@@ -60,6 +65,14 @@ class Signs:
     """Means of the reward's components."""
     asked: float = 1.0
     """Different questions as a share of those that the model asked itself, 0 to 1; 1 where it asks none."""
+    counts: Mapping[str, float] = field(default_factory=dict)
+    """Means of what an answer does several times, such as calls of a tool, >= 0."""
+
+    @property
+    def accuracy(self) -> float:
+        """Share of held-out answers that are right, among those that could be judged, 0 to 1."""
+        known = [one for one in self.right if one is not None]
+        return sum(known) / max(1, len(known))
 
 
 @dataclass(frozen=True)
@@ -97,6 +110,7 @@ def alarms(start: Signs, now: Signs) -> list[Alarm]:
         else None,
         _agreement(start, now),
         _hack(start, now),
+        _count(start, now),
     ]
     return sorted((one for one in found if one is not None), key=lambda one: not one.hard)
 
@@ -136,6 +150,20 @@ def _hack(start: Signs, now: Signs) -> Alarm | None:
     for name, value in now.components.items():
         if value > start.components.get(name, value) + COMPONENT_RISE:
             return Alarm("hack", f"{name} rises while fewer answers are right", False)
+    return None
+
+
+def _count(start: Signs, now: Signs) -> Alarm | None:
+    """What an answer does more than twice as often, while right answers did not grow as fast: a policy that
+    is paid for calls makes calls."""
+    right = now.accuracy / max(LEAST_RIGHT, start.accuracy)
+    for name, value in now.counts.items():
+        was = start.counts.get(name, 0.0)
+        if max(DOUBLED, right) < value / max(LEAST_COUNT, was):
+            words = (
+                f"{name} rises from {was:.1f} to {value:.1f} an answer, and right answers do not"
+            )
+            return Alarm("count", words, False)
     return None
 
 

@@ -24,12 +24,11 @@ from learning.journal.practices import (
     kept_curriculum,
     practice_entry,
 )
-from learning.maths.alarm import Signs
 from learning.memory.save_points import LessonSavePoints
 from learning.memory.transaction import WeightTransaction
 from learning.objectives.processes import ProcessGroup
 from learning.practice.background import BackgroundScorer
-from learning.practice.checks.signs import TasteSigns
+from learning.practice.checks.watch import watch_of
 from learning.practice.checks.yardstick import open_yardstick
 from learning.practice.critic import keep_value, kept_value
 from learning.practice.figures import StepReport
@@ -44,9 +43,8 @@ from learning.practice.record import (
     versions,
 )
 from learning.practice.requested import practice_settings
-from learning.practice.run import TASTE_ADVICE, Interrupted, PracticeOutcome, PracticeRun
-from learning.practice.sampling.rollouts import HeldOut
-from learning.practice.self_play.trainer import ADVICE, SelfPlayTrainer
+from learning.practice.run import Interrupted, PracticeOutcome, PracticeRun
+from learning.practice.self_play.trainer import SelfPlayTrainer
 from learning.practice.settings import PracticeSettings
 from learning.practice.supply.arms import difficulty, split_arm
 from learning.practice.supply.curriculum import ArmChoice
@@ -64,9 +62,9 @@ from learning.rewards.asked import AskedTask
 from learning.rewards.dialogue import DialogueTask
 from learning.rewards.owner import OwnerData
 from learning.rewards.registry import find_task
-from learning.rewards.reward_data import preferences, split
 from learning.rewards.task import Task, TaskOptions
 from learning.rewards.tasks.taste import TasteTask
+from learning.rewards.tools import ToolTask
 
 
 class PracticeJob:
@@ -181,6 +179,9 @@ class PracticeJob:
                     team=self._team,
                 )
                 self._held_out = session.held_out
+                watch = watch_of(
+                    session, self._task, self._taste, self._journal, self._telling.run, pause
+                )
                 run = PracticeRun(
                     session,
                     AddedSavePoints(weights, trained),
@@ -189,8 +190,8 @@ class PracticeJob:
                     on_warm_up=self._telling.warmed,
                     stop=stop,
                     team=self._team,
-                    signs=self._signs(session, pause),
-                    advice=ADVICE if self.settings.self_play.questions else TASTE_ADVICE,
+                    signs=watch.signs,
+                    advice=watch.advice,
                 )
                 # idle practice requests warm-up always; skip it if the task has no worked answers
                 possible = session.has_worked or not request.idle
@@ -206,17 +207,6 @@ class PracticeJob:
     @property
     def _trainer(self) -> type[GrpoTrainer]:
         return SelfPlayTrainer if self.settings.self_play.questions else GrpoTrainer
-
-    def _signs(
-        self, session: GrpoTrainer, pause: Callable[[], None]
-    ) -> Callable[[HeldOut], Signs] | None:
-        """What watches a learned reward, or questions; None for other practice."""
-        if isinstance(session, SelfPlayTrainer):
-            return session.signs
-        if self._taste is None:
-            return None
-        choices = split(preferences(self._journal)).held_out.choices
-        return TasteSigns(session, self._taste, choices, pause=pause)
 
     def _new_seed(self) -> int:
         """A new seed each time, so that the problems differ; the same in all processes."""
@@ -271,13 +261,15 @@ class PracticeJob:
                 owner=self._owner,
             )
             task = self._find(name, options)
-            if isinstance(task, TasteTask | DialogueTask) and request.arms:
+            if isinstance(task, TasteTask | DialogueTask | ToolTask) and request.arms:
                 task.close()
                 raise ConfigError(
                     f"{name} cannot be practised in turns with other tasks",
                     f"practise it alone: vidya practice {name}",
                 )
-            if isinstance(task, DialogueTask | AskedTask):  # a short program answers at once
+            if isinstance(
+                task, DialogueTask | AskedTask | ToolTask
+            ):  # scored at once; programs run aside
                 return task
             self._taste = task if isinstance(task, TasteTask) else None
             return BackgroundScorer(task, self._pause) if request.idle else task

@@ -37,10 +37,6 @@ GIVEN_UP = (
     "the last steps solved fewer held-out problems than before, so the weights are those of the last "
     "save point"
 )
-TASTE_ADVICE = (
-    "`/taste` (press a) or `vidya reward ask` shows you answers in dispute: ten picks among these teach your "
-    "taste where it is unsure"
-)
 HARD = 0.02
 """Success rate below which a task counts as too hard; above 1 - HARD it counts as solved."""
 
@@ -111,12 +107,12 @@ class PracticeRun:
     team: ProcessGroup = ALONE
     """The processes that practise together."""
     signs: Callable[[HeldOut], Signs] | None = None
-    """Measures whether a learned reward is exploited, at every save point (learning.practice.checks.signs);
-    None where a program knows what is right."""
-    advice: str = TASTE_ADVICE
-    """What to do after an alarm of `signs`."""
+    """Measures whether the reward is exploited, at every save point (learning.practice.checks.signs); None
+    where it cannot be."""
+    advice: str = ""
+    """What to do after an alarm that ends the run; a sentence."""
     _signs: Signs = Signs()
-    """Those of the start."""
+    """Those of the start, or after warm-up."""
     _steps: list[StepReport] = field(default_factory=list)
     """Those since the best look."""
     _best: HeldOut = HeldOut((), {})
@@ -306,7 +302,10 @@ class PracticeRun:
             book = session.keeper.book_before, verdict.book_recall
             words = alarm(self._best, now, self._steps, *book)
         if self.signs is not None:
-            found = alarms(self._signs, self.signs(now))
+            signs = self.signs(now)
+            if warmed:
+                self._signs = signs
+            found = alarms(self._signs, signs)
             words = "; ".join(filter(None, (told(found), words)))
             if must_stop(found):
                 self._stop_by(words, stage)
@@ -340,8 +339,8 @@ class PracticeRun:
         """Ends the run because of its alarms, with the weights of the last save point."""
         outcome = self._outcome
         outcome.ended, outcome.alarm = "alarm", alarm
-        kept = "the weights are those of the last save point"
-        outcome.why = f"stopped by alarms ({alarm}); {kept}. {self.advice}"
+        kept = f"stopped by alarms ({alarm}); the weights are those of the last save point"
+        outcome.why = f"{kept}. {self.advice}" if self.advice else kept
         self._restore(stage, alarm)
 
     def _give_up(self) -> None:

@@ -16,6 +16,7 @@ import torch.nn.functional as F
 from engine.errors import CheckpointError, reason
 from engine.model import Model
 from engine.tokenizers.ranks import RankTokenizer
+from engine.tokenizers.tags import GIVEN
 from engine.tokenizers.tokenizer import Tokenizer
 
 NEVER_SEEN = 0.9
@@ -73,3 +74,11 @@ def as_tokens(tokenizer: Tokenizer, answer: str) -> list[int]:
 def as_text(tokenizer: Tokenizer, answer: str) -> list[int]:
     """Ids of a worked answer, with its tags as ordinary text."""
     return tokenizer.encode(answer)
+
+
+def result_ids(tokenizer: Tokenizer, text: str, *, tagged: bool) -> list[int]:
+    """Ids of a tool's result. The text is ordinary text, whatever it holds. tagged: whether the tag is a
+    single id."""
+    if tagged and tokenizer.tags:
+        return [tokenizer.tags[GIVEN], *tokenizer.encode(f" {text}")]
+    return tokenizer.encode(f"<{GIVEN}>{text}</{GIVEN}>")

@@ -26,6 +26,10 @@ tell apart; without the divergence in the reward the policy walks away from wher
 _TASKS: dict[str, tuple[str, str]] = {
     "chain_sum": ("sums:chain_sum", "sums and differences: 4 + 3"),
     "basic_arithmetic": ("sums:basic_arithmetic", "all four operations with brackets"),
+    "tool_sums": (
+        "tool_sums:tool_sums",
+        "sums and products too long for the head, with python as a tool",
+    ),
     "syllogism": ("syllogism:syllogism", "whether a statement follows from two others"),
     "propositional_logic": ("propositions:propositional_logic", "what follows from if, or, not"),
     TASTE: ("taste:taste", "answers that you would pick, as your picks have taught vidya"),

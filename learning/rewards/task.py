@@ -25,11 +25,15 @@ HELD_OUT = 5
 """One problem in this many is held out. A hash of its key decides, so always the same ones are."""
 
 
+COUNT = "_count"
+"""How the name of a component ends that counts something, and is not a share."""
+
+
 @dataclass(frozen=True)
 class RewardWeights:
     """Weight of each component in the reward. A component without a weight is only recorded.
 
-    Raises ConfigError if the other weights together reach the weight of correctness.
+    Raises ConfigError if the other weights together reach the weight of correctness, or a count has one.
     """
 
     correct: float = 1.0
@@ -41,24 +45,49 @@ class RewardWeights:
     wrong_too: bool = False
     """Whether a wrong answer earns the other components too. The model then learns these before
     correctness, and a group without a right answer no longer counts as dead."""
+    more: Mapping[str, float] = field(default_factory=dict)
+    """Weights of a task's own components, each >= 0."""
 
     def __post_init__(self) -> None:
-        others = (self.format, self.length)
-        if min(others) < 0 or not sum(others) < self.correct < float("inf"):
+        others = self.others.values()
+        counted = any(weight for name, weight in self.more.items() if name.endswith(COUNT))
+        if counted or min(others) < 0 or not sum(others) < self.correct < float("inf"):
+            named = ", ".join(f"{weight} ({name})" for name, weight in self.others.items())
             raise ConfigError(
-                f"weights {self.correct} (correct), {self.format} (format), {self.length} (length)"
-                " let an answer be paid without being right",
-                "give correct more than the others together, and none below 0",
+                f"weights {self.correct} (correct), {named} let an answer be paid without being right",
+                "give correct more than the others together, none below 0, and no count any",
             )
+
+    @classmethod
+    def unsafe(cls, more: Mapping[str, float], format: float = 0.1) -> RewardWeights:  # noqa: A002
+        """For benchmarks that show how a reward is fooled, and for nothing else: weights without that rule.
+        The reward is the plain sum of weighted components, also beside a wrong answer, and has no bound."""
+        return _UnsafeWeights(format=format, more=more, wrong_too=True)
+
+    @property
+    def others(self) -> dict[str, float]:
+        """The weights besides that of correctness."""
+        return {"format": self.format, "length": self.length, **self.more}
 
     def total(self, components: Mapping[str, float]) -> float:
         """Weighted mean in [0, 1]; 1 if every weighted component is 1 or absent."""
         correct = components["correct"]
-        others = {"format": self.format, "length": self.length}
-        present = {name: weight for name, weight in others.items() if name in components}
+        present = {name: weight for name, weight in self.others.items() if name in components}
         paid = sum(weight * components[name] for name, weight in present.items())
         share = 1.0 if self.wrong_too else correct
         return (self.correct * correct + share * paid) / (self.correct + sum(present.values()))
+
+
+class _UnsafeWeights(RewardWeights):
+    """See RewardWeights.unsafe."""
+
+    def __post_init__(self) -> None:
+        pass
+
+    def total(self, components: Mapping[str, float]) -> float:
+        """The sum of weighted components."""
+        others = sum(weight * components.get(name, 0.0) for name, weight in self.others.items())
+        return self.correct * components["correct"] + others
 
 
 @dataclass(frozen=True)
@@ -66,7 +95,8 @@ class Score:
     """A verifier's result for one answer."""
 
     components: Mapping[str, float]
-    """Each in [0, 1]; "correct" is there unless the task knows no truth, as with taste."""
+    """Each in [0, 1], but counts (COUNT), which are >= 0; "correct" is there unless the task knows no truth,
+    as with taste."""
     total: float
     """The reward, in [0, 1]: the weighted components (RewardWeights); 0 if `failed`."""
     failed: str | None = None
@@ -85,8 +115,9 @@ class Score:
 
     @classmethod
     def of(cls, components: Mapping[str, float], weights: RewardWeights) -> Score:
-        """The weighted score. Raises ValueError if a component is outside [0, 1]."""
-        if not all(0.0 <= value <= 1.0 for value in components.values()):
+        """The weighted score. Raises ValueError if a component is outside [0, 1], or a count below 0."""
+        counts = {name for name in components if name.endswith(COUNT)}
+        if not all(v >= 0.0 and (v <= 1.0 or n in counts) for n, v in components.items()):
             raise ValueError(f"components outside 0 to 1: {dict(components)}")
         return cls(dict(components), weights.total(components))
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import pytest
 import torch
@@ -150,12 +151,19 @@ def test_a_world_answers_in_the_same_row(tiny_model: Model, tiny_tokenizer: Toke
     said: dict[int, list[tuple[int, ...]]] = {}
     words = tuple(tiny_tokenizer.encode("The cat sat on the mat"))
 
-    def world(number: int, reply: tuple[int, ...]) -> tuple[int, ...]:
-        said.setdefault(number, []).append(reply)
-        return words[: number + 1] if len(said[number]) < 3 else ()
+    together = list[int]()
+
+    def world(replies: Sequence[tuple[int, tuple[int, ...]]]) -> list[tuple[int, ...]]:
+        together.append(len(replies))
+        for number, reply in replies:
+            said.setdefault(number, []).append(reply)
+        return [words[: n + 1] if len(said[n]) < 3 else () for n, _ in replies]
 
     found = draw(tiny_model, tiny_tokenizer, world=world, max_tokens=5, group=2, rows=3)
     assert [len(replies) for replies in said.values()] == [3] * 8
+    assert sum(together) == 24 and max(together) > 1, (
+        "those that end in one step are asked for at once"
+    )
     for prompt, answers in zip(prompts(tiny_tokenizer), found, strict=True):
         for answer in answers:
             assert answer.own is not None and len(answer.own) == len(answer.tokens)
@@ -175,4 +183,4 @@ def test_a_world_that_says_more_than_fits_is_told(
     tiny_model: Model, tiny_tokenizer: Tokenizer
 ) -> None:
     with pytest.raises(DataError, match="the world said 200 tokens where"):
-        draw(tiny_model, tiny_tokenizer, world=lambda number, reply: (5,) * 200)
+        draw(tiny_model, tiny_tokenizer, world=lambda replies: [(5,) * 200 for _ in replies])

@@ -26,6 +26,7 @@ from vidya_tui.cli import complete
 from vidya_tui.cli.common import LocalTeacher, common, desk, open_journal, print_json, say
 from vidya_tui.options import Options
 from vidya_tui.state import practice as practice_state
+from vidya_tui.state.samples import chosen
 from vidya_tui.text.numbers import counted
 
 
@@ -98,6 +99,12 @@ from vidya_tui.text.numbers import counted
 @click.option(
     "--samples", type=int, metavar="RUN", help="Show the answers that were kept of a run."
 )
+@click.option(
+    "--by",
+    metavar="COMPONENT",
+    help="Of these, those that a component of the reward pays for, most first: --by python_count; or "
+    "those with one value of it: --by correct=0.",
+)
 @click.option("--runs", is_flag=True, help="List the last runs.")
 @common
 def practice(
@@ -117,6 +124,7 @@ def practice(
     practice_options: tuple[str, ...],
     again: int | None,
     samples: int | None,
+    by: str | None,
     runs: bool,
     options: Options,
 ) -> None:
@@ -133,8 +141,10 @@ def practice(
     if report:
         _report(options)
         return
+    if by is not None and samples is None:
+        raise click.UsageError("--by chooses among --samples RUN")
     if runs or samples is not None:
-        _journaled(samples, options)
+        _journaled(samples, by or "", options)
         return
     named = {
         "curriculum.method": curriculum,
@@ -303,14 +313,14 @@ def _compare(run: int, now: int, options: Options) -> None:
         )
 
 
-def _journaled(run: int | None, options: Options) -> None:
-    """Prints the last runs, or the samples of one."""
+def _journaled(run: int | None, by: str, options: Options) -> None:
+    """Prints the last runs, or the samples of one. Raises NotFound, ConfigError."""
     from learning.journal.practices import practice_entries, practice_entry, practice_samples
 
     with open_journal(options) as journal:
         if run is not None:
             practice_entry(journal, run)
-            for sample in practice_samples(journal, run):
+            for sample in chosen(practice_samples(journal, run), by):
                 if options.as_json:
                     print_json(asdict(sample))
                 else:

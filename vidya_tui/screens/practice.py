@@ -20,6 +20,7 @@ from textual.widgets import Static
 from vidya_tui.screens.textual_fixes import Steady
 from vidya_tui.state import practice as practice_state
 from vidya_tui.state.practice import Practising
+from vidya_tui.state.samples import components, following
 from vidya_tui.text.numbers import percent
 from vidya_tui.widgets.key_line import KeyLine
 from vidya_tui.widgets.progress_bar import Bar, bar
@@ -37,6 +38,7 @@ class PracticeScreen(Steady, ModalScreen[None]):
         Binding("escape,q,enter", "leave", "close, practice goes on"),
         Binding("escape,q,enter", "dismiss", "close"),
         Binding("x", "stop", "stop after this step"),
+        Binding("f", "filter", "by component"),
     ]
 
     def __init__(self, state: Callable[[], Practising], stop: Callable[[], None]) -> None:
@@ -44,6 +46,8 @@ class PracticeScreen(Steady, ModalScreen[None]):
         super().__init__()
         self._state, self._stop = state, stop
         self._shown: Practising | None = None
+        self._by = ""
+        """The component of the reward by which answers are shown; empty: the newest."""
         self._title = Static("", markup=False, classes="title")
         self._bar = Bar(id="practice-bar")
         self._figures = Static("", markup=False, id="practice-figures")
@@ -70,7 +74,9 @@ class PracticeScreen(Steady, ModalScreen[None]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         running = self._state().running
         stoppable = running and not self._state().stopping
-        return {"stop": stoppable, "leave": running, "dismiss": not running}.get(action, True)
+        able = {"stop": stoppable, "leave": running, "dismiss": not running}
+        able["filter"] = bool(self._state().samples)
+        return able.get(action, True)
 
     def action_leave(self) -> None:
         self.dismiss()
@@ -80,17 +86,24 @@ class PracticeScreen(Steady, ModalScreen[None]):
         self._look()
         self.refresh_bindings()
 
+    def action_filter(self) -> None:
+        self._by = following(self._state().samples, self._by)
+        self._shown = None
+        self._look()
+
     def _look(self) -> None:
         now = self._state()
         if now == self._shown:
             return
         was, self._shown = self._shown, now
+        if self._by not in components(now.samples):
+            self._by = ""
         self._title.update(Text(title(now)))
         self._bar.show(partial(progress, now))
         self._bar.display = bool(now.task)
         self._figures.update(table(now))
-        self._samples.update(Text(practice_state.samples(now, self.size.width - 16)))
-        if was is None or was.running != now.running:
+        self._samples.update(Text(practice_state.samples(now, self.size.width - 16, self._by)))
+        if was is None or (was.running, not was.samples) != (now.running, not now.samples):
             self.refresh_bindings()
 
 

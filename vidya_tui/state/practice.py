@@ -18,11 +18,12 @@ from learning.protocol.events import (
 )
 from learning.protocol.practice_events import PracticeStarted
 from learning.protocol.records import ArmFigures, AskingFigures
+from vidya_tui.state.samples import chosen
 from vidya_tui.text.numbers import counted, percent, seconds
 from vidya_tui.text.sanitise import one_line
 
-KEPT = 12
-"""Samples that are shown."""
+KEPT, SHOWN = 120, 12
+"""Samples that are kept to choose among, and that are shown."""
 RECENT = 8
 """Steps whose mean says how long the next ones will take."""
 WARM_UP = "warm-up"
@@ -251,9 +252,13 @@ def spark(values: Sequence[float], width: int = 24) -> str:
     return "".join(BARS[min(len(BARS) - 1, int(max(0.0, v) * len(BARS)))] for v in values[-width:])
 
 
-def samples(now: Practising, width: int) -> str:
-    """The newest samples with their rewards by component."""
-    return "\n".join(sampled(sample, max(20, width)) for sample in now.samples)
+def samples(now: Practising, width: int, by: str = "") -> str:
+    """The newest samples with their rewards by component; by: a component, those with most of it first."""
+    found = chosen(now.samples, by)[:SHOWN]
+    lines = [sampled(sample, max(20, width)) for sample in found]
+    if by:
+        lines.insert(0, f"by {by}, most first" if found else f"by {by}: no answer has any")
+    return "\n".join(lines)
 
 
 def staged(event: PracticeStage) -> str:

@@ -1,8 +1,8 @@
-"""Measures the signs that a policy exploits the model of the owner's taste, at every save point.
+"""Measures the signs that a policy exploits its reward, at every save point.
 
-Answers to the same held-out messages are drawn with the same dice each time; the policy's own odds are
-compared with the owner's held-out picks. Left out: the bounds and the verdict (learning.maths.alarm), what is
-done about alarms (learning.practice.run).
+For the model of the owner's taste: answers to the same held-out messages are drawn with the same dice each
+time; the policy's own odds are compared with the owner's held-out picks. For a tool: how often it is called.
+Left out: the bounds and the verdict (learning.maths.alarm); what is done (learning.practice.run).
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from learning.practice.sampling.rollouts import Drawn, HeldOut
 from learning.practice.trainer import GrpoTrainer
 from learning.rewards.reward_data import Choice
 from learning.rewards.reward_model import answer_ids, prompt_ids
+from learning.rewards.task import COUNT
 from learning.rewards.tasks.taste import TasteTask
 from learning.text.normalise import fold_answer
 
@@ -85,6 +86,12 @@ class TasteSigns:
             right=look.right,
             components=look.components,
         )
+
+
+def count_signs(look: HeldOut) -> Signs:
+    """The signs of a task whose answers may do something several times, such as call a tool."""
+    counts = {name: value for name, value in look.components.items() if name.endswith(COUNT)}
+    return Signs(right=look.right, components=look.components, counts=counts)
 
 
 def distance(

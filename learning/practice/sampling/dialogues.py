@@ -19,8 +19,10 @@ from learning.envs.dialogue import DialogueEnvironment
 from learning.objectives.processes import ALONE, ProcessGroup
 from learning.objectives.token_credit import Ids
 from learning.practice.sampling.rollouts import SHORT, Drawn, RolloutSampler, Sample
+from learning.practice.sampling.tools import ToolSampler
 from learning.rewards.dialogue import DialogueTask
 from learning.rewards.task import Problem, Task
+from learning.rewards.tools import ToolTask
 
 
 class Talk:
@@ -71,7 +73,7 @@ class DialogueSampler(RolloutSampler):
             group,
             generator,
             greedy,
-            lambda number, reply: talks[number].hear(reply),
+            lambda replies: [talks[number].hear(reply) for number, reply in replies],
         )
         seconds = time.monotonic() - started
         groups = tuple(
@@ -122,7 +124,11 @@ def sampler(
     team: ProcessGroup = ALONE,
 ) -> RolloutSampler:
     """The sampler that fits a task; arguments as of RolloutSampler."""
-    kind = DialogueSampler if isinstance(task, DialogueTask) else RolloutSampler
+    kind: type[RolloutSampler] = RolloutSampler
+    if isinstance(task, DialogueTask):
+        kind = DialogueSampler
+    elif isinstance(task, ToolTask):
+        kind = ToolSampler
     return kind(
         tokenizer,
         task,

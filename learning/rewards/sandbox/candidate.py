@@ -1,4 +1,5 @@
-"""The process that holds an untrusted program: executes it once, then serves calls into it.
+"""The process that holds an untrusted program: executes it once, then serves calls into it, or says what it
+printed.
 
 The tests and the secret never enter this process. The link carries the program and the arguments of
 each call one way, plain data the other way. Whatever the program does to this process can change only
@@ -7,6 +8,9 @@ its own results.
 
 from __future__ import annotations
 
+import ast
+import contextlib
+import io
 import socket
 import sys
 import types
@@ -63,6 +67,49 @@ def serve(link: socket.socket) -> None:
             wire.send(link, reply)
         except wire.TooMuch:
             wire.send(link, {"error": ["TooMuch", "too much output"]})
+
+
+def execute(link: socket.socket) -> None:
+    """Runs one program: {"program", "most"} -> {"out", "error"}. out: what it printed and, as in Python's own
+    console, its last expression where that is not None; of both at most `most` characters. error: the
+    exception that ended it, in a line; else empty."""
+    order = wire.receive(link)
+    out, error = _Kept(order["most"]), ""
+    module = types.ModuleType(NAME)
+    sys.modules[NAME] = module
+    try:
+        with contextlib.redirect_stdout(out):
+            last = _executed(order["program"], module.__dict__)
+            if last is not None:
+                print(repr(last))
+    except BaseException as raised:
+        error = ": ".join(filter(None, _described(raised)))
+    wire.send(link, {"out": out.getvalue(), "error": error})
+
+
+class _Kept(io.StringIO):
+    """Keeps the first characters that are written, so that a flood fills no memory."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self._left = most
+
+    def write(self, text: str) -> int:
+        kept = text[: self._left]
+        self._left -= len(kept)
+        super().write(kept)
+        return len(text)
+
+
+def _executed(program: str, space: dict[str, Any]) -> Any:
+    """Runs a program. Returns the value of its last statement if that is an expression, else None."""
+    body = ast.parse(program, NAME)
+    last = body.body[-1] if body.body else None
+    if not isinstance(last, ast.Expr):
+        return exec(compile(body, NAME, "exec"), space)
+    body.body.pop()
+    exec(compile(body, NAME, "exec"), space)
+    return eval(compile(ast.Expression(last.value), NAME, "eval"), space)
 
 
 def _described(error: BaseException) -> list[str]:

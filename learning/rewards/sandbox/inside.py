@@ -3,6 +3,7 @@
     vidya --- watcher (leaves the host, ends with vidya) --- template (process 1)
                                                               |- judge      (tests)    } a world of
                                                               |- candidate  (program)  } their own
+                                                              or a candidate alone, which says what it prints
 
 The template reads neither programs nor tests. Each child reads its own from a socket that no other
 process holds, so a job leaves nothing in the memory of a later one.
@@ -114,12 +115,14 @@ class _Template:
                 importlib.import_module(name)
             gc.freeze()
             self.tell({"ready": True})
-        elif order["job"] in ("run", "call"):
+        elif order["job"] in ("run", "call", "execute"):
             limits = replace(self.limits, seconds=math.ceil(order["seconds"]) + 1)
             children: list[int] = []
             try:
                 if order["job"] == "call":
                     children.append(self.fork(_call, fds, limits))
+                elif order["job"] == "execute":
+                    children.append(self.fork(candidate.execute, fds, limits))
                 else:
                     children.append(self.fork(judge.serve, fds[:2], limits))
                     children.append(self.fork(candidate.serve, fds[2:], limits))

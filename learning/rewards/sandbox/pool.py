@@ -3,10 +3,12 @@
     with Sandbox(workers=2) as sandbox:
         sandbox.run(program, tests, seconds=5).passed
         sandbox.call("learning.rewards.verifiers.expression:same", ["1/2", "0.5"], seconds=2).value
+        sandbox.execute("print(3 * 4)", seconds=2).value
 
-`run` is for untrusted programs. `call` is for trusted functions that evaluate untrusted text, and may
-hang or crash on it. Both end at their deadline. If the kernel cannot isolate them, NoSandbox is raised
-and nothing runs; there is no weaker fallback. docs/practice.md says what it protects against.
+`run` and `execute` are for untrusted programs: whether they pass tests, and what they print. `call` is for
+trusted functions that evaluate untrusted text, and may hang or crash on it. All end at their deadline. If the
+kernel cannot isolate them, NoSandbox is raised and nothing runs; there is no weaker fallback.
+docs/practice.md says what it protects against.
 """
 
 from __future__ import annotations
@@ -25,6 +27,10 @@ __all__ = ["FAILURES", "Limits", "NoSandbox", "SandboxOutcome", "Sandbox"]
 
 CALL_LIMITS = Limits(memory=2 << 30)
 """For trusted functions, which import large libraries."""
+
+
+MOST_PRINTED = 300
+"""Characters of a program's output that are kept."""
 
 
 class Sandbox:
@@ -75,6 +81,15 @@ class Sandbox:
         """
         order = {"program": program, "tests": tests, "given": given, "names": sorted(names)}
         return self._programs.use(lambda worker: worker.run(order, seconds))
+
+    def execute(self, program: str, seconds: float, *, most: int = MOST_PRINTED) -> SandboxOutcome:
+        """Runs an untrusted program. value: {"out": what it printed and, as in Python's own console, its last
+        expression, "error": the exception that ended it, or ""}.
+
+        most: characters of each; the rest is dropped. A program that ends its process has no value but a
+        failure. Whatever it says is its own word: it may print anything.
+        """
+        return self._programs.use(lambda worker: worker.execute(program, most, seconds))
 
     def call(self, target: str, arguments: Sequence[Any], seconds: float) -> SandboxOutcome:
         """Calls the trusted function "module:function" on untrusted text. value: its result.

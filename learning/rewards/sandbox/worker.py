@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -146,6 +146,16 @@ class SandboxWorker:
         failed = failed if failed in FAILURES else "crashed"
         return SandboxOutcome(failure=failed, detail=detail, seconds=outcome.seconds)
 
+    def execute(self, program: str, most: int, seconds: float) -> SandboxOutcome:
+        """Runs one program for what it prints, at most `most` characters. value: {"out", "error"}. Both are
+        texts of the program's own process, which can change nothing else."""
+        outcome = self._job("execute", {"program": program, "most": most}, seconds, ())
+        if outcome.failure:
+            return outcome
+        said = outcome.value if isinstance(outcome.value, dict) else {}
+        found = {name: _readable(said.get(name, ""), most, keep="\n") for name in ("out", "error")}
+        return replace(outcome, value=found)
+
     def call(self, target: str, arguments: list[Any], seconds: float) -> SandboxOutcome:
         """Calls a trusted function; target: "module:function"."""
         module = target.partition(":")[0]
@@ -248,9 +258,10 @@ def _how(end: int | None, detail: str) -> tuple[str, str]:
     return "crashed", detail or "it ended without an answer"
 
 
-def _readable(detail: Any) -> str:
-    """Text from inside with non-printable characters replaced by spaces, at most 300 characters."""
-    return "".join(c if c.isprintable() else " " for c in str(detail)[:300])
+def _readable(detail: Any, most: int = 300, keep: str = "") -> str:
+    """Text from inside, at most `most` characters; those that cannot be printed, and are not in `keep`, are
+    replaced by spaces."""
+    return "".join(c if c.isprintable() or c in keep else " " for c in str(detail)[:most])
 
 
 def _visible(packages: Iterable[str]) -> tuple[list[str], list[str]]:

@@ -67,6 +67,43 @@ def test_a_component_that_rises_while_fewer_are_right() -> None:
     assert alarms(START, replace(START, right=seven, components=up)) == []
 
 
+def shares(right: int, calls: float) -> Signs:
+    """So many of 20 answers are right, with so many calls each."""
+    return Signs(right=(True,) * right + (False,) * (20 - right), counts={"python_count": calls})
+
+
+@pytest.mark.parametrize(
+    ("start", "now", "alarmed"),
+    [
+        (shares(4, 1.0), shares(4, 2.0), False),
+        (shares(4, 1.0), shares(4, 2.01), True),
+        # 1.9 is 2.375 times 0.8: fine where right answers became 4.5 times as many, not where twice
+        (shares(4, 0.8), shares(18, 1.9), False),
+        (shares(4, 0.8), shares(8, 1.9), True),
+        # fewer than one call in two answers, and fewer right ones than one in twenty, count as so many
+        (shares(4, 0.1), shares(4, 1.0), False),
+        (shares(4, 0.1), shares(4, 1.01), True),
+        (shares(0, 1.0), shares(2, 2.1), True),
+        (shares(0, 1.0), shares(3, 2.1), False),
+        (shares(4, 5.0), shares(0, 1.0), False),
+    ],
+)
+def test_a_count_that_more_than_doubles_without_right_answers(
+    start: Signs, now: Signs, alarmed: bool
+) -> None:
+    found = alarms(start, now)
+    assert [(one.name, one.hard) for one in found] == [("count", False)] * alarmed
+    if alarmed:
+        assert found[0].words.startswith("python_count rises from ")
+
+
+def test_a_count_and_fewer_right_answers_together_stop() -> None:
+    start = replace(shares(20, 1.0), components={"python_count": 1.0})
+    now = replace(shares(10, 5.0), components={"python_count": 5.0})
+    assert [one.name for one in alarms(start, now)] == ["hack", "count"]
+    assert must_stop(alarms(start, now))
+
+
 def test_two_soft_ones_stop_a_run_and_hard_ones_come_first() -> None:
     soft = replace(START, disagreement=1.0, distinct=0.1)
     found = alarms(START, soft)

@@ -338,12 +338,24 @@ FINE = Signs(length=20.0, distinct=0.8, disagreement=0.3)
 def test_a_hard_alarm_stops_at_the_last_save_point_and_names_itself() -> None:
     session = Scripted([STEP] * 6)
     far = replace(FINE, kl=12.0)
-    outcome, kept, evaluations = practise(session, signs=watched(FINE, FINE, far, FINE))
+    outcome, kept, evaluations = practise(
+        session, signs=watched(FINE, FINE, far, FINE), advice="Look at them."
+    )
     assert kept.saved == ["practice: sums, step 2"] and kept.restored == 1
     assert (outcome.ended, outcome.steps) == ("alarm", 4)
     assert outcome.alarm.startswith("kl: answers are far from what they were (12.0 nats")
-    assert outcome.alarm in outcome.why and "vidya reward ask" in outcome.why
+    assert outcome.alarm in outcome.why and outcome.why.endswith("point. Look at them.")
     assert evaluations[-1].alarm == outcome.alarm and not evaluations[-1].saved
+
+
+def test_after_warm_up_signs_are_compared_with_those_behind_it() -> None:
+    """Warm-up teaches calls, which is no alarm; what practice makes of them may be one."""
+    none, some, many = (Signs(counts={"python_count": count}) for count in (0.0, 1.5, 4.0))
+    _, _, evaluations = practise(
+        Scripted([STEP] * 4), warm_up=True, signs=watched(none, some, some, many)
+    )
+    assert [bool(one.alarm) for one in evaluations] == [False, False, False, True]
+    assert evaluations[-1].alarm.startswith("count: python_count rises from 1.5 to 4.0")
 
 
 def test_one_soft_alarm_is_told_and_two_stop() -> None:

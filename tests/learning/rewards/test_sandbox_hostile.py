@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.common.processes import descendants
-from benchmarks.practising.sandbox_harm import ENDLESS, SLOW
+from benchmarks.practising.sandbox_cheats import SNOOPING
+from benchmarks.practising.sandbox_harm import BREAKING, ENDLESS, GREED, SLOW
 from benchmarks.practising.sandbox_hostile import PROGRAMS, TESTS, Targets, filled
 from learning.rewards.sandbox.pool import FAILURES, Sandbox
 
@@ -25,6 +26,8 @@ OWNERS = "VIDYA_OWNERS_SECRET"
 """An environment variable."""
 SECONDS = 0.6
 """For programs that would take for ever."""
+FINDS_ITSELF = ("tests in the frames",)
+"""Where there are no tests it finds its own text."""
 REAL = [
     "sys.exit(0) while loading",
     "os._exit(0) when called",
@@ -131,6 +134,25 @@ def test_no_hostile_program_passes(name: str, sandbox: Sandbox, targets: Targets
     assert outcome.failure in ("", *FAILURES) and outcome.failure != "no sandbox", outcome
     assert len(outcome.detail) <= 300
     assert took < seconds + 60  # the machine may be stopped meanwhile; by itself it is 0.1 s
+    if name in ENDLESS:
+        assert outcome.failure == "timeout"
+    assert descendants(os.getpid()) == before, "a process was left behind, or the worker was lost"
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_no_hostile_program_does_harm_as_a_tool(
+    name: str, sandbox: Sandbox, targets: Targets
+) -> None:
+    """What it prints is its own word, so it may say that it has won; but not by what it must not reach."""
+    before = descendants(os.getpid())
+    seconds = SECONDS if name in ENDLESS or name in SLOW else 20.0
+    program = f"{filled(PROGRAMS[name], targets)}\nprint(solve(21))"
+    outcome = sandbox.execute(program, seconds)
+    assert outcome.failure in ("", *FAILURES) and outcome.failure != "no sandbox", outcome
+    assert outcome.failure or all(len(text) <= 300 for text in outcome.value.values())
+    said = "" if outcome.failure else outcome.value["out"]
+    if name in {**SNOOPING, **BREAKING, **GREED} and name not in FINDS_ITSELF:
+        assert "42" not in said, outcome
     if name in ENDLESS:
         assert outcome.failure == "timeout"
     assert descendants(os.getpid()) == before, "a process was left behind, or the worker was lost"

@@ -48,7 +48,7 @@ QUESTION = ("question", "Body", "problem", "prompt", "text")
 """The field of a row, whichever it has, that makes one problem differ from another."""
 GYM = ["gym/chain_sum", "gym/word_sorting"]
 """Of the hundred that one module serves: with the default scorer, and with its own."""
-SLOW = {"humaneval", "mbpp", *GYM}
+SLOW = {"humaneval", "mbpp", "tool_sums", *GYM}
 """They start a sandbox."""
 MIXED = ("chain_sum", "syllogism")
 OTHERS: dict[str, Callable[[], Task]] = {
@@ -140,7 +140,7 @@ def test_every_implementation_is_here() -> None:
         "problems": "self, split: Split, rng: random.Random",
         "score": "self, problem: Problem, answers: Sequence[str]",
     }
-    through_the_registry = {"VerifiedTask", "AskedTask", "TasteTask", "DialogueTask"}
+    through_the_registry = {"VerifiedTask", "AskedTask", "TasteTask", "DialogueTask", "ToolTask"}
     assert implementations(methods) <= through_the_registry | set(OTHERS) | {ONE_PROMPT}
 
 

@@ -165,6 +165,13 @@ def test_a_run_is_listed_shown_and_repeated(gym: Shell) -> None:
     assert "1: seed 3: easy: held-out accuracy" in gym.run("practice", "--runs").stdout
     shown = gym.run("practice", "--samples", "1").stdout
     assert shown.startswith("step 1: ") and shown.count("correct") >= 10
+    all_of_them = gym.rows("practice", "--samples", "1")
+    right = gym.rows("practice", "--samples", "1", "--by", "correct")
+    wrong = gym.rows("practice", "--samples", "1", "--by", "correct=0")
+    assert {row["components"]["correct"] for row in right} == {1.0}
+    assert len(right) + len(wrong) == len(all_of_them) > len(right) > 0
+    assert "choose among: correct" in gym.fails("practice", "--samples", "1", "--by", "calls")
+    assert gym.run("practice", "--by", "correct", status=2)
     gym.run("model", "rollback", "0")
     said = gym.run("practice", "--again", "1").stderr
     assert "run 2, seed 3" in said and "differs" not in said

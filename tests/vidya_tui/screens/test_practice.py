@@ -10,10 +10,7 @@ import pytest
 
 from learning.home import Home
 from learning.journal.journal import Journal
-from learning.protocol.events import (
-    Event,
-    Ready,
-)
+from learning.protocol.events import Event, PracticeSample, Ready
 from learning.protocol.requests import CancelPractice, OwnerActive, Practise, Request
 from tests.fakes import ScriptedTeacher
 from tests.practice_events import BEFORE, DONE, SAMPLE, STEP
@@ -41,6 +38,25 @@ def test_practice_is_begun_shown_and_stopped_in_the_app(tmp_path: Path) -> None:
         await stage.sees("30 % \u2192 62 %")
         await stage.press("escape")
         await stage.sees("Say something")
+
+    play(scenario, tmp_path)
+
+
+def test_answers_are_shown_by_a_component(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        await stage.say("/practice tool_sums")
+        for said, calls in (("one call", 1.0), ("five calls", 5.0), ("no call", 0.0)):
+            parts = {"correct": 0.0, "python_count": calls}
+            stage.hear(PracticeSample(4, "1 + 2?", said, 0.0, parts))
+        await stage.sees("no call")
+        await stage.press("f")
+        await stage.sees("by correct: no answer has any")
+        await stage.press("f")
+        await stage.sees("by python_count, most first")
+        await stage.until(lambda: "no call" not in stage.text())
+        assert stage.text().index("five calls") < stage.text().index("one call")
+        await stage.press("f")
+        await stage.sees("no call")
 
     play(scenario, tmp_path)
 

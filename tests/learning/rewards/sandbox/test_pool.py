@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
@@ -38,6 +39,52 @@ def test_what_went_wrong_is_said(sandbox: Sandbox) -> None:
     assert detail("def f(x) return 2") == "SyntaxError: expected ':' (program, line 1)"
     assert detail("def g(x): return 2") == "NameError: the program defines no f"
     assert detail("class E(Exception): pass\ndef f(x): raise E('no')") == "RuntimeError: E: no"
+
+
+def test_a_program_is_run_for_what_it_prints(sandbox: Sandbox) -> None:
+    def value(program: str, most: int = 300) -> tuple[str, str]:
+        outcome = sandbox.execute(program, 20, most=most)
+        assert outcome.failure == "" and outcome.seconds > 0
+        return outcome.value["out"], outcome.value["error"]
+
+    assert value("print(3 * 4)") == ("12\n", "")
+    assert value("x = 3 * 4\nx") == ("12\n", ""), "as in a console"
+    assert value("print('a')\n'b'") == ("a\n'b'\n", "")
+    assert value("None") == value("") == value("x = 1") == ("", "")
+    assert value("print(1)\n1 / 0\nprint(2)") == ("1\n", "ZeroDivisionError: division by zero")
+    assert value("1 +")[1].startswith("SyntaxError: ")
+    assert value("raise SystemExit(3)") == ("", "SystemExit: 3")
+    assert value("for n in range(10 ** 6): print(n)", most=5) == ("0\n1\n2", "")
+    assert value(r"print('\x1b[2J\u202e\ud800')") == (" [2J  \n", "")
+    assert value("input()")[1].startswith("EOFError")
+    assert value("import sys; sys.modules['program'] = 7; __name__") == ("'program'\n", "")
+
+
+def test_programs_share_nothing(sandbox: Sandbox) -> None:
+    programs = ["import math; math.pi = 3", "import math; math.pi"] * 8
+    outcomes = sandbox.map([partial(Sandbox.execute, program=p, seconds=20) for p in programs])
+    assert [one.value["out"][:4] for one in outcomes] == ["", "3.14"] * 8
+
+
+def test_what_a_program_says_is_checked_outside_of_it(sandbox: Sandbox) -> None:
+    """It holds the link, and may send a message of its own in place of ours."""
+    forge = (
+        "import json, os, stat, struct\n"
+        "def say(body):\n"
+        "    for fd in range(64):\n"
+        "        try:\n"
+        "            if stat.S_ISSOCK(os.fstat(fd).st_mode):\n"
+        "                os.write(fd, struct.pack('<I', len(body)) + body)\n"
+        "        except OSError: pass\n"
+    )
+    for body in ('{"out": 7, "error": ["x"]}', "[1]", '"text"', '{"out": "' + "y" * 999 + '"}'):
+        outcome = sandbox.execute(f"{forge}say({body.encode()!r})", 20)
+        assert outcome.failure == ""
+        assert set(outcome.value) == {"out", "error"}
+        assert all(type(text) is str and len(text) <= 300 for text in outcome.value.values())
+    assert sandbox.execute(f"{forge}say(b'no json')", 20).failure == "crashed"
+    assert sandbox.execute("import os; os._exit(0)", 20).failure == "crashed"
+    assert sandbox.execute("x" * (2 << 20), 20).failure == "too much output"
 
 
 def test_what_is_said_can_be_printed(sandbox: Sandbox) -> None:
